@@ -6,7 +6,7 @@ export interface Setting {
   /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */
   name: `LAPEL_${string}`;
   kind: Kind;
-  /** Null: the default is computed at start, as the description says. */
+  /** The default value; null: it is computed at start, as the description says. */
   fallback: string | null;
   description: string;
   /** True when the value must never be shown. */
@@ -35,7 +35,7 @@ export const SETTINGS = [
   { name: 'LAPEL_ALLOW_PLAIN_MQTT', kind: 'flag', fallback: 'false', description: 'Allows plain MQTT on an address that is not loopback' },
   { name: 'LAPEL_MQTTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of MQTT over TLS' },
   { name: 'LAPEL_MQTTS_PORT', kind: 'port', fallback: null, description: 'Port of MQTT over TLS, 8883 by convention; 0 picks a free one; off by default' },
-  { name: 'LAPEL_TLS_CERT', kind: 'text', fallback: null, description: 'File of the certificate (and its chain) for MQTT over TLS; PEM' },
+  { name: 'LAPEL_TLS_CERT', kind: 'text', fallback: null, description: 'File of the certificate (and its chain) for MQTT over TLS and WebSocket; PEM' },
   { name: 'LAPEL_TLS_KEY', kind: 'text', fallback: null, description: 'File of the private key of the certificate; PEM' },
   { name: 'LAPEL_MQTT_CLIENT_CA', kind: 'text', fallback: null, description: 'File of a CA: devices may log in with a client certificate of this CA instead of a password, with the deviceId as common name; PEM' },
   { name: 'LAPEL_MQTT_CLIENT_CRL', kind: 'text', fallback: null, description: 'File of revocation lists for `LAPEL_MQTT_CLIENT_CA`, one CRL for each CA of the chain; PEM. SIGHUP reads all TLS files again' },
@@ -56,7 +56,7 @@ export const SETTINGS = [
   { name: 'LAPEL_S3_ENDPOINT', kind: 'url', fallback: null, shared: true, description: 'An S3-compatible store instead of the embedded one; credentials come from the AWS credential chain' },
   { name: 'LAPEL_S3_REGION', kind: 'text', fallback: 'us-east-1', shared: true, description: 'Region of the object store' },
   { name: 'LAPEL_S3_BUCKET', kind: 'text', fallback: 'lapel', shared: true, description: 'Bucket of the object store; it must exist' },
-  { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', shared: true, description: '`{reserved_package_prefix}`: packages that developers cannot register' },
+  { name: 'LAPEL_RESERVED_PACKAGE_PREFIX', kind: 'text', fallback: 'com.lapel.', shared: true, description: '`{reserved_package_prefix}`: prefix of package names that developers cannot register' },
   { name: 'LAPEL_DEVELOPER_PACKAGES', kind: 'number', fallback: '1000', shared: true, description: 'Packages that a developer may have; 0 is no limit' },
   { name: 'LAPEL_DEVELOPER_VERSIONS', kind: 'number', fallback: '10000', shared: true, description: 'Versions that a developer may have, of all packages together; 0 is no limit' },
   { name: 'LAPEL_DEVELOPER_STORED_GIB', kind: 'number', fallback: '100', shared: true, description: 'GiB of binaries that a developer may have, including those whose upload URL was issued; 0 is no limit' },
@@ -72,10 +72,10 @@ export const SETTINGS = [
   { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, shared: true, description: 'Time zone of the local date-times in REST bodies; by default the machine’s' },
   { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', shared: true, description: 'Allows `http` webhook URLs on hosts that are not loopback' },
   { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', shared: true, description: 'Allows webhook targets that resolve to loopback, private or link-local addresses; the metadata addresses of clouds are never allowed' },
-  { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', shared: true, description: 'Days after which a finished transaction is removed, once its webhook and its cancel were delivered; 0 keeps transactions for ever' },
+  { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', shared: true, description: 'Days after which a finished transaction is removed, unless its webhook or its cancel is still pending; 0 keeps transactions for ever' },
   { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', shared: true, description: 'Days after which a finished webhook delivery is removed; until then it is listed and can be sent again; 0 keeps deliveries for ever' },
   { name: 'LAPEL_AUDIT_RETENTION_DAYS', kind: 'number', fallback: '400', shared: true, description: 'Days after which an entry of the audit log is removed; 0 keeps entries for ever' },
-  { name: 'LAPEL_LOG_LEVEL', kind: 'level', fallback: 'info', description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
+  { name: 'LAPEL_LOG_LEVEL', kind: 'level', fallback: 'info', description: 'Lowest level of log lines: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof SETTINGS)[number]['name'];

@@ -110,7 +110,7 @@ async function serve(args: string[]): Promise<void> {
     process.on('uncaughtException', (err) => {
       // After an unexpected error the state in memory is unknown. Every answered request is already stored, so a new
       // process can continue from there.
-      log.fatal({ err }, 'stopping after an error that nothing caught');
+      log.fatal({ err }, 'stopping after an uncaught error');
       process.exit(FAILED);
     });
     const { createService } = await import('./service.ts'); // loaded here only: the other commands do not need it, and start faster

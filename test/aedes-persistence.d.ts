@@ -1,5 +1,5 @@
 declare module 'aedes-persistence/abstract.js' {
-  /** The suite that any persistence of Aedes can run; see the library's README. */
+  /** The test suite for persistences of Aedes; see the README of the library. */
   export default function abstractPersistence(options: {
     test: (title: string, body: (suite: unknown) => Promise<void>) => void;
     testAsync: true;

@@ -61,7 +61,9 @@ function linesOf(child: ChildProcess) {
   };
 }
 
-/** The transactionId of the n-th transaction: after the ninth the service starts again, and goes on higher. */
+/**
+ * Gives the transactionId of the n-th transaction: after the ninth the service restarts, and numbers continue higher.
+ */
 function numbersIn(output: string): (number: number) => number {
   const [, higher] = /#(\d{6,}) +PUT camera 4 apps/.exec(output) ?? [];
   return (number) => (number < 10 ? number : Number(higher) + number - 10);
@@ -153,9 +155,9 @@ t.test('--cluster kills a node under load, ends with 0 and leaves nothing behind
 });
 
 const skip = spawnSync('curl', ['--version']).error ? 'there is no curl' : false;
-t.test('the commands to go on by hand work as they are, in order; Ctrl-C ends the demo', { skip }, async (t) => {
+t.test('the commands for going on by hand work unchanged, in order; Ctrl-C ends the demo', { skip }, async (t) => {
   const taken = createServer().listen(8080, '127.0.0.1');
-  taken.on('error', () => undefined); // somebody else has it: as good
+  taken.on('error', () => undefined); // another process uses the port, which is just as good
   t.teardown(() => taken.close());
   const demo = startDemo(t);
   const { until } = linesOf(demo.child);
@@ -170,7 +172,7 @@ t.test('the commands to go on by hand work as they are, in order; Ctrl-C ends th
     if (line.startsWith('# ')) script.push(`echo '== ${script.length}'`);
     else if (/^(curl|APP=|AUTH=|export |bin\/)/.test(line)) script.push(line);
   }
-  // The upgrade is refused by one of its two cameras: exit code 1.
+  // One of its two cameras refuses the upgrade, so the exit code is 1.
   const text = script.join('\n').replace(/^bin\/lapel\.mjs app upload .*/m, '$& 2>/dev/null || test $? = 1');
   const { stdout } = await promisify(execFile)('sh', ['-e', '-c', text], { cwd: join(import.meta.dirname, '..') });
   const answers = stdout.split(/^== \d+\n/m).slice(2);
@@ -206,7 +208,7 @@ t.test('Ctrl-C in the middle of the tour ends it at once, and leaves nothing beh
   t.same(readdirSync(demo.folder), []);
 });
 
-t.test('a wrong option ends with 2 and says how it is used', async (t) => {
+t.test('a wrong option ends with 2 and shows the usage', async (t) => {
   const demo = startDemo(t, '--twice');
   const { code, stderr } = await demo.end();
   t.equal(code, 2);

@@ -38,7 +38,7 @@ t.test('the table of states is the state machine’s', async (t) => {
   );
 });
 
-/** The lines of a page that are prose: no code, no table, and nothing that is generated between marks. With their numbers. */
+/** The lines of prose of a page with their numbers: no code, no tables, and nothing that is generated between marks. */
 function proseOf(text: string): [line: string, number: number][] {
   let fence = false;
   let mark = false;

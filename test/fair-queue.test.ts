@@ -7,7 +7,7 @@ interface Item {
   number: number;
 }
 
-/** Puts so many items of a developer, spread over its devices, each of the same cost. */
+/** Adds so many items of a developer, spread over its devices, each of the same cost. */
 function fill(
   queue: ReturnType<typeof createFairQueue<Item>>,
   developer: string,

@@ -1,9 +1,9 @@
 import type { Clock } from '../src/runtime/clock.ts';
 
 export interface FakeClock extends Clock {
-  /** Moves time, running the timers that come due on the way in their order, each at its own time. */
+  /** Moves the time forward, and runs the timers that become due in their order, each at its own time. */
   advance(milliseconds: number): void;
-  /** How many timers are set. */
+  /** The number of timers that are set. */
   timers(): number;
 }
 

@@ -13,7 +13,7 @@ import { open as openFeed } from './console/feed-client.ts';
 import { costsItsLength, WORST } from './processor-time.ts';
 import { startWorld } from './world.ts';
 
-/** What a head of Node's may have is 16 KiB: so many characters, and twice as many. */
+/** Node accepts heads of up to 16 KiB: the tests use so many characters, and twice as many. */
 const OF_A_HEAD = 7 * 1024;
 
 const BEGINNINGS = ['', '{"', '{"password":"', 'x "secret" : [', '{"a":"https://', '{"transactionId" :'];
@@ -42,7 +42,7 @@ t.test('what the console shows and reads costs what its length costs', async (t)
 t.test('what the console reads of the feed costs what its length costs', async (t) => {
   for (const unit of ['data: a\n', 'a', '\n', '\r', 'data:', ': \n']) {
     await costsItsLength(t, JSON.stringify(unit), async (length) => {
-      // As it comes, in small pieces.
+      // Sent in small pieces, as they may arrive from a network.
       const piece = new TextEncoder().encode(unit.repeat(64 / unit.length));
       let left = length / 16;
       const body = new ReadableStream({
@@ -70,7 +70,7 @@ const namesOf = (schema: SchemaName | undefined): string[] => {
   return items?.$ref?.includes('wifi') ? ['ssid', 'password'] : ['name', 'apn'];
 };
 
-/** For each route; what its schemas hold texts against is looked at by the check of the patterns. */
+/** A few values for each route; the check of the patterns examines the patterns of the schemas. */
 const A_FEW = ['1', 'a.', '"\\'].map(
   (unit) =>
     (length: number): string =>
@@ -86,7 +86,7 @@ const MESSAGES = ['"\\\\"', '"transactionId" :', '{"password":"', '[', ' ', '\\'
     (length: number): string =>
       unit.repeat(length / unit.length),
 );
-/** What they begin with, so that who reads them reads on. */
+/** The valid beginnings of headers, so that the code reads the rest as well. */
 const HEADERS: Record<string, readonly string[]> = {
   'accept-encoding': ['', 'gzip;q=0.', 'gzip'],
   accept: ['', 'text/html;q='],
@@ -124,7 +124,7 @@ t.test('a request costs what its length costs', async (t) => {
   };
   for (const { name, url, routes, authorization } of listeners) {
     for (const { method, path, query, body, form } of routes) {
-      if (path.endsWith('/feed')) continue; // it has no end
+      if (path.endsWith('/feed')) continue; // its answer has no end
       const fill = (value?: string): string =>
         path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
           parameter === 'applicationId' && name === 'api'

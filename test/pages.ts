@@ -1,6 +1,6 @@
 import type { CheckedClient } from './contract/checked-client.ts';
 
-/** Follows the links of a list to its end; answers the rows of each page. */
+/** Follows the links of a list to its end; returns the rows of each page. */
 export async function pagesOf<Row>(client: CheckedClient, target: string, key: string): Promise<Row[][]> {
   const pages: Row[][] = [];
   for (let next: string | undefined = target; next !== undefined; ) {

@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 
-/** Milliseconds of the processor below which a cost is no cost: what grows faster than its text is far above. */
+/** Milliseconds of processor time that count as nothing: a cost that grows faster than its text is far above. */
 const NOTHING = 25;
-/** Twice the text may cost so many times as much. What is quadratic costs four times as much. */
+/** A text of twice the length may cost at most so many times as much; a quadratic cost would be four times as much. */
 const MOST = 3;
 const TRIES = 6;
 
@@ -14,8 +14,8 @@ async function costOf(run: () => Promise<void> | void): Promise<number> {
 }
 
 /**
- * Holds that a text costs what its length costs: `run` is called with a number of characters, and with twice as many. The
- * least of several tries counts, so that it holds on a machine that does other things as well.
+ * Asserts that the cost of a text grows with its length: `run` is called with a number of characters, and with twice as
+ * many. The lowest of several tries counts, so that this holds on a busy machine as well.
  */
 export async function costsItsLength(
   t: Test,
@@ -34,7 +34,7 @@ export async function costsItsLength(
   t.fail(`${name}: ${once.toFixed(1)} ms for ${length} characters, ${twice.toFixed(1)} ms for twice as many`);
 }
 
-/** Texts that are bad for who reads them more than once, of a length each. */
+/** Texts that are expensive for code which reads them more than once, each of a length. */
 export const WORST = (
   '1 a " \\ [ { . - / é a. 1. a- = %41 \\" "a": {"a": a=1& <a ?a \\u0022 password "password": "password":" ' +
   '\\"secret\\":\\" token= https://a https://a? a:a@ aA_-9'

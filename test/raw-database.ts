@@ -5,13 +5,15 @@ import type { Test } from 'tap';
 
 type Value = string | number | Buffer | null;
 
-/** A look behind the service's back: a connection of our own to its database. */
+/** Reads and changes the service's database directly, over a connection of the test. */
 export interface RawDatabase {
   /** Parameters are `?`. */
   all<Row extends object>(text: string, ...values: Value[]): Promise<Row[]>;
   /** Statements without parameters. */
   exec(script: string): Promise<void>;
-  /** Makes writes of one kind fail (`INSERT ON transactions`), as a full disk would; the function returned mends it. */
+  /**
+   * Makes writes of one kind fail (`INSERT ON transactions`), as a full disk would; the returned function undoes this.
+   */
   breakWrites(what: string): Promise<() => Promise<void>>;
 }
 
@@ -68,6 +70,9 @@ async function openServer(t: Test, connectionString: string): Promise<RawDatabas
   };
 }
 
-/** The database of a service: of the server, or the file in its data folder. The connection ends with the test. */
+/**
+ * Opens the database of a service: that of the server, or the file in its data folder. The connection ends with the
+ * test.
+ */
 export const openRaw = async (t: Test, dataDir: string, url: string | null): Promise<RawDatabase> =>
   url === null ? openFile(t, dataDir) : openServer(t, url);

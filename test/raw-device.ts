@@ -13,7 +13,7 @@ export interface RawDeviceOptions {
   deviceId: string;
   credential?: string;
   clean?: boolean;
-  /** Whom to believe, and the certificate to show. */
+  /** The trusted authorities, and the client certificate. */
   tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'session'>;
   /** Overrides of the CONNECT packet. */
   connect?: Record<string, unknown>;
@@ -26,10 +26,10 @@ function openSocket(url: string, tls: ConnectionOptions): Duplex {
   return createWebSocketStream(new WebSocket(url, 'mqtt', tls), { allowHalfOpen: false });
 }
 
-/** The event by which a connection says that it is open. */
+/** The event with which each kind of connection reports that it is open. */
 const OPENED: Record<string, string> = { 'mqtt:': 'connect', 'mqtts:': 'secureConnect' };
 
-/** The CONNECT of a device in bytes, for a test that sends it itself. */
+/** The bytes of a device's CONNECT, for a test that sends them itself. */
 export const connectBytes = (device: { deviceId: string; credential: string }, clean = false): Buffer =>
   mqttPacket.generate({
     cmd: 'connect',
@@ -43,8 +43,8 @@ export const connectBytes = (device: { deviceId: string; credential: string }, c
   });
 
 /**
- * A device on a bare socket: it does nothing by itself, so a test decides every packet, also wrong ones. What arrives
- * is kept until `next` asks for it; `next` rejects when the connection ends first.
+ * A device on a plain socket. It does nothing by itself, so the test decides every packet, also wrong ones. Packets
+ * that arrive are kept until `next` takes them; `next` rejects if the connection ends first.
  */
 export async function openRawDevice({
   url,
@@ -78,7 +78,7 @@ export async function openRawDevice({
   await new Promise<void>((resolve, reject) => {
     const opened = OPENED[new URL(url).protocol];
     if (opened) socket.once(opened, resolve);
-    else resolve(); // a WebSocket keeps what is written until it is open
+    else resolve(); // a WebSocket keeps written data until it is open
     socket.once('error', reject);
   });
 
@@ -99,11 +99,11 @@ export async function openRawDevice({
     next,
     /** Resolves when the connection has ended. */
     closed: closed.promise,
-    /** What came and was not asked for. */
+    /** The packets that arrived and were not taken by `next`. */
     pending: (cmd: string): Packet[] => arrived.filter((packet) => packet.cmd === cmd),
     nextMessageId: (): number => (messageId += 1),
 
-    /** Sends CONNECT and answers the CONNACK. */
+    /** Sends CONNECT; resolves to the CONNACK. */
     async login() {
       send({
         cmd: 'connect',
@@ -118,14 +118,14 @@ export async function openRawDevice({
       return next('connack');
     },
 
-    /** Sends SUBSCRIBE and answers the codes granted. */
+    /** Sends SUBSCRIBE; resolves to the granted codes. */
     async subscribe(...topics: (string | { topic: string; qos: number })[]) {
       const subscriptions = topics.map((topic) => (typeof topic === 'string' ? { topic, qos: 1 } : topic));
       send({ cmd: 'subscribe', messageId: device.nextMessageId(), subscriptions });
       return (await next('suback')).granted;
     },
 
-    /** The next command, decoded, without a PUBACK for it. */
+    /** The next command, decoded; sends no PUBACK for it. */
     async command() {
       const packet = await next('publish');
       const body = checkMessage(packet.topic, packet.payload) as {
@@ -142,7 +142,7 @@ export async function openRawDevice({
       send({ cmd: 'puback', messageId: packet.messageId });
     },
 
-    /** Publishes to one of the device's topics, or to a whole topic, and answers the message id used. */
+    /** Publishes to one of the device's topics, or to a whole topic name; returns the message id. */
     publish(kind: string, body: unknown, options: Record<string, unknown> = {}): number {
       const topic = kind.includes('/') ? kind : `devices/${deviceId}/${kind}`;
       const payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);

@@ -18,7 +18,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A terminal: what it says, and what it is told. Whatever runs in it ends with the test. */
+/** A terminal with its output and its input. Every process in it ends with the test. */
 function openTerminal(t: Test, command: readonly string[], options: SpawnOptions) {
   const [program = '', ...args] = command;
   const child: ChildProcess = spawn(program, args, { ...options, detached: true, stdio: 'pipe' });
@@ -40,7 +40,7 @@ function openTerminal(t: Test, command: readonly string[], options: SpawnOptions
   });
   return {
     write: (text: string) => child.stdin?.write(text),
-    /** Resolves when it says this; throws, with what it said, when it ends before. */
+    /** Resolves when the output contains these words; throws with the output if the process ends first. */
     async says(words: RegExp | string): Promise<string> {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       const look = (): void => {
@@ -54,7 +54,7 @@ function openTerminal(t: Test, command: readonly string[], options: SpawnOptions
   };
 }
 
-/** A folder that looks like a fresh checkout: the service makes its data there. */
+/** A folder that looks like a fresh checkout; the service creates its data there. */
 function freshFolder(t: Test): string {
   const folder = t.testdir({ home: {} });
   for (const name of [
@@ -73,7 +73,7 @@ function freshFolder(t: Test): string {
 
 t.test('the path by hand ends in a verified webhook, and the first commands go on from there', async (t) => {
   const cwd = freshFolder(t);
-  // Other ports than those of the README: somebody may be using those.
+  // Not the ports of the README, because other processes may use those.
   const port: Record<string, number> = {};
   for (const known of ['8080', '8081', '8082', '1883', '9000']) port[known] = await freePort();
   const blocks = BLOCKS.map((block) =>
@@ -84,7 +84,7 @@ t.test('the path by hand ends in a verified webhook, and the first commands go o
   const env = {
     PATH: process.env['PATH'],
     HOME: join(cwd, 'home'),
-    SET_UP_IS_DONE: 'true', // the dependencies are those of the tests that run meanwhile
+    SET_UP_IS_DONE: 'true', // the other tests use the same dependencies at this time
     LAPEL_HTTP_PORT: String(port['8080']),
     LAPEL_ADMIN_PORT: String(port['8081']),
     LAPEL_OBJECTS_PORT: String(port['8082']),
@@ -105,8 +105,8 @@ t.test('the path by hand ends in a verified webhook, and the first commands go o
       await receiver.says('listening at');
     } else {
       if (block.includes('lapel login')) {
-        await receiver?.says(words); // as a person sees it, before going on
-        // A person would be asked for it, and paste it.
+        await receiver?.says(words); // waits for it, as a person would
+        // A person would get a prompt, and paste the secret.
         mine.write('export LAPEL_APPLICATION_SECRET=$SECRET\n');
       }
       mine.write(`${block}echo done ${index}\n`);

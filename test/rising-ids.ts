@@ -1,6 +1,6 @@
 import { type Ids, randomIds } from '../src/runtime/ids.ts';
 
-/** Identifiers that rise in the order in which they are asked for, also within a millisecond. */
+/** Identifiers that rise in the order of the calls, also within a millisecond. */
 export function risingIds(): Ids {
   let made = 0;
   return {

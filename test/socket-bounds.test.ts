@@ -6,7 +6,7 @@ import { shareOpenFiles } from '../src/runtime/open-files.ts';
 import { addressGroup, createSocketBounds } from '../src/runtime/socket-bounds.ts';
 import { createFakeClock } from './fake-clock.ts';
 
-/** A server with bounds; each call of `open` answers both ends of a connection. */
+/** A server with bounds; each call of `open` returns both ends of a connection. */
 async function start(t: Test, limits: { perAddress: number; total: number }) {
   const clock = createFakeClock();
   const hits: string[] = [];
@@ -71,7 +71,7 @@ t.test('where all are worked for, a further one is refused', async (t) => {
 
 t.test('the bound of all costs the address that holds most', { skip: process.platform !== 'linux' }, async (t) => {
   const { hits, open } = await start(t, { perAddress: 3, total: 4 });
-  const few = await open('127.0.0.2'); // has waited for longest
+  const few = await open('127.0.0.2'); // it has waited for longest
   const many = [await open('127.0.0.3'), await open('127.0.0.3'), await open('127.0.0.3')];
   await open('127.0.0.4');
   many[0]?.near.resume();

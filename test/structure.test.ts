@@ -26,7 +26,7 @@ const typeScriptIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const importsOf = (path: string): string[] =>
   [...readFileSync(path, 'utf8').matchAll(/^(?:import|export)[^'"]*?from ['"]([^'"]+)['"]/gm)].map((m) => m[1]!);
-/** Libraries that a file loads while it runs, or reads files of. */
+/** Libraries that a file loads while it runs, or whose files it reads. */
 const laterImportsOf = (path: string): string[] =>
   [...readFileSync(path, 'utf8').matchAll(/import(?:\.meta\.resolve)?\(['"`]([^'"`.][^'"`]*)/g)].map((m) => m[1]!);
 const files = typeScriptIn(SRC);
@@ -36,11 +36,11 @@ const importedBy = (path: string): string[] =>
     .filter((name) => name.startsWith('.'))
     .map((name) => relative(ROOT, resolve(ROOT, dirname(path), name)));
 
-/** The files of circles of imports, and those between two circles; none when there is no circle. */
+/** The files that belong to circles of imports, or lie between two circles; empty if there is no circle. */
 function circles(): string[] {
   const paths = FOLDERS.flatMap((folder) => typeScriptIn(join(ROOT, folder)).map((file) => join(folder, file)));
   const imports = new Map(paths.map((path) => [path, importedBy(path)]));
-  // Who imports none of those that are left, or is imported by none of them, is in no circle.
+  // A file that imports none of the remaining files, or is imported by none of them, belongs to no circle.
   for (let before = -1; before !== imports.size; ) {
     before = imports.size;
     const imported = new Set([...imports.values()].flat());
@@ -62,7 +62,7 @@ const PLACES = new Map<string, { place: number; room: Room }>(
     .map(([path, room], place) => [path, { place, room }]),
 );
 
-/** The path of the room that a file of src/ is in; '' for a page. */
+/** The room of a file of src/, as a path; '' for a file directly in src/. */
 function roomOf(file: string): string {
   const [wing = '', room = ''] = file.split('/').slice(0, -1);
   return room === '' || WINGS[wing]?.rooms[room] === undefined
@@ -81,7 +81,10 @@ function mayImport(file: string, target: string): boolean {
   return to !== undefined && (own === '' ? other === 'runtime' : from !== undefined && from.place < to.place);
 }
 
-/** Holds a folder with rooms against their order; the files beside the rooms put them together, or are for all of them. */
+/**
+ * Checks the imports of a folder with rooms against their order. Files beside the rooms either import the rooms, or are
+ * imported by all of them.
+ */
 function checkRooms(t: Test, folder: string, rooms: Storeys, leaves: readonly string[]): void {
   const inRooms = typeScriptIn(join(ROOT, folder)).filter((file) => file.includes('/'));
   const first = (file: string): string => file.replace('.ts', '').split('/')[0]!;
@@ -97,7 +100,7 @@ function checkRooms(t: Test, folder: string, rooms: Storeys, leaves: readonly st
 t.test('every folder of src is a room of the table, and every file directly in it a page', async (t) => {
   const rooms = new Set(files.filter((file) => file.includes('/')).map(roomOf));
   const known = [...PLACES.keys(), ...Object.keys(CLIENTS).map((name) => `clients/${name}`)];
-  // A wing may have rooms only: then no file is directly in it.
+  // A wing may consist of rooms only; then no file is directly in it.
   t.same([...rooms].sort(), known.filter((path) => rooms.has(path) || !(path in WINGS)).sort());
   const pages = files.filter((file) => !file.includes('/'));
   t.same(pages.sort(), [...PAGES, 'main', 'service'].map((name) => `${name}.ts`).sort());
@@ -155,7 +158,7 @@ t.test('the pages import their own files, what is packaged for them, and the typ
 });
 
 t.test('rules know no database, no clock and no waiting', async (t) => {
-  const allowed = [...RULES, 'errors', 'platform/contracts/types'].map((name) => `src/${name}.ts`);
+  const allowed = [...RULES, 'errors', 'platform/contracts/types', 'runtime/units'].map((name) => `src/${name}.ts`);
   for (const file of RULES.map((name) => `src/${name}.ts`)) {
     t.notMatch(
       readFileSync(join(ROOT, file), 'utf8'),
@@ -184,7 +187,7 @@ t.test('the rooms of the simulator import only each other’s as they may', asyn
   checkRooms(t, 'device-sim', SIMULATOR_ROOMS, SIMULATOR_LEAVES),
 );
 
-// Its devices read the contract on their own. Its customer is a customer's program, and uses what customers use.
+// The devices implement the contract themselves. The customer is a customer's program, and uses the typed client.
 t.test('the simulator imports of the service the client only, in its customer', async (t) => {
   for (const file of typeScriptIn(join(ROOT, 'device-sim')).map((name) => join('device-sim', name))) {
     const outside = importedBy(file).filter((target) => !target.startsWith('device-sim/'));

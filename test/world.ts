@@ -20,26 +20,26 @@ interface WorldOptions {
   ids?: Ids;
   dataDir?: string;
   env?: Record<string, string>;
-  /** SQLite, unless LAPEL_TEST_DATABASE says otherwise; `env.LAPEL_DATABASE_URL` names one that is there already. */
+  /** SQLite, unless LAPEL_TEST_DATABASE says otherwise; `env.LAPEL_DATABASE_URL` names an existing database. */
   database?: DatabaseKind;
-  /** Silent unless told. */
+  /** The log; silent by default. */
   log?: Log;
-  /** More than one is on PostgreSQL; `world.service` is the first. */
+  /** The number of nodes; more than one needs PostgreSQL. `world.service` is the first. */
   nodes?: number;
-  /** Whether they write down figures of the fleet every ten seconds; not, unless told. */
+  /** Whether nodes store figures of the fleet every ten seconds; by default not. */
   keepsHistory?: boolean;
-  /** Whether `/metrics` is answered from what is kept for a second; not, unless told. */
+  /** Whether `/metrics` may answer with a text that is up to a second old; by default not. */
   keepsMetrics?: boolean;
-  /** What each of them has otherwise. */
+  /** Overrides for the cluster of each node. */
   cluster?: (node: number) => ClusterOverrides;
 }
 
-/** Which node something is done at; the first one unless told. */
+/** The node to use, the first one by default. */
 interface AtNode {
   node?: number;
 }
 
-/** What nodes must have in common, before one may be beside another. */
+/** The settings that all nodes of a cluster need. */
 const IN_COMMON = {
   LAPEL_ADMIN_TOKEN: 'a token of administrators that all nodes know',
   LAPEL_PUBLIC_URL: 'https://lapel.test',
@@ -57,8 +57,8 @@ export function deviceIdOf(number: number): string {
 }
 
 /**
- * The real service on free ports with a temporary folder and a clock that stands still, and everything around it.
- * All of it ends with the test.
+ * Starts the real service on free ports, with a temporary folder and a clock that stands still, and the helpers around
+ * it. All of it ends with the test.
  */
 export async function startWorld(t: Test, options: WorldOptions = {}) {
   const { clock = createFakeClock(), ids = randomIds, dataDir = t.testdir(), nodes: wanted = 1, cluster } = options;
@@ -72,7 +72,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       LAPEL_MQTT_PORT: '0',
       LAPEL_OBJECTS_PORT: '0',
       LAPEL_TIME_ZONE: 'Asia/Tokyo',
-      LAPEL_RATE_LIMIT: '0', // the clock stands still: a bucket would never fill up again
+      LAPEL_RATE_LIMIT: '0', // the clock stands still, so a bucket would never fill again
       LAPEL_TOKEN_RATE_LIMIT: '0',
       LAPEL_FAILED_LOGIN_LIMIT: '0',
       LAPEL_DEVICE_RATE_LIMIT: '0',
@@ -111,7 +111,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   }
   const admin = (at?: AtNode): CheckedClient => client(serviceOf(at).addresses.admin, serviceOf(at).adminToken);
   const anonymous = (): CheckedClient => client(serviceOf().addresses.http);
-  /** What a probe or Prometheus is: a client of the administration's listener without a token. */
+  /** A client of the administration listener without a token, like a probe or Prometheus. */
   const anonymousAdmin = (): CheckedClient => client(serviceOf().addresses.admin);
 
   async function tokenOf(applicationId: string, secret: string, scope = ALL_SCOPES): Promise<string> {
@@ -125,7 +125,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   const clientOf = async (applicationId: string, secret: string, scope?: string): Promise<CheckedClient> =>
     client(serviceOf().addresses.http, await tokenOf(applicationId, secret, scope));
 
-  /** A developer with a contract, an application with a key, and a webhook receiver. */
+  /** Creates a developer with a contract, an application with a key, and a webhook receiver. */
   async function createTenant(
     name = 'dev',
     wanted: { deviceLimit?: number | null; key?: boolean; deviceEvent?: boolean } = {},
@@ -144,17 +144,17 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       secret,
       receiver,
       authenticationKey: '',
-      /** The application's own path. */
+      /** The base path of the application. */
       path: `/v1/applications/${applicationId}`,
       api: await clientOf(applicationId, secret),
-      /** The same by another node. */
+      /** A client of the same application at another node. */
       at: async (node: number): Promise<CheckedClient> =>
         client(serviceOf({ node }).addresses.http, await tokenOf(applicationId, secret)),
-      /** A new token for the same application, as after a restart on other ports. */
+      /** Gets a new token for the same application, as after a restart on other ports. */
       async renew(): Promise<void> {
         tenant.api = await clientOf(applicationId, secret);
       },
-      /** The next webhook, held against its schema. */
+      /** Resolves to the next webhook, checked against its schema. */
       async event() {
         const { body, headers } = await receiver.next();
         const { type, timestamp, data } = checkWebhook(body) as {
@@ -181,14 +181,14 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
     return { deviceId, credential: made.body.credential };
   }
 
-  /** A bare connection of a device; it ends with the test. */
+  /** Opens a connection of a device without login; it ends with the test. */
   async function open(device: Omit<RawDeviceOptions, 'url'> & AtNode): Promise<RawDevice> {
     const opened = await openRawDevice({ url: serviceOf(device).addresses.mqtt, ...device });
     t.teardown(() => opened.socket.destroy());
     return opened;
   }
 
-  /** A connection that is logged in and subscribes its topics (unless the session has them already). */
+  /** Opens a connection, logs in, and subscribes to the device's topics (unless the session has the subscriptions). */
   async function connect(device: Omit<RawDeviceOptions, 'url'> & AtNode): Promise<RawDevice> {
     const opened = await open(device);
     const connack = await opened.login();
@@ -200,7 +200,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
     return opened;
   }
 
-  /** A device that is registered, connected and activated; its activation event has been taken. */
+  /** Registers, connects and activates a device; takes its activation event. */
   async function activatedDevice(
     tenant: Awaited<ReturnType<typeof createTenant>>,
     wanted: { clean?: boolean } & AtNode = {},
@@ -219,7 +219,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   return {
     clock,
     dataDir,
-    /** A look behind the service's back. */
+    /** Opens the database of the service directly. */
     raw: () => openRaw(t, dataDir, config.databaseUrl),
     admin,
     anonymous,
@@ -238,9 +238,12 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
     async idle(): Promise<void> {
       for (const node of nodes) await node.idle();
     },
-    /** The database of the service, of PostgreSQL; null: SQLite in the data folder. */
+    /** The PostgreSQL database of the service; null for SQLite in the data folder. */
     databaseUrl: config.databaseUrl,
-    /** Ends the service in good order and starts it again on the same data. Clients made before know the old ports. */
+    /**
+     * Stops the service in order and starts it again on the same data. Clients that were made before have
+     * the old ports.
+     */
     async restart(between?: () => void | Promise<void>): Promise<void> {
       await serviceOf()[Symbol.asyncDispose]();
       await between?.();

@@ -29,11 +29,11 @@ export const count = (value: number): string => whole.format(value);
 export const compact = (value: number): string =>
   Math.abs(value) < 10_000 ? whole.format(value) : short.format(value);
 
-/** A number with its noun: `1 device`, `2 devices`. */
+/** Formats a number with its noun: `1 device`, `2 devices`. */
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 
-/** A duration in at most two units: `3 d 4 h`, `12.4 s`, `38 ms`. */
+/** Formats a duration in at most two units: `3 d 4 h`, `12.4 s`, `38 ms`. */
 export function duration(milliseconds: number): string {
   const value = Math.max(0, milliseconds);
   if (value < 1) return '< 1 ms';
@@ -59,13 +59,13 @@ export function ago(milliseconds: number): string {
   return `${Math.floor(milliseconds / DAY)} d ago`;
 }
 
-/** A time in the browser's time zone, to the second. */
+/** Formats a time in the browser's time zone, to the second. */
 export const when = (time: string): string => {
   const at = new Date(time);
   return Number.isNaN(at.getTime()) ? time : moment.format(at);
 };
 
-/** A time to the millisecond, without the year. */
+/** Formats a time to the millisecond, without the year. */
 export const whenExactly = (time: string): string => exact.format(new Date(time));
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

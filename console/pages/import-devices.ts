@@ -29,11 +29,11 @@ interface Ready extends DeviceFile {
 
 /** Faults that are listed on the page. */
 const MOST_FAULTS = 100;
-/** Milliseconds between two updates of the shown progress. */
-const TOLD_EVERY = 200;
+/** Milliseconds between two updates of the shown progress of an import. */
+const UPDATE_MS = 200;
 
 /** Reads the answer of the service line by line. Throws when the connection breaks. */
-async function follow(response: Response, total: number, told: (progress: Progress) => void): Promise<void> {
+async function follow(response: Response, total: number, report: (progress: Progress) => void): Promise<void> {
   const state: Progress = { lines: 0, total, registered: 0, faults: [], isDone: false };
   let last = 0;
   try {
@@ -42,15 +42,15 @@ async function follow(response: Response, total: number, told: (progress: Progre
       state.lines += 1;
       if (line.error === undefined) state.registered += 1;
       else state.faults.push({ line: line.line, words: wordsOf(line.error) ?? 'refused' });
-      if (performance.now() - last > TOLD_EVERY) {
+      if (performance.now() - last > UPDATE_MS) {
         last = performance.now();
-        told({ ...state, faults: state.faults.slice(0, MOST_FAULTS) });
+        report({ ...state, faults: state.faults.slice(0, MOST_FAULTS) });
       }
     }
   } catch {
     throw new Error(`The connection broke after ${state.lines} of ${total} answers.`);
   }
-  told({ ...state, isDone: true });
+  report({ ...state, isDone: true });
 }
 
 const save = ({ name, type, text }: Ready): void => keepFile(name, type, [text]);

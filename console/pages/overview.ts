@@ -124,7 +124,7 @@ function History() {
 /**
  * Steps. When two points are further apart than this, the service was not running in between, and the line has a gap.
  */
-const HOLE = 2.5;
+const GAP_STEPS = 2.5;
 
 function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds: number): Child {
   if (points.length < 2)
@@ -136,7 +136,7 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds
   for (const [index, point] of points.entries()) {
     const before = points[index - 1];
     const gap = before ? (Date.parse(point.at) - Date.parse(before.at)) / 1000 : 0;
-    if (before && gap > HOLE * stepSeconds)
+    if (before && gap > GAP_STEPS * stepSeconds)
       rows.push({ at: new Date(Date.parse(before.at) + stepSeconds * 1000).toISOString() });
     rows.push(point);
   }

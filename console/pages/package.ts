@@ -37,8 +37,8 @@ interface Version {
 
 const LIMIT = 50;
 /** Number of reads, and milliseconds between them, while the service inspects an uploaded file. */
-const LOOKS = 40;
-const BETWEEN_LOOKS = 250;
+const INSPECTION_READS = 40;
+const INSPECTION_PAUSE_MS = 250;
 
 /** Reads the versions of a package as an application sees them: three requests have the data of a version. */
 async function ofApplication(name: string, signal: AbortSignal): Promise<Page<Version>> {
@@ -106,11 +106,11 @@ const nothingWrong = (): Promise<null> => Promise.resolve(null);
 const faultOf =
   (of: Of, version: string) =>
   async (signal: AbortSignal): Promise<string | null> => {
-    for (let tries = 0; tries < LOOKS && !signal.aborted; tries += 1) {
+    for (let tries = 0; tries < INSPECTION_READS && !signal.aborted; tries += 1) {
       const path = `${pathOf(of, version)}/binaries`;
       const { inspected, warning } = await read<{ inspected: boolean; warning: string | null }>(path, { signal });
       if (inspected) return warning;
-      await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS));
+      await new Promise((resolve) => setTimeout(resolve, INSPECTION_PAUSE_MS));
     }
     return null;
   };

@@ -6,7 +6,10 @@ export interface Column<Row> {
   /** An interactive head that replaces the name. */
   head?: Child;
   cell(row: Row): Child;
-  /** `lead`: identifies the row, also on a phone. `right`: numbers. `short`: never wrapped. */
+  /**
+   * `lead`: the column that identifies the row, also on a phone. `right`: a column of numbers. `short`: a column whose
+   * cells are never wrapped.
+   */
   kind?: 'lead' | 'right' | 'short';
   /** True when the cell is empty, so that it is left out on a phone. */
   isEmpty?(row: Row): boolean;

@@ -54,7 +54,7 @@ interface Given {
   administratorToken: string;
   /** Knows the URLs that devices connect to. */
   mqttUrls(): string[];
-  /** Answers `/metrics` from a text that is kept for a second. */
+  /** True to answer `/metrics` from a text that is kept for a second. */
   keepsMetrics: boolean;
 }
 

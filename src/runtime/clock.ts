@@ -1,9 +1,11 @@
+import type { Micros, Millis } from './units.ts';
+
 /** The only source of time. Tests inject one that they move by hand. */
 export interface Clock {
   /** Microseconds since the Unix epoch (the interface's date-times have microseconds). */
-  now(): number;
+  now(): Micros;
   /** Runs `task` once after `milliseconds`; the returned function cancels it. The timer keeps no process alive. */
-  after(milliseconds: number, task: () => void): () => void;
+  after(milliseconds: Millis, task: () => void): () => void;
 }
 
 // setTimeout fires at once for more than 2^31-1 ms, so a longer wait is made of several timers.
@@ -46,7 +48,7 @@ export const systemClock: Clock = {
 };
 
 /** Formats an instant in UTC with microseconds and a `Z`: the form of MQTT payloads and webhooks. */
-export function toUtc(micros: number): string {
+export function toUtc(micros: Micros): string {
   const second = Math.floor(micros / 1_000_000);
   if (second !== lastSecond.at) {
     lastSecond = { at: second, text: new Date(second * 1000).toISOString().slice(0, 20) };
@@ -61,7 +63,7 @@ let lastSecond = { at: 0, text: '1970-01-01T00:00:00.' };
  * occurs twice, because clocks were put back, is read as the later instant. A local time that does not exist, because
  * clocks were put forward, is read as an instant close to it.
  */
-export function createLocalTimeReader(format: (micros: number) => string): (text: string) => number {
+export function createLocalTimeReader(format: (micros: Micros) => string): (text: string) => Micros {
   const asUtc = (text: string): number => Date.parse(`${text.slice(0, 19)}Z`) * 1000 + Number(text.slice(20));
   return (text) => {
     const wall = asUtc(text);
@@ -75,7 +77,7 @@ export function createLocalTimeReader(format: (micros: number) => string): (text
  * `2026-11-20T09:30:00.123456`: the form of REST bodies. Offsets only change on quarter hours, so one look-up serves a
  * quarter of an hour. Throws a RangeError for an unknown time zone.
  */
-export function createLocalTime(timeZone: string): (micros: number) => string {
+export function createLocalTime(timeZone: string): (micros: Micros) => string {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   const quarterHour = 15 * 60 * 1000;
   let cachedQuarter = Number.NaN;

@@ -1,10 +1,10 @@
 interface Deprecation {
-  /** The deprecated feature. */
+  /** The deprecated feature in words. */
   feature: string;
-  /** The release, `YYYY-MM`, that removes it. */
+  /** The release, `YYYY-MM`, that removes the feature. */
   release: string;
   replacement: string | null;
-  /** The part of the interface that it belongs to. */
+  /** The part of the interface that the feature belongs to. */
   part: string;
 }
 

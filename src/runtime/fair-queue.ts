@@ -5,7 +5,9 @@ const QUANTUM = 1;
 interface Branch<Item> {
   readonly key: string;
   readonly parent: Branch<Item> | undefined;
-  /** The keys below it, by name: those with waiting items, and those that still have to pay for a costly item. */
+  /**
+   * The keys of the next level, by name: those with waiting items, and those that still have to pay for a costly item.
+   */
   readonly children: Map<string, Branch<Item>>;
   /** The last of the keys below it, which form a circle; the one after it has the next turn. */
   tail: Branch<Item> | undefined;
@@ -67,7 +69,7 @@ export function createFairQueue<Item>() {
 
   function takeItem(leaf: Branch<Item>): { item: Item; cost: number } {
     const taken = leaf.items[leaf.taken];
-    if (!taken) throw new Error('nothing waits under this key');
+    if (!taken) throw new Error('the fair queue has no item under this key');
     leaf.taken += 1;
     if (leaf.taken === leaf.items.length || leaf.taken >= CUT_AT) {
       leaf.items = leaf.items.slice(leaf.taken);

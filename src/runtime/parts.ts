@@ -6,7 +6,7 @@ export interface Part {
   start?(): void | Promise<void>;
   /** Resolves when the part has nothing left to do. */
   idle?(): Promise<void>;
-  /** Ends its current work; afterwards the part does nothing more. */
+  /** Ends the current work of the part; afterwards it does nothing more. */
   [Symbol.asyncDispose]?(): PromiseLike<void>;
 }
 

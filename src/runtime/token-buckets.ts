@@ -27,7 +27,7 @@ interface Limits {
   size?: number;
   /** The number of processes that share the limit: each has an equal part of it. */
   nodes?: () => number;
-  /** Set where processes share the limit by actual use instead of equally. */
+  /** The share of this process; set where processes share the limit by actual use instead of equally. */
   share?: LimitShare | undefined;
 }
 

@@ -1,10 +1,11 @@
 import { hasSession, subscriptionsOf } from '../core/sessions/session-repository.ts';
 import type { Database } from '../platform/database/sql.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /** A connection to this node, as the broker knows it. */
 export interface LiveConnection {
   /** The time of the login in microseconds; null while the device logs in. */
-  since: number | null;
+  since: Micros | null;
   address: string;
   transport: 'mqtt' | 'mqtts' | 'ws' | 'wss';
   keepAliveSeconds: number;

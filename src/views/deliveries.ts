@@ -50,7 +50,7 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
       if (own && !own.has(applicationId)) continue;
       const last = rows[limit - 1]?.deliveryId;
       if (last !== undefined && head < last) raise(last);
-      if (floor !== undefined && head < floor) break; // and so are all that follow
+      if (floor !== undefined && head < floor) break; // the deliveries of all further applications begin even later
       const page = await ofApplication(applicationId, query);
       rows = [...rows, ...page.rows].sort((a, b) => (a.deliveryId < b.deliveryId ? 1 : -1));
       raise(page.next && String(page.next.after));

@@ -1,6 +1,7 @@
 import { DomainError } from '../errors.ts';
 import type { DeviceRow, FleetDeviceQuery } from '../platform/contracts/types.ts';
 import { readDuration, toUtc } from '../runtime/clock.ts';
+import type { Micros } from '../runtime/units.ts';
 import type { FleetDevice, FleetQuery } from './devices.ts';
 import type { FleetPlace } from './devices-repository.ts';
 
@@ -30,7 +31,7 @@ function placeOf(cursor: string, order: FleetQuery['order']): FleetPlace {
 }
 
 /** Converts a query of the API into a query of the view. Throws REQUEST_INVALID. */
-export function readFleetQuery(query: FleetDeviceQuery, now: number): FleetQuery {
+export function readFleetQuery(query: FleetDeviceQuery, now: Micros): FleetQuery {
   const { connected, firmware, notSeenFor, sort, after, ...rest } = query;
   if (query.version !== undefined && query.package === undefined) {
     throw DomainError.invalid({ loc: ['query', 'package'], msg: 'Field required', type: 'missing' });

@@ -1,5 +1,6 @@
 import { IN_LIST, inLists } from '../platform/database/in-lists.ts';
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
+import type { Micros } from '../runtime/units.ts';
 
 export type FleetOrder = 'deviceId' | 'lastSeen' | '-lastSeen';
 
@@ -25,7 +26,7 @@ export interface FleetFilter {
 export interface FleetPlace {
   deviceId: string;
   /** The time of the last sign of life in microseconds, as stored; 0: never seen. */
-  seenAt: number;
+  seenAt: Micros;
 }
 
 /** The stored data of a device in a list. Times are microseconds; null where there is none. */
@@ -37,14 +38,14 @@ export interface FleetRow {
   blocked: boolean;
   firmware: string | null;
   battery: number | null;
-  reportedAt: number | null;
-  lastSeenAt: number | null;
+  reportedAt: Micros | null;
+  lastSeenAt: Micros | null;
   unfinished: number;
 }
 
 const SEEN_AT = 'COALESCE(p.last_seen_at, 0)';
 /** A character that sorts after every digit. */
-const BEHIND_DIGITS = ':';
+const AFTER_DIGITS = ':';
 
 const ORDERS: Record<FleetOrder, { by: string; after: string; place(at: FleetPlace): SqlValue[] }> = {
   deviceId: { by: 'd.device_id', after: 'd.device_id > ?', place: ({ deviceId }) => [deviceId] },
@@ -76,7 +77,7 @@ function conditions(filter: FleetFilter): {
     values.push(...given);
   };
   const { prefix, firmware, batteryBelow, batteryFrom } = filter;
-  if (prefix !== undefined) add('d.device_id >= ? AND d.device_id < ?', prefix, `${prefix}${BEHIND_DIGITS}`);
+  if (prefix !== undefined) add('d.device_id >= ? AND d.device_id < ?', prefix, `${prefix}${AFTER_DIGITS}`);
   if (filter.developerId !== undefined) add('d.developer_id = ?', filter.developerId);
   if (filter.applicationId !== undefined) add('d.application_id = ?', filter.applicationId);
   if (filter.activation !== undefined) add('d.activation = ?', filter.activation);

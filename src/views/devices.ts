@@ -40,8 +40,8 @@ const FEW_CONNECTED = 2_000;
 /**
  * The most devices that one page reads to check conditions that the database cannot check, and the number per query.
  */
-const LOOKED_AT = 20_000;
-const AT_ONCE: Record<FleetOrder, number> = { deviceId: 1_000, lastSeen: 4_000, '-lastSeen': 4_000 };
+const MOST_EXAMINED = 20_000;
+const EXAMINED_PER_QUERY: Record<FleetOrder, number> = { deviceId: 1_000, lastSeen: 4_000, '-lastSeen': 4_000 };
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 const ORDERS: Record<FleetOrder, (one: FleetPlace, other: FleetPlace) => number> = {
@@ -83,10 +83,10 @@ export function createFleet({ database: { aside }, presence, connected, connecte
   async function places(query: FleetQuery): Promise<Page<FleetPlace, FleetPlace>> {
     const { order, limit } = query;
     const isJudged = query.connected !== undefined || query.seenBefore !== undefined;
-    const size = isJudged ? AT_ONCE[order] : limit + 1;
+    const size = isJudged ? EXAMINED_PER_QUERY[order] : limit + 1;
     const kept: FleetPlace[] = [];
     let { after } = query;
-    for (let looked = 0; looked < LOOKED_AT; looked += size) {
+    for (let looked = 0; looked < MOST_EXAMINED; looked += size) {
       const batch = await fleetPlaces(aside, { filter: query, order, after, limit: size });
       kept.push(...(isJudged ? await passing(batch, query) : batch));
       if (kept.length > limit) return pageOf(kept, limit, (place) => place);

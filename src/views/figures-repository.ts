@@ -1,6 +1,7 @@
 import { columnOf } from '../core/applications/setting-columns.ts';
 import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Sql } from '../platform/database/sql.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /**
  * A number of waiting rows, with the earliest time among them in microseconds. Functions return undefined when there
@@ -8,7 +9,7 @@ import type { Sql } from '../platform/database/sql.ts';
  */
 export interface Waiting {
   count: number;
-  oldestAt: number | null;
+  oldestAt: Micros | null;
 }
 
 const countOf = async (sql: Sql, text: string): Promise<number> =>

@@ -13,7 +13,7 @@ import {
 } from './figures-repository.ts';
 
 /** The most rows that are read to tell unfinished transactions from cancellations that are still to be delivered. */
-const LOOKED_UP = 100_000;
+const MOST_EXAMINED = 100_000;
 const GROUPS = 50;
 const TENS = ['0-9', '10-19', '20-29', '30-39', '40-49', '50-59', '60-69', '70-79', '80-89', '90-100'] as const;
 
@@ -59,7 +59,7 @@ export function createFleetFigures({ database: { aside }, clock, remembered, con
       countDevices(aside),
       countActivated(aside),
       connected(),
-      countUnfinishedUpTo(aside, LOOKED_UP),
+      countUnfinishedUpTo(aside, MOST_EXAMINED),
       countPendingUpTo(aside, most),
       receivers(),
     ]);
@@ -105,7 +105,7 @@ export function createFleetFigures({ database: { aside }, clock, remembered, con
   }
 
   return {
-    /** Kept for ten seconds, except the number of connected devices. */
+    /** The summary of the fleet, kept for ten seconds, except the number of connected devices. */
     async summary(): Promise<Figures> {
       const { devices, ...figures } = await remembered('summary', lookAtAll);
       return { ...figures, devices: { ...devices, connected: await connected() } };

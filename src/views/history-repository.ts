@@ -1,5 +1,6 @@
 import type { Sql, UnitOfWork } from '../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../platform/database/sweep.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /** Figures that one node records for the whole service; times in microseconds. */
 export interface Shared {
@@ -81,7 +82,7 @@ export async function thin(unit: UnitOfWork, from: number, to: number, before: n
 export type Point = Own & { at: number } & { [Name in keyof Shared]: number | null };
 
 /** The points since a time, over all nodes, combined into steps of `length` microseconds, in order. */
-export const listPoints = (sql: Sql, since: number, length: number): Promise<Point[]> =>
+export const listPoints = (sql: Sql, since: Micros, length: number): Promise<Point[]> =>
   sql.all<Point>(
     `SELECT begun AS at, MAX(devices) AS devices, MAX(activated) AS activated, MAX(due) AS due,
        MAX(oldest_due) AS "oldestDue", MAX(pending) AS pending, MAX(failing) AS failing, SUM(connected) AS connected,

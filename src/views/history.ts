@@ -4,6 +4,7 @@ import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Remembered } from '../runtime/remembered.ts';
+import type { Micros } from '../runtime/units.ts';
 import { countActivated, countDevices, countDueUpTo, countFailing, countPendingUpTo } from './figures-repository.ts';
 import { insertSample, listPoints, type Own, type Point, type Shared, thin } from './history-repository.ts';
 import { watchLoopDelay } from './loop-delay.ts';
@@ -17,9 +18,9 @@ const THINNED = [
 ] as const;
 const THIN_EVERY = 600 * SECOND;
 /** The most rows that are counted on the shared connection; more are counted on a thread of its own. */
-const FEW = 10_000;
+const COUNTED_ON_SHARED = 10_000;
 /** The age in microseconds that no row exceeds. */
-const KEPT = 31 * 24 * 3600 * SECOND;
+const OLDEST = 31 * 24 * 3600 * SECOND;
 const MOST_POINTS = 1_500;
 
 interface Parts {
@@ -79,15 +80,15 @@ export function createFleetHistory(parts: Parts) {
     };
   }
 
-  async function shared(now: number): Promise<Shared> {
+  async function shared(now: Micros): Promise<Shared> {
     const all = Number.MAX_SAFE_INTEGER - 1;
     const { read, aside } = database;
     const [devices, activated, failing, someDue, somePending] = await Promise.all([
       countDevices(read),
       countActivated(read),
       countFailing(read),
-      countDueUpTo(read, FEW),
-      countPendingUpTo(read, FEW),
+      countDueUpTo(read, COUNTED_ON_SHARED),
+      countPendingUpTo(read, COUNTED_ON_SHARED),
     ]);
     const due = someDue ?? (await countDueUpTo(aside, all));
     const pending = somePending ?? (await countPendingUpTo(aside, all));
@@ -141,14 +142,14 @@ export function createFleetHistory(parts: Parts) {
    * The step of points: at least the requested one, a multiple of the step of the stored rows, and large enough for the
    * most points.
    */
-  function stepFor(since: number, now: number, asked: number): number {
+  function stepFor(since: Micros, now: Micros, asked: number): number {
     const age = now - since;
     const finest = THINNED.findLast(({ after }) => age > after)?.to ?? 10;
     const least = Math.max(asked, age / SECOND / MOST_POINTS);
     return Math.ceil(least / finest) * finest;
   }
 
-  async function look(since: number, stepSeconds: number): Promise<FleetPoint[]> {
+  async function look(since: Micros, stepSeconds: number): Promise<FleetPoint[]> {
     const found = await listPoints(database.aside, since, stepSeconds * SECOND);
     let last: Shared = { devices: 0, activated: 0, due: 0, oldestDue: 0, pending: 0, failing: 0 };
     return found.map((point: Point) => {
@@ -163,9 +164,9 @@ export function createFleetHistory(parts: Parts) {
     loopDelay: (): number | null => loopDelay,
 
     /** The points since a time (microseconds), in steps of at least `seconds`. */
-    async list(since: number, seconds: number): Promise<{ stepSeconds: number; points: FleetPoint[] }> {
+    async list(since: Micros, seconds: number): Promise<{ stepSeconds: number; points: FleetPoint[] }> {
       const now = clock.now();
-      const from = Math.max(since, now - KEPT);
+      const from = Math.max(since, now - OLDEST);
       const stepSeconds = stepFor(from, now, seconds);
       const start = from - (from % (stepSeconds * SECOND));
       return {

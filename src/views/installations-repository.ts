@@ -1,4 +1,5 @@
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /** A package of software or of firmware (`line`). */
 export interface PackageName {
@@ -18,16 +19,16 @@ export interface Installation {
   state: InstallationState;
   errorCode: string | null;
   /** The time of the report, request or failure in microseconds; null when it is unknown. */
-  since: number | null;
+  since: Micros | null;
 }
 
 const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
 /**
- * A subject is the package, this character, and the version. The other character is the next one, which sorts after all
- * subjects of a package.
+ * SEPARATOR separates package and version in a subject, `package@version`. AFTER_SEPARATOR is the next character, so a package
+ * followed by it sorts after all subjects of the package.
  */
-const JOINT = '@';
-const BEHIND = 'A';
+const SEPARATOR = '@';
+const AFTER_SEPARATOR = 'A';
 
 interface Source {
   /** The SQL expression that selects the version. */
@@ -69,12 +70,13 @@ function sourceOf(
   const has =
     line === 'software'
       ? `SELECT 1 FROM device_software w WHERE w.device_id = x.device_id AND w.package = ?
-         AND x.subject = w.package || '${JOINT}' || w.version`
-      : `SELECT 1 FROM device_status w WHERE w.device_id = x.device_id AND x.subject = CAST(? AS TEXT) || '${JOINT}' || w.firmware`;
+         AND x.subject = w.package || '${SEPARATOR}' || w.version`
+      : `SELECT 1 FROM device_status w WHERE w.device_id = x.device_id AND x.subject = CAST(? AS TEXT) || '${SEPARATOR}' || w.firmware`;
   const waits = `SELECT 1 FROM transactions u WHERE u.device_id = x.device_id AND u.due = 1 AND u.completed_at IS NULL
     AND u.${INSTALLS} AND u.subject = x.subject`;
   const which = version === undefined ? 'x.subject >= ? AND x.subject < ?' : 'x.subject = ?';
-  const subjects = version === undefined ? [`${name}${JOINT}`, `${name}${BEHIND}`] : [`${name}${JOINT}${version}`];
+  const subjects =
+    version === undefined ? [`${name}${SEPARATOR}`, `${name}${AFTER_SEPARATOR}`] : [`${name}${SEPARATOR}${version}`];
   const asked = applicationId === undefined ? '' : ' AND x.application_id = ?';
   // Of a device that waits several times the first transaction counts; of one that failed several times the last.
   const condition =
@@ -86,7 +88,7 @@ function sourceOf(
            AND l.transaction_id > x.transaction_id AND l.error_code IS NOT NULL AND l.${INSTALLS})`;
   return {
     version: 'substr(x.subject, CAST(? AS INTEGER))',
-    versionValues: [name.length + JOINT.length + 1],
+    versionValues: [name.length + SEPARATOR.length + 1],
     errorCode: state === 'waiting' ? 'CAST(NULL AS TEXT)' : 'x.error_code',
     since: state === 'waiting' ? 'x.created_at' : 'x.completed_at',
     from: `FROM transactions x WHERE ${condition}${asked}${own}`,
@@ -139,7 +141,7 @@ export const installedOn = (
 export const installsOf = (
   sql: Sql,
   deviceId: string,
-): Promise<{ subject: string; errorCode: string | null; createdAt: number; completedAt: number | null }[]> =>
+): Promise<{ subject: string; errorCode: string | null; createdAt: Micros; completedAt: number | null }[]> =>
   sql.all(
     `SELECT subject, error_code AS "errorCode", created_at AS "createdAt", completed_at AS "completedAt"
      FROM transactions WHERE device_id = ? AND (due = 1 OR due = 0) AND operation = 'installSoftware'

@@ -2,6 +2,7 @@ import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import { createRemembered } from '../runtime/remembered.ts';
+import type { Micros } from '../runtime/units.ts';
 import * as repository from './installations-repository.ts';
 
 export type InstalledName = repository.InstalledName;
@@ -30,7 +31,7 @@ interface SoftwareOfDevice {
   state: State;
   errorCode: string | null;
   /** The time of the report, request or failure, in microseconds. */
-  since: number;
+  since: Micros;
 }
 
 type ByVersion = Map<string, InstallationCounts>;

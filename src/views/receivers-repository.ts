@@ -1,5 +1,6 @@
 import type { WebhookSetting } from '../platform/contracts/types.ts';
 import type { Sql } from '../platform/database/sql.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /** The pending deliveries of a receiver; times in microseconds. */
 export interface PendingOf {
@@ -7,16 +8,16 @@ export interface PendingOf {
   setting: WebhookSetting;
   pending: number;
   /** The earliest time at which a delivery is due; it may be in the past. */
-  firstDueAt: number;
+  firstDueAt: Micros;
   /** The earliest time in the future at which a delivery is due. */
-  nextDueAt: number | null;
+  nextDueAt: Micros | null;
 }
 
 /**
  * Counts the pending deliveries of each receiver. It reads them all, from the index alone, so it runs on a thread of
  * its own.
  */
-export const countPending = (sql: Sql, now: number): Promise<PendingOf[]> =>
+export const countPending = (sql: Sql, now: Micros): Promise<PendingOf[]> =>
   sql.all<PendingOf>(
     `SELECT application_id AS "applicationId", setting, count(*) AS pending, MIN(next_attempt_at) AS "firstDueAt",
        MIN(CASE WHEN next_attempt_at > ? THEN next_attempt_at END) AS "nextDueAt"

@@ -4,10 +4,11 @@ import { WEBHOOK_SETTINGS } from '../platform/contracts/values.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { pageOf } from '../runtime/page.ts';
+import type { Micros } from '../runtime/units.ts';
 import { countPending, type PendingOf } from './receivers-repository.ts';
 
 /** Microseconds. When a delivery is due for longer, its receiver is too slow. */
-const PACE = 30_000_000;
+const SLOW_AFTER = 30_000_000;
 /** The most receivers in a feed. */
 const WATCHED = 200;
 
@@ -25,11 +26,11 @@ export interface ReceiverState extends Name {
   /** `failing`: the last attempt failed. `slow`: a delivery has been due for more than half a minute. */
   state: (typeof RECEIVER_STATES)[number];
   pending: number;
-  oldestDueAt: number | null;
+  oldestDueAt: Micros | null;
   failingSince: number | null;
   lastStatusCode: number | null;
   lastError: string | null;
-  nextAttemptAt: number | null;
+  nextAttemptAt: Micros | null;
 }
 
 interface Parts {
@@ -53,10 +54,10 @@ export function createReceiverStates({ database: { aside }, clock, urls, remembe
   function stateOf(
     name: Name,
     url: string | null,
-    { waiting, failing, now }: { waiting: PendingOf | undefined; failing: FailingReceiver | undefined; now: number },
+    { waiting, failing, now }: { waiting: PendingOf | undefined; failing: FailingReceiver | undefined; now: Micros },
   ): ReceiverState {
     const oldestDueAt = waiting && waiting.firstDueAt <= now ? waiting.firstDueAt : null;
-    const isSlow = oldestDueAt !== null && now - oldestDueAt > PACE;
+    const isSlow = oldestDueAt !== null && now - oldestDueAt > SLOW_AFTER;
     return {
       applicationId: name.applicationId,
       setting: name.setting,

@@ -58,7 +58,7 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
     const stored = store.isAway ? 'away' : await objects.head(objectKey(binaryId)).catch(away);
     if (!stored) return { ...version, binary: null, warning: null };
     if (stored === 'away') {
-      store.isAway = true; // the other versions of the page do not wait for it again
+      store.isAway = true; // the store is not asked for the other versions of the page
       return { ...version, binary: NOT_KNOWN, warning: null };
     }
     // Unknown data is requested from here on, as wherever a binary is seen.

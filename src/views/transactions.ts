@@ -24,7 +24,7 @@ import {
 } from './transactions-repository.ts';
 
 export interface OverviewQuery extends OverviewFilter {
-  /** True: only unfinished ones, oldest first; false: all, newest first. */
+  /** True to list only unfinished transactions, oldest first; false to list all, newest first. */
   unfinished: boolean;
   /** Only unfinished ones that their device will not answer, because its firmware is too old. */
   warning: boolean;
@@ -58,8 +58,8 @@ interface Parts {
 const NUMBERS = 100_000;
 const STEPS = 5;
 /** The most unfinished transactions that a page checks for warnings, and the number per query. */
-const JUDGED = 5_000;
-const JUDGED_AT_ONCE = 2_500;
+const MOST_CHECKED = 5_000;
+const CHECKED_PER_QUERY = 2_500;
 
 const UNKNOWN: DeviceVersions = { firmware: null, managementClient: null };
 
@@ -84,11 +84,11 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
     if (operations.length === 0) return { rows: [], next: undefined };
     const kept: Listed[] = [];
     let { after } = query;
-    for (let looked = 0; looked < JUDGED; looked += JUDGED_AT_ONCE) {
-      const page = { after, limit: JUDGED_AT_ONCE, newestFirst: !query.unfinished };
+    for (let looked = 0; looked < MOST_CHECKED; looked += CHECKED_PER_QUERY) {
+      const page = { after, limit: CHECKED_PER_QUERY, newestFirst: !query.unfinished };
       const batch = await withWarnings(await unfinishedTransactions(aside, { ...query, operations }, page));
       kept.push(...batch.filter(({ warning }) => warning !== null));
-      if (kept.length > limit || batch.length < JUDGED_AT_ONCE) return pageOf(kept, limit, placeOf);
+      if (kept.length > limit || batch.length < CHECKED_PER_QUERY) return pageOf(kept, limit, placeOf);
       after = batch.at(-1)?.record.transactionId;
     }
     return { rows: kept, next: after };

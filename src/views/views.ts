@@ -78,9 +78,12 @@ export function createViews({ parts, common, peers, core, connections, asking, .
   );
 
   return {
-    /** For administration, which sees all applications. */
+    /** The views for administration, which sees all applications. */
     ofFleet: fleetViews(aside),
-    /** For applications. Each runs one query at a time, so that the operator's queries get their turn. */
+    /**
+     * The views for applications. Each application runs one query at a time, so that the operator's queries get their
+     * turn.
+     */
     ofApplications: fleetViews(inTurn(aside, asking.whose)),
     receivers,
     figures,

@@ -16,7 +16,7 @@ t.test('webhooks in administration', async (t) => {
   const admin = world.admin();
   const list = async (query = '') => (await admin.get(`/admin/v1/deliveries?${query}`)).body.deliveries as Row[];
   const receivers = async (query = '') => {
-    world.clock.advance(11 * SECOND); // they are kept for ten
+    world.clock.advance(11 * SECOND); // the list is kept for ten seconds
     await world.idle();
     return (await admin.get(`/admin/v1/receivers?${query}`)).body.receivers;
   };
@@ -28,7 +28,7 @@ t.test('webhooks in administration', async (t) => {
     await world.idle();
     return body.deliveryId;
   };
-  /** All pages, of so many rows. */
+  /** Follows all pages of so many rows. */
   async function pages(query: string, limit: number): Promise<string[]> {
     const ids: string[] = [];
     for (let next: string | undefined = `${query}&limit=${limit}`; next !== undefined; ) {
@@ -46,7 +46,7 @@ t.test('webhooks in administration', async (t) => {
     made.unshift(await test(tenants[[0, 0, 1, 0, 2, 2][round % 6] ?? 0] as typeof one));
   }
 
-  await t.test('those of all applications are one list, newest first, in pages of any size', async (t) => {
+  await t.test('the webhooks of all applications are one list, newest first, in pages of any size', async (t) => {
     t.same(
       (await list()).map(({ deliveryId }) => deliveryId),
       made,
@@ -61,7 +61,7 @@ t.test('webhooks in administration', async (t) => {
     t.equal((await list(`deviceId=${device.deviceId}`)).length, 1);
   });
 
-  await t.test('the webhook of a transaction is found by it', async (t) => {
+  await t.test('a webhook can be found by its transaction', async (t) => {
     const transactionId = transactionIdOf(await one.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
     t.same(await list(`transactionId=${transactionId}`), []);
     await device.link.command();
@@ -75,13 +75,14 @@ t.test('webhooks in administration', async (t) => {
     t.match(sent.body.body, /horse.*secret/, 'its application is shown what is sent');
     const [row] = await list(`transactionId=${transactionId}`);
     t.match(row, { deliveryId: headers['webhook-id'], transactionId, deviceId: device.deviceId, status: 'delivered' });
-    await (await world.raw()).exec('UPDATE transactions SET delivery_id = NULL'); // as those of a former release
+    // As in a database of a former release.
+    await (await world.raw()).exec('UPDATE transactions SET delivery_id = NULL');
     t.same(await list(`transactionId=${transactionId}`), [row]);
     t.same(await list(`transactionId=${transactionId}&applicationId=${two.applicationId}`), []);
     t.same(await list('transactionId=999999'), []);
   });
 
-  await t.test('a failed one shows what came back; its application sees the same; it is sent again', async (t) => {
+  await t.test('a failed webhook shows the answer, also to its application, and can be sent again', async (t) => {
     two.receiver.answer({ status: 503, body: 'busy: <b>later</b>' });
     const deliveryId = await test(two);
     const path = `/admin/v1/applications/${two.applicationId}/deliveries/${deliveryId}`;
@@ -156,7 +157,7 @@ t.test('webhooks in administration', async (t) => {
     t.same(await receivers('state=failing'), [], 'without a URL there is no receiver');
   });
 
-  await t.test('a range is sent again, and the audit log says how many', async (t) => {
+  await t.test('a range of webhooks is sent again, and the audit log has their number', async (t) => {
     const { body, status } = await admin.post(`/admin/v1/applications/three-app/deliveries/redeliver`, {
       json: { status: 'delivered', since: '2026-11-20T09:30:00Z', until: '2026-11-20T10:00:00.5Z' },
     });

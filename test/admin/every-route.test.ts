@@ -5,10 +5,10 @@ import { deviceIdOf, startWorld } from '../world.ts';
 
 interface Row {
   method: string;
-  /** Below `/admin/v1`. */
+  /** The path below `/admin/v1`. */
   path: string;
   json?: unknown;
-  /** What names nothing in the same path, and the reason given. */
+  /** The same path with an unknown resource, and the expected reason. */
   unknown?: [path: string, reason: string][];
 }
 
@@ -101,7 +101,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     );
   });
 
-  t.test('every route wants the administrator token, before it looks at anything else', async (t) => {
+  t.test('every route checks the administrator token before anything else', async (t) => {
     const token = world.service.adminToken;
     const wrong = [
       '',
@@ -166,7 +166,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     }
   });
 
-  t.test('what does not exist is answered 404 with its reason', async (t) => {
+  t.test('an unknown resource is answered 404 with its reason', async (t) => {
     for (const { method, json, unknown = [] } of ROWS) {
       for (const [path, reason] of unknown) {
         const answer = await admin.request(method, `/admin/v1${path}`, { json });

@@ -8,25 +8,22 @@ import { deviceIdOf, startWorld, transactionIdOf } from '../world.ts';
 
 const UTC_NOW = '2026-11-20T09:30:00.123456Z';
 
-t.test(
-  'versions are listed while the object store is away: what is known of their files then is nothing',
-  async (t) => {
-    const world = await startWorld(t, { env: { LAPEL_S3_ENDPOINT: 'http://127.0.0.1:9' } });
-    const tenant = await world.createTenant();
-    await tenant.api.post(`${tenant.path}/packages`, { json: { package: CAMERA } });
-    for (const version of ['1.0.0', '1.1.0']) {
-      await tenant.api.post(`${tenant.path}/packages/${CAMERA}/versions`, { json: { version } });
-    }
-    const { body } = await world.admin().get(`/admin/v1/packages/${CAMERA}/versions`);
-    const unknown = { sizeBytes: null, sha256: null, foundPackage: null, foundVersion: null };
-    t.match(body.versions, [
-      { version: '1.1.0', binary: unknown },
-      { version: '1.0.0', binary: unknown },
-    ]);
-  },
-);
+t.test('while the object store is away, versions are listed without the fields of their files', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_S3_ENDPOINT: 'http://127.0.0.1:9' } });
+  const tenant = await world.createTenant();
+  await tenant.api.post(`${tenant.path}/packages`, { json: { package: CAMERA } });
+  for (const version of ['1.0.0', '1.1.0']) {
+    await tenant.api.post(`${tenant.path}/packages/${CAMERA}/versions`, { json: { version } });
+  }
+  const { body } = await world.admin().get(`/admin/v1/packages/${CAMERA}/versions`);
+  const unknown = { sizeBytes: null, sha256: null, foundPackage: null, foundVersion: null };
+  t.match(body.versions, [
+    { version: '1.1.0', binary: unknown },
+    { version: '1.0.0', binary: unknown },
+  ]);
+});
 
-t.test('applications, packages and what devices have, of everybody', async (t) => {
+t.test('applications, packages and installations of all developers', async (t) => {
   const software = await startSoftware(t, { env: { LAPEL_S3_REGION: 'eu-north-1' } });
   const { world, tenant, other, register, upload, versionPath, api } = software;
   const admin = world.admin();
@@ -119,9 +116,9 @@ t.test('applications, packages and what devices have, of everybody', async (t) =
     t.match(await admin.get('/admin/v1/packages?after=x'), { status: 400 });
   });
 
-  t.test('versions: newest first, with what is known of their files', async (t) => {
+  t.test('versions: newest first, with the facts about their files', async (t) => {
     const path = `/packages/${CAMERA}/versions`;
-    await rowsOf(path, 'versions'); // whoever sees a file has it looked into
+    await rowsOf(path, 'versions'); // a list of versions makes the service read uploaded files
     await world.idle();
     const rows = await rowsOf<Record<string, unknown>>(path, 'versions');
     t.same(rows[0], {
@@ -149,7 +146,7 @@ t.test('applications, packages and what devices have, of everybody', async (t) =
     );
   });
 
-  t.test('who has a version, waits for it, failed at it', async (t) => {
+  t.test('the devices that have a version, wait for it, or failed at it', async (t) => {
     const devices = [];
     for (let count = 0; count < 4; count += 1) devices.push(await world.activatedDevice(tenant));
     const [has, waits, fails, both] = devices as [Device, Device, Device, Device];
@@ -171,13 +168,13 @@ t.test('applications, packages and what devices have, of everybody', async (t) =
     };
     await report(has.link);
     await fail(fails, 'STORAGE_FULL');
-    await fail(fails, 'DOWNLOAD_FAILED'); // the last one counts
+    await fail(fails, 'DOWNLOAD_FAILED'); // the last failure counts
     await fail(both, 'STORAGE_FULL');
-    await install(both); // waits again: that counts
+    await install(both); // it waits again, and that counts
     await install(both);
     await install(waits);
     await world.idle();
-    world.clock.advance(11_000); // numbers are kept for ten seconds
+    world.clock.advance(11_000); // the counts are kept for ten seconds
     const path = `/admin/v1/packages/${CAMERA}/versions/1.0.0/installations`;
     const { body } = await admin.get(path);
     t.same(body, {
@@ -258,7 +255,7 @@ t.test('applications, packages and what devices have, of everybody', async (t) =
     t.match(many[0], { kind: 'application' }, 'no kind takes the places of the others');
   });
 
-  t.test('settings as in effect, without what is secret', async (t) => {
+  t.test('settings as in effect, without secrets', async (t) => {
     const { body } = await admin.get('/admin/v1/settings');
     const settings = new Map(body.settings.map((setting: { name: string }) => [setting.name, setting]));
     t.match(settings.get('LAPEL_S3_REGION'), {
@@ -289,7 +286,7 @@ t.test('applications, packages and what devices have, of everybody', async (t) =
     t.equal(values.get('LAPEL_LEGACY_SCOPE_BASE'), 'https://issuer');
   });
 
-  t.test('a developer goes when nothing is left of it but deleted applications', async (t) => {
+  t.test('a developer with only deleted applications can be deleted', async (t) => {
     const inUse = { status: 409, body: { message: 'developer still has applications, devices or packages.' } };
     const made = async (id: string) => admin.post('/admin/v1/developers', { json: { developerId: id, name: id } });
     const gone = async (id: string) => admin.delete(`/admin/v1/developers/${id}`);

@@ -7,7 +7,7 @@ import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 
 const UTC_NOW = '2026-11-20T09:30:00.123456Z';
 
-/** A report, when it is stored. */
+/** Reports a status; resolves when it is stored. */
 async function report(link: RawDevice, fields: object): Promise<void> {
   link.publish('status', fields);
   await link.next('puback');
@@ -20,7 +20,10 @@ async function idsOf(client: CheckedClient, query: string): Promise<string[]> {
   return pages.flat().map(({ deviceId }) => deviceId);
 }
 
-/** Six devices of two developers: one connected and activated, which has reported; one connected; the rest never seen. */
+/**
+ * Six devices of two developers: one connected and activated, with a reported status; one only connected; four never
+ * seen.
+ */
 async function startFleet(t: Test): Promise<{
   world: World;
   admin: CheckedClient;
@@ -38,7 +41,7 @@ async function startFleet(t: Test): Promise<{
   return { world, admin, tenant, active, ids };
 }
 
-t.test('devices of everybody', async (t) => {
+t.test('the devices of all developers', async (t) => {
   const { world, admin, tenant, active, ids } = await startFleet(t);
   const [first = '', second = '', third = ''] = ids;
   await report(active.link, {
@@ -47,7 +50,7 @@ t.test('devices of everybody', async (t) => {
     software: [{ package: 'com.example.camera', version: '1.0.0', versionCode: 1 }],
   });
 
-  t.test('a row says what is known now', async (t) => {
+  t.test('a row shows the present state', async (t) => {
     await tenant.api.put(`${active.path}/settings/wifi`, { json: WIFI });
     await active.link.command();
     const { body } = await admin.get(`${DEVICES}?limit=1`);
@@ -114,25 +117,28 @@ t.test('devices of everybody', async (t) => {
     }
   });
 
-  t.test('by when they were last heard of, both ways round; those never seen are the longest ago', async (t) => {
-    world.clock.advance(3_600_000);
-    const link = await world.connect({ deviceId: third, credential: await credentialOf(admin, third) });
-    await link.drop();
-    await world.idle();
-    world.clock.advance(60_000); // so long after it is stored
-    await world.idle();
-    const never = [second, ...ids.slice(3)];
-    for (const limit of [1, 2, 100]) {
-      t.same(await idsOf(admin, `sort=lastSeen&limit=${limit}`), [...never, first, third]);
-      t.same(await idsOf(admin, `sort=-lastSeen&limit=${limit}`), [third, first, ...never]);
-      t.same(await idsOf(admin, `sort=-lastSeen&notSeenFor=30m&limit=${limit}`), [first, ...never]);
-      t.same(await idsOf(admin, `sort=-lastSeen&connected=true&limit=${limit}`), [first]);
-    }
-    await report(active.link, { lang: 'ja' });
-    t.same(await idsOf(admin, 'notSeenFor=30m'), never, 'what was heard in this minute is not stored, and counts');
-  });
+  t.test(
+    'devices are sorted by their last-seen time, in both directions; never seen counts as longest ago',
+    async (t) => {
+      world.clock.advance(3_600_000);
+      const link = await world.connect({ deviceId: third, credential: await credentialOf(admin, third) });
+      await link.drop();
+      await world.idle();
+      world.clock.advance(60_000); // the time is stored after so long
+      await world.idle();
+      const never = [second, ...ids.slice(3)];
+      for (const limit of [1, 2, 100]) {
+        t.same(await idsOf(admin, `sort=lastSeen&limit=${limit}`), [...never, first, third]);
+        t.same(await idsOf(admin, `sort=-lastSeen&limit=${limit}`), [third, first, ...never]);
+        t.same(await idsOf(admin, `sort=-lastSeen&notSeenFor=30m&limit=${limit}`), [first, ...never]);
+        t.same(await idsOf(admin, `sort=-lastSeen&connected=true&limit=${limit}`), [first]);
+      }
+      await report(active.link, { lang: 'ja' });
+      t.same(await idsOf(admin, 'notSeenFor=30m'), never, 'what was heard in this minute is not stored, and counts');
+    },
+  );
 
-  t.test('what makes no sense is refused by name', async (t) => {
+  t.test('a filter that makes no sense is refused, and named', async (t) => {
     for (const [query, name] of [
       ['prefix=x', 'prefix'],
       ['connected=yes', 'connected'],
@@ -240,7 +246,7 @@ async function credentialOf(admin: CheckedClient, deviceId: string): Promise<str
   return (await admin.post(`${DEVICES}/${deviceId}/credential`, { json: {} })).body.credential;
 }
 
-t.test('transactions of everybody', async (t) => {
+t.test('the transactions of all developers', async (t) => {
   const world = await startWorld(t);
   const [tenant, other] = [await world.createTenant(), await world.createTenant('other')];
   const admin = world.admin();
@@ -272,7 +278,7 @@ t.test('transactions of everybody', async (t) => {
   await world.idle();
   const [activated, activatedTwo] = [1, 2];
 
-  t.test('all of them newest first, the unfinished oldest first, by every filter', async (t) => {
+  t.test('all transactions newest first, unfinished ones oldest first, with every filter', async (t) => {
     const rows: [query: string, wanted: number[]][] = [
       ['', [state, apn, failed, wifi, activatedTwo, activated]],
       ['unfinished=true', [wifi, apn, state]],
@@ -300,13 +306,13 @@ t.test('transactions of everybody', async (t) => {
     }
   });
 
-  t.test('those of a device, for whichever application, and its queue', async (t) => {
+  t.test('the transactions of a device for any application, and its queue', async (t) => {
     t.same(await idsOfRows(`/devices/${two.deviceId}/transactions`), [state, apn, activatedTwo]);
     t.same(await idsOfRows(`/devices/${two.deviceId}/transactions?limit=1`), [state, apn, activatedTwo]);
     t.same(await idsOfRows(`/devices/${two.deviceId}/transactions?unfinished=true`), [apn, state], 'in order');
   });
 
-  t.test('a row, and one with all that is known', async (t) => {
+  t.test('a row, and the details of one transaction', async (t) => {
     const { body } = await admin.get(`/admin/v1/transactions/${failed}`);
     t.match(body, {
       transactionId: failed,
@@ -341,7 +347,7 @@ t.test('transactions of everybody', async (t) => {
     t.same(row, rest);
   });
 
-  t.test('a warning is of devices that are too old to answer', async (t) => {
+  t.test('a warning means that the device is too old to answer', async (t) => {
     const again = await world.connect(two);
     await report(again, { firmwareVersion: '9.0.0', managementClientVersion: '2.3.1' });
     await again.drop();
@@ -353,35 +359,38 @@ t.test('transactions of everybody', async (t) => {
     t.same(await idsOfRows('/transactions?warning=true&operation=setApn'), []);
   });
 
-  t.test('cancel, one and many: the application is told as of its own', async (t) => {
-    t.equal((await admin.delete(`/admin/v1/transactions/${apn}`)).status, 204);
-    t.match(await other.event(), { type: 'transaction.cancelled', data: { transaction: { transactionId: apn } } });
-    t.match(await admin.delete(`/admin/v1/transactions/${apn}`), { status: 409 });
-    t.match(await admin.delete('/admin/v1/transactions/999999'), {
-      status: 404,
-      body: { reason: 'transaction not found.' },
-    });
-    const answer = await admin.post('/admin/v1/transactions/cancel', {
-      json: { transactionIds: [wifi, 999_999, state, wifi] },
-    });
-    t.same(answer.body.results, [
-      { transactionId: wifi, cancelled: true },
-      { transactionId: 999_999, cancelled: false, code: 'TRANSACTION_NOT_FOUND' },
-      { transactionId: state, cancelled: true },
-      { transactionId: wifi, cancelled: true },
-    ]);
-    const { body } = await admin.post('/admin/v1/transactions/cancel', { json: { transactionIds: [wifi] } });
-    t.same(body.results, [{ transactionId: wifi, cancelled: false, code: 'TRANSACTION_FINISHED' }]);
-    t.match(await one.link.command(), { operation: 'cancel' });
-    t.match(await tenant.event(), { type: 'transaction.cancelled', data: { transaction: { transactionId: wifi } } });
-    t.same(await idsOfRows('/transactions?unfinished=true'), []);
-    for (const json of [
-      {},
-      { transactionIds: [] },
-      { transactionIds: ['1'] },
-      { transactionIds: Array(1001).fill(1) },
-    ]) {
-      t.match(await admin.post('/admin/v1/transactions/cancel', { json }), { status: 400 });
-    }
-  });
+  t.test(
+    'one or many transactions are cancelled, and their application gets the webhooks of its own cancels',
+    async (t) => {
+      t.equal((await admin.delete(`/admin/v1/transactions/${apn}`)).status, 204);
+      t.match(await other.event(), { type: 'transaction.cancelled', data: { transaction: { transactionId: apn } } });
+      t.match(await admin.delete(`/admin/v1/transactions/${apn}`), { status: 409 });
+      t.match(await admin.delete('/admin/v1/transactions/999999'), {
+        status: 404,
+        body: { reason: 'transaction not found.' },
+      });
+      const answer = await admin.post('/admin/v1/transactions/cancel', {
+        json: { transactionIds: [wifi, 999_999, state, wifi] },
+      });
+      t.same(answer.body.results, [
+        { transactionId: wifi, cancelled: true },
+        { transactionId: 999_999, cancelled: false, code: 'TRANSACTION_NOT_FOUND' },
+        { transactionId: state, cancelled: true },
+        { transactionId: wifi, cancelled: true },
+      ]);
+      const { body } = await admin.post('/admin/v1/transactions/cancel', { json: { transactionIds: [wifi] } });
+      t.same(body.results, [{ transactionId: wifi, cancelled: false, code: 'TRANSACTION_FINISHED' }]);
+      t.match(await one.link.command(), { operation: 'cancel' });
+      t.match(await tenant.event(), { type: 'transaction.cancelled', data: { transaction: { transactionId: wifi } } });
+      t.same(await idsOfRows('/transactions?unfinished=true'), []);
+      for (const json of [
+        {},
+        { transactionIds: [] },
+        { transactionIds: ['1'] },
+        { transactionIds: Array(1001).fill(1) },
+      ]) {
+        t.match(await admin.post('/admin/v1/transactions/cancel', { json }), { status: 400 });
+      }
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
-t.test('a device is taken away from a customer who is gone', async (t) => {
+t.test('a device can be taken away from a customer who is gone', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant('gone', { deviceLimit: 1 });
   const device = await world.activatedDevice(tenant);

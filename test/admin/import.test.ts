@@ -42,7 +42,7 @@ t.test('import of devices', async (t) => {
     t.match(device.body, { hardwareProperties: { macAddressWifi: 'AA:BB:CC:DD:EE:FF' } });
   });
 
-  t.test('a line that is wrong is named, says why, and harms no other', async (t) => {
+  t.test('a wrong line is answered with its number and its fault, and does not affect the others', async (t) => {
     const before = await total();
     const answers = await send(
       [
@@ -100,7 +100,7 @@ t.test('import of devices', async (t) => {
     t.match(second.body.hardwareProperties, { camera: [{ direction: 'front' }] });
   });
 
-  t.test('a row of CSV with cells too many, or too few, is named and harms no other', async (t) => {
+  t.test('a CSV row with too many or too few cells is named, and does not affect the others', async (t) => {
     const rows = [`${deviceIdOf(12)},,b`, `${deviceIdOf(13)},`, deviceIdOf(14), `${deviceIdOf(15)},`];
     t.match(await send(`deviceId,credential\n${rows.join('\n')}\n`, 'text/csv'), [
       { line: 2, error: { details: [{ msg: /columns length is 2, got 3 on line 2/ }] } },
@@ -110,7 +110,7 @@ t.test('import of devices', async (t) => {
     ]);
   });
 
-  t.test('CSV that is broken is read up to there, and the line is named', async (t) => {
+  t.test('broken CSV is read up to the broken line, which is named', async (t) => {
     const rows = [deviceIdOf(9), `${deviceIdOf(10)}"`, deviceIdOf(11)].join('\n');
     t.match(await send(`deviceId\n${rows}\n`, 'text/csv'), [
       { line: 2, deviceId: deviceIdOf(9) },
@@ -122,7 +122,7 @@ t.test('import of devices', async (t) => {
   });
 
   t.test(
-    'an import that has credentials can be sent again as it was; with others, or another developer, it cannot',
+    'an import with credentials can be repeated unchanged, but not with other credentials or another developer',
     async (t) => {
       const text = JSON.stringify({ deviceId: deviceIdOf(11), credential: secret(11) });
       const first = await send(text);
@@ -149,7 +149,7 @@ t.test('import of devices', async (t) => {
   });
 
   t.test(
-    'lines are answered while others are still to come, and what was sent before a connection broke is done',
+    'lines are answered while later ones arrive, and lines sent before a broken connection are done',
     async (t) => {
       const { hostname, port } = new URL(world.service.addresses.admin);
       const headers = { authorization: `Bearer ${world.service.adminToken}`, 'content-type': NDJSON };
@@ -170,18 +170,18 @@ t.test('import of devices', async (t) => {
     },
   );
 
-  t.test('memory stays flat: what the reader of the answer does not take is not read', async (t) => {
+  t.test('memory stays flat: while the client does not read answers, the service does not read lines', async (t) => {
     const { hostname, port } = new URL(world.service.addresses.admin);
     const headers = { authorization: `Bearer ${world.service.adminToken}`, 'content-type': NDJSON };
     const request = openRequest({ hostname, port, path, method: 'POST', headers });
     request.on('error', () => undefined);
-    // Lines that are wrong make long answers and no devices. Nobody reads them.
+    // Wrong lines make long answers and no devices, and the client does not read the answers.
     const chunk = '{"deviceId":"x"}\n'.repeat(4000);
     const limit = 8 * 1024 * 1024;
-    request.on('response', () => undefined); // there, and not read; without a listener Node would throw it away
+    request.on('response', () => undefined); // present, but unread; without a listener Node would discard the answer
     let sent = 0;
     let silent = 0;
-    // Both ends share one event loop: when so many of its turns drain nothing, nothing will.
+    // Both ends share one event loop: after so many turns without progress there will be none.
     while (sent < limit && silent < 300) {
       if (request.writableNeedDrain) {
         silent += 1;
@@ -197,7 +197,7 @@ t.test('import of devices', async (t) => {
     await world.idle();
   });
 
-  t.test('a database that fails is an error of its lines', async (t) => {
+  t.test('a failed write is an error of its line', async (t) => {
     const mend = await (await world.raw()).breakWrites('INSERT ON devices');
     t.match(await send(`{"deviceId":"${deviceIdOf(20)}"}`), [{ line: 1, error: { message: 'internal error.' } }]);
     await mend();

@@ -106,7 +106,7 @@ t.test('administration of developers, applications and devices', async (t) => {
     });
   });
 
-  t.test('deletion of an application: what ends, and what stays', async (t) => {
+  t.test('the deletion of an application ends its access, and keeps its id', async (t) => {
     const doomed = await world.createTenant('doomed');
     const own = `/admin/v1/applications/${doomed.applicationId}`;
     const device = await world.activatedDevice(doomed);

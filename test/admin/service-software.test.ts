@@ -24,14 +24,14 @@ for (const [resource, listName] of [
       updateDate: NOW,
     };
 
-    t.test('PUT registers what is missing, without and with texts', async (t) => {
+    t.test('PUT registers missing packages and versions, without and with texts', async (t) => {
       t.match(await admin.put(at('1.0.0')), { status: 200 }, 'without a body');
       t.same((await admin.put(at('1.0.0'), { json: {} })).body, record);
       const texts = { displayName: 'Client', description: 'new' };
       t.same((await admin.put(at('1.1.0'), { json: texts })).body, { ...record, version: '1.1.0', ...texts });
     });
 
-    t.test('PUT changes what it names, null removes it, and only a change has a date', async (t) => {
+    t.test('PUT changes the given texts, null removes them, and only a change sets the date', async (t) => {
       clock.advance(1000);
       const updateDate = NOW.replace(':00.', ':01.');
       const kept = { displayName: 'Client', description: 'new', updateDate: NOW };
@@ -112,7 +112,7 @@ for (const [resource, listName] of [
   });
 }
 
-t.test('what is registered begins at one instant, however the time goes on meanwhile', async (t) => {
+t.test('package, version and distribution of a registration have the same time', async (t) => {
   const still = createFakeClock();
   let looks = 0;
   const clock = { ...still, now: () => still.now() + looks++ };

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { startWorld, transactionIdOf } from '../world.ts';
 
-// The specification's state table "Device activation"; each title is a row: state, what moves it, next state.
+// The specification's state table "Device activation"; each title is a row: state, event, next state.
 t.test('device activation', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant('dev', { deviceLimit: 2 });
   const { api, path } = tenant;
   const activation = async (deviceId: string) => (await api.get(`${path}/devices/${deviceId}`)).body;
-  /** A device that is online and answers what it is told with success. */
+  /** A device that is online and answers each command with success. */
   async function newDevice() {
     const device = await world.registerDevice();
     const link = await world.connect(device);

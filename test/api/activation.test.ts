@@ -6,7 +6,7 @@ import { faultsOf } from './operations.ts';
 const OVER_LIMIT = { status: 403, body: { message: 'not contracted or activation limit exceeded.' } };
 const TAKEN = { status: 403, body: { message: 'ClientId is already in use.' } };
 
-/** The device's next command, acknowledged and answered. */
+/** Takes the device's next command, with PUBACK and answer. */
 async function answerNext(link: RawDevice, status: 'succeeded' | 'failed' = 'succeeded') {
   const command = await link.command();
   link.puback(command.packet);
@@ -31,7 +31,7 @@ t.test('op 5 and op 6 keep the contract and the clientIds', async (t) => {
   };
   const count = (statuses: number[], status: number): number => statuses.filter((one) => one === status).length;
 
-  t.test('of 20 devices activated at once under a limit of 3 exactly 3 are let in', async (t) => {
+  t.test('of 20 activations at once under a limit of 3 exactly 3 are accepted', async (t) => {
     const tenant = await newTenant({ deviceLimit: 3 });
     const devices = await devicesOf(tenant, 20);
     const answers = await Promise.all(devices.map(({ path }) => tenant.api.post(path, { json: {} })));
@@ -62,7 +62,7 @@ t.test('op 5 and op 6 keep the contract and the clientIds', async (t) => {
     });
   });
 
-  t.test('a place is held while the device has not answered; its failure gives it back', async (t) => {
+  t.test('a place in the contract is reserved until the device answers, and a failure gives it back', async (t) => {
     const tenant = await newTenant({ deviceLimit: 1 });
     const [one, two] = await devicesOf(tenant, 2);
     const link = await world.connect(one!);
@@ -90,26 +90,23 @@ t.test('op 5 and op 6 keep the contract and the clientIds', async (t) => {
     t.match(await tenant.api.post(one!.path), OVER_LIMIT);
   });
 
-  t.test(
-    'deactivation gives the place back when the device has done it, not before, and not when it fails',
-    async (t) => {
-      const tenant = await newTenant({ deviceLimit: 1 });
-      const [, two] = await devicesOf(tenant, 2);
-      const one = await world.activatedDevice(tenant);
-      t.match(await tenant.api.delete(one.path), { status: 201 });
-      t.match(await tenant.api.post(two!.path), OVER_LIMIT, 'not before');
-      t.equal((await answerNext(one.link, 'failed')).operation, 'deactivate');
-      t.match(await tenant.api.post(two!.path), OVER_LIMIT, 'not when it fails');
-      t.match((await tenant.api.get(one.path)).body, { status: 'activated' });
-      t.match(await tenant.api.delete(one.path), { status: 201 });
-      t.match((await answerNext(one.link)).parameters, { applicationId: tenant.applicationId });
-      t.match((await tenant.api.get(one.path)).body, { status: 'deactivated' });
-      t.match(await tenant.api.delete(one.path), { status: 403, body: { message: 'device is not activated.' } });
-      t.match(await tenant.api.post(two!.path), { status: 201 });
-    },
-  );
+  t.test('a deactivation gives the place back when it succeeds, not before, and not when it fails', async (t) => {
+    const tenant = await newTenant({ deviceLimit: 1 });
+    const [, two] = await devicesOf(tenant, 2);
+    const one = await world.activatedDevice(tenant);
+    t.match(await tenant.api.delete(one.path), { status: 201 });
+    t.match(await tenant.api.post(two!.path), OVER_LIMIT, 'not before');
+    t.equal((await answerNext(one.link, 'failed')).operation, 'deactivate');
+    t.match(await tenant.api.post(two!.path), OVER_LIMIT, 'not when it fails');
+    t.match((await tenant.api.get(one.path)).body, { status: 'activated' });
+    t.match(await tenant.api.delete(one.path), { status: 201 });
+    t.match((await answerNext(one.link)).parameters, { applicationId: tenant.applicationId });
+    t.match((await tenant.api.get(one.path)).body, { status: 'deactivated' });
+    t.match(await tenant.api.delete(one.path), { status: 403, body: { message: 'device is not activated.' } });
+    t.match(await tenant.api.post(two!.path), { status: 201 });
+  });
 
-  t.test('a contract that ends or shrinks takes no device away; one that grows lets more in', async (t) => {
+  t.test('a contract that ends or shrinks deactivates no device; one that grows allows more activations', async (t) => {
     const tenant = await newTenant({ deviceLimit: 2 });
     const one = await world.activatedDevice(tenant);
     const [two, three] = await devicesOf(tenant, 2);
@@ -214,7 +211,7 @@ t.test('op 5 and op 6 keep the contract and the clientIds', async (t) => {
   );
 
   t.test(
-    'a deactivation that succeeds cancels what else is unfinished, each with one event; the device hears of it',
+    'a successful deactivation cancels the other unfinished transactions, each with one event, and the device is told',
     async (t) => {
       const tenant = await newTenant();
       const device = await world.activatedDevice(tenant);

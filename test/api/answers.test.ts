@@ -41,7 +41,7 @@ t.test('times are local date-times with microseconds in the zone of LAPEL_TIME_Z
     ['America/St_Johns', '2026-10-24T22:00:00.000007', '2026-10-24T23:00:00.000007'],
   ] as const) {
     await t.test(zone, async (t) => {
-      // Berlin's clocks go back at 01:00 UTC of that day.
+      // The clocks of Berlin go back at 01:00 UTC of that day.
       const clock = createFakeClock(Date.UTC(2026, 9, 25, 0, 30) * 1000 + 7);
       const world = await startWorld(t, { clock, env: { LAPEL_TIME_ZONE: zone } });
       const tenant = await world.createTenant();
@@ -71,7 +71,7 @@ t.test('answers and lists', async (t) => {
   const tenant = await world.createTenant();
   const { api, path } = tenant;
 
-  t.test('X-Request-Id is the caller’s when it is sane, else a new one, on every kind of answer', async (t) => {
+  t.test('X-Request-Id is the caller’s if it is valid, otherwise a new one, on every kind of answer', async (t) => {
     const targets = [
       ['GET', path, 200],
       ['GET', '/nowhere', 403],

@@ -11,7 +11,7 @@ const text = (body: string | Buffer, headers: Record<string, string> = JSON_TYPE
   headers,
 });
 
-// What is no JSON text in UTF-8: the same fault wherever a JSON body is due.
+// Bodies that are not JSON in UTF-8: the same fault for each operation with a JSON body.
 const NO_JSON: Record<string, RequestOptions> = {
   'a brace': text('{'),
   'a comma too many': text('{"a":1,}'),
@@ -52,7 +52,7 @@ t.test('bad input', async (t) => {
   ];
   const settings = (await api.get(path)).body;
 
-  t.test('what is no JSON is one fault of the body, for every operation that takes one', async (t) => {
+  t.test('a body that is not JSON is one fault, for every operation with a body', async (t) => {
     for (const [name, client, method, target] of BODIES) {
       for (const [title, options] of Object.entries(NO_JSON)) {
         const answer = await client.request(method, target, options);
@@ -62,7 +62,7 @@ t.test('bad input', async (t) => {
     }
   });
 
-  t.test('no body at all is one fault, and good for op 5, whose body has nothing that must be in it', async (t) => {
+  t.test('a missing body is one fault, except for op 5, whose body has only optional fields', async (t) => {
     for (const [name, client, method, target] of BODIES) {
       const answer = await client.request(method, target, { headers: JSON_TYPE });
       if (name === 'op 5') {
@@ -75,7 +75,7 @@ t.test('bad input', async (t) => {
     }
   });
 
-  t.test('what is JSON of another shape is one fault of the body', async (t) => {
+  t.test('JSON of another shape is one fault of the body', async (t) => {
     for (const [name, client, method, target, shape] of BODIES) {
       const others = ['null', 'true', '1', '1e400', '"x"', shape === 'dict_type' ? '[]' : '{}', '"\\ud800"'];
       others.push(shape === 'dict_type' ? deep('[', ']', 10_000) : deep('{"a":', '}', 10_000).replace('{}', '{"a":1}'));
@@ -88,7 +88,7 @@ t.test('bad input', async (t) => {
     }
   });
 
-  t.test('10,000 levels inside of a body that is otherwise good are an ordinary fault', async (t) => {
+  t.test('10,000 levels in an otherwise valid body are an ordinary fault', async (t) => {
     const nest = deep('[', ']', 10_000);
     const objects = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
     for (const value of [nest, objects]) {
@@ -106,7 +106,7 @@ t.test('bad input', async (t) => {
     }
   });
 
-  t.test('names that JavaScript gives a meaning are unknown fields like others', async (t) => {
+  t.test('names with a meaning in JavaScript are unknown fields like any other', async (t) => {
     for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '', 'a/b~c']) {
       const key = JSON.stringify(name);
       const setting = await api.patch(path, text(`{${key}:{"deviceEvent":"https://evil.example"}}`));
@@ -120,7 +120,7 @@ t.test('bad input', async (t) => {
     t.same((await api.get(path)).body, settings);
   });
 
-  t.test('of a key that is there twice the last one counts (RFC 8259 4 leaves it open)', async (t) => {
+  t.test('if a key occurs twice, the last one counts (RFC 8259 4 leaves it open)', async (t) => {
     const good = '"https://a.example/last"';
     const first = await api.patch(path, text(`{"callEvent":1,"callEvent":${good}}`));
     t.equal(first.status, 200);
@@ -144,7 +144,7 @@ t.test('bad input', async (t) => {
     device.link.puback((await device.link.command()).packet);
   });
 
-  t.test('odd characters in a clientId come back as they went in; control characters are refused', async (t) => {
+  t.test('unusual characters in a clientId come back unchanged; control characters are refused', async (t) => {
     const odd = ['\u202e', '🦊', "'; DROP TABLE devices; --", '%s%n', '</script>'];
     for (const clientId of odd) {
       const { deviceId } = await world.registerDevice();
@@ -180,7 +180,7 @@ t.test('bad input', async (t) => {
     const token = await world.tokenOf(tenant.applicationId, tenant.secret);
     const { hostname, port } = new URL(world.service.addresses.http);
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
-    /** Sends on and on, and answers what it could read until the connection was closed. */
+    /** Sends without end; resolves to what it could read until the connection was closed. */
     async function sendEndlessly(): Promise<string> {
       const socket = connect({ host: hostname, port: Number(port) });
       t.teardown(() => socket.destroy());
@@ -200,14 +200,15 @@ t.test('bad input', async (t) => {
       await closed;
       return received;
     }
-    // Closing at once would reset the connection, and one in two would never see the answer.
+    // If the service closed the connection at once, TCP would reset it, and half of the clients would never see the
+    // answer.
     for (const received of await Promise.all(Array.from({ length: 8 }, sendEndlessly))) {
       t.match(received, /^HTTP\/1.1 413 /);
       t.match(received, /"message":"request body is larger than/);
     }
   });
 
-  t.test('path and query that are very long, and heads that are too large, harm nothing', async (t) => {
+  t.test('very long paths and queries, and too large heads, do no harm', async (t) => {
     t.match(await api.get(`${path}/devices/${'9'.repeat(10_000)}`), { status: 404 });
     t.match(await api.get(`/${'x/'.repeat(5000)}`), { status: 403 });
     const list = `${path}/devices/${spare.deviceId}/transactions`;
@@ -280,7 +281,7 @@ t.test('bad input', async (t) => {
     t.same(patch.body.details.at(-1), { loc: ['body'], msg: '...and more', type: 'extra_forbidden' });
   });
 
-  t.test('a body where none is due is not looked at', async (t) => {
+  t.test('a body is ignored where the operation takes none', async (t) => {
     const noise = text('{"broken":');
     t.match(await api.get(path, noise), { status: 200 });
     t.match(await api.get(`${device.path}/transactions`, noise), { status: 200 });

@@ -73,7 +73,7 @@ t.test('large commands are bounded one by one, for a device, and for all devices
   t.equal((await put(other, largest)).status, 201, 'nor one for another device');
 
   const database = await world.raw();
-  // As if other devices of the application had 256 MiB before them.
+  // As if other devices of the application already had 256 MiB in the queue.
   const insert = `INSERT INTO transactions (device_id, application_id, operation, parameters, status, due,
     attempts, created_at, updated_at) VALUES (?, ?, 'setApn', ?, 'queued', 1, 0, 0, 0)`;
   const text = JSON.stringify({ apns: 'x'.repeat(4 * 1024 * 1024) });
@@ -95,40 +95,37 @@ t.test('large commands are bounded one by one, for a device, and for all devices
   );
 });
 
-t.test(
-  'a key that was issued again signs from the next webhook on, and the one before it besides, for a day',
-  async (t) => {
-    const world = await startWorld(t);
-    const tenant = await world.createTenant();
-    const device = await world.activatedDevice(tenant);
-    const settle = async () => {
-      const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
-      device.link.puback((await device.link.command()).packet);
-      await device.link.ack({ transactionId, status: 'succeeded' });
-      return tenant.event();
-    };
-    const keys = [tenant.authenticationKey];
-    for (let round = 0; round < 3; round += 1) {
-      const { body, headers } = await settle();
-      for (const [index, key] of keys.entries()) {
-        const signature = String(headers['webhook-signature']);
-        const signed = new Webhook(key).sign(
-          String(headers['webhook-id']),
-          new Date(Number(headers['webhook-timestamp']) * 1000),
-          body.toString(),
-        );
-        const notification = createHmac('sha256', key).update(body).digest('hex');
-        const current = index === keys.length - 1;
-        t.equal(signature.split(' ').includes(signed), index >= keys.length - 2, `round ${round}: key ${index}`);
-        t.equal(signature.split(' ')[0] === signed, current, 'the new one first');
-        t.equal(headers['x-notification-key'] === notification, current);
-      }
-      keys.push((await tenant.api.post(`${tenant.path}/refresh_authkey`)).body.authenticationKey);
+t.test('a new key signs from the next webhook on, and the former key signs as well for a day', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const settle = async () => {
+    const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+    device.link.puback((await device.link.command()).packet);
+    await device.link.ack({ transactionId, status: 'succeeded' });
+    return tenant.event();
+  };
+  const keys = [tenant.authenticationKey];
+  for (let round = 0; round < 3; round += 1) {
+    const { body, headers } = await settle();
+    for (const [index, key] of keys.entries()) {
+      const signature = String(headers['webhook-signature']);
+      const signed = new Webhook(key).sign(
+        String(headers['webhook-id']),
+        new Date(Number(headers['webhook-timestamp']) * 1000),
+        body.toString(),
+      );
+      const notification = createHmac('sha256', key).update(body).digest('hex');
+      const current = index === keys.length - 1;
+      t.equal(signature.split(' ').includes(signed), index >= keys.length - 2, `round ${round}: key ${index}`);
+      t.equal(signature.split(' ')[0] === signed, current, 'the new one first');
+      t.equal(headers['x-notification-key'] === notification, current);
     }
-  },
-);
+    keys.push((await tenant.api.post(`${tenant.path}/refresh_authkey`)).body.authenticationKey);
+  }
+});
 
-t.test('deviceEvent that was removed stops new transactions; those that run still end', async (t) => {
+t.test('without deviceEvent no new transaction is accepted; those in progress still end', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
@@ -143,7 +140,7 @@ t.test('deviceEvent that was removed stops new transactions; those that run stil
 });
 
 t.test(
-  'what goes wrong inside is answered 500 without a detail, is on the log with its request id, and passes',
+  'an internal error is answered 500 without details, is logged with its request id, and does not persist',
   async (t) => {
     const lines: Record<string, unknown>[] = [];
     const destination = new Writable({

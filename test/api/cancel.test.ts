@@ -6,7 +6,7 @@ t.test('the cancel of a transaction', async (t) => {
   const world = await startWorld(t);
   let tenants = 0;
 
-  /** A tenant of its own with an activated device: what arrives at its receiver belongs to one test. */
+  /** A separate tenant with an activated device, so that its receiver gets the webhooks of one test only. */
   async function setUp() {
     tenants += 1;
     const tenant = await world.createTenant(`dev${tenants}`);
@@ -17,17 +17,17 @@ t.test('the cancel of a transaction', async (t) => {
     return { tenant, ...device, put, cancel, read };
   }
 
-  /** Takes the next command, acknowledges it by PUBACK, and waits until that is stored. */
+  /** Takes the next command, sends its PUBACK, and waits until that is stored. */
   async function take(link: RawDevice) {
     const command = await link.command();
     link.puback(command.packet);
     link.publish('status', {});
-    await link.next('puback'); // so the PUBACK before it has been read
+    await link.next('puback'); // so the service has read the PUBACK before it
     await world.idle();
     return command;
   }
 
-  /** Everything that the tenant was told so far about one transaction. */
+  /** All events of one transaction that the tenant has received so far. */
   async function eventsOf(tenant: Tenant, transactionId: number): Promise<string[]> {
     await world.idle();
     return tenant.receiver.requests
@@ -53,7 +53,7 @@ t.test('the cancel of a transaction', async (t) => {
     t.same(await eventsOf(tenant, id), ['transaction.cancelled']);
   });
 
-  t.test('while it waits behind a full window: it is never delivered', async (t) => {
+  t.test('while it waits behind 16 unacknowledged commands: it is never delivered', async (t) => {
     const { link, put, cancel, read } = await setUp();
     const ids = [];
     for (let index = 0; index < 18; index += 1) ids.push(await put());
@@ -65,7 +65,7 @@ t.test('the cancel of a transaction', async (t) => {
     t.match(await read(held), { status: 'cancelled', attempts: 0 });
   });
 
-  t.test('after delivery: the device is told, once it has acknowledged that never again', async (t) => {
+  t.test('after delivery: the device gets the cancel until its PUBACK, and then never again', async (t) => {
     const { tenant, link, put, cancel, read, ...device } = await setUp();
     const id = await put();
     const { issuedAt } = await take(link);
@@ -83,7 +83,7 @@ t.test('the cancel of a transaction', async (t) => {
     t.same(await eventsOf(tenant, id), ['transaction.cancelled']);
   });
 
-  t.test('with its command written but not acknowledged: the device is told too', async (t) => {
+  t.test('with its command sent but not acknowledged: the device gets the cancel, too', async (t) => {
     const { link, put, cancel, read } = await setUp();
     const id = await put();
     const command = await link.command();
@@ -93,36 +93,39 @@ t.test('the cancel of a transaction', async (t) => {
     t.match(await read(id), { status: 'cancelled', deliveredAt: null });
   });
 
-  t.test('it takes its turn: while the window is full it waits, and then goes before what waits too', async (t) => {
-    const { link, put, cancel, read } = await setUp();
-    const ids = [];
-    for (let index = 0; index < 17; index += 1) ids.push(await put());
-    const written = [];
-    for (let index = 0; index < 16; index += 1) written.push(await link.command());
-    await Promise.all([cancel(ids[3]!), cancel(ids[2]!)]);
-    await world.idle();
-    t.equal(link.pending('publish').length, 0, 'the device has as much as it may have');
-    t.match(await read(ids[2]!), { status: 'cancelled', attempts: 1 });
-    ids.push(await put());
-    link.puback(written[0]!.packet);
-    const first = await link.command();
-    t.match(first, { transactionId: ids[2], operation: 'cancel', attempt: 2 });
-    await world.idle();
-    t.equal(link.pending('publish').length, 0, 'one place, one cancel');
-    for (const { packet } of [...written.slice(1), first]) link.puback(packet);
-    const rest = [await take(link), await take(link), await take(link)];
-    t.same(
-      rest.map(({ transactionId, operation }) => [transactionId, operation]),
-      [
-        [ids[3], 'cancel'],
-        [ids[16], 'setWifi'],
-        [ids[17], 'setWifi'],
-      ],
-    );
-    t.equal(link.pending('publish').length, 0, 'nothing comes twice');
-  });
+  t.test(
+    'while 16 commands are unacknowledged the cancel waits, and then goes before the waiting commands',
+    async (t) => {
+      const { link, put, cancel, read } = await setUp();
+      const ids = [];
+      for (let index = 0; index < 17; index += 1) ids.push(await put());
+      const written = [];
+      for (let index = 0; index < 16; index += 1) written.push(await link.command());
+      await Promise.all([cancel(ids[3]!), cancel(ids[2]!)]);
+      await world.idle();
+      t.equal(link.pending('publish').length, 0, 'the device has as much as it may have');
+      t.match(await read(ids[2]!), { status: 'cancelled', attempts: 1 });
+      ids.push(await put());
+      link.puback(written[0]!.packet);
+      const first = await link.command();
+      t.match(first, { transactionId: ids[2], operation: 'cancel', attempt: 2 });
+      await world.idle();
+      t.equal(link.pending('publish').length, 0, 'one place, one cancel');
+      for (const { packet } of [...written.slice(1), first]) link.puback(packet);
+      const rest = [await take(link), await take(link), await take(link)];
+      t.same(
+        rest.map(({ transactionId, operation }) => [transactionId, operation]),
+        [
+          [ids[3], 'cancel'],
+          [ids[16], 'setWifi'],
+          [ids[17], 'setWifi'],
+        ],
+      );
+      t.equal(link.pending('publish').length, 0, 'nothing comes twice');
+    },
+  );
 
-  t.test('of many at once, by a deactivation: each once, in order, a window of them at a time', async (t) => {
+  t.test('of many at once, by a deactivation: each once, in order, 16 at a time', async (t) => {
     const { tenant, link, put, ...device } = await setUp();
     const ids: number[] = [];
     for (let index = 0; index < 20; index += 1) {
@@ -164,22 +167,25 @@ t.test('the cancel of a transaction', async (t) => {
     t.match(await take(await world.connect(device)), { transactionId: after }, 'acknowledged: no more');
   });
 
-  t.test('of a delivered one while the device is away: it gets the cancel, and not the command', async (t) => {
-    const { tenant, link, put, cancel, read, ...device } = await setUp();
-    const id = await put();
-    await take(link);
-    await link.drop();
-    t.match(await cancel(id), { status: 204 });
-    t.match(await read(id), { status: 'cancelled', attempts: 1 });
-    const after = await put();
-    const again = await world.connect(device);
-    t.match(await take(again), { transactionId: id, operation: 'cancel', parameters: {}, attempt: 2 });
-    t.match(await take(again), { transactionId: after, operation: 'setWifi', attempt: 1 });
-    t.equal(again.pending('publish').length, 0);
-    t.same(await eventsOf(tenant, id), ['transaction.cancelled']);
-  });
+  t.test(
+    'of a delivered command while the device is offline: the device gets the cancel, and not the command',
+    async (t) => {
+      const { tenant, link, put, cancel, read, ...device } = await setUp();
+      const id = await put();
+      await take(link);
+      await link.drop();
+      t.match(await cancel(id), { status: 204 });
+      t.match(await read(id), { status: 'cancelled', attempts: 1 });
+      const after = await put();
+      const again = await world.connect(device);
+      t.match(await take(again), { transactionId: id, operation: 'cancel', parameters: {}, attempt: 2 });
+      t.match(await take(again), { transactionId: after, operation: 'setWifi', attempt: 1 });
+      t.equal(again.pending('publish').length, 0);
+      t.same(await eventsOf(tenant, id), ['transaction.cancelled']);
+    },
+  );
 
-  t.test('an answer that comes later changes nothing, is no fault, and makes no event', async (t) => {
+  t.test('a later answer changes nothing, is not a fault, and makes no event', async (t) => {
     const { tenant, link, put, cancel, read } = await setUp();
     const id = await put();
     await take(link);
@@ -202,7 +208,7 @@ t.test('the cancel of a transaction', async (t) => {
     t.same(await eventsOf(tenant, id), ['transaction.cancelled']);
   });
 
-  t.test('of a finished one is answered 409, whatever its end was, and changes nothing', async (t) => {
+  t.test('of a finished transaction is answered 409, whatever its result was, and changes nothing', async (t) => {
     const { tenant, link, put, cancel, read } = await setUp();
     const message = 'transaction is already finished.';
     for (const status of ['succeeded', 'failed'] as const) {
@@ -232,7 +238,7 @@ t.test('the cancel of a transaction', async (t) => {
     t.equal(link.pending('publish').length, 0);
   });
 
-  t.test('that meets the device’s answer: one of them wins, and the one event says which', async (t) => {
+  t.test('at the same time as the device’s answer: one of them wins, and the only event says which', async (t) => {
     const { tenant, link, put, cancel, read } = await setUp();
     for (let round = 0; round < 10; round += 1) {
       const id = await put();
@@ -259,22 +265,19 @@ t.test('the cancel of a transaction', async (t) => {
     t.match(await one.read(id), { status: 'queued' });
   });
 
-  t.test(
-    'of an activation that is under way is told to the device, and its late success activates nothing',
-    async (t) => {
-      const { tenant } = await setUp();
-      const device = await world.registerDevice(tenant.developerId);
-      const link = await world.connect(device);
-      const path = `${tenant.path}/devices/${device.deviceId}`;
-      const id = transactionIdOf(await tenant.api.post(path, { json: { clientId: 'mine' } }));
-      await take(link);
-      t.match(await tenant.api.delete(`${path}/transactions/${id}`), { status: 204 });
-      t.match(await take(link), { transactionId: id, operation: 'cancel' });
-      await link.ack({ transactionId: id, status: 'succeeded' });
-      t.match((await tenant.api.get(path)).body, { status: 'deactivated' });
-      t.match(await tenant.api.post(path, { json: { clientId: 'mine' } }), { status: 201 });
-    },
-  );
+  t.test('of an activation in progress is sent to the device, and a late success activates nothing', async (t) => {
+    const { tenant } = await setUp();
+    const device = await world.registerDevice(tenant.developerId);
+    const link = await world.connect(device);
+    const path = `${tenant.path}/devices/${device.deviceId}`;
+    const id = transactionIdOf(await tenant.api.post(path, { json: { clientId: 'mine' } }));
+    await take(link);
+    t.match(await tenant.api.delete(`${path}/transactions/${id}`), { status: 204 });
+    t.match(await take(link), { transactionId: id, operation: 'cancel' });
+    await link.ack({ transactionId: id, status: 'succeeded' });
+    t.match((await tenant.api.get(path)).body, { status: 'deactivated' });
+    t.match(await tenant.api.post(path, { json: { clientId: 'mine' } }), { status: 201 });
+  });
 
   t.test('is durable: after a restart the device gets the cancel, and the developer no second event', async (t) => {
     const { tenant, link, put, cancel, read: _, ...device } = await setUp();

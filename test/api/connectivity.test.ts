@@ -22,7 +22,7 @@ t.test('language and connectivity', async (t) => {
   ];
 
   t.test(
-    'each is a transaction: the command carries what was asked, the webhook and the record the result',
+    'each is a transaction: the command carries the parameters, webhook and record carry the result',
     async (t) => {
       for (const [method, below, json, operation, parameters, result] of rows) {
         const answer = await api.request(method, `${device.path}/${below}`, { ...(json !== undefined && { json }) });
@@ -90,7 +90,7 @@ t.test('language and connectivity', async (t) => {
     t.equal((await api.get(`${device.path}/transactions?limit=1`)).body.total, before);
   });
 
-  t.test('each GET asks the device anew, whatever Idempotency-Key it carries', async (t) => {
+  t.test('each GET asks the device again, even with an Idempotency-Key', async (t) => {
     const ask = () =>
       api.get(`${device.path}/connectivity/state?type=bluetooth`, { headers: { 'idempotency-key': 'same' } });
     const [first, second] = [await ask(), await ask()];

@@ -40,22 +40,25 @@ t.test('ops 7, 8 and 9', async (t) => {
     await device.link.next('puback');
   };
 
-  t.test('op 7 shows what the device reported, null for what it did not, and when it last did', async (t) => {
-    const { deviceId } = device;
-    t.same(await status(), { deviceId, connected: true, lastSeenAt: NOW, ...NULLS, reportedAt: null });
-    clock.advance(1000);
-    await report({ lang: 'en', battery: { level: 3, charging: true } });
-    const first = { ...NULLS, lang: 'en', battery: { level: 3, charging: true }, reportedAt: at('01') };
-    t.same(await status(), { deviceId, connected: true, lastSeenAt: at('01'), ...first });
-    clock.advance(1000);
-    await report(FULL);
-    t.same(await status(), { deviceId, connected: true, lastSeenAt: at('02'), ...FULL, reportedAt: at('02') });
-    clock.advance(1000);
-    await report({});
-    t.match(await status(), { lang: 'ja-JP', reportedAt: at('03') }, 'a report of nothing is a report');
-    await report({ network: { type: 'mobile', ssid: null, rssi: null }, software: [] });
-    t.match(await status(), { network: { type: 'mobile', ssid: null, rssi: null }, software: [] });
-  });
+  t.test(
+    'op 7 shows the reported status, null for fields without a report, and the time of the last report',
+    async (t) => {
+      const { deviceId } = device;
+      t.same(await status(), { deviceId, connected: true, lastSeenAt: NOW, ...NULLS, reportedAt: null });
+      clock.advance(1000);
+      await report({ lang: 'en', battery: { level: 3, charging: true } });
+      const first = { ...NULLS, lang: 'en', battery: { level: 3, charging: true }, reportedAt: at('01') };
+      t.same(await status(), { deviceId, connected: true, lastSeenAt: at('01'), ...first });
+      clock.advance(1000);
+      await report(FULL);
+      t.same(await status(), { deviceId, connected: true, lastSeenAt: at('02'), ...FULL, reportedAt: at('02') });
+      clock.advance(1000);
+      await report({});
+      t.match(await status(), { lang: 'ja-JP', reportedAt: at('03') }, 'a report of nothing is a report');
+      await report({ network: { type: 'mobile', ssid: null, rssi: null }, software: [] });
+      t.match(await status(), { network: { type: 'mobile', ssid: null, rssi: null }, software: [] });
+    },
+  );
 
   t.test('op 8 lists the activated devices of the application by deviceId, in pages', async (t) => {
     const list = `${path}/devices/status`;
@@ -106,7 +109,7 @@ t.test('ops 7, 8 and 9', async (t) => {
     }
   });
 
-  t.test('on the path of op 8 every other method takes `status` for a deviceId, which it is not', async (t) => {
+  t.test('on the path of op 8 every other method treats `status` as a deviceId, which is invalid', async (t) => {
     const target = `${path}/devices/status`;
     for (const method of ['POST', 'DELETE']) {
       const answer = await api.request(method, target, { json: {} });
@@ -123,7 +126,7 @@ t.test('ops 7, 8 and 9', async (t) => {
     t.match(await api.get(`${target}/none`), { status: 403, body: { message: 'wrong url.' } });
   });
 
-  t.test('op 9 shows what administration entered; null, or nothing, where it entered nothing', async (t) => {
+  t.test('op 9 shows the entries of administration; null, or no field, where there is none', async (t) => {
     const admin = world.admin();
     const { deviceId } = await world.registerDevice();
     const read = async () => (await api.get(`/v1/devices/${deviceId}/hardware-properties`)).body;
@@ -179,7 +182,7 @@ t.test('ops 7, 8 and 9', async (t) => {
     ]);
   });
 
-  t.test('op 9 is for the developer of the device, whatever its activation', async (t) => {
+  t.test('op 9 is for the developer of the device, activated or not', async (t) => {
     const foreign = await world.registerDevice('other');
     const refused = { status: 403, body: { message: 'device information unavailable.' } };
     t.match(await api.get(`/v1/devices/${foreign.deviceId}/hardware-properties`), refused);

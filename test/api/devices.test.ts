@@ -18,7 +18,7 @@ t.test('op 5 names the faults of its body', async (t) => {
   });
 });
 
-t.test('op 5 is refused without contract, without key, without deviceEvent, for a device of others', async (t) => {
+t.test('op 5 is refused without contract, without key, without deviceEvent, and for a foreign device', async (t) => {
   const world = await startWorld(t);
   const none = await world.createTenant('none', { deviceLimit: null });
   const bare = await world.createTenant('bare', { key: false });

@@ -20,7 +20,7 @@ t.test('every operation keeps the common rules', async (t) => {
   const anonymous = world.anonymous();
   const titleOf = ({ op, method, path }: { op: string; method: string; path: string }) => `${op}: ${method} ${path}`;
 
-  t.test('the table of the tests has every route that wants a token, with its scope', async (t) => {
+  t.test('the table of the tests has every route that needs a token, with its scope', async (t) => {
     const rows = OPERATIONS.map(({ method, path, scope }) => {
       const whole = path.startsWith('/v1') ? path : `/v1/applications/{applicationId}${path}`;
       return `${method} ${whole} ${scope}`;
@@ -65,7 +65,7 @@ t.test('every operation keeps the common rules', async (t) => {
     }
   });
 
-  t.test('each operation wants its own scope: with all the others it is answered 403 and told which', async (t) => {
+  t.test('each operation needs its own scope: with all others the answer is 403 and names it', async (t) => {
     const scopes = [...new Set(OPERATIONS.map(({ scope }) => scope)), 'svc:communication-service'];
     for (const scope of scopes.slice(0, 4)) {
       const rest = await world.clientOf(applicationId, secret, scopes.filter((one) => one !== scope).join(' '));
@@ -92,7 +92,7 @@ t.test('every operation keeps the common rules', async (t) => {
     }
   });
 
-  t.test('a deviceId that is no IMEI is answered 404 as a Reason error that names it', async (t) => {
+  t.test('a deviceId that is not an IMEI is answered 404 with a Reason error that names it', async (t) => {
     const shapes = {
       letters: 'abcdefghijklmno',
       '14 digits': '49015420323751',
@@ -117,7 +117,7 @@ t.test('every operation keeps the common rules', async (t) => {
     }
   });
 
-  t.test('a transactionId that is no number, or not above 0, is answered 404 and named', async (t) => {
+  t.test('a transactionId that is not a positive number is answered 404 and named', async (t) => {
     const types: Record<string, string> = {
       abc: 'int_type',
       '1.5': 'int_type',
@@ -179,7 +179,7 @@ t.test('every operation keeps the common rules', async (t) => {
     t.match(list, { status: 400 }, 'the query');
   });
 
-  t.test('a device that is unknown, or another developer’s, is unavailable: nobody learns which', async (t) => {
+  t.test('an unknown device and another developer’s device get the same answer', async (t) => {
     const foreign = await world.registerDevice('other');
     for (const row of [...NEED_ACTIVATION, ...OPERATIONS.filter(({ op }) => /^op [4579]$/.test(op))]) {
       for (const deviceId of [foreign.deviceId, deviceIdOf(4711)]) {
@@ -193,7 +193,7 @@ t.test('every operation keeps the common rules', async (t) => {
     }
   });
 
-  t.test('what needs an activated device takes neither a deactivated nor an activating one', async (t) => {
+  t.test('operations on activated devices refuse deactivated and activating ones', async (t) => {
     const { deviceId } = await world.registerDevice();
     const refused = { status: 403, body: { message: 'device is not activated.' } };
     const each = async (state: string) => {
@@ -234,7 +234,7 @@ t.test('every operation keeps the common rules', async (t) => {
     t.match(list, { status: 403, body: { message: 'device is activated in another application.' } });
   });
 
-  t.test('without key, and without deviceEvent, nothing that makes a transaction is possible', async (t) => {
+  t.test('without a key or without deviceEvent, no operation that makes a transaction is accepted', async (t) => {
     const bare = await world.createTenant('bare', { key: false });
     const deaf = await world.createTenant('deaf', { deviceEvent: false });
     for (const row of [...NEED_ACTIVATION, ...OPERATIONS.filter(({ op }) => op === 'op 5')]) {
@@ -250,7 +250,7 @@ t.test('every operation keeps the common rules', async (t) => {
     t.equal((await deaf.api.get(deaf.path)).status, 200, 'ops 1 to 4 work');
   });
 
-  t.test('after its deletion an application’s token is of no use for any operation', async (t) => {
+  t.test('after the deletion of an application its token is refused by every operation', async (t) => {
     const doomed = await world.createTenant('doomed');
     t.equal((await doomed.api.get(doomed.path)).status, 200);
     await world.admin().delete(`/admin/v1/applications/${doomed.applicationId}`);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { startWorld } from '../world.ts';
 
-t.test('whether another developer’s version exists cannot be told from how op 28 refuses it', async (t) => {
+t.test('the refusal of op 28 does not show whether another developer’s version exists', async (t) => {
   const world = await startWorld(t);
   const owner = await world.createTenant('owner');
   const stranger = await world.createTenant('stranger');

@@ -1,7 +1,7 @@
 import { generateKeyPair, importJWK, type JWK, SignJWT, UnsecuredJWT } from 'jose';
 import { ALL_SCOPES, type World } from '../world.ts';
 
-/** Signs tokens with the service's own key, which is read from its database: everything else about them may be wrong. */
+/** Signs tokens with the service's own key from its database; everything else in them may be wrong. */
 export async function createForger(world: World, applicationId: string) {
   const keys = 'SELECT key_id AS kid, private_jwk AS jwk FROM signing_keys';
   const [row] = await (await world.raw()).all<Record<string, string>>(keys);
@@ -17,11 +17,11 @@ export async function createForger(world: World, applicationId: string) {
     jti: 'forged',
   };
   type Changes = Record<string, unknown>;
-  /** The good claims and header with these changes; undefined leaves one out. */
+  /** The valid claims and header with these changes; undefined leaves one out. */
   const sign = (claims: Changes = {}, header: Changes = {}, key: Parameters<SignJWT['sign']>[0] = ownKey) =>
     new SignJWT({ ...good, ...claims }).setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid, ...header }).sign(key);
 
-  /** Tokens that must be worth nothing, by what is wrong with them. */
+  /** Tokens that must be refused, by their fault. */
   async function bad(): Promise<Record<string, string>> {
     const { privateKey: otherKey } = await generateKeyPair('ES256');
     const secret = new TextEncoder().encode('a secret that is long enough for HS256');

@@ -39,7 +39,7 @@ t.test('a request with an Idempotency-Key is carried out once', async (t) => {
     t.equal(again.headers['location'], made.headers['location'], 'also where the service moved to another port');
   });
 
-  t.test('after 24 hours the key is free, and used again for whatever it comes with', async (t) => {
+  t.test('after 24 hours the key can be used for another request', async (t) => {
     const first = await tenant.api.put(wifi, keyed('daily'));
     world.clock.advance(DAY + 1);
     await tenant.renew();
@@ -49,7 +49,7 @@ t.test('a request with an Idempotency-Key is carried out once', async (t) => {
     t.match(await tenant.api.put(wifi, keyed('daily')), { status: 422 }, 'and holds its new request');
   });
 
-  t.test('with another body, operation or device it is answered 422, and nothing is made', async (t) => {
+  t.test('with another body, operation or device it is answered 422, and no transaction is made', async (t) => {
     await tenant.api.put(wifi, keyed('taken'));
     const before = (await tenant.api.get(`${device.path}/transactions`)).body.total;
     const refused = { status: 422, body: { message: 'the idempotency key was used with another request.' } };
@@ -96,7 +96,7 @@ t.test('a request with an Idempotency-Key is carried out once', async (t) => {
     t.match(await tenant.api.post(path, { headers, json: {} }), { status: 201, body: late.body }, 'a replay, not 403');
   });
 
-  t.test('a key is an application’s own', async (t) => {
+  t.test('applications do not share keys', async (t) => {
     const rival = await world.createTenant('rival');
     const theirs = await world.activatedDevice(rival);
     const ours = await tenant.api.put(wifi, keyed('shared'));

@@ -25,10 +25,10 @@ export async function makeKey(kid: string, alg = 'RS256'): Promise<LegacyKey> {
   return { kid, alg, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
-// Keys take long to make; the tests of a file share this one.
+// Making keys takes long, so the tests of a file share this one.
 const firstKey = makeKey('first');
 
-/** An identity provider on loopback: it publishes keys and signs tokens, right ones and wrong ones. */
+/** An identity provider on loopback: it publishes keys, and signs valid and invalid tokens. */
 export async function createLegacyIssuer(t: Test, clock: FakeClock) {
   const server = await createTestReceiver(t);
   const first = await firstKey;
@@ -39,7 +39,7 @@ export async function createLegacyIssuer(t: Test, clock: FakeClock) {
     server,
     first,
     publish,
-    /** How often the keys were fetched. */
+    /** The number of times that the keys were fetched. */
     fetches: () => server.requests.length,
     env: {
       LAPEL_LEGACY_ISSUER: ISSUER,

@@ -37,7 +37,7 @@ async function setUp(t: Test, more: Record<string, string> = {}) {
     applicationId,
     anonymous,
     fetched,
-    /** The answer to op 1 with a token. */
+    /** Reads the settings of the application with a token. */
     get: (token: string) => anonymous.get(path, { token }),
     async sign(claims: Record<string, unknown> = {}, how: Parameters<typeof issuer.sign>[2] = {}) {
       const token = await issuer.sign(applicationId, claims, how);
@@ -64,7 +64,7 @@ t.test('tokens of the legacy issuer', async (t) => {
     t.equal(await fetched('fetched'), 1);
   });
 
-  t.test('every operation takes a token of either issuer, and wants its own scope of both', async (t) => {
+  t.test('every operation accepts tokens of both issuers, and needs its own scope from both', async (t) => {
     const legacy = await sign();
     const own = await world.tokenOf(applicationId, tenant.secret);
     const wrong: string[] = [];
@@ -94,7 +94,7 @@ t.test('tokens of the legacy issuer', async (t) => {
     t.match(answer, { status: 403, body: { message: 'application is not registered.' } });
   });
 
-  t.test('scopes that mean nothing here count for nothing', async (t) => {
+  t.test('unknown scopes are ignored', async (t) => {
     const read = async (scope: unknown) => (await get(await sign({ scope }))).status;
     t.equal(await read(`openid ${BASE}/applications.r ${BASE}/root`), 200);
     for (const scope of [
@@ -149,14 +149,14 @@ t.test('tokens of the legacy issuer', async (t) => {
     t.equal(issuer.fetches(), 1, 'and none of them made the service ask for keys');
   });
 
-  t.test('a token may be for nobody in particular, or for this service', async (t) => {
+  t.test('a token may have no audience, or this service as its audience', async (t) => {
     const { http } = world.service.addresses;
     for (const aud of [undefined, http, ['https://other.example', http]]) {
       t.equal((await get(await sign({ aud }))).status, 200, String(aud));
     }
   });
 
-  t.test('a token is good until its end, and not a moment longer', async (t) => {
+  t.test('a token is valid until it expires, and not longer', async (t) => {
     const token = await sign({ exp: Math.floor(clock.now() / 1_000_000) + 60 });
     t.equal((await get(token)).status, 200);
     clock.advance(59_000);
@@ -189,7 +189,7 @@ t.test('tokens of the legacy issuer', async (t) => {
     },
   );
 
-  t.test('every asymmetric algorithm is good, and a key only for its own', async (t) => {
+  t.test('every asymmetric algorithm is accepted, and a key only with its own', async (t) => {
     const algorithms = ['RS512', 'PS256', 'ES256', 'ES384', 'ES512', 'Ed25519'];
     const keys = await Promise.all(algorithms.map((alg) => makeKey(`key-${alg}`, alg)));
     issuer.publish(issuer.first.publicJwk, ...keys.map(({ publicJwk }) => publicJwk));
@@ -200,7 +200,7 @@ t.test('tokens of the legacy issuer', async (t) => {
     t.equal((await get(crossed)).status, 401);
   });
 
-  t.test('a key that the issuer takes back is out of use after twenty minutes at the latest', async (t) => {
+  t.test('a key that the issuer withdraws is out of use after twenty minutes at the latest', async (t) => {
     const second = await makeKey('third', 'ES256');
     const old = await sign({}, {});
     t.equal((await get(old)).status, 200);
@@ -215,7 +215,7 @@ t.test('tokens of the legacy issuer', async (t) => {
     t.equal((await get(await sign())).status, 200);
   });
 
-  t.test('while the issuer is down, or answers what is of no use, the last good keys stay', async (t) => {
+  t.test('while the issuer is down, or its answer is unusable, the last good keys stay', async (t) => {
     const many = Array.from({ length: 101 }, (_, i) => ({ ...issuer.first.publicJwk, kid: `k${i}` }) as JWK);
     const answers = {
       '500': { status: 500 },
@@ -236,7 +236,7 @@ t.test('tokens of the legacy issuer', async (t) => {
     }
   });
 
-  t.test('no token is ever on the log, at the level trace; that the issuer is down is', async (t) => {
+  t.test('even at the level trace the log has no token; it reports that the issuer is down', async (t) => {
     const text = rest.logged();
     t.ok(rest.signatures.length > 80);
     t.same(
@@ -255,7 +255,7 @@ t.test('the audience of legacy tokens can be set', async (t) => {
   for (const aud of [undefined, 'other', [], world.service.addresses.http]) t.equal(await statusOf(aud), 401);
 });
 
-t.test('while the keys were never fetched a legacy token is answered 503, and own tokens are good', async (t) => {
+t.test('until the keys are fetched a legacy token is answered 503, and own tokens are accepted', async (t) => {
   const { clock, issuer, get, sign, tenant } = await setUp(t);
   issuer.server.answer({ hang: true });
   const token = await sign();

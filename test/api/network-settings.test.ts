@@ -120,7 +120,7 @@ t.test('ops 10 and 11', async (t) => {
     ]);
   });
 
-  t.test('what is good arrives at the device as it was sent', async (t) => {
+  t.test('valid parameters arrive at the device unchanged', async (t) => {
     for (const [title, kind, body] of GOOD) {
       t.equal((await put(kind, body)).status, 201, title);
       const command = await device.link.command();

@@ -9,18 +9,18 @@ export interface Operation {
   /** Its row of the specification. */
   op: string;
   method: string;
-  /** Below `/v1/applications/{applicationId}`, unless it begins with `/v1`. */
+  /** The path below `/v1/applications/{applicationId}`, or the whole path if it begins with `/v1`. */
   path: string;
-  /** A query that obeys its schema; none where the operation wants none. */
+  /** A valid query, if the operation needs one. */
   query?: string;
   scope: string;
-  /** Its answer has no end: it has tests of its own. */
+  /** Whether its answer has no end; it has its own tests then. */
   endless?: true;
-  /** A body that obeys its schema; none where the operation takes none. */
+  /** A valid body, if the operation takes one. */
   json?: unknown;
 }
 
-/** The operations of the specification that want an access token, written down from its tables and not from the code. */
+/** The operations of the specification that need an access token, copied from its tables and not from the code. */
 // biome-ignore format: a table is read by its rows
 export const OPERATIONS: Operation[] = [
   { op: 'op 1', method: 'GET', path: '', scope: A },
@@ -76,9 +76,9 @@ export const OPERATIONS: Operation[] = [
 
 export const ON_DEVICES: Operation[] = OPERATIONS.filter(({ path }) => path.includes('{deviceId}'));
 export const WITH_BODY: Operation[] = OPERATIONS.filter(({ json }) => json !== undefined);
-/** Those whose path names the application. */
+/** The operations whose path names the application. */
 export const ON_APPLICATIONS: Operation[] = OPERATIONS.filter(({ path }) => !path.startsWith('/v1'));
-/** Those that make a transaction for an activated device. */
+/** The operations that create a transaction for an activated device. */
 export const NEED_ACTIVATION: Operation[] = OPERATIONS.filter(
   ({ op, path }) => /^op (6|10|11)$/.test(op) || /settings|connectivity|bluetooth/.test(path),
 );
@@ -86,7 +86,7 @@ export const NEED_ACTIVATION: Operation[] = OPERATIONS.filter(
 const GOOD_DEVICE = '490154203237518';
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 
-/** The request target of an operation, with path parameters that obey their schemas unless told. */
+/** The request target of an operation, with valid path parameters by default. */
 export function targetOf(
   { path, query = '' }: Operation,
   at: { applicationId: string; deviceId?: string; transactionId?: string | number; package?: string; version?: string },

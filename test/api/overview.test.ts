@@ -3,7 +3,7 @@ import { pagesOf } from '../pages.ts';
 import { transactionIdOf, WIFI } from '../world.ts';
 import { CAMERA, startSoftware } from './software-world.ts';
 
-t.test('what an application sees of its devices, transactions and software', async (t) => {
+t.test('an application’s view of its devices, transactions and software', async (t) => {
   const { world, tenant, other, api, path, register, upload, versionPath } = await startSoftware(t);
   const own = await world.activatedDevice(tenant);
   const foreign = await world.activatedDevice(other);
@@ -15,7 +15,7 @@ t.test('what an application sees of its devices, transactions and software', asy
   const theirs = transactionIdOf(await other.api.put(`${foreign.path}/settings/wifi`, { json: WIFI }));
   await world.idle();
 
-  t.test('its own transactions, as administration sees them, and nobody else’s', async (t) => {
+  t.test('an application sees its own transactions, as administration does, and no others', async (t) => {
     for (const [query, wanted] of [
       ['', [wifi, 1]],
       ['limit=1', [wifi, 1]],
@@ -40,7 +40,7 @@ t.test('what an application sees of its devices, transactions and software', asy
     });
   });
 
-  t.test('nobody learns how much others have to do with a device', async (t) => {
+  t.test('an application cannot see the work of other applications on a device', async (t) => {
     const raw = await world.raw();
     await raw.exec(`INSERT INTO transactions (device_id, application_id, operation, status, due, attempts, created_at,
         updated_at, completed_at)
@@ -53,7 +53,7 @@ t.test('what an application sees of its devices, transactions and software', asy
     t.match(theirPage.headers['link'], 'rel="next"');
   });
 
-  t.test('its own devices, and nobody else’s', async (t) => {
+  t.test('an application sees its own devices, and no others', async (t) => {
     const { body } = await api.get(`${path}/devices`);
     const all = (await world.admin().get('/admin/v1/devices')).body.devices;
     t.same(
@@ -66,7 +66,7 @@ t.test('what an application sees of its devices, transactions and software', asy
     t.match(await api.get(`${path}/devices?developerId=other`), { status: 400 });
   });
 
-  t.test('which of its devices have a version of its own packages', async (t) => {
+  t.test('an application sees which of its devices have a version of its packages', async (t) => {
     await register(CAMERA, '1.0.0');
     await upload(CAMERA, '1.0.0');
     await api.post(`${versionPath(CAMERA, '1.0.0')}/distributions`);

@@ -16,7 +16,7 @@ t.test('the rate limit of an application', async (t) => {
     t.equal(answers[9]?.headers['ratelimit'], '"requests";r=0;t=2');
   });
 
-  t.test('one more is answered 429 with Retry-After, whatever it asks for', async (t) => {
+  t.test('a further request is answered 429 with Retry-After, whatever its operation', async (t) => {
     const refused = { status: 429, body: { message: 'too many requests; try again in 1 s.' } };
     const answer = await ask();
     t.match(answer, refused);
@@ -30,7 +30,7 @@ t.test('the rate limit of an application', async (t) => {
     t.match(answer, { status: 401, headers: { ratelimit: undefined } });
   });
 
-  t.test('a second later so many more as the limit is are answered', async (t) => {
+  t.test('a second later as many further requests as the limit are answered', async (t) => {
     world.clock.advance(1000);
     const answers = [];
     for (let count = 0; count < 6; count += 1) answers.push((await ask()).status);
@@ -59,7 +59,7 @@ t.test('the rate limit of the token endpoint', async (t) => {
     return answers;
   };
 
-  t.test('who guesses secrets does not use up the limit of the application', async (t) => {
+  t.test('requests with wrong secrets do not use up the limit of the application', async (t) => {
     t.same(await statuses(9, 'a guess'), Array(9).fill(401));
     t.same(await statuses(1), [200]);
   });

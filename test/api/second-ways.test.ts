@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { open as openFeed } from '../console/feed-client.ts';
 import { ALL_SCOPES, startWorld } from '../world.ts';
 
-t.test('each second way to the same data', async (t) => {
+t.test('every way to the same data needs the same scope', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const { deviceId } = await world.activatedDevice(tenant);
@@ -19,7 +19,7 @@ t.test('each second way to the same data', async (t) => {
     return answer.statusCode;
   };
 
-  /** A topic of the feed, and the ways to what it tells. */
+  /** Each topic of the feed, and the operations with the same content. */
   const topics: Record<string, readonly string[]> = {
     [`devices:${deviceId}`]: ['/devices'],
     [`device:${deviceId}`]: [`/devices/${deviceId}/status`, `/devices/${deviceId}/transactions`],
@@ -49,7 +49,7 @@ t.test('each second way to the same data', async (t) => {
   t.equal(await statusOf(`/feed?topics=devices:${deviceId},receivers`, token), 403, 'one of several topics');
 
   await t.test(
-    'a secret that is replaced ends its tokens and its streams at once; so does the end of its application',
+    'the replacement of a secret ends its tokens and streams at once; so does the deletion of its application',
     async (t) => {
       const read = async (): Promise<number> => (await tenant.api.get(tenant.path)).status;
       t.equal(await read(), 200);

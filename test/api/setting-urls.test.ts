@@ -58,7 +58,7 @@ t.test('op 2 and the URLs of settings', async (t) => {
   const world = await startWorld(t);
   const { api, path } = await world.createTenant('dev', { key: false, deviceEvent: false });
 
-  t.test('every setting takes a good URL, answers it unchanged, and is removed by null', async (t) => {
+  t.test('every setting accepts a valid URL, shows it unchanged, and is removed by null', async (t) => {
     for (const [title, url] of Object.entries(GOOD)) {
       for (const name of NAMES) {
         const answer = await api.patch(path, { json: { [name]: url } });
@@ -70,18 +70,21 @@ t.test('op 2 and the URLs of settings', async (t) => {
     t.same((await api.get(path)).body, {});
   });
 
-  t.test('every setting refuses a bad one with the same fault, and nothing of the request is done', async (t) => {
-    for (const [title, [url, type]] of Object.entries(BAD)) {
-      const answer = await api.patch(path, { json: Object.fromEntries(NAMES.map((name) => [name, url])) });
-      t.match(answer, { status: 400, body: { reason: 'invalid request.' } }, title);
-      t.same(faultsOf(answer), NAMES.map((name) => `body.${name} ${type}`).sort(), title);
-      const mixed = await api.patch(path, { json: { deviceEvent: 'https://a.example', callEvent: url } });
-      t.same(mixed.status === 400 && faultsOf(mixed), [`body.callEvent ${type}`]);
-    }
-    t.same((await api.get(path)).body, {});
-  });
+  t.test(
+    'every setting refuses an invalid URL with the same fault, and no part of the request is carried out',
+    async (t) => {
+      for (const [title, [url, type]] of Object.entries(BAD)) {
+        const answer = await api.patch(path, { json: Object.fromEntries(NAMES.map((name) => [name, url])) });
+        t.match(answer, { status: 400, body: { reason: 'invalid request.' } }, title);
+        t.same(faultsOf(answer), NAMES.map((name) => `body.${name} ${type}`).sort(), title);
+        const mixed = await api.patch(path, { json: { deviceEvent: 'https://a.example', callEvent: url } });
+        t.same(mixed.status === 400 && faultsOf(mixed), [`body.callEvent ${type}`]);
+      }
+      t.same((await api.get(path)).body, {});
+    },
+  );
 
-  t.test('what a request does not name stays', async (t) => {
+  t.test('settings that a request leaves out stay', async (t) => {
     await api.patch(path, { json: { callEvent: 'https://a.example/1', fileUploadEvent: 'https://a.example/2' } });
     await api.patch(path, { json: { fileUploadEvent: null, deviceEvent: null } });
     await api.patch(path, { json: {} });
@@ -123,7 +126,7 @@ t.test('op 2 and the URLs of settings', async (t) => {
   });
 });
 
-t.test('with LAPEL_ALLOW_HTTP_WEBHOOKS any host may have http, and no other rule is gone', async (t) => {
+t.test('LAPEL_ALLOW_HTTP_WEBHOOKS allows http for any host, and changes no other rule', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_ALLOW_HTTP_WEBHOOKS: 'true' } });
   const { api, path } = await world.createTenant();
   t.equal((await api.patch(path, { json: { callEvent: 'http://a.example/' } })).status, 200);
@@ -131,7 +134,7 @@ t.test('with LAPEL_ALLOW_HTTP_WEBHOOKS any host may have http, and no other rule
   t.same(answer.status === 400 && faultsOf(answer), ['body.callEvent url_scheme', 'body.deviceEvent url_parsing']);
 });
 
-t.test('op 2 refuses a URL that names an address which webhooks do not go to', async (t) => {
+t.test('op 2 refuses a URL with an address that webhooks are never sent to', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_WEBHOOK_ALLOW_PRIVATE: 'false' } });
   const { api, path } = await world.createTenant('dev', { key: false, deviceEvent: false });
   for (const url of [

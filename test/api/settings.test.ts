@@ -1,7 +1,7 @@
 import t from 'tap';
 import { startWorld } from '../world.ts';
 
-t.test('op 1 leaves out what is not set; op 2 sets, keeps and removes', async (t) => {
+t.test('op 1 leaves out settings without a value; op 2 sets, keeps and removes them', async (t) => {
   const world = await startWorld(t);
   const { api, path } = await world.createTenant('dev', { key: false, deviceEvent: false });
   t.same((await api.get(path)).body, {});
@@ -44,7 +44,7 @@ t.test('op 2 names every fault at once, of shapes and of URLs', async (t) => {
   ]);
 });
 
-t.test('op 2 without a body, and with one that is no object', async (t) => {
+t.test('op 2 refuses a missing body, and one that is not an object', async (t) => {
   const world = await startWorld(t);
   const { api, path } = await world.createTenant();
   t.match(await api.patch(path), {
@@ -71,7 +71,7 @@ t.test('http URLs are allowed everywhere with LAPEL_ALLOW_HTTP_WEBHOOKS', async 
   t.equal((await api.patch(path, { json: { callEvent: 'http://a.example' } })).status, 200);
 });
 
-t.test('op 3 issues a key, and another one that replaces it', async (t) => {
+t.test('op 3 issues a key, and the next one replaces it', async (t) => {
   const world = await startWorld(t);
   const { api, path } = await world.createTenant('dev', { key: false });
   const first = await api.post(`${path}/refresh_authkey`);

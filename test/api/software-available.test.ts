@@ -84,7 +84,7 @@ t.test('op 24: available software', async (t) => {
   });
 
   t.test(
-    'op 13 permits every application of the developer, op 23 the one that calls, op 26 the one that starts',
+    'op 13 permits every application of the developer, op 23 the caller, op 26 the one that starts the distribution',
     async (t) => {
       const own = 'com.example.own';
       const lists = async (): Promise<boolean[]> => {

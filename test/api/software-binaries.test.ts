@@ -21,7 +21,7 @@ t.test('binaries', async (t) => {
     warning: null,
   };
 
-  t.test('op 22 answers one URL for an hour; op 20 tells what was sent to it', async (t) => {
+  t.test('op 22 answers one URL for an hour; op 20 describes the upload', async (t) => {
     t.same((await api.get(at)).body, none);
     const answer = await api.post(at);
     t.equal(answer.status, 200);
@@ -42,7 +42,7 @@ t.test('binaries', async (t) => {
     t.match((await api.get(`${versionPath(CAMERA, '1.1.0')}/binaries`)).body, { appFileExists: false });
   });
 
-  t.test('what devices get is not replaced by a URL from before; a new one replaces it', async (t) => {
+  t.test('the file of a distributed version is not replaced through an old URL, but through a new one', async (t) => {
     const version = versionPath(CAMERA, '1.1.0');
     const before = await api.post(`${version}/binaries`);
     clock.advance(2_000);
@@ -57,7 +57,7 @@ t.test('binaries', async (t) => {
     await api.delete(`${version}/binaries`);
   });
 
-  t.test('the URL is of no use after an hour', async (t) => {
+  t.test('the URL is refused after an hour', async (t) => {
     const answer = await api.post(at);
     clock.advance(3_601_000);
     t.equal(await put(answer, 'too late'), 403);
@@ -65,7 +65,7 @@ t.test('binaries', async (t) => {
     t.match((await software.tenant.api.get(at)).body, { fileSize: 10 });
   });
 
-  t.test('op 21 deletes the binary, also when there is none; the object store is asked each time', async (t) => {
+  t.test('op 21 deletes the binary, and succeeds without one; the object store is asked each time', async (t) => {
     const { api } = software.tenant;
     t.equal((await api.delete(at)).status, 204);
     t.same((await api.get(at)).body, none);
@@ -74,7 +74,7 @@ t.test('binaries', async (t) => {
     t.match((await api.get(at)).body, { appFileExists: true, fileSize: 5 });
   });
 
-  t.test('a version that is registered again does not have the file that was sent to the one before', async (t) => {
+  t.test('a version that is registered again does not have the file of the former one', async (t) => {
     const { api } = software.tenant;
     const old = await api.post(at);
     t.equal(await put(old, 'old'), 200);
@@ -96,7 +96,7 @@ t.test('binaries', async (t) => {
   });
 });
 
-/** A new secret of the developer's second application. */
+/** Gets a new secret of the developer's second application. */
 async function secretOf({ world }: Awaited<ReturnType<typeof startSoftware>>): Promise<string> {
   return (await world.admin().post('/admin/v1/applications/dev-second/secret')).body.secret;
 }
@@ -120,7 +120,7 @@ t.test('op 23: register and upload', async (t) => {
     t.match((await api.get(`${versionPath(CAMERA, '1.0.0')}/binaries`)).body, { fileSize: 5 });
   });
 
-  t.test('for what is registered the URL overwrites the file that exists', async (t) => {
+  t.test('for a registered version the URL overwrites the existing file', async (t) => {
     const answer = await api.post(`${path}/apps`, { json: { ...wanted, fileSize: 3 } });
     t.match(answer, { status: 200, body: { appFileExists: true, chunkPartSize: 3 } });
     t.equal(await put(answer, 'new'), 200);
@@ -195,7 +195,7 @@ t.test('op 23: register and upload', async (t) => {
 });
 
 t.test('when the object store does not answer: a clear 503, and nothing is lost', async (t) => {
-  // A port where nothing listens.
+  // A port on which nothing listens.
   const env = { LAPEL_S3_ENDPOINT: 'http://127.0.0.1:1' };
   process.env['AWS_ACCESS_KEY_ID'] = 'x';
   process.env['AWS_SECRET_ACCESS_KEY'] = 'y';

@@ -57,7 +57,7 @@ t.test('distributions', async (t) => {
   });
 });
 
-t.test('what began on or before 2026-03-26 began at that day', async (t) => {
+t.test('a distribution that began before 2026-03-26 shows that day', async (t) => {
   for (const [utc, shown] of [
     [Date.UTC(2025, 0, 1), '2026-03-26T00:00:00.000000'],
     [Date.UTC(2026, 2, 26, 14, 59, 59), '2026-03-26T00:00:00.000000'],
@@ -118,7 +118,7 @@ t.test(
   },
 );
 
-t.test('what a schema marks as deprecated is what the table of deprecations names, and goes with it', async (t) => {
+t.test('schemas mark exactly the fields in the table of deprecations, and lose them with it', async (t) => {
   const marked = (schema: object): string[] => {
     const { properties = {}, items } = schema as { properties?: Record<string, { deprecated?: true }>; items?: object };
     const found = Object.entries(properties).flatMap(([name, property]) => [

@@ -37,7 +37,7 @@ t.test('packages', async (t) => {
     t.match(system, { status: 409 }, 'also when the service itself does');
   });
 
-  t.test('op 13: a name with the reserved prefix, and one that is no package name, are refused', async (t) => {
+  t.test('op 13 refuses a name with the reserved prefix, and one that is not a package name', async (t) => {
     const reserved = await api.post(`${path}/packages`, { json: { package: 'com.lapel.camera' } });
     t.match(reserved, {
       status: 400,
@@ -163,7 +163,7 @@ t.test('packages', async (t) => {
     }
   });
 
-  t.test('a path parameter that is no package name is answered 404 and named', async (t) => {
+  t.test('a path parameter that is not a package name is answered 404 and named', async (t) => {
     for (const name of ['camera', '%zz', 'com.a%2Fb', 'com.%00', `a.${'b'.repeat(254)}`]) {
       for (const [method, rest] of [
         ['PATCH', ''],

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { CAMERA, startSoftware } from './software-world.ts';
 
-// The specification's state table "Software version"; each title is a row: state, what moves it, next state.
+// The specification's state table "Software version"; each title is a row: state, event, next state.
 t.test('software version', async (t) => {
   const software = await startSoftware(t);
   const { api, path, versionPath, put } = software;
@@ -9,7 +9,7 @@ t.test('software version', async (t) => {
   const versions = `${path}/packages/${CAMERA}/versions`;
   let count = 0;
 
-  /** A version of its own for each row, and what can be known of it. */
+  /** A separate version for each row, and its visible state. */
   async function fresh(...marks: ('binary' | 'distributing')[]) {
     count += 1;
     const version = `${count}.0.0`;

@@ -4,12 +4,12 @@ import { startWorld } from '../world.ts';
 
 export const CAMERA = 'com.example.camera';
 
-/** What `createFakeClock` begins with, in the zone of the tests' world. */
+/** The start of `createFakeClock`, in the time zone of the tests. */
 export const NOW = '2026-11-20T18:30:00.123456';
 
 type WorldOptions = Parameters<typeof startWorld>[1];
 
-/** A developer with two applications and another developer, and short ways to software. */
+/** A developer with two applications, another developer, and helpers for software. */
 export async function startSoftware(t: Test, options: WorldOptions = {}) {
   const world = await startWorld(t, options);
   const tenant = await world.createTenant();
@@ -50,7 +50,7 @@ export async function startSoftware(t: Test, options: WorldOptions = {}) {
   return { world, tenant, other, second, api, path, versionPath, register, put, upload };
 }
 
-/** Follows the `Link` headers of a list and answers what `read` finds on every page, one after another. */
+/** Follows the `Link` headers of a list; returns what `read` finds on all pages. */
 export async function allPages<Row>(
   api: CheckedClient,
   target: string,

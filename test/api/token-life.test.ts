@@ -188,7 +188,7 @@ t.test('a token lives 3600 seconds, to the second, however often it was used', a
   t.equal((await tenant.api.get(tenant.path)).status, 200);
 });
 
-t.test('a new secret stops the old one at once, and the tokens that it got', async (t) => {
+t.test('a new secret ends the old one and its tokens at once', async (t) => {
   const world = await startWorld(t);
   const { applicationId, secret, api, path } = await world.createTenant();
   const statusOf = async (password: string): Promise<number> => {

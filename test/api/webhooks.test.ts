@@ -12,9 +12,9 @@ t.test('the delivery log of an application', async (t) => {
   const device = await world.activatedDevice(tenant);
   const deliveries = `${tenant.path}/webhooks/deliveries`;
   const list = async (query = '') => (await tenant.api.get(`${deliveries}${query}`)).body;
-  /** A transaction that fails; its webhook comes if the receiver takes it. */
+  /** Makes a transaction fail; its webhook arrives if the receiver accepts it. */
   async function finish(): Promise<number> {
-    world.clock.advance(1000); // the log is in the order of time
+    world.clock.advance(1000); // the log is ordered by time
     const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
     device.link.puback((await device.link.command()).packet);
     await device.link.ack({ transactionId, status: 'failed' });
@@ -26,7 +26,7 @@ t.test('the delivery log of an application', async (t) => {
       new Date(Number(headers['webhook-timestamp']) * 1000),
       body.toString(),
     );
-  /** Moves time over the whole retry schedule. */
+  /** Moves the time over the whole retry schedule. */
   async function exhaust(): Promise<void> {
     for (let attempt = 0; attempt < 10; attempt += 1) {
       await world.idle();
@@ -36,7 +36,7 @@ t.test('the delivery log of an application', async (t) => {
     await tenant.renew();
   }
 
-  t.test('shows what was delivered, newest first', async (t) => {
+  t.test('shows delivered webhooks, newest first', async (t) => {
     await finish();
     const { headers } = await tenant.event();
     await world.idle();
@@ -59,7 +59,7 @@ t.test('the delivery log of an application', async (t) => {
     t.equal(first.type, 'transaction.succeeded');
   });
 
-  t.test('shows what failed and when it is tried again', async (t) => {
+  t.test('shows failed webhooks, with the time of the next attempt', async (t) => {
     tenant.receiver.answer({ status: 503 });
     await finish();
     await tenant.event();
@@ -73,7 +73,7 @@ t.test('the delivery log of an application', async (t) => {
     t.match(failing.nextAttemptAt, /^2026-11-20T18:30:\d\d\.\d{6}$/, 'as a local time');
   });
 
-  t.test('shows what was given up, exhausted or gone', async (t) => {
+  t.test('shows webhooks that were given up: exhausted or gone', async (t) => {
     tenant.receiver.answer({ status: 500 });
     await exhaust();
     tenant.receiver.answer({ status: 410 });
@@ -93,7 +93,7 @@ t.test('the delivery log of an application', async (t) => {
     t.same(faultsOf(wrong), ['query.limit greater_than_equal', 'query.setting enum', 'query.status enum']);
   });
 
-  t.test('one that was given up is sent again on demand: the same webhook, and the whole retry schedule', async (t) => {
+  t.test('a webhook that was given up is sent again on demand, with the whole retry schedule', async (t) => {
     tenant.receiver.forget();
     tenant.receiver.answer({ status: 500 });
     const {
@@ -112,7 +112,7 @@ t.test('the delivery log of an application', async (t) => {
     t.match((await list('?status=delivered')).total, 3);
   });
 
-  t.test('one that was delivered can be sent again, too', async (t) => {
+  t.test('a delivered webhook can be sent again, too', async (t) => {
     const {
       deliveries: [done],
     } = await list('?status=delivered');
@@ -120,7 +120,7 @@ t.test('the delivery log of an application', async (t) => {
     t.equal((await tenant.event()).headers['webhook-id'], done.deliveryId);
   });
 
-  t.test('one that waits for its next attempt is sent at once', async (t) => {
+  t.test('a webhook that waits for its next attempt is sent at once', async (t) => {
     tenant.receiver.answer({ status: 500 });
     await finish();
     const { headers } = await tenant.event();
@@ -132,7 +132,7 @@ t.test('the delivery log of an application', async (t) => {
     t.match((await list()).deliveries[0], { status: 'delivered', attempts: 2 });
   });
 
-  t.test('a range is sent again: by default what was given up in it, or waits for another attempt', async (t) => {
+  t.test('a range is sent again: by default webhooks that were given up, or wait for another attempt', async (t) => {
     tenant.receiver.forget();
     tenant.receiver.answer({ status: 410 });
     const since = (await list()).deliveries[0].createdAt as string;

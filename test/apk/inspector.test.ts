@@ -16,7 +16,7 @@ const sourceOf = (file: Buffer) => ({
   read: async (start: number, end: number) => file.subarray(start, end + 1),
 });
 
-/** What a reading is refused with. */
+/** The reason why a reading is refused. */
 const refusal = (reading: Promise<unknown>): Promise<unknown> =>
   reading.then(
     () => undefined,
@@ -46,11 +46,11 @@ void t.test('a long string that a manifest names a thousand times is not decoded
   t.ok(decoded < 1000, `${decoded} bytes were decoded`);
 });
 
-void t.test('a manifest of more attributes than any has is refused', async (t) => {
+void t.test('a manifest with an absurd number of attributes is refused', async (t) => {
   t.match(await refusal(readApk(sourceOf(repeating(26_000)))), { reason: 'too_large' });
 });
 
-void t.test('what a file says comes through the worker, and so does why it cannot be read', async (t) => {
+void t.test('the worker returns the content of a file, or the reason why it cannot be read', async (t) => {
   const inspect = createApkInspector({ clock: createFakeClock() });
   t.same(await inspect(sourceOf(makeApk({ attributes: ATTRIBUTES }))), FOUND);
   const error = await refusal(inspect(sourceOf(Buffer.from('no archive'))));
@@ -63,7 +63,7 @@ void t.test('what a file says comes through the worker, and so does why it canno
 /** A module that a worker runs instead. */
 const moduleOf = (t: Test, text: string): URL => new URL(`file://${t.testdir({ 'worker.mjs': text })}/worker.mjs`);
 
-/** Advances the clock once the worker has begun. */
+/** Advances the clock when the worker has begun. */
 async function advanceWhenArmed(clock: FakeClock, milliseconds: number): Promise<void> {
   while (clock.timers() === 0) await new Promise((resolve) => setImmediate(resolve));
   clock.advance(milliseconds);
@@ -77,13 +77,13 @@ void t.test('a worker that never ends is ended, and the service goes on', async 
   t.match(await refusal(inspected), { reason: 'too_large', message: 'the file takes too long to read' });
 });
 
-void t.test('a worker that takes all memory takes only its own', async (t) => {
+void t.test('a worker that uses up its memory does not affect the service', async (t) => {
   const text = 'const all = []; for (;;) all.push(new Array(100_000).fill({}));';
   const inspect = createApkInspector({ clock: createFakeClock(), module: moduleOf(t, text) });
   t.match(await refusal(inspect(sourceOf(Buffer.alloc(10)))), { reason: 'too_large' });
 });
 
-void t.test('a store that takes its time takes none of the file’s', async (t) => {
+void t.test('a slow store does not use up the time for the file', async (t) => {
   const clock = createFakeClock();
   const inspect = createApkInspector({ clock });
   const source = sourceOf(makeApk({ attributes: ATTRIBUTES }));

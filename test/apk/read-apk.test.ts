@@ -16,7 +16,7 @@ const GOOD = [
 const ANSWER = { package: 'com.example.camera', versionCode: 7, versionName: '1.2.3' };
 const without = (name: string) => GOOD.filter((each) => each.name !== name);
 
-/** A file in memory that counts what is read of it. */
+/** A file in memory that counts the bytes that are read. */
 function fileOf(bytes: Buffer) {
   const spent = { reads: 0, bytes: 0 };
   return {
@@ -34,7 +34,7 @@ async function refused(t: Test, bytes: Buffer, reason: ApkFault, what: string): 
   await t.rejects(read(bytes), { name: 'ApkError', reason }, what);
 }
 
-await t.test('real APKs say who they are', async (t) => {
+await t.test('the identity of real APKs is read', async (t) => {
   const inside = { package: 'com.example.camera' };
   t.same(await read(camera('1.0.0')), { ...inside, versionName: '1.0.0', versionCode: 1 });
   t.same(await read(camera('1.1.0')), { ...inside, versionName: '1.1.0', versionCode: 2 });
@@ -54,7 +54,7 @@ await t.test('manifests are read in both encodings, packed and stored', async (t
   }
 });
 
-await t.test('attributes are told apart by what Android goes by', async (t) => {
+await t.test('attributes are identified by resource ids, as Android does', async (t) => {
   const major = [...GOOD, { name: 'versionCodeMajor', value: 2 }];
   t.same(await read(makeApk({ attributes: major })), { ...ANSWER, versionCode: 2 * 2 ** 32 + 7 });
   t.same(await read(makeApk({ attributes: [GOOD[0]!] })), {
@@ -125,12 +125,12 @@ await t.test('a manifest that is not one is refused', async (t) => {
     const cut = Buffer.from(document.subarray(0, length));
     await refused(t, file(cut), 'manifest_damaged', `cut at ${length}`);
     if (length < 8) continue;
-    cut.writeUInt32LE(length, 4); // the same, with a document that says that it is so short
+    cut.writeUInt32LE(length, 4); // the same, with a document that states this short length
     await refused(t, file(cut), 'manifest_damaged', `shortened to ${length}`);
   }
 });
 
-await t.test('a manifest of half a megabyte of chunks and claims is done with at once', async (t) => {
+await t.test('a manifest of half a megabyte of chunks and false lengths is refused at once', async (t) => {
   const many = Array.from({ length: 60_000 }, () => makeChunk(0x0999, Buffer.alloc(0), Buffer.alloc(0)));
   t.same(await read(makeApk({ attributes: GOOD, before: many })), ANSWER);
   const document = makeDocument({ attributes: GOOD });
@@ -138,7 +138,7 @@ await t.test('a manifest of half a megabyte of chunks and claims is done with at
   t.same(await read(makeZip([{ name: MANIFEST, bytes: document }])), ANSWER);
 });
 
-await t.test('an archive that lies is refused', async (t) => {
+await t.test('an archive with false values is refused', async (t) => {
   const good = { name: MANIFEST, bytes: makeDocument({ attributes: GOOD }) };
   const { length } = good.bytes;
   await refused(t, Buffer.alloc(0), 'not_an_archive', 'nothing');
@@ -211,7 +211,7 @@ await t.test(
   },
 );
 
-await t.test('an error of reading is no fault of the file', async (t) => {
+await t.test('a read error is not a fault of the file', async (t) => {
   const apk = camera('1.0.0');
   for (const failing of [1, 2]) {
     let reads = 0;
@@ -231,7 +231,7 @@ await t.test('an error of reading is no fault of the file', async (t) => {
   await t.rejects(readApk(short), { name: 'ApkError', reason: 'not_an_archive' });
 });
 
-/** The right answer or an ApkError, and never more reads than the bound. */
+/** Asserts the right answer or an ApkError, and never more reads than the bound. */
 async function survives(t: Test, bytes: Buffer, answer: object, what: string): Promise<'answer' | 'error'> {
   const file = fileOf(bytes);
   let outcome: 'answer' | 'error' = 'answer';
@@ -271,7 +271,7 @@ for (const name of readdirSync(APKS)) {
       const flips = 1 + random(4);
       const where: string[] = [];
       for (let flip = 0; flip < flips; flip += 1) {
-        // Half of them in the directory, which is small and decides everything.
+        // Half of the changes are in the directory, which is small and decides everything.
         const at = random(2) ? random(apk.length) : apk.length - 1 - random(500);
         const bit = random(8);
         flipped[at] = flipped[at]! ^ (1 << bit);
@@ -284,7 +284,7 @@ for (const name of readdirSync(APKS)) {
   });
 }
 
-await t.test('a manifest with flipped bits under a right checksum is read or refused, and is quick', async (t) => {
+await t.test('a manifest with flipped bits and a right checksum is read or refused quickly', async (t) => {
   let seed = 7;
   const random = (below: number): number => {
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;

@@ -20,7 +20,7 @@ async function createTokens(t: Test) {
   return { database, clock, open, tokens: await open() };
 }
 
-/** The service's own private key, as a thief of the database would have it. */
+/** The service's own private key, as a thief of the database would get it. */
 async function signingKey(database: Awaited<ReturnType<typeof createTokens>>['database']) {
   const row = await database.read.get<{ jwk: string; kid: string }>(
     'SELECT private_jwk AS jwk, key_id AS kid FROM signing_keys',
@@ -80,7 +80,7 @@ void t.test('forged tokens are invalid, each with its cause', async (t) => {
   const sign = (payload: object, header: object = {}, key: Parameters<SignJWT['sign']>[0] = jwk) =>
     new SignJWT({ ...payload }).setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid, ...header }).sign(key);
 
-  await tokens.verify(await sign(claims)); // the claims are right, so each fault below is the only one
+  await tokens.verify(await sign(claims)); // the claims are valid, so each fault below is the only one
   const { privateKey: stranger } = await generateKeyPair('ES256');
   await t.rejects(tokens.verify(await sign(claims, {}, stranger)), invalid(/signature verification failed/));
   await t.rejects(tokens.verify(await sign(claims, { kid: 'other' }, stranger)), invalid(/unknown key/));
@@ -97,7 +97,7 @@ void t.test('forged tokens are invalid, each with its cause', async (t) => {
   const none = Buffer.from(JSON.stringify({ alg: 'none', typ: 'JWT', kid })).toString('base64url');
   const [, payload] = (await sign(claims)).split('.');
   await t.rejects(tokens.verify(`${none}.${payload}.`), invalid(/alg/));
-  // The public key as an HMAC secret: the old confusion of algorithms.
+  // Uses the public key as an HMAC secret, the known confusion of algorithms.
   const secret = new TextEncoder().encode(JSON.stringify((await tokens.jwks()).keys[0]));
   await t.rejects(tokens.verify(await sign(claims, { alg: 'HS256' }, secret)), invalid(/alg/));
   for (const text of ['', 'x', 'a.b.c', '..', `${await sign(claims)}x`])
@@ -135,7 +135,7 @@ void t.test(
     await tokens.rotate();
     t.strictSame((await tokens.jwks()).keys, [first], 'not before its time');
     clock.advance(1); // the timer
-    await tokens.rotate(); // waits for what the timer began
+    await tokens.rotate(); // waits for the work that the timer began
     const [second, ...older] = (await tokens.jwks()).keys;
     t.not(second?.kid, first?.kid);
     t.strictSame(older, [first]);

@@ -43,7 +43,7 @@ void t.test('a client authenticates with the secret of its own application only'
   t.equal(await applications.authenticateClient('nobody', one.secret), undefined);
 });
 
-void t.test('a replaced secret stops at once', async (t) => {
+void t.test('a replaced secret ends at once', async (t) => {
   const { applications } = await createTenant(t);
   const { secret: old } = await applications.create('dev-1', { applicationId: 'one', name: '1' });
   const { secret } = await applications.replaceSecret('one');
@@ -61,7 +61,7 @@ void t.test('an application needs its developer, and an id of its own', async (t
   });
 });
 
-void t.test('a deleted application is gone but for its id and its last webhooks', async (t) => {
+void t.test('a deleted application keeps only its id and its last webhooks', async (t) => {
   const { applications } = await createTenant(t);
   const { secret } = await applications.create('dev-1', { applicationId: 'one', name: '1' });
   await applications.updateSettings('one', { deviceEvent: 'https://example.com/' });
@@ -99,7 +99,7 @@ void t.test('lists are pages of one developer’s live applications', async (t) 
   await t.rejects(applications.list('nobody', { offset: 0, limit: 5 }), { code: 'DEVELOPER_NOT_FOUND' });
 });
 
-void t.test('an update of settings changes what it names, and null removes one', async (t) => {
+void t.test('an update changes the given settings, and null removes one', async (t) => {
   const { applications } = await createTenant(t);
   await applications.create('dev-1', { applicationId: 'one', name: '1' });
   const all = Object.fromEntries(SETTING_NAMES.map((name) => [name, `https://example.com/${name}`]));

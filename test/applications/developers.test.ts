@@ -14,7 +14,7 @@ void t.test('an id is made when none is given, and is given only once', async (t
   t.equal((await developers.find(developerId)).name, 'Other');
 });
 
-void t.test('a patch changes what it names, and null ends the contract', async (t) => {
+void t.test('a patch changes the given fields, and null ends the contract', async (t) => {
   const { developers } = await createTenant(t);
   t.strictSame(await developers.update('dev-1', { deviceLimit: 3 }), {
     developerId: 'dev-1',

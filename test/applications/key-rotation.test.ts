@@ -32,7 +32,7 @@ void t.test('a key goes when the last token that it signed has expired', async (
   t.strictSame(planRotation(keys, gone), { create: false, remove: ['a'], next: 2 * KEY_SIGNS_FOR_MICROS });
 });
 
-void t.test('a key signs when verifiers that keep the published ones have it; the first one at once', async (t) => {
+void t.test('a key signs only when verifiers with cached keys have it; the first one signs at once', async (t) => {
   const [a, b] = [
     { keyId: 'a', createdAt: 0 },
     { keyId: 'b', createdAt: KEY_SIGNS_FOR_MICROS },

@@ -23,7 +23,7 @@ t.test('the audit log', async (t) => {
       actor_kind: string;
       actor_name: string | null;
     }>('SELECT action, resource, status, actor_kind, actor_name FROM audit_log ORDER BY audit_id');
-  /** What a piece of work wrote. */
+  /** The entries that a piece of work wrote. */
   async function written(work: () => Promise<unknown>) {
     const before = (await rows()).length;
     await work();
@@ -51,7 +51,7 @@ t.test('the audit log', async (t) => {
     }
   });
 
-  await t.test('who may not log in leaves none, nor does what is no path', async (t) => {
+  await t.test('a failed login makes no entry, and neither does an unknown path', async (t) => {
     const made = await written(async () => {
       await world.anonymousAdmin().request('POST', '/admin/v1/developers', { json: {} });
       await admin.request('POST', '/admin/v1/nothing', { json: {} });
@@ -59,25 +59,28 @@ t.test('the audit log', async (t) => {
     t.same(made, []);
   });
 
-  await t.test('what an application changes of its own has one; a command to a device is a transaction', async (t) => {
-    const { api, applicationId } = tenant;
-    for (const { method, path, scope } of API_ROUTES) {
-      if (scope === null || method === 'GET') continue;
-      const resource = filled(path, applicationId);
-      let status = 0;
-      const made = await written(async () => ({ status } = await api.request(method, resource, { text: '{' })));
-      const entry = {
-        action: `${method} ${path}`,
-        resource,
-        status,
-        actor_kind: 'application',
-        actor_name: applicationId,
-      };
-      t.same(made, scope === 'svc:application:write' ? [entry] : [], `${method} ${path}`);
-    }
-  });
+  await t.test(
+    'a change by an application has an entry; a command to a device has none, because it is a transaction',
+    async (t) => {
+      const { api, applicationId } = tenant;
+      for (const { method, path, scope } of API_ROUTES) {
+        if (scope === null || method === 'GET') continue;
+        const resource = filled(path, applicationId);
+        let status = 0;
+        const made = await written(async () => ({ status } = await api.request(method, resource, { text: '{' })));
+        const entry = {
+          action: `${method} ${path}`,
+          resource,
+          status,
+          actor_kind: 'application',
+          actor_name: applicationId,
+        };
+        t.same(made, scope === 'svc:application:write' ? [entry] : [], `${method} ${path}`);
+      }
+    },
+  );
 
-  await t.test('it says who: a session of the console, the command line', async (t) => {
+  await t.test('an entry names its author: a session of the console, the command line', async (t) => {
     const { addresses, adminToken } = world.service;
     const [byLine] = await written(() =>
       run(['admin', 'developer', 'create', 'acme', '--name', 'Acme', '--admin-url', addresses.admin], {
@@ -120,7 +123,7 @@ t.test('the audit log', async (t) => {
     t.match(loggedOut, { actor_name: bySession?.actor_name, action: 'DELETE /console/session', status: 204 });
   });
 
-  await t.test('an import is one entry that says how many', async (t) => {
+  await t.test('an import is one entry with the number of devices', async (t) => {
     const lines = [`{"deviceId":"${deviceIdOf(1)}"}`, `{"deviceId":"${deviceIdOf(2)}"}`, 'not JSON'].join('\n');
     await admin.post('/admin/v1/developers/acme/devices/import', {
       text: lines,
@@ -130,7 +133,7 @@ t.test('the audit log', async (t) => {
     t.match(body.entries, [{ status: 200, details: { registered: 2, refused: 1 }, requestId: 'the-import' }]);
   });
 
-  await t.test('nothing secret is in it', async (t) => {
+  await t.test('entries contain no secrets', async (t) => {
     const secret = 'a credential that nobody else may know of';
     await admin.post('/admin/v1/developers/acme/devices', { json: { deviceId: deviceIdOf(3), credential: secret } });
     const replaced = await admin.post(`/admin/v1/applications/${tenant.applicationId}/secret`);
@@ -142,7 +145,7 @@ t.test('the audit log', async (t) => {
       t.notOk(text.includes(hidden));
   });
 
-  await t.test('it is listed newest first, in pages, by who, what and when', async (t) => {
+  await t.test('entries are listed newest first, in pages, by author, resource and time', async (t) => {
     const list = async (query: string) =>
       (await admin.get(`/admin/v1/audit?${query}`)).body.entries as { auditId: number }[];
     const all = await list('limit=1000');
@@ -178,19 +181,22 @@ t.test('the audit log', async (t) => {
     t.equal(shown.stdout.trim().split('\n').length, 3);
   });
 
-  await t.test('what cannot be written down is not changed; what was changed is answered', async (t) => {
-    const create = (developerId: string) => admin.post('/admin/v1/developers', { json: { developerId, name: 'x' } });
-    const mend = await file.breakWrites('INSERT ON audit_log');
-    t.equal((await create('unwritten')).status, 500);
-    await mend();
-    t.equal((await admin.get('/admin/v1/developers/unwritten')).status, 404);
-    const mendAgain = await file.breakWrites('UPDATE ON audit_log');
-    t.equal((await create('written')).status, 201);
-    await mendAgain();
-    t.match((await admin.get('/admin/v1/audit?limit=1')).body.entries, [{ status: null }]);
-  });
+  await t.test(
+    'without its entry a change is not carried out; a change that was carried out is answered',
+    async (t) => {
+      const create = (developerId: string) => admin.post('/admin/v1/developers', { json: { developerId, name: 'x' } });
+      const mend = await file.breakWrites('INSERT ON audit_log');
+      t.equal((await create('unwritten')).status, 500);
+      await mend();
+      t.equal((await admin.get('/admin/v1/developers/unwritten')).status, 404);
+      const mendAgain = await file.breakWrites('UPDATE ON audit_log');
+      t.equal((await create('written')).status, 201);
+      await mendAgain();
+      t.match((await admin.get('/admin/v1/audit?limit=1')).body.entries, [{ status: null }]);
+    },
+  );
 
-  await t.test('what an application is refused again within a minute is counted in the first entry', async (t) => {
+  await t.test('repeated refusals of an application within a minute are counted in the first entry', async (t) => {
     const api = await world.clientOf(tenant.applicationId, tenant.secret);
     const wanted = (name: string) => api.post(`${tenant.path}/packages`, { json: { package: name } });
     world.clock.advance(60_000);
@@ -213,13 +219,13 @@ t.test('the audit log', async (t) => {
     t.match(later, [{ status: 409 }], 'a minute later there is one again');
   });
 
-  await t.test('what has served its time is looked for with all else', async (t) => {
+  await t.test('old entries are removed together with all other old rows', async (t) => {
     const { values } = await world.service.metrics.retentionRemoved.get();
     t.ok(values.some(({ labels }) => labels.kind === 'audit_log'));
   });
 });
 
-t.test('an entry goes after 400 days', async (t) => {
+t.test('an entry is removed after 400 days', async (t) => {
   const { database } = openTestDatabase(t);
   const sweep = auditSweep({ keptDays: 400 });
   const now = 500 * DAY * 1000;

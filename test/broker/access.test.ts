@@ -66,7 +66,7 @@ t.test('a device subscribes to its own three topics and to nothing else', async 
   );
 });
 
-t.test('the refused part of a mixed SUBSCRIBE brings nothing, now or at the next connection', async (t) => {
+t.test('the refused part of a mixed SUBSCRIBE has no effect, now or at the next connection', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const victim = await world.activatedDevice(tenant);

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 export const skip = hasOpenssl ? false : 'there is no openssl to make certificates with';
 
-/** `261121093000Z`, as the index of openssl has times. */
+/** A time in the format of openssl's index: `261121093000Z`. */
 const asn1Time = (date: Date): string =>
   `${date
     .toISOString()
     .replaceAll(/[-:T]|\.\d+/g, '')
     .slice(2)}`;
 
-/** A certificate authority in a folder, and what it signs and revokes. */
+/** A certificate authority in a folder, which signs and revokes certificates. */
 export function createAuthority(folder: string, name: string) {
   const file = (suffix: string): string => join(folder, `${name}-${suffix}`);
   const openssl = (...args: string[]): void => {
@@ -37,7 +37,7 @@ export function createAuthority(folder: string, name: string) {
       const fingerprint = fingerprint256.replaceAll(':', '').toLowerCase();
       return { certFile, keyFile, cert, key: readFileSync(keyFile), serialNumber, fingerprint };
     },
-    /** Writes the CRL that revokes these, and answers its file. */
+    /** Writes a CRL that revokes these certificates; returns its file. */
     revoke(...serials: string[]): string {
       const day = 86_400_000;
       const [expires, revoked] = [asn1Time(new Date(Date.now() + day)), asn1Time(new Date(Date.now() - day))];

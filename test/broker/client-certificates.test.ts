@@ -11,7 +11,7 @@ import { startSecured } from './secured-world.ts';
 async function start(t: Test) {
   const secured = await startSecured(t);
   const { ca, mqtts } = secured;
-  /** The CONNACK code of a login with a certificate, and the connection. */
+  /** Logs in with a certificate; resolves to the CONNACK code and the connection. */
   async function login(deviceId: string, shown: object, url = mqtts, credential?: string) {
     const options = { url, deviceId, connect: { username: deviceId }, tls: { ca, ...shown } };
     const link = await openRawDevice({ ...options, ...(credential !== undefined && { credential }) });
@@ -110,7 +110,8 @@ t.test('client certificates', { skip }, async (t) => {
       links.map(({ code }) => code),
       [0, 0, 4],
     );
-    // A session that is resumed shows no certificate again: it must not outlive what was judged with it.
+    // A resumed TLS session shows no certificate, so it must not outlive the state that the certificate was checked
+    // against.
     const socket = connectTls({ host: '127.0.0.1', port: Number(new URL(mqtts).port), ca, ...lost });
     const session = await new Promise<Buffer>((resolve) => socket.once('session', resolve));
     socket.destroy();
@@ -128,7 +129,7 @@ t.test('client certificates', { skip }, async (t) => {
     t.notOk(links[1].link.socket.destroyed);
   });
 
-  t.test('what cannot be used leaves all as it was', async (t) => {
+  t.test('unusable TLS files change nothing', async (t) => {
     const device = await world.registerDevice();
     const certificate = authority.sign(device.deviceId);
     for (const [file, setting] of [
@@ -163,7 +164,7 @@ t.test('client certificates', { skip }, async (t) => {
     t.equal(await serialOf(), renewed.serialNumber);
   });
 
-  t.test('a handshake that does not go on is cut off after thirty seconds', async (t) => {
+  t.test('a handshake that stops is cut off after thirty seconds', async (t) => {
     const sockets = [mqtts, mqttWs].map((url) => connectTcp(Number(new URL(url).port), '127.0.0.1'));
     const ended = sockets.map((socket) => new Promise((resolve) => socket.on('error', resolve).on('close', resolve)));
     for (const socket of sockets) socket.write(Buffer.from([0x16, 3, 1, 2, 0, 1]));

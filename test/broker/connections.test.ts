@@ -3,7 +3,7 @@ import mqttPacket from 'mqtt-packet';
 import t from 'tap';
 import { startWorld, WIFI } from '../world.ts';
 
-/** The head of a packet that claims a length. */
+/** The header of a packet that states a length. */
 function header(cmd: number, length: number): Buffer {
   const bytes = [cmd];
   let rest = length;
@@ -66,7 +66,7 @@ t.test('of many CONNECTs of one device at once exactly one stays, and it gets th
   }
 });
 
-t.test('of many CONNECTs of one device that wait, only the last is served: they hold no places', async (t) => {
+t.test('of many waiting CONNECTs of one device only the last is served, and the others hold no places', async (t) => {
   const world = await startWorld(t);
   await world.createTenant();
   const device = await world.registerDevice();
@@ -91,7 +91,7 @@ t.test('a session without subscriptions is present at the next connection; one t
   t.same(seen, [false, true, false, false]);
 });
 
-t.test('nobody waits for a device that stops reading', async (t) => {
+t.test('a device that stops reading delays no other', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const stuck = await world.activatedDevice(tenant);
@@ -107,7 +107,7 @@ t.test('nobody waits for a device that stops reading', async (t) => {
   }
 });
 
-t.test('connections above the bound are closed at once, and a place that is freed can be taken', async (t) => {
+t.test('connections above the bound are closed at once, and a free place can be used again', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_MQTT_MAX_CONNECTIONS: '2' } });
   await world.createTenant();
   const [a, b, c] = [await world.registerDevice(), await world.registerDevice(), await world.registerDevice()];
@@ -132,7 +132,7 @@ t.test('a socket that never sends CONNECT does not keep the service from stoppin
   await closed;
 });
 
-t.test('bytes that are no MQTT end their connection only', async (t) => {
+t.test('bytes that are not MQTT end their connection only', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const { deviceId } = await world.activatedDevice(tenant);

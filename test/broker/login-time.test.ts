@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { createLoginTime } from '../../src/edge/mqtt/login-time.ts';
 
-/** Timers that a test lets fire, as late as it likes. */
+/** Timers that fire when the test says so, also late. */
 function handTimers() {
   const timers: { milliseconds: number; task: () => void }[] = [];
   return {
@@ -18,7 +18,7 @@ function handTimers() {
   };
 }
 
-t.test('a connection has its time, counted in pieces by one timer for all', async (t) => {
+t.test('one timer measures the login time of all connections, in pieces', async (t) => {
   const clock = handTimers();
   const expired: string[] = [];
   const time = createLoginTime<string>({ clock, milliseconds: 10_000 }, (name) => expired.push(name));
@@ -38,16 +38,19 @@ t.test('a connection has its time, counted in pieces by one timer for all', asyn
   t.same(clock.timers, [], 'and without connections there is no timer');
 });
 
-t.test('the time in which the service stood still is one piece, and who has spoken meanwhile is let in', async (t) => {
-  const clock = handTimers();
-  const expired: string[] = [];
-  const time = createLoginTime<string>({ clock, milliseconds: 10_000 }, (name) => expired.push(name));
-  time.begin('device');
-  await clock.fire(); // a minute late: a timer that is late fires once
-  t.same(expired, []);
-  for (let piece = 0; piece < 8; piece += 1) await clock.fire();
-  const last = clock.fire();
-  time.end('device'); // its CONNECT lay in the socket, and is read before it is looked whose time is over
-  await last;
-  t.same(expired, []);
-});
+t.test(
+  'a standstill of the service counts as one piece, and a CONNECT that arrived meanwhile is accepted',
+  async (t) => {
+    const clock = handTimers();
+    const expired: string[] = [];
+    const time = createLoginTime<string>({ clock, milliseconds: 10_000 }, (name) => expired.push(name));
+    time.begin('device');
+    await clock.fire(); // a minute late: a late timer fires once
+    t.same(expired, []);
+    for (let piece = 0; piece < 8; piece += 1) await clock.fire();
+    const last = clock.fire();
+    time.end('device'); // its CONNECT was in the socket, and is read before expired connections are closed
+    await last;
+    t.same(expired, []);
+  },
+);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createDemand } from '../../src/core/transactions/demand.ts';
 import { createLoginTurns, LOGINS } from '../../src/edge/mqtt/login-turns.ts';
 
-/** Turns on a clock that stands still but when it is moved. */
+/** Turns on a clock that only the test moves. */
 function startTurns(perSecond: number) {
   let time = 1000;
   let task: { at: number; run: () => void } | undefined;
@@ -35,27 +35,24 @@ function startTurns(perSecond: number) {
   };
 }
 
-t.test('while there are no commands a login goes on at once', (t) => {
+t.test('without commands a login proceeds at once', (t) => {
   const { ask } = startTurns(0);
   for (let number = 0; number < 1000; number += 1) t.equal(ask(number), undefined);
   t.end();
 });
 
-t.test(
-  'while commands are carried out logins go on in the order in which they came, with time left between',
-  async (t) => {
-    const { ask, order, move } = startTurns(2000);
-    for (let number = 0; number < 1000; number += 1) void ask(number);
-    await move(1000);
-    t.ok(order.length >= 590 && order.length <= 650, `${order.length} in a second: about a fifth of the time`);
-    await move(1000);
-    t.same(
-      order,
-      Array.from({ length: 1000 }, (_, number) => number),
-      'all of them come to their turn',
-    );
-  },
-);
+t.test('while commands are in progress logins proceed in their order, with time left between', async (t) => {
+  const { ask, order, move } = startTurns(2000);
+  for (let number = 0; number < 1000; number += 1) void ask(number);
+  await move(1000);
+  t.ok(order.length >= 590 && order.length <= 650, `${order.length} in a second: about a fifth of the time`);
+  await move(1000);
+  t.same(
+    order,
+    Array.from({ length: 1000 }, (_, number) => number),
+    'all of them come to their turn',
+  );
+});
 
 t.test('the fewer commands, the more logins', async (t) => {
   const logins: number[] = [];
@@ -72,7 +69,7 @@ t.test('the fewer commands, the more logins', async (t) => {
   t.ok((logins[2] ?? 0) > 2 * (logins[0] ?? 0), logins.join(', '));
 });
 
-t.test('when there are no more commands, those who wait go at once', async (t) => {
+t.test('when there are no more commands, waiting logins proceed at once', async (t) => {
   const { ask, order, move, work } = startTurns(2000);
   for (let number = 0; number < 1000; number += 1) void ask(number);
   await move(10);
@@ -82,7 +79,7 @@ t.test('when there are no more commands, those who wait go at once', async (t) =
   t.equal(order.length, 1000);
 });
 
-t.test('what was asked for in the last second counts, by its busiest tenth', (t) => {
+t.test('the commands of the last second count, by its busiest tenth', (t) => {
   let time = 5000;
   const demand = createDemand(() => time);
   t.equal(demand.perSecond(), 0);

@@ -16,13 +16,13 @@ const statusOf = (deviceId: string, messageId: number): Buffer =>
     retain: false,
   });
 
-/** The figure of a metric. */
+/** The value of a metric. */
 async function metric(world: World, name: string): Promise<number> {
   const text = (await world.anonymousAdmin().get('/metrics')).body as string;
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
 }
 
-t.test('what comes behind CONNECT is carried out after the CONNACK, in its order, however much it is', async (t) => {
+t.test('packets behind CONNECT are carried out after the CONNACK, in their order, however many', async (t) => {
   const world = await startWorld(t);
   await world.createTenant();
   const device = await world.registerDevice();
@@ -42,24 +42,27 @@ t.test('what comes behind CONNECT is carried out after the CONNACK, in its order
   }
 });
 
-t.test('the mark of a session without subscriptions cannot be subscribed, also not right behind CONNECT', async (t) => {
-  const world = await startWorld(t);
-  await world.createTenant();
-  const device = await world.registerDevice();
-  const subscribe = mqttPacket.generate({
-    cmd: 'subscribe',
-    messageId: 7,
-    subscriptions: [{ topic: '$session', qos: 1 }],
-  } as Parameters<typeof mqttPacket.generate>[0]);
-  for (let round = 0; round < 10; round += 1) {
-    const link = await world.open(device);
-    link.socket.write(Buffer.concat([connectBytes(device), subscribe]));
-    t.same((await link.next('suback')).granted, [0x80]);
-    await link.drop();
-  }
-});
+t.test(
+  'the mark of a session without subscriptions cannot be subscribed to, not even right behind CONNECT',
+  async (t) => {
+    const world = await startWorld(t);
+    await world.createTenant();
+    const device = await world.registerDevice();
+    const subscribe = mqttPacket.generate({
+      cmd: 'subscribe',
+      messageId: 7,
+      subscriptions: [{ topic: '$session', qos: 1 }],
+    } as Parameters<typeof mqttPacket.generate>[0]);
+    for (let round = 0; round < 10; round += 1) {
+      const link = await world.open(device);
+      link.socket.write(Buffer.concat([connectBytes(device), subscribe]));
+      t.same((await link.next('suback')).granted, [0x80]);
+      await link.drop();
+    }
+  },
+);
 
-t.test('a refused CONNECT is told why, also when more came behind it', async (t) => {
+t.test('a refused CONNECT gets its reason, even if more packets follow it', async (t) => {
   const world = await startWorld(t);
   await world.createTenant();
   const device = await world.registerDevice();
@@ -70,7 +73,7 @@ t.test('a refused CONNECT is told why, also when more came behind it', async (t)
   await link.closed;
 });
 
-t.test('what came before DISCONNECT is answered', async (t) => {
+t.test('packets before DISCONNECT are answered', async (t) => {
   const world = await startWorld(t);
   await world.createTenant();
   const device = await world.registerDevice();
@@ -111,7 +114,7 @@ t.test('connections that end while they log in leave nothing behind', async (t) 
   t.same(await link.subscribe(topic), [1]);
 });
 
-t.test('a PUBACK for nothing says nothing, in a clean session too', async (t) => {
+t.test('a PUBACK without a message changes nothing, in a clean session too', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant, { clean: true });
@@ -130,7 +133,7 @@ t.test('a PUBACK for nothing says nothing, in a clean session too', async (t) =>
   t.same(statuses, ['queued', 'delivered']);
 });
 
-t.test('PUBREC and PUBCOMP are no answer to a command', async (t) => {
+t.test('PUBREC and PUBCOMP do not count as the PUBACK of a command', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);

@@ -7,7 +7,7 @@ import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
 const deep = `${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}`;
 
-/** What comes on the errors topic for a message, as `loc type` for each fault, after its PUBACK. */
+/** The faults that the errors topic reports for a message, as `loc type`, after its PUBACK. */
 async function toldOf(link: RawDevice, kind: string, message: unknown) {
   link.publish(kind, message);
   const packet = await link.next('publish');
@@ -22,7 +22,7 @@ async function toldOf(link: RawDevice, kind: string, message: unknown) {
 }
 
 t.test(
-  'a message that nothing can be read of is answered on the errors topic, acknowledged and dropped; the connection stays',
+  'an unreadable message is reported on the errors topic, gets a PUBACK and is dropped; the connection stays',
   async (t) => {
     const world = await startWorld(t);
     const tenant = await world.createTenant();
@@ -68,7 +68,7 @@ t.test('all faults of a message are named at once, in sentences', async (t) => {
   for (const { msg } of details) t.notMatch(msg, /[\^\\$]/, 'no regular expressions');
 });
 
-t.test('an ack settles whatever else is in it', async (t) => {
+t.test('an ack settles its transaction, whatever else is in it', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const { link, path } = await world.activatedDevice(tenant);
@@ -126,7 +126,7 @@ t.test('an ack settles whatever else is in it', async (t) => {
   t.same(link.pending('publish'), [], 'nothing else was told');
 });
 
-t.test('a status stores what is right in it', async (t) => {
+t.test('the valid parts of a status are stored', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const { link, path } = await world.activatedDevice(tenant);
@@ -169,7 +169,7 @@ t.test('a status stores what is right in it', async (t) => {
   t.match(text, /lapel_mqtt_partly_taken_messages_total\{topic="status"\} 1/);
 });
 
-t.test('events and requests are read without what nobody knows', async (t) => {
+t.test('unknown members of events and requests are ignored', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const { deviceId, link } = await world.activatedDevice(tenant);
@@ -198,7 +198,7 @@ t.test('events and requests are read without what nobody knows', async (t) => {
   ]);
 });
 
-t.test('what is told of a message is bounded, and counts are judged before what they count', async (t) => {
+t.test('the report on a message is bounded, and lengths of lists are checked before their items', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const { link } = await world.activatedDevice(tenant);
@@ -229,7 +229,7 @@ t.test('NUL and lone surrogates in texts of devices become U+FFFD, at any depth'
   t.same(data, { note: '\ufffd', eventId: '\ufffd', applicationId: tenant.applicationId, deviceId } as never);
 });
 
-t.test('a publish to a topic that is not its own is acknowledged, dropped, told and counted', async (t) => {
+t.test('a publish to a foreign topic gets a PUBACK, is dropped, reported and counted', async (t) => {
   const lines: Record<string, unknown>[] = [];
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -334,7 +334,7 @@ t.test('a packet identifier of 0 closes the connection', async (t) => {
   t.same(link.pending('puback'), []);
 });
 
-t.test('answers on the errors topic wait for the PUBACKs of those before them, up to a bound of bytes', async (t) => {
+t.test('messages on the errors topic wait for the PUBACKs of earlier ones, up to a bound of bytes', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const { link } = await world.activatedDevice(tenant);

@@ -4,13 +4,13 @@ import t, { type Test } from 'tap';
 import type { RawDevice } from '../raw-device.ts';
 import { startWorld } from '../world.ts';
 
-// What comes back for bytes: hexadecimal digits; `closed`: the connection is ended without a word; `open`: nothing.
+// The answer to bytes, as hexadecimal digits; `closed`: the connection is closed without an answer; `open`: no answer.
 type Answer = string;
 type Row = [clause: string, bytes: string, answer: Answer];
 
 /**
- * Bytes from text: hexadecimal digits, 'text', s'text' with its length in front, i12 as two bytes; the remaining length
- * comes in where there is a `|`.
+ * Bytes from a notation: hexadecimal digits, 'text', s'text' with its length before it, i12 as two bytes. `|` stands
+ * for the remaining length.
  */
 function bytesOf(text: string): Buffer {
   const [head = '', ...body] = text.split('|');
@@ -29,7 +29,7 @@ function bytesOf(text: string): Buffer {
   return Buffer.concat([parts(head), Buffer.from(length), rest]);
 }
 
-/** What came on a connection, in hexadecimal digits. */
+/** Collects the bytes that arrive on a connection, as hexadecimal digits. */
 function listen(link: RawDevice): { text(): string } {
   const chunks: Buffer[] = [];
   link.socket.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -134,7 +134,7 @@ const AFTER_LOGIN: Row[] = [
   ['2.2.3', 'E0 01 00', 'closed'],
   ...['00', '20', '90', 'B0', 'D0', 'F0'].map((first): Row => ['2.2.1', `${first}|i7`, 'closed']),
   ['2.2.3', '30 FFFFFFFF7F', 'closed'],
-  // What is good, though odd.
+  // Unusual packets that are valid.
   ['3.12.4-1', 'C0 00', 'd000'],
   ['3.8.4-4', "82|i7 s'+/+/x' 01 s'/' 00 s'#' 02", '90050007808080'],
   ['3.8.4-5', "82|i7 s'p' 01 s'q' 00 s'p' 00", '90050007808080'],
@@ -170,7 +170,7 @@ t.test('each packet is answered as MQTT 3.1.1 says', async (t) => {
   t.test('before login', async (t) => {
     for (const row of BEFORE_LOGIN) {
       await expect(t, await world.open({ deviceId: 'x' }), row);
-      world.clock.advance(1000); // refusals that come fast are held back
+      world.clock.advance(1000); // fast refusals are delayed
     }
   });
 
@@ -218,7 +218,7 @@ t.test('each packet is answered as MQTT 3.1.1 says', async (t) => {
     t.equal((await link.next('publish')).qos, 0);
   });
 
-  t.test('more filters than anybody needs end the connection', async (t) => {
+  t.test('too many filters end the connection', async (t) => {
     const link = await world.open(device);
     await link.login();
     const filters = Array.from({ length: 257 }, (_, number) => `filter ${number}`);
@@ -226,7 +226,7 @@ t.test('each packet is answered as MQTT 3.1.1 says', async (t) => {
     await t.rejects(link.subscribe(...filters), /ended/);
   });
 
-  t.test('a topic of more levels than the broker knows is one more that is not the device’s', async (t) => {
+  t.test('a topic with more levels than the broker supports is a foreign topic', async (t) => {
     const link = await world.open(device);
     await link.login();
     link.publish(`a${'/a'.repeat(150)}`, '{}', { qos: 0 });

@@ -6,13 +6,13 @@ import { createPersistence } from '../../src/edge/mqtt/persistence.ts';
 import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 
-// What does not apply to a broker whose offline queue is the outbox; see the head of persistence.ts.
+// Tests that do not apply to a broker whose offline queue is the outbox; see the head of persistence.ts.
 const LEFT_OUT =
   /retained|outgoing|outoing|^update to (publish|pubrel)|^store and look up subscriptions by topic|restored but not matched/;
 
 const noOutbound = { identified: () => undefined, acknowledged: () => undefined };
 
-/** Gives the library's suite what it uses of node:test. */
+/** The part of node:test that the suite of the library uses. */
 function suiteTest(title: string, body: (suite: unknown) => Promise<void>): void {
   if (LEFT_OUT.test(title)) return;
   t.test(title, async (t) => {

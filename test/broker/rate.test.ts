@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { startWorld } from '../world.ts';
 
-t.test('a device that sends more than its rate is cut off, and what it sends again later is taken', async (t) => {
+t.test('a device above its rate is cut off, and the messages that it repeats later are accepted', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '5' } });
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
@@ -15,7 +15,7 @@ t.test('a device that sends more than its rate is cut off, and what it sends aga
     data: { macAddress: 'AA:BB:CC:DD:EE:FF', name: null },
   });
 
-  world.clock.advance(1000); // its subscriptions counted, too
+  world.clock.advance(1000); // its subscriptions counted as well
   for (let number = 0; number < 15; number += 1) link.publish('events', event(number));
   await link.closed;
   t.equal(link.pending('puback').length, 10, 'twice the rate at once is acknowledged, and no more');
@@ -39,9 +39,10 @@ t.test('a device that sends more than its rate is cut off, and what it sends aga
   t.match(text, /lapel_mqtt_refused_total\{reason="rate"\} [1-9]/);
 });
 
-t.test('acks count, and a device that answers what it was sent is never cut off for it', async (t) => {
+t.test('acks count, and a device that only answers its commands is never cut off', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '400' } });
-  const KEPT = 2_048 + 2 * 400 - 1; // what it may have kept while it was away, and what it may send at once
+  // Acknowledgements that it may have kept while offline, and those that it may send at once.
+  const KEPT = 2_048 + 2 * 400 - 1;
   const tenant = await world.createTenant();
   const { link, path, deviceId, credential } = await world.activatedDevice(tenant);
   const repeated = { transactionId: 1, status: 'succeeded' };
@@ -90,7 +91,7 @@ t.test('SUBSCRIBE and UNSUBSCRIBE count as messages', async (t) => {
   t.pass('one that counts for more than a device may send at once is taken all the same');
 });
 
-t.test('the will of a device that is cut off for its rate is carried out', async (t) => {
+t.test('the will of a device that was cut off for its rate is published', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '5' } });
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
@@ -107,31 +108,34 @@ t.test('the will of a device that is cut off for its rate is carried out', async
   }
 });
 
-t.test('a thousand kept messages, sent at once at each connection, are gone after a few', async (t) => {
-  const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '100' } });
-  const tenant = await world.createTenant();
-  const device = await world.activatedDevice(tenant);
-  await device.link.drop();
-  const kept = new Set(Array.from({ length: 1000 }, (_, number) => number + 1));
-  let connections = 0;
-  while (kept.size > 0 && connections < 20) {
-    connections += 1;
-    world.clock.advance(1000);
-    const link = await world.connect(device);
-    for (const messageId of kept) link.publish('status', { lang: 'en' }, { messageId, dup: connections > 1 });
-    let acknowledged = 0;
-    const rest = kept.size;
-    while (acknowledged < rest) {
-      const packet = await link.next('puback').catch(() => undefined);
-      if (!packet) break;
-      acknowledged += 1;
-      kept.delete(packet.messageId ?? 0);
+t.test(
+  'a thousand kept messages, sent at once at each connection, are all accepted after a few connections',
+  async (t) => {
+    const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '100' } });
+    const tenant = await world.createTenant();
+    const device = await world.activatedDevice(tenant);
+    await device.link.drop();
+    const kept = new Set(Array.from({ length: 1000 }, (_, number) => number + 1));
+    let connections = 0;
+    while (kept.size > 0 && connections < 20) {
+      connections += 1;
+      world.clock.advance(1000);
+      const link = await world.connect(device);
+      for (const messageId of kept) link.publish('status', { lang: 'en' }, { messageId, dup: connections > 1 });
+      let acknowledged = 0;
+      const rest = kept.size;
+      while (acknowledged < rest) {
+        const packet = await link.next('puback').catch(() => undefined);
+        if (!packet) break;
+        acknowledged += 1;
+        kept.delete(packet.messageId ?? 0);
+      }
+      await link.drop();
     }
-    await link.drop();
-  }
-  t.equal(kept.size, 0);
-  t.ok(connections <= 10, `${connections} connections`);
-});
+    t.equal(kept.size, 0);
+    t.ok(connections <= 10, `${connections} connections`);
+  },
+);
 
 t.test('a connection that sends packets of any kind faster than its rate is read later, and loses none', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '10' } });
@@ -142,7 +146,7 @@ t.test('a connection that sends packets of any kind faster than its rate is read
   const before: number[] = [];
   for (let seconds = 0; seconds < 6; seconds += 1) {
     await link.next('pingresp');
-    // A packet behind the pings of this second is not answered before the clock moves on.
+    // A packet behind the pings of this second is answered only after the clock moves on.
     for (let turns = 0; turns < 20; turns += 1) await turn();
     before.push(link.pending('pingresp').length);
     for (let step = 0; step < 20; step += 1) {
@@ -155,7 +159,7 @@ t.test('a connection that sends packets of any kind faster than its rate is read
   t.pass('all of them are answered in the end');
 });
 
-t.test('a packet that is much work counts for many', async (t) => {
+t.test('an expensive packet counts as many', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_DEVICE_RATE_LIMIT: '10' } }); // packets: 50 a second, 100 at once
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);

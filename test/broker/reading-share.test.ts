@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { createReadingShare } from '../../src/edge/mqtt/reading-share.ts';
 
-/** A share, whose time goes by as told, and connections that have runs to hand on. */
+/** A share whose time the test moves, and connections with packets to handle. */
 function createWorld() {
   let time = 0;
   const share = createReadingShare({ now: () => time, used: () => time });
@@ -11,7 +11,7 @@ function createWorld() {
     share.begins(developerId);
     time += milliseconds;
   };
-  /** A connection of a device that has so many runs to hand on, each of so many bytes, which takes so long. */
+  /** A connection of a device with so many runs to handle, each of so many bytes, which takes so long. */
   function connection(developerId: string, deviceId: string, runs: number, milliseconds = 20, bytes = 100): void {
     const resume = (): void => {
       order.push(deviceId);
@@ -27,7 +27,7 @@ function createWorld() {
   return { share, order, work, connection, turns };
 }
 
-t.test('what is too much for one turn goes round in the next ones, one for each developer', async (t) => {
+t.test('packets beyond one turn are handled in the next turns, one for each developer', async (t) => {
   const { share, order, work, connection, turns } = createWorld();
   t.ok(share.free());
   work(100);
@@ -45,14 +45,14 @@ t.test('what is too much for one turn goes round in the next ones, one for each 
   t.ok(share.free(), 'then packets are handed on at once again');
 });
 
-t.test('what takes little time goes on in the same turn', async (t) => {
+t.test('cheap packets are handled in the same turn', async (t) => {
   const { order, connection, turns } = createWorld();
   for (let index = 0; index < 10; index += 1) connection('dev', `device ${index}`, 1, 0.1);
   await turns(1);
   t.equal(order.length, 10);
 });
 
-t.test('a developer who is alone has longer turns, until another one comes', async (t) => {
+t.test('while only one developer sends, turns are longer', async (t) => {
   const { order, work, connection, turns } = createWorld();
   for (let index = 0; index < 40; index += 1) connection('dev', `device ${index}`, 1, 1);
   await turns(1);

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { startWorld } from '../world.ts';
 import { createAuthority } from './authority.ts';
 
-/** The service with MQTT over TLS and WebSocket, and the authority whose client certificates it believes. */
+/** The service with MQTT over TLS and WebSocket, and the authority whose client certificates it accepts. */
 export async function startSecured(t: Test, env: Record<string, string> = {}) {
   const folder = t.testdir({ data: {}, tls: {} });
   const authority = createAuthority(join(folder, 'tls'), 'fleet');

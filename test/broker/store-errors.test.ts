@@ -56,7 +56,7 @@ t.test(
   },
 );
 
-t.test('a login whose session cannot be stored is refused with 3 and works later', async (t) => {
+t.test('a login whose session cannot be stored is refused with 3, and succeeds later', async (t) => {
   const world = await startWorld(t);
   await world.createTenant();
   const device = await world.registerDevice();
@@ -68,7 +68,7 @@ t.test('a login whose session cannot be stored is refused with 3 and works later
   await world.connect(device);
 });
 
-t.test('a SUBSCRIBE that cannot be stored closes the connection, and nobody else’s', async (t) => {
+t.test('a SUBSCRIBE that cannot be stored closes only its own connection', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const other = await world.activatedDevice(tenant);

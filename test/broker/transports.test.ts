@@ -49,7 +49,7 @@ t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
       await link.drop();
     });
 
-    t.test(`${name}: no other certificate is`, async (t) => {
+    t.test(`${name}: any other certificate is refused`, async (t) => {
       const stranger = createAuthority(join(folder, 'tls'), `stranger-${new URL(url).protocol.slice(0, -1)}`);
       const cases = {
         'of another device': authority.sign(deviceIdOf(7)),
@@ -69,7 +69,7 @@ t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
     });
   }
 
-  t.test('a connection that is cut without a word is noticed on every listener', async (t) => {
+  t.test('a connection that is cut without a packet is noticed on every listener', async (t) => {
     for (const url of [mqtts, mqttWs]) {
       const link = await open({ url, credential: device.credential, tls: { ca } });
       t.equal((await link.login()).returnCode, 0);
@@ -80,12 +80,12 @@ t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
     }
   });
 
-  t.test('without TLS from the client nothing is answered', async (t) => {
+  t.test('a client without TLS gets no answer', async (t) => {
     const link = await openRawDevice({ ...device, url: mqtts.replace('mqtts', 'mqtt') });
     await t.rejects(link.login(), { message: /the connection ended before a connack came/ });
   });
 
-  t.test('what is not a WebSocket with the subprotocol mqtt is refused in words of HTTP', async (t) => {
+  t.test('a request that is not a WebSocket with the subprotocol mqtt gets an HTTP error', async (t) => {
     const page = await fetchOver(mqttWs, ca, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     t.match(page, /^HTTP\/1\.1 426 .*\r\n/);
     const other = new WebSocket(mqttWs, 'chat', { ca });
@@ -133,12 +133,12 @@ t.test('connections are counted over all listeners', { skip }, async (t) => {
   t.equal((await next.login()).returnCode, 0);
 });
 
-/** The answer to raw HTTP over TLS. */
+/** Sends raw HTTP over TLS; resolves to the answer. */
 function fetchOver(url: string, ca: Buffer, request: string, options: object = {}): Promise<string> {
   return new Promise((resolve) => {
     const socket = connectTls({ host: '127.0.0.1', port: Number(new URL(url).port), ca, ...options });
     socket.on('error', () => undefined);
-    // Half open, this goes on until the other side is gone.
+    // On a half-open connection this continues until the other side is gone.
     const writeOn = (): void => {
       if (!socket.destroyed) socket.write('more', () => setImmediate(writeOn));
     };
@@ -152,7 +152,7 @@ function fetchOver(url: string, ca: Buffer, request: string, options: object = {
   });
 }
 
-t.test('settings of TLS that do not go together are named', async (t) => {
+t.test('wrong combinations of TLS settings are named', async (t) => {
   const problem = (env: Record<string, string>): string => {
     try {
       readConfig({ env });
@@ -184,7 +184,7 @@ t.test('settings of TLS that do not go together are named', async (t) => {
   t.match(problem({ LAPEL_ADMIN_NAMES: 'a.example, b.example' }), 'LAPEL_ADMIN_NAMES: must be host names separated');
 });
 
-t.test('files of TLS that cannot be used are named', { skip }, async (t) => {
+t.test('unusable TLS files are named', { skip }, async (t) => {
   const folder = t.testdir({ data: {}, 'text.pem': 'no PEM' });
   const authority = createAuthority(folder, 'fleet');
   const { ca } = authority;
@@ -226,7 +226,7 @@ t.test('the time to log in begins when the handshake of TLS is done', { skip }, 
   });
   await once(silent, 'secureConnect');
   while (!ended) {
-    await turn(); // in which the end of the handshake arrives
+    await turn(); // time for the end of the handshake to arrive
     world.clock.advance(10_000);
   }
   t.pass('who says nothing behind it is cut off');

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { createLog } from '../../src/runtime/log.ts';
 import { deviceIdOf, startWorld, type World } from '../world.ts';
 
-/** The figure of a metric with its labels; 0 when there is none. */
+/** The value of a metric with its labels; 0 if there is none. */
 async function metric(world: World, name: string): Promise<number> {
   const text = (await world.anonymousAdmin().get('/metrics')).body as string;
   const line = text.split('\n').find((one) => one.startsWith(`${name} `));
@@ -13,7 +13,7 @@ async function metric(world: World, name: string): Promise<number> {
 const refused = (world: World, reason: string): Promise<number> =>
   metric(world, `lapel_mqtt_refused_total{reason="${reason}"}`);
 
-/** A connection that says nothing; of another address than the others when told. */
+/** A connection that sends nothing; `localAddress` is its address. */
 async function silent(t: Test, world: World, localAddress = '127.0.0.1'): Promise<Socket & { ended: Promise<void> }> {
   const { port } = new URL(world.service.addresses.mqtt);
   const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress });
@@ -27,12 +27,12 @@ async function silent(t: Test, world: World, localAddress = '127.0.0.1'): Promis
   return Object.assign(socket, { ended });
 }
 
-/** Resolves when the service has taken in so many connections that have not logged in. */
+/** Resolves when the service has so many connections without login. */
 async function waiting(world: World, count: number): Promise<void> {
   while ((await metric(world, 'lapel_mqtt_connections_waiting')) !== count) await turn();
 }
 
-/** What is logged at `info` and above, as objects. */
+/** Collects the log lines at `info` and above, as objects. */
 function logLines() {
   const lines: Record<string, unknown>[] = [];
   const destination = {
@@ -44,7 +44,7 @@ function logLines() {
   return { log, lines };
 }
 
-t.test('connections that say nothing take half of the places at most, and the oldest of them goes first', async (t) => {
+t.test('silent connections take at most half of the places, and the oldest of them is closed first', async (t) => {
   const { log, lines } = logLines();
   const world = await startWorld(t, { log, env: { LAPEL_MQTT_MAX_CONNECTIONS: '20' } });
   await world.createTenant();
@@ -68,25 +68,22 @@ t.test('connections that say nothing take half of the places at most, and the ol
   );
 });
 
-t.test(
-  'when all places are taken by devices, one more is refused, and one that says nothing goes for it',
-  async (t) => {
-    const world = await startWorld(t, { env: { LAPEL_MQTT_MAX_CONNECTIONS: '3' } });
-    await world.createTenant();
-    const [a, b, c] = [await world.registerDevice(), await world.registerDevice(), await world.registerDevice()];
-    await world.connect(a);
-    await world.connect(b);
-    const idle = await silent(t, world);
-    await waiting(world, 1);
-    await world.connect(c);
-    await idle.ended;
-    await (await silent(t, world)).ended;
-    t.equal(await refused(world, 'connections'), 1);
-  },
-);
+t.test('when devices take all places a further one is refused; a silent connection is closed for it', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_MQTT_MAX_CONNECTIONS: '3' } });
+  await world.createTenant();
+  const [a, b, c] = [await world.registerDevice(), await world.registerDevice(), await world.registerDevice()];
+  await world.connect(a);
+  await world.connect(b);
+  const idle = await silent(t, world);
+  await waiting(world, 1);
+  await world.connect(c);
+  await idle.ended;
+  await (await silent(t, world)).ended;
+  t.equal(await refused(world, 'connections'), 1);
+});
 
 t.test(
-  'of one address fewer wait; who has just come is let finish',
+  'one address has fewer waiting connections; a very new one may finish its login',
   { skip: process.platform !== 'linux' && 'only Linux has every address of loopback' },
   async (t) => {
     const world = await startWorld(t, { env: { LAPEL_MQTT_ADDRESS_LOGINS: '3' } });
@@ -109,7 +106,7 @@ t.test(
   },
 );
 
-t.test('a connection has ten seconds for its CONNECT, whatever it says until then', async (t) => {
+t.test('a connection has ten seconds for its CONNECT, whatever it sends before', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_MQTT_WS_PORT: '0' } });
   await world.createTenant();
   const device = await world.registerDevice();
@@ -122,7 +119,7 @@ t.test('a connection has ten seconds for its CONNECT, whatever it says until the
   const pageEnded = new Promise((resolve) => page.once('close', resolve));
   page.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n');
   const link = await world.open({ ...device, url: world.service.addresses.mqttWs } as Parameters<World['open']>[0]);
-  link.socket.write(Buffer.from([0x10])); // a WebSocket that is open
+  link.socket.write(Buffer.from([0x10])); // an open WebSocket
   await waiting(world, 4);
   world.clock.advance(9999);
   await world.connect(device);
@@ -134,7 +131,7 @@ t.test('a connection has ten seconds for its CONNECT, whatever it says until the
   t.ok(world.service.isConnected(device.deviceId), 'who is logged in stays');
 });
 
-t.test('logins that are held back take no more places than others that wait', async (t) => {
+t.test('delayed logins take no more places than other waiting connections', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_MQTT_MAX_CONNECTIONS: '12' } });
   await world.createTenant();
   const device = await world.registerDevice();
@@ -146,7 +143,7 @@ t.test('logins that are held back take no more places than others that wait', as
   await world.connect(device);
 });
 
-t.test('wrong logins are held back and told once a minute; a right one is let in at once', async (t) => {
+t.test('wrong logins are delayed and logged once a minute; a right one is accepted at once', async (t) => {
   const { log, lines } = logLines();
   const world = await startWorld(t, { log });
   await world.createTenant();

@@ -12,7 +12,7 @@ interface Device {
 
 const bytesOf = (packet: Record<string, unknown>): Buffer => mqttPacket.generate(packet as unknown as Packet);
 
-/** A device that is logged in and subscribes its commands, and each message that comes to it. */
+/** Logs a device in, subscribes to its commands, and collects its messages. */
 async function open(t: Test, world: World, device: Device) {
   const webSocket = new WebSocket(world.service.addresses.mqttWs ?? '', 'mqtt');
   t.teardown(() => webSocket.terminate());
@@ -65,7 +65,7 @@ t.test('MQTT over WebSocket', async (t) => {
     t.notOk(world.service.isConnected(device.deviceId));
   });
 
-  t.test('many packets may come in one message, more than one packet may have', async (t) => {
+  t.test('a WebSocket message may hold many packets, more bytes than one packet may have', async (t) => {
     const other = await world.registerDevice();
     const { webSocket, next } = await open(t, world, other);
     const publish = (messageId: number): Buffer =>

@@ -23,7 +23,7 @@ t.test('a will outside of the device’s own topics is refused at CONNECT with 5
   }
 });
 
-t.test('a will is carried out when the connection breaks, and not after DISCONNECT', async (t) => {
+t.test('a will is published when the connection breaks, and not after DISCONNECT', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
@@ -44,7 +44,7 @@ t.test('a will is carried out when the connection breaks, and not after DISCONNE
   t.match((await tenant.api.get(`${device.path}/transactions/${kept}`)).body, { completedAt: null });
 });
 
-t.test('stopping the service carries out no wills', async (t) => {
+t.test('a stop of the service publishes no wills', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);

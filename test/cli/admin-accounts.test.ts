@@ -84,9 +84,9 @@ t.test('every operation of the administration API is a command', async (t) => {
   ]);
   const commands = new Set([...rows, 'POST /admin/v1/developers/{developerId}/devices/import']);
   const routes = ROUTES.map(({ method, path }) => `${method} ${path}`).filter((route) => route.includes('/admin/'));
-  // The lists of all developers have them by `--developer`.
+  // The commands for the lists of all developers have `--developer` for the lists of one.
   for (const list of ['applications', 'devices']) commands.add(`GET /admin/v1/developers/{developerId}/${list}`);
-  // A stream for pages; people have `lapel device watch` and lists.
+  // The feed is for pages; people use `lapel device watch` and lists.
   commands.add('GET /admin/v1/feed');
   t.same([...commands].sort(), routes.sort());
 });

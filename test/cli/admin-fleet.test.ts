@@ -2,7 +2,7 @@ import t from 'tap';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { run } from './run.ts';
 
-t.test('who watches over a fleet does so from the command line, too', async (t) => {
+t.test('the fleet can be watched from the command line', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
@@ -27,7 +27,7 @@ t.test('who watches over a fleet does so from the command line, too', async (t) 
     t.same(await devices(' --not-seen-for 7d'), [silent]);
     t.same(await devices(' --connected true --developer dev'), [device.deviceId]);
     t.match(await good('device list'), { total: 2 }, 'all of them');
-    world.clock.advance(60_000); // so long after it was heard of it is stored
+    world.clock.advance(60_000); // the time at which it was seen is stored after so long
     await world.idle();
     t.same(await devices(' --sort lastSeen --limit 1'), [silent]);
     t.notOk('total' in (await good('device list --limit 1')), 'how many there are is not known');

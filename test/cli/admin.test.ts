@@ -61,7 +61,7 @@ t.test('firmware is uploaded from any file, and devices can be updated to it', a
   t.match((await admin('firmware', 'list')).stdout, /com\.lapel\.firmware +9\.2\.0/);
 });
 
-t.test('an APK says itself which package and version it is; what no file says has to be given', async (t) => {
+t.test('package and version come from the APK; for other files they must be given', async (t) => {
   const { world, admin } = await start(t);
   const { code, stdout } = await admin('system-package', 'upload', APK);
   t.equal(code, 0);
@@ -76,7 +76,7 @@ t.test('an APK says itself which package and version it is; what no file says ha
   );
 });
 
-t.test('uploads that say something else than was registered are listed', async (t) => {
+t.test('uploads that differ from their registration are listed', async (t) => {
   const { world, admin } = await start(t);
   const { applicationId, secret } = await world.createTenant();
   const options = ['--application', applicationId, '--url', world.service.addresses.http, '--version', '3.0.0'];
@@ -102,7 +102,7 @@ t.test('a list of several pages is read to its end', async (t) => {
   t.equal(new Set(firmwareVersions.map(({ version }) => version)).size, 1001);
 });
 
-t.test('a long list comes whole through a slow pipe', async (t) => {
+t.test('a long list arrives completely through a slow pipe', async (t) => {
   const { world } = await start(t);
   const description = 'long '.repeat(700);
   for (let minor = 0; minor < 60; minor += 1) {
@@ -113,7 +113,7 @@ t.test('a long list comes whole through a slow pipe', async (t) => {
   const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
   const exited = once(child, 'exit');
-  await once(child.stdout, 'readable'); // more than a pipe holds is there, and nobody takes it yet
+  await once(child.stdout, 'readable'); // the output is longer than a pipe holds, and is not read yet
   const list = (await json(child.stdout)) as { total: number };
   t.equal(list.total, 60);
   t.same(await exited, [0, null]);
@@ -139,7 +139,7 @@ t.test('the token comes from the command line, the environment or the data folde
   t.match(none.stderr, /^lapel: --token: is needed \(or LAPEL_ADMIN_TOKEN, or --data-dir, or lapel login --admin\)/);
 });
 
-t.test('a wrong command line ends with 2 and shows what there is', async (t) => {
+t.test('a wrong command line ends with 2 and lists the valid names', async (t) => {
   const cases: [string[], RegExp][] = [
     [['firmware', 'put', FIRMWARE], /^lapel: VERSION: is needed\nSee: lapel admin firmware put --help/],
     [['firmware', 'list', '--token', 't', '--admin-url', 'x'], /^lapel: --admin-url: "x" is not an http or https URL/],

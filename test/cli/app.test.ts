@@ -80,23 +80,20 @@ t.test('a person is asked before the file of a distributed version is replaced',
   t.notMatch(told.stderr, question);
 });
 
-t.test(
-  '--no-distribute leaves it at the upload; --version registers another one, and says what that means',
-  async (t) => {
-    const { tenant, options } = await start(t);
-    const result = await run(['app', 'upload', FIRST, ...options, '--version', '1.2.0', '--no-distribute']);
-    t.equal(result.code, 0);
-    t.match(
-      result.stderr,
-      /registered as 1\.2\.0, but the file contains 1\.0\.0: devices will report VERSION_NAME_MISMATCH/,
-    );
-    const version = `${tenant.path}/packages/${CAMERA}/versions/1.2.0`;
-    t.match((await tenant.api.get(`${version}/binaries`)).body, { appFileExists: true });
-    t.match((await tenant.api.get(`${version}/distributions`)).body, { distributable: false });
-  },
-);
+t.test('--no-distribute stops after the upload; --version registers another version, with a warning', async (t) => {
+  const { tenant, options } = await start(t);
+  const result = await run(['app', 'upload', FIRST, ...options, '--version', '1.2.0', '--no-distribute']);
+  t.equal(result.code, 0);
+  t.match(
+    result.stderr,
+    /registered as 1\.2\.0, but the file contains 1\.0\.0: devices will report VERSION_NAME_MISMATCH/,
+  );
+  const version = `${tenant.path}/packages/${CAMERA}/versions/1.2.0`;
+  t.match((await tenant.api.get(`${version}/binaries`)).body, { appFileExists: true });
+  t.match((await tenant.api.get(`${version}/distributions`)).body, { distributable: false });
+});
 
-t.test('--install follows each device to its end, and tells what became of it', async (t) => {
+t.test('--install waits for each device, and prints its result', async (t) => {
   const { world, tenant, options } = await start(t);
   const [good, bad] = [await world.activatedDevice(tenant), await world.activatedDevice(tenant)];
   const stranger = await world.registerDevice();
@@ -139,7 +136,7 @@ t.test('people get a table of the devices; progress moves on a terminal', async 
     env: { NO_COLOR: '1' },
     async pause() {
       pauses += 1;
-      if (pauses > 20) looked.resolve(); // it has read the transaction since the progress came
+      if (pauses > 20) looked.resolve(); // it has read the transaction after the progress
       await realPause(2);
     },
   });
@@ -172,7 +169,7 @@ t.test('--timeout stops following; the installation goes on', async (t) => {
   t.match(await link.command(), { operation: 'installSoftware' });
 });
 
-t.test('what the service refuses is told with its reason, its details and what to do', async (t) => {
+t.test('a refusal of the service is shown with its reason, its details and advice', async (t) => {
   const { world, tenant, options } = await start(t);
   const other = await world.createTenant('other');
   await run(['app', 'upload', FIRST, ...access(world, other)]);
@@ -207,7 +204,7 @@ t.test('an access token that has expired is replaced while devices are followed'
   t.equal((await running).code, 0);
 });
 
-t.test('a store that refuses is told before the file is sent, with its words', async (t) => {
+t.test('a refusal of the store is shown before the file is sent, with its text', async (t) => {
   let received = 0;
   const store = createServer((request) => request.on('data', (chunk: Buffer) => (received += chunk.length)));
   store.on('checkContinue', (_request, response) => {
@@ -232,7 +229,7 @@ t.test('a store that refuses is told before the file is sent, with its words', a
   t.equal(received, 0);
 });
 
-t.test('the service may be away for a while when devices are followed, but not for ever', async (t) => {
+t.test('while devices are followed the service may be unreachable for a while, but not for ever', async (t) => {
   const states = ['queued', 'away', 'processing', 503, 'away', 503, 'away', 'succeeded'];
   let left: (string | number)[] = [...states];
   const finished = { progress: null, error: null };
@@ -267,7 +264,7 @@ t.test('the service may be away for a while when devices are followed, but not f
   });
 });
 
-t.test('list shows what there is: of the developer, and of the service', async (t) => {
+t.test('list shows the software of the developer and of the service', async (t) => {
   const { world, options } = await start(t);
   const empty = await run(['app', 'list', ...options]);
   t.same([empty.code, empty.stdout], [0, 'There is no software yet; upload some with lapel app upload FILE.apk\n']);
@@ -289,7 +286,7 @@ t.test('list shows what there is: of the developer, and of the service', async (
   t.match(JSON.parse(latest.stdout), { ok: true, userPackages: [{ version: '1.1.0' }], total: 1 });
 });
 
-t.test('a wrong command line ends with 2, and names what is wrong', async (t) => {
+t.test('a wrong command line ends with 2, and names the fault', async (t) => {
   const folder = t.testdir({ 'no.apk': 'this is no archive' });
   const options = ['--application', 'a', '--secret', 's', '--url', 'http://127.0.0.1:9'];
   const cases: [string[], RegExp][] = [
@@ -352,7 +349,7 @@ t.test('as a process: the file and the secret from the environment, one JSON obj
   t.equal(stdout.split('\n').length, 2);
 });
 
-t.test('what the command line has in the environment is not taken for settings of the service', async (t) => {
+t.test('variables of the command line are not treated as settings of the service', async (t) => {
   const names = ['LAPEL_APPLICATION', 'LAPEL_APPLICATION_SECRET', 'LAPEL_URL', 'LAPEL_ADMIN_URL', 'LAPEL_PROFILE'];
   const env = Object.fromEntries(names.map((name) => [name, 'of a developer who also starts a service']));
   t.doesNotThrow(() => readConfig({ env }));

@@ -10,7 +10,7 @@ const OPTIONS = {
   status: { value: 'S', choices: ['queued', 'failed'], text: 'which' },
   latest: { text: 'a flag' },
 };
-/** What a UsageError names. */
+/** The option and message of a UsageError. */
 function faultOf(read: () => unknown): string {
   try {
     read();
@@ -54,7 +54,7 @@ t.test('an option that may be given again takes the values that follow it, and n
   t.equal(given.flag('json'), false);
 });
 
-t.test('faults name what is wrong', async (t) => {
+t.test('faults name the wrong option', async (t) => {
   t.equal(
     faultOf(() => readArguments(['--latst'], OPTIONS)),
     '--latst',
@@ -83,7 +83,7 @@ t.test('faults name what is wrong', async (t) => {
   t.equal(readUrl('url', 'https://a.example/below/'), 'https://a.example/below');
 });
 
-t.test('a word that is wrong is told what was probably meant', async (t) => {
+t.test('a wrong word gets a suggestion', async (t) => {
   t.throws(() => readArguments(['--latst'], OPTIONS), {
     message: '--latst: is not an option of this command; did you mean --latest?',
   });
@@ -100,7 +100,7 @@ t.test('a word that is wrong is told what was probably meant', async (t) => {
   );
 });
 
-t.test('what follows -- is taken as it is', async (t) => {
+t.test('words after -- are taken literally', async (t) => {
   const given = readArguments(['--secret', '-s', '--', '--secret', '-x'], OPTIONS);
   t.same([given.text('secret'), given.positionals], ['-s', ['--secret', '-x']]);
 });

@@ -36,7 +36,7 @@ ${lines.map(([line]) => `try lapel ${line.replace(/(^| )$/, "$1''")}`).join('\n'
 });
 
 t.test(
-  'zsh takes its completion',
+  'zsh accepts its completion',
   { skip: spawnSync('zsh', ['--version']).status === 0 ? false : 'no zsh' },
   async (t) => {
     const { stdout } = await run(['completion', 'zsh']);

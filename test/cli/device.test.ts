@@ -24,7 +24,7 @@ t.test('lapel device', async (t) => {
     NO_COLOR: '1',
   };
   const lapel = (line: string, more: Parameters<typeof run>[1] = {}) => run(line.split(' '), { env, ...more });
-  /** The next command of the device, which it answers. */
+  /** Takes the next command of the device, and answers it. */
   async function answer(result?: object, status = 'succeeded', more: object = {}) {
     const { transactionId, operation, parameters, packet } = await link.command();
     link.puback(packet);
@@ -62,7 +62,7 @@ t.test('lapel device', async (t) => {
     }
   });
 
-  t.test('in a script it is only ordered; its id is printed', async (t) => {
+  t.test('in a script the command does not wait; it prints the transactionId', async (t) => {
     const { code, stdout } = await lapel(`device language ${deviceId} de --json`);
     t.equal(code, 0);
     const { transactionId } = await answer();
@@ -77,7 +77,7 @@ t.test('lapel device', async (t) => {
     await answer();
   });
 
-  t.test('one that fails ends with 1 and says why; one that is not finished goes on', async (t) => {
+  t.test('a failed operation ends with 1 and its reason; an unfinished one continues', async (t) => {
     const failing = lapel(`device wifi ${deviceId} --none --wait --json`);
     await answer(undefined, 'failed', { error: { code: 'STORAGE_FULL', message: 'no room' } });
     const { code, stdout, stderr } = await failing;
@@ -164,7 +164,7 @@ t.test('lapel device', async (t) => {
     t.match(ended, { code: 0, stdout: /^device {2}connected\n[\s\S]*device {2}battery: 80 % charging\n/ });
   });
 
-  t.test('a device that will never answer is told, and how to cancel', async (t) => {
+  t.test('a device that will never answer gets a warning, with the way to cancel', async (t) => {
     const old = await world.activatedDevice(tenant);
     old.link.publish('status', { firmwareVersion: '8.9.0', managementClientVersion: '2.3.1' });
     await world.idle();
@@ -177,7 +177,7 @@ t.test('lapel device', async (t) => {
     t.match(stderr, /warning: \d+ will not answer: FIRMWARE_TOO_OLD .*\n {2}lapel device cancel \d+ \d+\n/);
   });
 
-  t.test('activation, and what to do when it is refused', async (t) => {
+  t.test('a refused activation is shown with advice', async (t) => {
     const stranger = await world.registerDevice();
     const activated = await lapel(`device activate ${deviceId} --client-id c`);
     t.match(activated, { code: 1, stderr: /403 device is already activated\.[\s\S]*lapel device show/ });
@@ -192,7 +192,7 @@ t.test('lapel device', async (t) => {
     t.match(await lapel(`device deactivate ${deviceId}`), { code: 0 });
   });
 
-  t.test('a wrong command line is told before anything is sent', async (t) => {
+  t.test('a wrong command line is reported before anything is sent', async (t) => {
     const cases: [string, RegExp][] = [
       [`wifi ${deviceId}`, /^lapel: --file: give either --file, or --none, or the options of one entry/],
       [`wifi ${deviceId} --none --ssid a`, /^lapel: --file: give either/],

@@ -9,25 +9,25 @@ import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)];
-/** What is in blocks of shell commands. */
+/** The lines in blocks of shell commands. */
 const blocksOf = (page: string): string =>
   [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```(\w*)\n(.*?)^```$/gms)]
     .filter(([, language = '']) => language === '' || language === 'sh')
     .map(([, , block]) => block)
     .join('');
 
-/** The words of a shell line: quotes, and no more of the shell than examples have. */
+/** The words of a shell line: with quotes, and only the syntax that examples use. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '');
 
-/** The calls of lapel in a line: what is piped or redirected is not theirs. */
+/** The calls of lapel in a line, without pipes and redirections. */
 function callsOf(line: string): string[][] {
   const plain = line.replace(/^eval "\$\((.*)\)"$/, '$1').replace(/ [<>] ?\S+/g, '');
   const words = plain.split(/ \| | && /).map(wordsOf);
   return words.filter(([first]) => first === 'lapel').map((call) => call.slice(1));
 }
 
-/** Whether a call is one that the command line takes, as far as that can be told without a service. */
+/** Checks whether the command line accepts a call, as far as this can be checked without a service. */
 function check(call: readonly string[]): string | null {
   if (call[0] === 'serve') return null;
   const command = ALL_COMMANDS.find(({ name }) => name.split(' ').every((word, index) => call[index] === word));
@@ -79,7 +79,7 @@ t.test('the overview names every group; its examples and those of the documents 
   for (const line of calls) for (const call of callsOf(line)) t.equal(check(call), null, line);
 });
 
-t.test('an unknown command is told the nearest one, and what there is', async (t) => {
+t.test('an unknown command gets the nearest one as a suggestion, and all valid ones', async (t) => {
   const cases: [string, RegExp][] = [
     ['devcie list', /^lapel: unknown command "devcie"; did you mean "device"\?\n\nLapel: /],
     ['device lsit', /^lapel: unknown command "device lsit"; did you mean "device list"\?\n\nDevices of an application/],

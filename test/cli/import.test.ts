@@ -33,7 +33,7 @@ t.test('lapel admin device import', async (t) => {
     });
   const total = async (): Promise<number> => (await world.admin().get('/admin/v1/developers/dev/devices')).body.total;
 
-  /** In front of administration: breaks the connection after so many lines of answers, so many times. */
+  /** A proxy in front of administration that breaks the connection after so many lines of answers, so many times. */
   let breaks = 0;
   let afterLines = 0;
   let afterLinesThen: number | undefined;
@@ -80,70 +80,70 @@ t.test('lapel admin device import', async (t) => {
     t.match(body.hardwareProperties, { model: { name: 'Cam, one' } });
   });
 
-  t.test('NDJSON on standard input; faults are told with line, field and words, and harm no other line', async (t) => {
-    const own = 'a credential of its own, 32 or more';
-    const input = [
-      `{"deviceId":"${deviceIdOf(10)}","credential":"${own}"}`,
-      '',
-      '{"deviceId":"123","model":1}',
-      'nonsense',
-      `{"deviceId":"${deviceIdOf(1)}"}`,
-      '[]',
-      `{"deviceId":"${deviceIdOf(11)}"}`,
-    ].join('\n');
-    const line = `- --format ndjson --developer dev --output ${at('b.out')}`;
-    const { code, stdout, stderr } = await lapel(`${line} --json`, { input });
-    t.equal(code, 1);
-    t.match(JSON.parse(stdout), {
-      ok: false,
-      lines: 6,
-      registered: 2,
-      failed: 4,
-      errors: [{ line: 4, deviceId: null }, { line: 3, deviceId: '123' }, { line: 5 }, { line: 6 }],
-    });
-    for (const words of [
-      /^standard input:3: deviceId: String should have exactly 15 digits \(string_pattern_mismatch\)$/m,
-      /^standard input:3: model: Extra inputs are not permitted \(extra_forbidden\)$/m,
-      /^standard input:4: line: the line is not JSON in UTF-8 \(json_invalid\)$/m,
-      new RegExp(`^standard input:5: ${deviceIdOf(1)}: device already exists\\.$`, 'm'),
-      /^lapel: 4 of 6 lines failed; correct them and run the command again\n {2}existing devices keep their credential/m,
-    ]) {
-      t.match(stderr, words);
-    }
-    t.same(
-      rowsOf(at('b.out')).map(({ deviceId }) => deviceId),
-      [deviceIdOf(10), deviceIdOf(11)],
-      'what was refused is not in the output',
-    );
-    t.equal(rowsOf(at('b.out'))[0]?.credential, own);
-    t.test('the same command again does what is left', async (t) => {
-      const mended = input.replace('"123","model":1', `"${deviceIdOf(12)}"`);
-      const before = rowsOf(at('b.out'));
-      const again = await lapel(`${line} --json`, { input: mended });
-      t.match(JSON.parse(again.stdout), { lines: 6, registered: 1, skipped: 2, failed: 3 });
-      t.same(rowsOf(at('b.out')).slice(0, 2), before);
-      t.equal(rowsOf(at('b.out'))[2]?.deviceId, deviceIdOf(12));
-    });
-  });
-
   t.test(
-    'a connection that breaks is opened anew: every line is done, and with the credential in the output',
+    'NDJSON on standard input: a fault is shown with line, field and text, and does not affect other lines',
     async (t) => {
-      writeFileSync(at('c.csv'), csvOf(100, 1500));
-      breaks = 3;
-      afterLines = 300;
-      const before = await total();
-      const { code, stderr } = await lapel(`${at('c.csv')} --developer dev --output ${at('c.out')}`, { url: broken });
-      t.equal(code, 0, stderr);
-      t.equal(stderr.match(/the connection broke \(.*\); trying again/g)?.length, 3);
-      t.equal(await total(), before + 1500);
-      const rows = rowsOf(at('c.out'));
-      t.equal(new Set(rows.map(({ deviceId }) => deviceId)).size, 1500);
-      for (const row of [rows[0]!, rows[299]!, rows[700]!, rows[1499]!]) await world.connect(row);
+      const own = 'a credential of its own, 32 or more';
+      const input = [
+        `{"deviceId":"${deviceIdOf(10)}","credential":"${own}"}`,
+        '',
+        '{"deviceId":"123","model":1}',
+        'nonsense',
+        `{"deviceId":"${deviceIdOf(1)}"}`,
+        '[]',
+        `{"deviceId":"${deviceIdOf(11)}"}`,
+      ].join('\n');
+      const line = `- --format ndjson --developer dev --output ${at('b.out')}`;
+      const { code, stdout, stderr } = await lapel(`${line} --json`, { input });
+      t.equal(code, 1);
+      t.match(JSON.parse(stdout), {
+        ok: false,
+        lines: 6,
+        registered: 2,
+        failed: 4,
+        errors: [{ line: 4, deviceId: null }, { line: 3, deviceId: '123' }, { line: 5 }, { line: 6 }],
+      });
+      for (const words of [
+        /^standard input:3: deviceId: String should have exactly 15 digits \(string_pattern_mismatch\)$/m,
+        /^standard input:3: model: Extra inputs are not permitted \(extra_forbidden\)$/m,
+        /^standard input:4: line: the line is not JSON in UTF-8 \(json_invalid\)$/m,
+        new RegExp(`^standard input:5: ${deviceIdOf(1)}: device already exists\\.$`, 'm'),
+        /^lapel: 4 of 6 lines failed; correct them and run the command again\n {2}existing devices keep their credential/m,
+      ]) {
+        t.match(stderr, words);
+      }
+      t.same(
+        rowsOf(at('b.out')).map(({ deviceId }) => deviceId),
+        [deviceIdOf(10), deviceIdOf(11)],
+        'what was refused is not in the output',
+      );
+      t.equal(rowsOf(at('b.out'))[0]?.credential, own);
+      t.test('the same command again does the rest', async (t) => {
+        const mended = input.replace('"123","model":1', `"${deviceIdOf(12)}"`);
+        const before = rowsOf(at('b.out'));
+        const again = await lapel(`${line} --json`, { input: mended });
+        t.match(JSON.parse(again.stdout), { lines: 6, registered: 1, skipped: 2, failed: 3 });
+        t.same(rowsOf(at('b.out')).slice(0, 2), before);
+        t.equal(rowsOf(at('b.out'))[2]?.deviceId, deviceIdOf(12));
+      });
     },
   );
 
-  t.test('a run that cannot go on, or is interrupted, is gone on with: nothing is done twice or lost', async (t) => {
+  t.test('a broken connection is opened again: every line is done, with the credential in the output', async (t) => {
+    writeFileSync(at('c.csv'), csvOf(100, 1500));
+    breaks = 3;
+    afterLines = 300;
+    const before = await total();
+    const { code, stderr } = await lapel(`${at('c.csv')} --developer dev --output ${at('c.out')}`, { url: broken });
+    t.equal(code, 0, stderr);
+    t.equal(stderr.match(/the connection broke \(.*\); trying again/g)?.length, 3);
+    t.equal(await total(), before + 1500);
+    const rows = rowsOf(at('c.out'));
+    t.equal(new Set(rows.map(({ deviceId }) => deviceId)).size, 1500);
+    for (const row of [rows[0]!, rows[299]!, rows[700]!, rows[1499]!]) await world.connect(row);
+  });
+
+  t.test('a run that was interrupted can be continued: nothing is done twice or lost', async (t) => {
     writeFileSync(at('d.csv'), csvOf(3000, 1000));
     const line = `${at('d.csv')} --developer dev --output ${at('d.out')} --json`;
     breaks = 1000;
@@ -161,7 +161,7 @@ t.test('lapel admin device import', async (t) => {
       onWrite: (text) => text.includes('continuing') && controller.abort(),
     });
     t.match(interrupted, { code: 130, stderr: /Stopped: .*\nRun the same command again to continue/ });
-    // A run that was killed in the middle of a write.
+    // As after a run that was killed in the middle of a write.
     writeFileSync(at('d.out'), `${readFileSync(at('d.out'), 'utf8')}{"deviceId":"350`);
     const last = await lapel(line);
     t.equal(last.code, 0, last.stderr);
@@ -186,7 +186,7 @@ t.test('lapel admin device import', async (t) => {
     t.match(stderr, /importing {2}\[#+ *\] +\d+ % {2}[\d,]+ lines, [\d,]+\/s, .* left/);
   });
 
-  t.test('what cannot be is said before anything is sent', async (t) => {
+  t.test('an impossible import is reported before anything is sent', async (t) => {
     writeFileSync(at('devices.txt'), '');
     writeFileSync(at('other'), 'my diary\n');
     const cases: [string, RegExp][] = [
@@ -210,7 +210,7 @@ t.test('lapel admin device import', async (t) => {
   });
 });
 
-t.test('the output knows what became of each device, however the run ended', async (t) => {
+t.test('the output has the outcome for each device, however the run ended', async (t) => {
   const path = join(t.testdir(), 'out');
   const row = (number: number): Row => ({ deviceId: deviceIdOf(number), credential: `credential ${number}` });
   const first = await openImportOutput(path, 'dev');
@@ -218,7 +218,7 @@ t.test('the output knows what became of each device, however the run ended', asy
   first.settle(1, false);
   first.settle(2, true);
   await first.flush();
-  first.settle(3, true); // and was never written down
+  first.settle(3, true); // and its outcome was never stored
   await first.close();
   writeFileSync(path, `${readFileSync(path, 'utf8')}{"answ`);
 

@@ -16,7 +16,7 @@ t.test('profiles', async (t) => {
   const lapel = (line: string, more: Parameters<typeof run>[1] = {}) =>
     run(line.split(' '), { ...more, env: { ...base, ...more.env } });
 
-  t.test('an application logs in by answering, and every command knows it then', async (t) => {
+  t.test('an application logs in by answering questions, and every command uses its profile then', async (t) => {
     const { code, stdout, stderr } = await lapel('login', { answers: [addresses.http, applicationId, secret] });
     t.equal(code, 0, stderr);
     t.equal(stdout, `Logged in to ${addresses.http} as ${applicationId}: profile "default" in ${file}\n`);
@@ -27,7 +27,7 @@ t.test('profiles', async (t) => {
     t.match(await lapel('settings show --profile default'), { code: 0 });
   });
 
-  t.test('a secret on standard input is taken; a wrong one is not stored', async (t) => {
+  t.test('a secret on standard input is accepted; a wrong one is not stored', async (t) => {
     const line = `login --url ${addresses.http} --application ${applicationId} --secret-stdin --profile ci`;
     const wrong = await lapel(line, { input: '-wrong\n' });
     t.match(wrong, { code: 1, stderr: /cannot get an access token \(to log in\): 401/ });
@@ -38,7 +38,7 @@ t.test('profiles', async (t) => {
     t.match(await lapel(line, { input: `${secret}\n` }), { code: 0 });
     t.notMatch((await lapel('profiles --json')).stdout, secret, 'secrets are shown nowhere');
     const empty = await lapel(line);
-    t.match(empty, { code: 2, stderr: /^lapel: --secret-stdin: standard input has no first line/ });
+    t.match(empty, { code: 2, stderr: /^lapel: --secret-stdin: standard input is empty/ });
     const twice = await lapel(`${line} --secret x`, { input: 'x' });
     t.match(twice, { code: 2, stderr: /^lapel: --secret-stdin: makes no sense with --secret/ });
     t.match(await lapel('login'), { code: 2, stderr: /^lapel: --url: is needed|--application: is needed/ });
@@ -52,7 +52,7 @@ t.test('profiles', async (t) => {
     t.match(await lapel(admin, { input: 'wrong' }), { code: 1, stderr: /cannot log in: 401/ });
   });
 
-  t.test('the command line wins over the environment, and that over the profile', async (t) => {
+  t.test('the command line takes precedence over the environment, and that over the profile', async (t) => {
     const env = { LAPEL_APPLICATION_SECRET: 'of another' };
     t.match(await lapel('settings show', { env }), { code: 1, stderr: /: 401 / });
     t.match(await lapel('settings show --profile ci', { env }), { code: 0 }, 'a profile that is named is meant');
@@ -61,7 +61,7 @@ t.test('profiles', async (t) => {
     const unknown = await lapel('settings show --profile production');
     t.match(unknown, {
       code: 2,
-      stderr: /there is no profile "production" \(default, ci\): lapel login --profile prod/,
+      stderr: /there is no profile "production" \(profiles: default, ci\); create it with lapel login --profile prod/,
     });
   });
 
@@ -76,7 +76,7 @@ t.test('profiles', async (t) => {
     t.match(elsewhere, { code: 2, stderr: /^lapel: --token: is needed/ });
   });
 
-  t.test('logout forgets', async (t) => {
+  t.test('logout removes the profile', async (t) => {
     t.match(await lapel('logout --profile ci'), { code: 0, stdout: /^Removed: ci / });
     t.match(await lapel('logout --profile ci'), { code: 2, stderr: /there is no profile "ci"/ });
     t.match(await lapel('logout --all --json'), { code: 0, stdout: /"forgotten":\["default"\]/ });
@@ -87,9 +87,9 @@ t.test('profiles', async (t) => {
   });
 });
 
-t.test('a person is asked on the terminal; what is hidden is not shown', async (t) => {
+t.test('a person is asked on the terminal; hidden input is not shown', async (t) => {
   const { TERM = '' } = process.env;
-  process.env['TERM'] = 'xterm'; // a dumb one, as some builders set it, has no key that takes back
+  process.env['TERM'] = 'xterm'; // a dumb terminal, which some builders set, has no key to delete characters
   t.teardown(() => {
     process.env['TERM'] = TERM;
   });

@@ -31,7 +31,7 @@ t.test('lapel serve takes values that begin with a hyphen, and suggests', async 
   t.match(lapel('serve', 'now'), { status: 2, stderr: /^lapel: now: is not a setting/ });
 });
 
-t.test('Ctrl-C ends what waits with 130, at once, also when the terminal sends it twice', async (t) => {
+t.test('Ctrl-C ends a waiting command with 130, at once, also when the terminal sends it twice', async (t) => {
   const server = createServer(() => {}).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());

@@ -13,19 +13,19 @@ interface Surroundings {
   env?: Record<string, string>;
   tty?: boolean;
   columns?: number;
-  /** What comes on standard input. */
+  /** The text on standard input. */
   input?: string;
-  /** What a person answers to one question after the other; without, there is no person. */
+  /** The answers of a person to the questions, one after the other; without them there is no person. */
   answers?: string[];
-  /** Ctrl-C. */
+  /** Aborted by Ctrl-C. */
   interrupted?: AbortSignal;
   pause?: Terminal['pause'];
   now?: () => number;
-  /** Gets what is written, as it is written. */
+  /** Called with each output as it is written. */
   onWrite?: (text: string) => void;
 }
 
-/** Runs the command line in this process. Its pauses take no time, and no profile of this machine is seen. */
+/** Runs the command line in this process. Its pauses take no time, and it does not see the profiles of this machine. */
 export async function run(
   args: readonly string[],
   {

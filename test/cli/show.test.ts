@@ -50,7 +50,7 @@ t.test('tables fit the terminal; wide characters are not broken; colours are for
   t.equal(written, '日本語日…\n');
 });
 
-t.test('what nobody sees, and what turns the direction, is shown escaped', async (t) => {
+t.test('invisible characters, and those that turn the direction, are shown escaped', async (t) => {
   const rows: [text: string, shown: string][] = [
     ['name\u202egpj.exe', String.raw`name\u{202e}gpj.exe`],
     ['a\u2066b\u2069', String.raw`a\u{2066}b\u{2069}`],

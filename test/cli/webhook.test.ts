@@ -5,7 +5,8 @@ import { startWorld, WIFI } from '../world.ts';
 import { run } from './run.ts';
 
 t.test('lapel settings and lapel webhook', async (t) => {
-  const world = await startWorld(t, { clock: createFakeClock(Date.now() * 1000) }); // signatures hold five minutes
+  // Signatures are valid for five minutes.
+  const world = await startWorld(t, { clock: createFakeClock(Date.now() * 1000) });
   const tenant = await world.createTenant('dev', { key: false, deviceEvent: false });
   const old = tenant.receiver.url;
   const env = {
@@ -17,7 +18,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
   type More = Parameters<typeof run>[1];
   const lapel = (line: string, more: More = {}) => run(line.split(' '), { env, ...more });
   const settings = async (): Promise<Record<string, unknown>> => (await tenant.api.get(tenant.path)).body;
-  /** Listens until something is written that has `last` in it; `then` is called when it is ready. */
+  /** Listens until the output contains `last`; `then` is called when the receiver is ready. */
   async function listen(
     line: string,
     last: string,
@@ -48,7 +49,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
     return running;
   }
 
-  t.test('the key is issued, and replaced only when that is said', async (t) => {
+  t.test('the key is issued, and replaced only with --replace', async (t) => {
     t.match(await lapel('webhook listen'), {
       code: 1,
       stderr: /authenticationKey is not issued\.\n {2}issue it first/,
@@ -77,7 +78,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
     });
   });
 
-  t.test('listen points the settings here, verifies, shows events, and points them back', async (t) => {
+  t.test('listen sets its own URL, verifies, shows events, and restores the settings', async (t) => {
     const device = await (async () => {
       tenant.receiver.answer({ status: 200 });
       return world.activatedDevice(tenant);
@@ -88,7 +89,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
       await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
       const { transactionId } = await device.link.command();
       await device.link.ack({ transactionId, status: 'succeeded' });
-      await lapel('settings key --replace'); // what comes now is signed with another key
+      await lapel('settings key --replace'); // later webhooks are signed with another key
       await lapel('webhook test callEvent');
     });
     t.equal(ended.code, 130);
@@ -102,7 +103,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
     t.equal(after['callEvent'], undefined);
   });
 
-  t.test('listen says what is sent here already, and how something will be', async (t) => {
+  t.test('listen names the settings that lead to it already, and the way to add others', async (t) => {
     t.match(
       (await lapel('webhook listen --timeout 1')).stderr,
       /no setting has this URL yet: use --set deviceEvent, or .*\n/,
@@ -114,7 +115,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
     await lapel('settings set --no-call-event');
   });
 
-  t.test('what is not signed with the key is refused; --json prints an object a line', async (t) => {
+  t.test('a webhook with a wrong signature is refused; --json prints an object a line', async (t) => {
     const { stdout } = await listen('--json', '"refused"', async (url) => {
       t.equal((await fetch(url)).status, 405);
       const forged = await fetch(url, { method: 'POST', body: '{"type":"test"}', headers: { 'webhook-id': 'a' } });
@@ -123,7 +124,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
     t.match(JSON.parse(stdout), { refused: /headers/i, body: '{"type":"test"}' });
   });
 
-  t.test('a test event that does not come is explained', async (t) => {
+  t.test('a test event that does not arrive is explained', async (t) => {
     const line = '--set callEvent --public-url http://127.0.0.1:9 --timeout 1';
     const { code, stderr } = await lapel(`webhook listen ${line}`, { pause: () => world.idle() });
     t.equal(code, 0);
@@ -131,7 +132,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
     t.equal((await settings())['callEvent'], undefined);
   });
 
-  t.test('when the settings cannot be put back, it says how', async (t) => {
+  t.test('when the settings cannot be restored, it says how to do it', async (t) => {
     const gone = await world.createTenant('gone', { deviceEvent: false });
     await gone.api.patch(gone.path, { json: { callEvent: 'https://example.com/calls' } });
     const more = { env: { ...env, LAPEL_APPLICATION: gone.applicationId, LAPEL_APPLICATION_SECRET: gone.secret } };

@@ -7,7 +7,7 @@ import { verifyWebhook } from '../../src/clients/client/verify-webhook.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startWorld, WIFI } from '../world.ts';
 
-/** In front of the service: loses answers on demand, after the service has given them. */
+/** A proxy in front of the service. On demand it loses answers, after the service has given them. */
 async function startProxy(t: Test, target: string) {
   let toLose = 0;
   const seen: { method: string; url: string; key: string | undefined }[] = [];
@@ -69,7 +69,7 @@ t.test('the typed client', async (t) => {
     t.throws(() => verifyWebhook({ body, headers: {}, authenticationKey }), { message: /headers/ });
   });
 
-  t.test('sends a call whose answer was lost again, and it is carried out once', async (t) => {
+  t.test('repeats a call whose answer was lost, and it is carried out once', async (t) => {
     const before = (await lapel.listTransactions({ deviceId })).total;
     proxy.seen.length = 0;
     proxy.lose(2);
@@ -82,7 +82,7 @@ t.test('the typed client', async (t) => {
     });
   });
 
-  t.test('does not send again what would be done twice', async (t) => {
+  t.test('does not repeat a call that would be carried out twice', async (t) => {
     proxy.seen.length = 0;
     proxy.lose(1);
     await t.rejects(lapel.registerPackage({ body: { package: 'com.example.once' } }), { message: 'fetch failed' });
@@ -90,12 +90,12 @@ t.test('the typed client', async (t) => {
     t.equal((await lapel.listPackages()).total, 1, 'it was done');
   });
 
-  t.test('a caller’s own Idempotency-Key repeats a call of before', async (t) => {
+  t.test('a caller’s own Idempotency-Key repeats an earlier call', async (t) => {
     const call = () => lapel.setApn({ deviceId, body: [], idempotencyKey: 'mine' });
     t.same(await call(), await call());
   });
 
-  t.test('throws what the service says, with every faulty field', async (t) => {
+  t.test('throws the error of the service, with every faulty field', async (t) => {
     const thrown = await lapel.setWifi({ deviceId, body: [{ ssid: '' }] as never }).catch((error: unknown) => error);
     t.ok(thrown instanceof LapelError);
     t.match(thrown, { status: 400, code: 'REQUEST_INVALID', reason: 'invalid request.' });
@@ -105,7 +105,7 @@ t.test('the typed client', async (t) => {
     await t.rejects(lapel.readStatus({ deviceId: '1' }), { message: /: 404 invalid path parameter/ });
   });
 
-  t.test('fetches one token for calls of the same moment, and another when the service takes it no more', async (t) => {
+  t.test('fetches one token for calls at the same time, and another when the service refuses it', async (t) => {
     const fresh = createLapelClient({ baseUrl: proxy.url, applicationId, secret });
     proxy.seen.length = 0;
     await Promise.all([fresh.readSettings(), fresh.readSettings(), fresh.listPackages()]);
@@ -127,7 +127,7 @@ t.test('the typed client', async (t) => {
     t.equal(proxy.seen.length, 1 + Math.ceil(ids.length / 2));
   });
 
-  t.test('goes through the devices from one to the next', async (t) => {
+  t.test('iterates over the devices', async (t) => {
     await tenant.renew(); // its token ended above
     const more = [await world.activatedDevice(tenant), await world.activatedDevice(tenant)];
     proxy.seen.length = 0;
@@ -144,7 +144,7 @@ t.test('the typed client', async (t) => {
   });
 });
 
-t.test('the typed client waits as long as a service at its limit says', async (t) => {
+t.test('the typed client waits as long as the Retry-After of a 429 demands', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_RATE_LIMIT: '1' } });
   const { applicationId, secret, path, api } = await world.createTenant('dev', { key: false, deviceEvent: false });
   const lapel = createLapelClient({ baseUrl: world.service.addresses.http, applicationId, secret, attempts: 2 });
@@ -155,7 +155,7 @@ t.test('the typed client waits as long as a service at its limit says', async (t
   await t.rejects(lapel.readSettings(), { message: /: 429 /, retryAfter: 1 }, 'and not for ever');
 });
 
-t.test('the typed client says at once that a longer wait is asked for than a caller has patience', async (t) => {
+t.test('the typed client rejects at once if the service demands a longer wait than the caller allows', async (t) => {
   const server = createServer((_request, response) => {
     response.writeHead(429, { 'retry-after': '60' }).end('{"message":"the device has 1000 unfinished transactions."}');
   }).listen(0, '127.0.0.1');
@@ -172,9 +172,10 @@ t.test('the typed client says at once that a longer wait is asked for than a cal
   t.equal(pauses, 0);
 });
 
-t.test('the typed client says of a page of something else that it is no answer of this service', async (t) => {
+t.test('the typed client reports that a foreign page is not an answer of this service', async (t) => {
   const server = createServer((request, response) => {
-    response.end(request.method === 'POST' ? '{"access_token":"a"}' : '<h1>Welcome</h1>'); // a token may say nothing of its life
+    // A token need not state its lifetime.
+    response.end(request.method === 'POST' ? '{"access_token":"a"}' : '<h1>Welcome</h1>');
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   t.teardown(() => server.close());

@@ -15,7 +15,7 @@ const has = (command: string, argument: string): boolean => spawnSync(command, [
 const KEY = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const BODY = '{"type":"test","timestamp":"2026-11-20T09:30:00.123456Z","data":{}}';
 const headersAt = (micros: number) => createSigner()('msg_1', micros, BODY, [KEY]);
-/** What is to be verified, and whether it is good. */
+/** The webhooks to verify, and whether they are genuine. */
 const CASES: [title: string, headers: Record<string, string>, body: string, good: boolean][] = [
   ['a webhook', headersAt(Date.now() * 1000), BODY, true],
   ['a changed body', headersAt(Date.now() * 1000), BODY.replace('test', 'tost'), false],

@@ -3,9 +3,9 @@ import { fromPayload, type Hint, toLine, toPayloads } from '../../src/platform/c
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startMember } from './members.ts';
 
-t.jobs = 4; // they wait for leases, most of the time
+t.jobs = 4; // the tests mostly wait for leases
 
-t.test('hints fit into payloads, and come out of them in order', async (t) => {
+t.test('hints fit into payloads, and keep their order', async (t) => {
   const hints: Hint[] = Array.from({ length: 1_000 }, (_, at) => ({
     kind: 'wake',
     about: String(350_000_000_000_000 + at),
@@ -17,7 +17,7 @@ t.test('hints fit into payloads, and come out of them in order', async (t) => {
   t.same(fromPayload('zwhat a later release says\nw1'), [{ kind: 'wake', about: '1' }]);
 });
 
-t.test('a node is told what is meant for it, once for what is said twice', { skip }, async (t) => {
+t.test('a node gets its own hints, and repeated ones once', { skip }, async (t) => {
   const url = await createDatabase(t);
   const first = await startMember(t, url);
   const second = await startMember(t, url);
@@ -37,7 +37,7 @@ t.test('a node is told what is meant for it, once for what is said twice', { ski
   t.equal(sent?.value, 3);
 });
 
-t.test('a listener that was cut off listens again, and says that it may have missed something', { skip }, async (t) => {
+t.test('a listener that was cut off listens again, and reports that it may have missed hints', { skip }, async (t) => {
   const url = await createDatabase(t);
   const first = await startMember(t, url);
   const second = await startMember(t, url);
@@ -51,7 +51,7 @@ t.test('a listener that was cut off listens again, and says that it may have mis
   t.same(second.told, ['1']);
 });
 
-t.test('a node that is back under another name is told by that one', { skip }, async (t) => {
+t.test('a node that is back with another name gets the hints for that name', { skip }, async (t) => {
   const url = await createDatabase(t);
   const first = await startMember(t, url);
   const second = await startMember(t, url);
@@ -68,7 +68,7 @@ t.test('a node that is back under another name is told by that one', { skip }, a
   t.same(second.told, ['1']);
 });
 
-t.test('what cannot be told is dropped and counted; nobody waits for it', { skip }, async (t) => {
+t.test('hints that cannot be sent are dropped and counted, and delay nothing', { skip }, async (t) => {
   const url = await createDatabase(t);
   const first = await startMember(t, url);
   const second = await startMember(t, url, { loses: ({ about }) => about === 'lost' });

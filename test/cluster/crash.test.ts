@@ -4,7 +4,7 @@ import { createRandom, type Random } from '../../device-sim/random.ts';
 import { actAt, type Moments, startCrashWorld } from '../flow/crash-world.ts';
 import { type NodesTarget, startNodesTarget } from './nodes-target.ts';
 
-/** Things that break; `npm run soak` makes an evening of it. */
+/** The number of failures; `npm run soak` repeats this for an evening. */
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 5);
 const SEED = Number(process.env['CRASH_SEED'] ?? 1);
 const NODES = 3;
@@ -25,7 +25,7 @@ const BREAKS: Record<string, Break> = {
     await target.end(index);
     await target.restart(index);
   },
-  // Shorter and longer than its lease.
+  // Shorter and longer than the lease of the node.
   async 'a node loses the database'(target, index, random) {
     target.isolate(index, true);
     await pause(500 + random() * 4_500);
@@ -57,7 +57,7 @@ t.test('nothing is lost or doubled when anything of a cluster is killed or cut o
   const world = await startCrashWorld(t, target, { devices: 12, latency: { min: 0, max: 6 } });
   let over = false;
 
-  /** Goes on through everything; a caller that got no answer asks for something else. */
+  /** Makes requests through all failures; without an answer it goes on to the next one. */
   async function caller(number: number): Promise<void> {
     const own = createRandom(SEED * 1000 + number);
     for (let i = 0; !over; i += 1) {

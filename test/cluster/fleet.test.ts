@@ -26,7 +26,8 @@ t.test('administration at any node sees and ends the connections of all', { skip
     transport: null,
     keepAliveSeconds: null,
     protocol: null,
-    lastSeenAt: (await there.get(connection)).body.lastSeenAt, // of a device elsewhere it is stored within seconds
+    // For a device of another node it is stored within seconds.
+    lastSeenAt: (await there.get(connection)).body.lastSeenAt,
   });
 
   t.equal((await there.delete(connection)).status, 204);

@@ -5,22 +5,18 @@ import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startWorld } from '../world.ts';
 import { twoNodes } from './nodes-world.ts';
 
-t.test(
-  'a second node without what all must have in common does not start, and says what it lacks',
-  { skip },
-  async (t) => {
-    const LAPEL_DATABASE_URL = await createDatabase(t);
-    const lease = { renewMs: 50, validMs: 400 };
-    await startWorld(t, { env: { LAPEL_DATABASE_URL }, cluster: () => ({ lease }) });
-    const dataDir = t.testdir({ other: {} });
-    await t.rejects(startWorld(t, { env: { LAPEL_DATABASE_URL }, dataDir, cluster: () => ({ lease }) }), {
-      code: 'SETTING_INVALID',
-      message: 'LAPEL_ADMIN_TOKEN: is needed, because another node lives at this database',
-    });
-  },
-);
+t.test('a second node without a required common setting does not start, and names the setting', { skip }, async (t) => {
+  const LAPEL_DATABASE_URL = await createDatabase(t);
+  const lease = { renewMs: 50, validMs: 400 };
+  await startWorld(t, { env: { LAPEL_DATABASE_URL }, cluster: () => ({ lease }) });
+  const dataDir = t.testdir({ other: {} });
+  await t.rejects(startWorld(t, { env: { LAPEL_DATABASE_URL }, dataDir, cluster: () => ({ lease }) }), {
+    code: 'SETTING_INVALID',
+    message: 'LAPEL_ADMIN_TOKEN: is needed, because another node lives at this database',
+  });
+});
 
-t.test('what a node shows of its settings has no secret in it', async (t) => {
+t.test('the settings that a node shows contain no secrets', async (t) => {
   const secret = 'a secret of thirty-two characters';
   const env = {
     LAPEL_ADMIN_TOKEN: secret,
@@ -35,37 +31,37 @@ t.test('what a node shows of its settings has no secret in it', async (t) => {
   t.not(fingerprintOf(readConfig({ env: { ...env, LAPEL_ADMIN_TOKEN: secret.toUpperCase() } }), '1.0.0'), shown);
 });
 
-t.test(
-  'nodes share limits, believe one another’s changes, and one of them removes what has served its time',
-  { skip },
-  async (t) => {
-    const { world, tenant, elsewhere } = await twoNodes(t, { env: { LAPEL_RATE_LIMIT: '4' } });
-    const { headers } = await elsewhere.get(tenant.path);
-    t.match(headers['ratelimit-policy'], /q=4;/, 'half of what one alone would let through at once');
+t.test('nodes share limits, see one another’s changes, and one of them removes old rows', { skip }, async (t) => {
+  const { world, tenant, elsewhere } = await twoNodes(t, { env: { LAPEL_RATE_LIMIT: '4' } });
+  const { headers } = await elsewhere.get(tenant.path);
+  t.match(headers['ratelimit-policy'], /q=4;/, 'half of what one alone would let through at once');
 
-    await elsewhere.patch(tenant.path, { json: { callEvent: tenant.receiver.url } });
-    world.clock.advance(1_000);
-    t.match((await tenant.api.get(tenant.path)).body, { callEvent: tenant.receiver.url });
+  await elsewhere.patch(tenant.path, { json: { callEvent: tenant.receiver.url } });
+  world.clock.advance(1_000);
+  t.match((await tenant.api.get(tenant.path)).body, { callEvent: tenant.receiver.url });
 
-    world.clock.advance(60_000);
-    await world.idle();
-    const swept = await Promise.all(
-      world.nodes.map(async ({ metrics }) => (await metrics.retentionSwept.get()).values.length),
-    );
-    t.ok((swept[0] ?? 0) > 0, 'the first one does it');
-    t.equal(swept[1], 0);
-  },
-);
+  world.clock.advance(60_000);
+  await world.idle();
+  const swept = await Promise.all(
+    world.nodes.map(async ({ metrics }) => (await metrics.retentionSwept.get()).values.length),
+  );
+  t.ok((swept[0] ?? 0) > 0, 'the first one does it');
+  t.equal(swept[1], 0);
+});
 
-t.test('a limit is divided by use: what other nodes do not use is for who does', { skip }, async (t) => {
+t.test('a limit is divided by use: the unused share of a node goes to the others', { skip }, async (t) => {
   const LIMIT = 20;
   const { world, tenant, elsewhere } = await twoNodes(t, { env: { LAPEL_RATE_LIMIT: String(LIMIT) } });
-  /** How many requests are let through at once. */
+  /** The number of requests that are accepted at once. */
   async function drain(api: typeof elsewhere): Promise<number> {
     for (let count = 0; ; count += 1) if ((await api.get(tenant.path)).status === 429) return count;
   }
-  const told = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 150)); // by the next beat of a lease
-  /** What each of these lets through in one second, when all of it is asked for; when the nodes have heard of one another. */
+  // With the next renewal of a lease.
+  const told = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 150));
+  /**
+   * The number of requests that each of these nodes accepts in a second under full load, when the nodes know each
+   * other's use.
+   */
   async function until(apis: (typeof elsewhere)[], fits: (counts: number[]) => boolean): Promise<number[]> {
     let counts: number[] = [];
     for (let tries = 0; tries < 20; tries += 1) {
@@ -87,7 +83,7 @@ t.test('a limit is divided by use: what other nodes do not use is for who does',
   t.ok(Math.min(...both) >= LIMIT / 2 - 1, 'and each has its part');
 });
 
-t.test('a node tells how it is among the others', { skip }, async (t) => {
+t.test('a node shows its state in the cluster', { skip }, async (t) => {
   const { world } = await twoNodes(t);
   t.equal((await world.anonymousAdmin().get('/readyz')).status, 200);
   const { body } = await world.admin().get('/metrics');

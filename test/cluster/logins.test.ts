@@ -17,7 +17,7 @@ t.test('of many logins of a device at once, at all nodes, exactly one stays', { 
   t.match((await elsewhere.get(`${device.path}/status`)).body, { connected: true });
 });
 
-t.test('a login with a credential that is replaced in this moment lets nobody in', { skip }, async (t) => {
+t.test('a login with a credential that is being replaced is refused', { skip }, async (t) => {
   const { world, device } = await twoNodes(t);
   for (let time = 0; time < 5; time += 1) {
     const link = await world.open({ ...device, node: 1 });
@@ -33,7 +33,7 @@ t.test('a login with a credential that is replaced in this moment lets nobody in
 });
 
 t.test(
-  'the will of a device whose node is dead is carried out when it does not come back in time',
+  'the will of a device whose node died is published if the device does not come back in time',
   { skip },
   async (t) => {
     const { world, tenant, device, wires } = await twoNodes(t);

@@ -10,10 +10,10 @@ import { type OpenRaw, rawConnections } from '../../src/platform/database/postgr
 import { randomIds } from '../../src/runtime/ids.ts';
 import { createLog } from '../../src/runtime/log.ts';
 
-/** Long enough for a busy machine, short enough to be waited for. */
+/** Long enough for a busy machine, short enough for a test. */
 export const QUICK: Lease = { renewMs: 100, validMs: 1_000 };
 
-/** Connections that a test can cut, or let nobody have any more. */
+/** Connections that a test can cut, or forbid. */
 export function createWire(url: string) {
   const open = rawConnections(url);
   const made = new Map<string, Set<{ close(): void }>>();
@@ -36,7 +36,7 @@ export function createWire(url: string) {
   };
 }
 
-/** A node without a service: what it knows of the others, what it is told, and what it has. */
+/** A node without a service: its view of the other nodes, its hints, and its devices. */
 export async function startMember(
   t: Test,
   url: string,
@@ -85,7 +85,7 @@ export async function startMember(
   partitions.serve({
     adopt: async () => void events.emit('partitions'),
     drain: () => drains.hold,
-    letGo: () => undefined,
+    dropLost: () => undefined,
   });
   bus.on('wake', (about) => {
     told.push(about);
@@ -108,15 +108,15 @@ export async function startMember(
     lines,
     metrics,
     drains,
-    /** What it was told to wake, in order. */
+    /** The devices and receivers that hints told it to wake, in order. */
     told,
-    /** Resolves at the next such event. */
+    /** Resolves at the next event of this kind. */
     next: async (event: 'lost' | 'back' | 'told' | 'gap' | 'beat'): Promise<void> => void (await once(events, event)),
-    /** Resolves after a beat at which `check` holds. */
+    /** Resolves after a renewal of the lease at which `check` holds. */
     async until(check: () => boolean): Promise<void> {
       while (!check()) await once(events, 'beat');
     },
-    /** The partitions that it may work at. */
+    /** The partitions in which it may work. */
     mine: (): number[] => Array.from({ length: 64 }, (_, at) => at).filter(partitions.mine),
     async stop(): Promise<void> {
       await nodes[Symbol.asyncDispose]();

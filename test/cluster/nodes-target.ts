@@ -10,14 +10,14 @@ import { startTestPostgres } from '../postgres/databases.ts';
 interface Node {
   process: ServiceProcess;
   running: boolean;
-  /** Between the node and the database. */
+  /** The network between the node and the database. */
   readonly network: Balancer;
   readonly env: Record<string, string>;
 }
 
 export type NodesTarget = Awaited<ReturnType<typeof startNodesTarget>>;
 
-/** Nodes as processes of their own on one database, behind a balancer, each on a network of its own to the database. */
+/** Nodes as separate processes on one database, behind a balancer, each with its own network to the database. */
 export async function startNodesTarget(t: Test, { nodes: count = 3 } = {}) {
   const folder = t.testdir();
   const postgres = await startTestPostgres();
@@ -63,7 +63,7 @@ export async function startNodesTarget(t: Test, { nodes: count = 3 } = {}) {
     admin: admin.port,
     mqtt: mqtt.port,
     mayRefuse: true,
-    /** SIGKILL, now. */
+    /** Kills a node with SIGKILL. */
     kill(index: number): void {
       const node = nodeAt(index);
       node.running = false;
@@ -75,22 +75,22 @@ export async function startNodesTarget(t: Test, { nodes: count = 3 } = {}) {
       node.process = await startProcess(t, node.env);
       node.running = true;
     },
-    /** Asks it to end, as a rolling upgrade does, and resolves when it has. */
+    /** Stops a node with SIGTERM, as a rolling upgrade does; resolves when it has ended. */
     async end(index: number): Promise<void> {
       const node = nodeAt(index);
       node.running = false;
       node.process.signal('SIGTERM');
       t.same(await node.process.closed, { code: 0, signal: null }, 'it ends in good order');
     },
-    /** It stands still, in whatever it was doing, or goes on. */
+    /** Freezes a node in the middle of its work (SIGSTOP), or lets it continue. */
     freeze(index: number, frozen: boolean): void {
       nodeAt(index).process.signal(frozen ? 'SIGSTOP' : 'SIGCONT');
     },
-    /** The node's packets to the database, and those back, are swallowed, or not any more. */
+    /** Swallows the packets between the node and the database in both directions, or stops doing so. */
     isolate: (index: number, isolated: boolean): void => nodeAt(index).network.freeze(isolated),
-    /** Every connection of the node to the database ends, those for hints included. */
+    /** Ends every connection of the node to the database, including that for hints. */
     cut: (index: number): void => nodeAt(index).network.cut(),
-    /** SIGKILL to the database server. */
+    /** Kills the database server with SIGKILL. */
     killDatabase: (): Promise<void> => postgres.kill(),
     startDatabase: (): Promise<void> => postgres.start(),
 

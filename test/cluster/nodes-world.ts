@@ -5,7 +5,7 @@ import { createWire, QUICK } from './members.ts';
 
 type Link = Awaited<ReturnType<World['connect']>>;
 
-/** Two nodes whose wires can be cut, and an activated device that is connected to the first. */
+/** Two nodes whose connections can be cut, and an activated device that is connected to the first. */
 export async function twoNodes(
   t: Test,
   {
@@ -36,11 +36,11 @@ export async function twoNodes(
   return { world, tenant, device, elsewhere, wires };
 }
 
-/** Sends a command by one of the nodes; answers its transactionId. */
+/** Sends a command through one of the nodes; returns its transactionId. */
 export const put = async (api: Tenant['api'], path: string): Promise<number> =>
   transactionIdOf(await api.put(`${path}/settings/wifi`, { json: WIFI }));
 
-/** Takes these commands, in order, and answers each of them. */
+/** Takes these commands in order, and answers each of them. */
 export async function carryOut(t: Test, link: Link, tenant: Tenant, ids: number[]): Promise<void> {
   for (const transactionId of ids) {
     const command = await link.command();
@@ -51,7 +51,7 @@ export async function carryOut(t: Test, link: Link, tenant: Tenant, ids: number[
   }
 }
 
-/** Resolves when a node sees so many that live. */
+/** Resolves when a node sees so many living nodes. */
 export async function nodesSeen(world: World, node: number, count: number): Promise<void> {
   const seen = async (): Promise<unknown> => (await world.nodes[node]?.metrics.clusterNodes.get())?.values[0]?.value;
   while ((await seen()) !== count) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -2,10 +2,10 @@ import t from 'tap';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { QUICK, startMember } from './members.ts';
 
-/** Of one that is refused: for how long it hopes. */
+/** For a node that is refused: how long it tries. */
 const SHORT = { renewMs: 20, validMs: 200 };
 
-await t.test('a node that was frozen for longer than its lease does nothing with it any more', { skip }, async (t) => {
+await t.test('a node that was frozen for longer than its lease does no further work under it', { skip }, async (t) => {
   const member = await startMember(t, await createDatabase(t));
   const former = member.nodes.id();
   const back = member.next('back');
@@ -17,8 +17,8 @@ await t.test('a node that was frozen for longer than its lease does nothing with
   await member.until(() => member.mine().length === 64);
 });
 
-await t.test('a node on a machine that was suspended does not believe in its lease', { skip }, async (t) => {
-  let suspended = 0; // the steady clock stood still
+await t.test('a node on a machine that was suspended does not rely on its lease', { skip }, async (t) => {
+  let suspended = 0; // the monotonic clock stood still
   const member = await startMember(t, await createDatabase(t), { wall: () => Date.now() + suspended });
   await member.until(() => member.mine().length === 64);
   suspended = 60_000;
@@ -30,9 +30,9 @@ await t.test('a node on a machine that was suspended does not believe in its lea
   t.ok(member.nodes.mayAct(), 'it asks whether it still has it');
 });
 
-t.jobs = 4; // they wait for leases, most of the time
+t.jobs = 4; // the tests mostly wait for leases
 
-t.test('nodes see one another come and go', { skip }, async (t) => {
+t.test('nodes notice when others come and go', { skip }, async (t) => {
   const url = await createDatabase(t);
   const first = await startMember(t, url);
   const second = await startMember(t, url);
@@ -54,7 +54,7 @@ t.test('nodes see one another come and go', { skip }, async (t) => {
 });
 
 t.test(
-  'a node that cannot renew its lease is lost before it ends, and comes back under another name',
+  'a node that cannot renew its lease stops before the lease ends, and comes back with another name',
   { skip },
   async (t) => {
     const url = await createDatabase(t);
@@ -82,25 +82,21 @@ t.test(
   },
 );
 
-t.test(
-  'a connection for the lease that is cut for a moment is made again, and nothing is lost',
-  { skip },
-  async (t) => {
-    const member = await startMember(t, await createDatabase(t));
-    const { nodes } = member;
-    const name = nodes.id();
-    let lost = false;
-    nodes.onLost(() => {
-      lost = true;
-    });
-    member.wire.cut('lapel lease');
-    await member.next('beat');
-    t.notOk(lost);
-    t.equal(nodes.id(), name);
-  },
-);
+t.test('a short cut of the lease’s connection is repaired, and nothing is lost', { skip }, async (t) => {
+  const member = await startMember(t, await createDatabase(t));
+  const { nodes } = member;
+  const name = nodes.id();
+  let lost = false;
+  nodes.onLost(() => {
+    lost = true;
+  });
+  member.wire.cut('lapel lease');
+  await member.next('beat');
+  t.notOk(lost);
+  t.equal(nodes.id(), name);
+});
 
-t.test('a node without what nodes must have in common refuses to be beside another one', { skip }, async (t) => {
+t.test('a node without a required common setting refuses to run beside another one', { skip }, async (t) => {
   const url = await createDatabase(t);
   const lacking = 'LAPEL_PUBLIC_URL LAPEL_S3_ENDPOINT';
   const whole = await startMember(t, url);
@@ -117,7 +113,7 @@ t.test('a node without what nodes must have in common refuses to be beside anoth
   t.equal(alone.nodes.count(), 1);
 });
 
-t.test('a node that died does not keep its successor from starting', { skip }, async (t) => {
+t.test('a dead node does not prevent the start of its successor', { skip }, async (t) => {
   const url = await createDatabase(t);
   const dead = await startMember(t, url, { lacking: 'LAPEL_PUBLIC_URL' });
   dead.wire.cut('lapel lease', true);
@@ -126,7 +122,7 @@ t.test('a node that died does not keep its successor from starting', { skip }, a
   t.ok(next.nodes.leads());
 });
 
-t.test('a node that finds other settings at another one says which', { skip }, async (t) => {
+t.test('a node whose settings differ from those of another names them', { skip }, async (t) => {
   const url = await createDatabase(t);
   const first = await startMember(t, url, { fingerprint: '{"release":"1","LAPEL_RATE_LIMIT":200,"LAPEL_GONE":1}' });
   await startMember(t, url, { fingerprint: '{"release":"2","LAPEL_RATE_LIMIT":200,"LAPEL_NEW":1}' });

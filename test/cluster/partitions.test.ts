@@ -5,17 +5,17 @@ import { startMember } from './members.ts';
 
 type Member = Awaited<ReturnType<typeof startMember>>;
 const ALL = Array.from({ length: PARTITIONS }, (_, at) => at);
-/** What several have together, each once. */
+/** The partitions of several members, in order. */
 const together = (...members: Member[]): number[] => members.flatMap((member) => member.mine()).sort((a, b) => a - b);
 
-t.jobs = 4; // they wait for leases, most of the time
+t.jobs = 4; // the tests mostly wait for leases
 
 t.test('a receiver is in the same partition in every release', async (t) => {
   t.equal(partitionOf({ applicationId: 'dev-app', setting: 'deviceEvent' }), 53);
   t.equal(partitionOf({ applicationId: 'app_0123456789abcdef', setting: 'callEvent' }), 28);
 });
 
-t.test('partitions are spread evenly, and move only from who goes and to who comes', async (t) => {
+t.test('partitions are spread evenly, and move only when a node comes or goes', async (t) => {
   const three = ['node_a', 'node_b', 'node_c'];
   const of = (nodeIds: string[]): (string | undefined)[] => ALL.map((partition) => chosen(partition, nodeIds));
   const [all, two] = [of(three), of(three.slice(0, 2))];
@@ -25,26 +25,30 @@ t.test('partitions are spread evenly, and move only from who goes and to who com
   t.equal(chosen(0, []), undefined);
 });
 
-t.test('all partitions are had by one, spread when others come, and taken when one goes', { skip }, async (t) => {
-  const url = await createDatabase(t);
-  const first = await startMember(t, url);
-  await first.until(() => first.partitions.owned() === PARTITIONS);
-  const second = await startMember(t, url);
-  const third = await startMember(t, url);
-  await third.until(
-    () =>
-      together(first, second, third).length === PARTITIONS &&
-      second.partitions.owned() > 0 &&
-      third.partitions.owned() > 0 &&
-      first.partitions.owned() < PARTITIONS,
-  );
-  t.same(together(first, second, third), ALL, 'each by one');
-  await second.stop();
-  await third.until(() => together(first, third).length === PARTITIONS);
-  t.same(together(first, third), ALL);
-});
+t.test(
+  'a single node has all partitions; they are spread when others come, and taken over when one goes',
+  { skip },
+  async (t) => {
+    const url = await createDatabase(t);
+    const first = await startMember(t, url);
+    await first.until(() => first.partitions.owned() === PARTITIONS);
+    const second = await startMember(t, url);
+    const third = await startMember(t, url);
+    await third.until(
+      () =>
+        together(first, second, third).length === PARTITIONS &&
+        second.partitions.owned() > 0 &&
+        third.partitions.owned() > 0 &&
+        first.partitions.owned() < PARTITIONS,
+    );
+    t.same(together(first, second, third), ALL, 'each by one');
+    await second.stop();
+    await third.until(() => together(first, third).length === PARTITIONS);
+    t.same(together(first, third), ALL);
+  },
+);
 
-t.test('a partition goes only when what is under way in it has its end', { skip }, async (t) => {
+t.test('a partition is handed over only when its work in progress has ended', { skip }, async (t) => {
   const url = await createDatabase(t);
   const first = await startMember(t, url);
   await first.until(() => first.partitions.owned() === PARTITIONS);
@@ -62,7 +66,7 @@ t.test('a partition goes only when what is under way in it has its end', { skip 
 });
 
 t.test(
-  'a node that loses its lease begins nothing more; its partitions are taken when the lease has ended',
+  'a node that loses its lease begins no further work, and its partitions are taken over when the lease has ended',
   { skip },
   async (t) => {
     const url = await createDatabase(t);

@@ -7,7 +7,7 @@ import { carryOut, nodesSeen, put, twoNodes } from './nodes-world.ts';
 const surplus = (own: number, all: (number | null)[], isUnderWay: boolean, onTheWay = 0): number =>
   surplusOf({ own, all, onTheWay }, isUnderWay);
 
-t.test('who has a tenth more than the mean hands over, until it has half of that more', async (t) => {
+t.test('a node with a tenth more devices than the mean hands over, until it has half of that more', async (t) => {
   t.equal(surplus(1000, [1000], false), 0, 'alone');
   t.equal(surplus(1000, [1000, null], false), 0, 'a node of the release before says nothing of itself');
   t.equal(surplus(1000, [1000, 0], false), 475);
@@ -28,7 +28,7 @@ t.test('nodes even out their devices slowly, and devices lose nothing', { skip }
       return { ...one, credential: made.body.credential as string };
     }),
   );
-  const [silent] = others as [(typeof others)[number]]; // has gone for ever when its connection ends
+  const [silent] = others as [(typeof others)[number]]; // gone for ever when its connection ends
   const will = {
     topic: `devices/${silent.deviceId}/status`,
     payload: Buffer.from('{"lang":"fr"}'),
@@ -36,16 +36,16 @@ t.test('nodes even out their devices slowly, and devices lose nothing', { skip }
     retain: false,
   };
   let over = false;
-  /** Comes to a node, and whenever its connection ends to the second one. */
+  /** Connects to a node; after the end of a connection it connects to the second one. */
   async function live(other: (typeof others)[number], node: number): Promise<void> {
     const link = await world.open({ ...other, node, ...(other === silent && { connect: { will } }) });
     const { returnCode } = await link.login().catch(() => ({ returnCode: -1 }));
     if (returnCode !== 0) await new Promise((resolve) => setTimeout(resolve, 50));
     void link.closed.then(() => (over || other === silent ? undefined : live(other, 1)));
   }
-  for (const other of others) await live(other, 0); // who has been there longest goes first
+  for (const other of others) await live(other, 0); // the device that was connected first leaves first
   const waiting = await put(tenant.api, device.path);
-  const command = await device.link.command(); // it has not confirmed this one: it is not quiet
+  const command = await device.link.command(); // it has not confirmed this command, so it has work in progress
 
   const handedOver = async (): Promise<number> =>
     (await world.nodes[0]?.metrics.clusterHandedOver.get())?.values[0]?.value ?? 0;
@@ -61,7 +61,7 @@ t.test('nodes even out their devices slowly, and devices lose nothing', { skip }
     before = now;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  // What the other node has is known with its next renewal.
+  // The number of the other node's devices is known with its next renewal.
   for (let beats = 0; beats < 15; beats += 1) {
     world.clock.advance(1_000);
     await new Promise((resolve) => setTimeout(resolve, 110));

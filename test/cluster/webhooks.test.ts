@@ -3,7 +3,7 @@ import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import type { Tenant, World } from '../world.ts';
 import { nodesSeen, put, twoNodes } from './nodes-world.ts';
 
-/** Records some `test` events by a node; answers when all are stored. */
+/** Makes some `test` events through a node; resolves when all are stored. */
 async function record(api: Tenant['api'], { path }: Tenant, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const { status } = await api.post(`${path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
@@ -11,7 +11,7 @@ async function record(api: Tenant['api'], { path }: Tenant, count: number): Prom
   }
 }
 
-/** Takes so many, and says how often each of all that came so far was sent. */
+/** Takes so many webhooks; returns how often each of all received ones was sent. */
 async function take({ receiver }: Tenant, count: number): Promise<number[]> {
   for (let index = 0; index < count; index += 1) await receiver.next();
   const times = Map.groupBy(receiver.requests, ({ headers }) => headers['webhook-id']);
@@ -24,7 +24,7 @@ const once = (t: Test, times: number[]): boolean =>
     'each once',
   );
 
-/** All hints that were sent before have come: what is told after them has. */
+/** Resolves when all earlier hints have arrived, because a later one has. */
 async function hintsCame(tenant: Tenant, [here, there]: [{ path: string; link: Link }, { path: string; link: Link }]) {
   await put(await tenant.at(1), here.path);
   await here.link.command();
@@ -33,7 +33,7 @@ async function hintsCame(tenant: Tenant, [here, there]: [{ path: string; link: L
 }
 type Link = Awaited<ReturnType<World['connect']>>;
 
-t.test('a receiver gets what all nodes have for it, each once and within one window', { skip }, async (t) => {
+t.test('a receiver gets the webhooks of all nodes, each once and within one window', { skip }, async (t) => {
   const { world, tenant, device, elsewhere } = await twoNodes(t);
   const there = await world.activatedDevice(tenant, { node: 1 });
   await record(tenant.api, tenant, 5);
@@ -41,7 +41,7 @@ t.test('a receiver gets what all nodes have for it, each once and within one win
   once(t, await take(tenant, 10));
   await world.idle();
 
-  // One that nobody has sent anything to yet has a window of four.
+  // A receiver that nothing was sent to has a window of four.
   const other = await world.createTenant('other');
   other.receiver.answer({ hang: true });
   await record(await other.at(1), other, 10);
@@ -60,7 +60,7 @@ t.test('a receiver gets what all nodes have for it, each once and within one win
 });
 
 for (const dead of [0, 1])
-  t.test(`what is due when node ${dead} loses its lease is sent by the other one`, { skip }, async (t) => {
+  t.test(`webhooks that are due when node ${dead} loses its lease are sent by the other one`, { skip }, async (t) => {
     const { world, tenant, wires } = await twoNodes(t);
     wires[dead]?.cut('lapel lease', true);
     await nodesSeen(world, 1 - dead, 1);
@@ -74,7 +74,7 @@ for (const dead of [0, 1])
     once(t, await take(tenant, 3));
   });
 
-t.test('a receiver whose node stops in good order has all the rest by the next', { skip }, async (t) => {
+t.test('when a node stops in order, the next one sends the rest to its receivers', { skip }, async (t) => {
   const { world, tenant, elsewhere } = await twoNodes(t);
   await record(tenant.api, tenant, 10);
   await world.service[Symbol.asyncDispose]();
@@ -82,7 +82,7 @@ t.test('a receiver whose node stops in good order has all the rest by the next',
   once(t, await take(tenant, 20));
 });
 
-t.test('a hint that is lost delays a webhook by no more than a look', { skip }, async (t) => {
+t.test('a lost hint delays a webhook only until the next search', { skip }, async (t) => {
   let lost = false;
   const { world, tenant, elsewhere } = await twoNodes(t, { loses: ({ kind }) => lost && kind === 'due' });
   lost = true;

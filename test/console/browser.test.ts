@@ -14,7 +14,7 @@ const PHONE = { width: 390, height: 800 };
 const MINUTE = 60_000;
 const WARNING = `the device reported firmware 8 ${HOSTILE.script}; it answers`;
 
-/** What is wrong with a page, whatever is on it. */
+/** Checks a page for faults that any page could have. */
 async function checkPage(t: Test, watched: Watched, name: string): Promise<void> {
   const { page } = watched;
   await page.setViewportSize(DESK);
@@ -48,10 +48,10 @@ t.test('the console in a browser', { skip }, async (t) => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  // What is wrong in one test is not held against the next.
+  // Faults of one test do not count for the next.
   t.beforeEach(() => void operator.faults.splice(0));
 
-  await t.test('nobody gets in without the token, and nobody guesses it', async (t) => {
+  await t.test('the console opens only with the token, which cannot be guessed', async (t) => {
     await page.goto('/console/devices?connected=true');
     for (let tries = 0; tries < 5; tries += 1) {
       const answer = page.waitForResponse((response) => response.request().method() === 'POST');
@@ -70,7 +70,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     t.same(operator.faults, []);
   });
 
-  await t.test('every page of the operator; what devices and customers say is text on it', async (t) => {
+  await t.test('every page of the operator shows texts of devices and customers as text', async (t) => {
     const { deviceId, transactionId, packageName, applicationId } = fleet;
     const pages: [path: string, ...texts: string[]][] = [
       [''],
@@ -99,7 +99,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     await page.setViewportSize(DESK);
   });
 
-  await t.test('a device that goes and comes is seen at once, a command from stage to stage', async (t) => {
+  await t.test('pages show at once that a device goes and comes, and each stage of a command', async (t) => {
     await page.goto(`/console/devices?prefix=${fleet.deviceId}`);
     const row = page.getByRole('row', { name: fleet.deviceId });
     await row.getByText('connected', { exact: true }).waitFor();
@@ -128,7 +128,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     t.same(operator.faults, []);
   });
 
-  await t.test('messages are shown live, and neither passwords nor more than anybody can read', async (t) => {
+  await t.test('messages are shown live, without passwords, and at most as many as a person can read', async (t) => {
     await page.goto(`/console/devices/${fleet.deviceId}`);
     await operator.settled();
     await page.getByText('Live', { exact: true }).first().waitFor();
@@ -146,7 +146,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     t.same(operator.faults, []);
   });
 
-  await t.test('with the keyboard alone everything is reached, and the focus comes back', async (t) => {
+  await t.test('the keyboard alone reaches everything, and the focus comes back', async (t) => {
     await page.goto('/console/devices');
     await operator.settled();
     const wanted = await operator.focusable();
@@ -179,7 +179,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     t.same(operator.faults, []);
   });
 
-  await t.test('a change that is made here is in the audit log, once', async (t) => {
+  await t.test('a change in the console is in the audit log, once', async (t) => {
     const entries = async () => (await world.admin().get('/admin/v1/audit?limit=1000')).body.entries;
     const before = (await entries()).length;
     await page.goto('/console/developers');
@@ -196,7 +196,7 @@ t.test('the console in a browser', { skip }, async (t) => {
   });
 
   await t.test(
-    'devices are imported from a file, whose faulty lines are named; credentials are kept once',
+    'devices are imported from a file; faulty lines are named, and credentials are saved once',
     async (t) => {
       const file = join(world.dataDir, 'devices.csv');
       const lines = Array.from({ length: 20 }, (_, index) => deviceIdOf(5_000 + index));
@@ -231,7 +231,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     });
   }
 
-  await t.test('over a slow line a page shows what is true, later', async (t) => {
+  await t.test('over a slow connection a page shows the current state, later', async (t) => {
     const transactionId = transactionIdOf(await tenant.api.get(`${device.path}/connectivity/state?type=bluetooth`));
     device.link.puback((await device.link.command()).packet);
     await device.link.ack({ transactionId, status: 'failed', error: { code: 'X', message: 'x' } });
@@ -279,7 +279,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     t.same(operator.faults, [], 'one is still logged in');
   });
 
-  await t.test('an application sees its own, and may do what its token may', async (t) => {
+  await t.test('an application sees its own data, and may do what its token allows', async (t) => {
     const other = await world.createTenant('other');
     const stranger = await world.activatedDevice(other);
     const customer = await openPage(browser, http);
@@ -322,7 +322,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     await customer.context.close();
   });
 
-  await t.test('logout ends the page, the API and the feed; so does the end of the session', async (t) => {
+  await t.test('a logout ends the page, the API and the feed; so does the end of the session', async (t) => {
     const second = await operator.context.newPage();
     await second.goto('/console/transactions');
     await second.getByText('Live', { exact: true }).first().waitFor();
@@ -342,7 +342,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     await heading('Health').waitFor();
     await operator.settled();
     clock.advance(31 * MINUTE);
-    // Something has to be asked: by whoever is there, unless the page has done it by itself before.
+    // A request is needed: either the person makes it, or the page has made it before.
     const reload = page.getByRole('link', { name: 'Audit log' });
     await reload.dispatchEvent('click', undefined, { timeout: 1_000 }).catch(() => undefined);
     await page.getByText(/session has ended/).waitFor();

@@ -7,21 +7,21 @@ const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/
 export const NO_BROWSER = executablePath === undefined ? 'Chromium is not installed: bash .ci/install-chromium' : false;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** One browser for all of a file. Without its own sandbox, which root cannot have: the pages are ours. */
+/** One browser for all tests of a file. Its own sandbox is off, because root cannot have it; the pages are our own. */
 export async function openBrowser(t: Test): Promise<Browser> {
   const browser = await chromium.launch({ executablePath: String(executablePath), args: ['--no-sandbox'] });
   t.teardown(() => browser.close());
   return browser;
 }
 
-/** An element, for a person who reads a failure. */
+/** The name of an element, for the reader of a failure. */
 const NAME = `(one) => [one.tagName, one.id, one.name, one.getAttribute('href'), (one.getAttribute('aria-label') ?? one.innerText ?? '').slice(0, 40)].join(' ')`;
 
 export type Watched = Awaited<ReturnType<typeof openPage>>;
 
 /**
- * A page of its own, with all that it does wrong: what it says as an error or a warning, what it is refused by its policy,
- * what it asks of anybody else, which answers are errors. What a test expects of these it takes out of `faults`.
+ * A separate page, with a list of its `faults`: errors and warnings in its log, violations of its policy, requests to
+ * other servers, and answers that are errors. A test removes the faults that it expects.
  */
 export async function openPage(browser: Browser, base: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({
@@ -53,7 +53,7 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
     `addEventListener('securitypolicyviolation', (event) => onViolation(event.violatedDirective + ' ' + event.blockedURI))`,
   );
 
-  /** What axe-core finds; `rules` alone when some are named. */
+  /** The findings of axe-core; only of `rules` if some are named. */
   async function axe(...rules: string[]): Promise<string[]> {
     if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(AXE);
     const options = { resultTypes: ['violations'], ...(rules.length > 0 && { runOnly: rules }) };
@@ -62,7 +62,7 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
         id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`);
   }
 
-  /** How many pixels a page is wider than the window; and what is it. */
+  /** By how many pixels a page is wider than the window, and the elements that cause it. */
   const overflow = (): Promise<string[]> =>
     page.evaluate(`(() => {
       const wide = document.documentElement.scrollWidth - innerWidth;
@@ -75,9 +75,9 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
     page,
     context,
     faults,
-    /** A place besides the service that the page may ask: the object store. */
+    /** Another server that the page may use: the object store. */
     allow: (url: string): void => void allowed.push(`${url}/`),
-    /** Takes out what was expected; answers whether there was some. */
+    /** Removes expected faults; returns whether there were some. */
     expected(pattern: RegExp): boolean {
       const rest = faults.filter((fault) => !pattern.test(fault));
       const found = rest.length < faults.length;
@@ -87,7 +87,7 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
     axe,
     overflow,
 
-    /** What has become of hostile text: nothing that runs, no element that nobody made, no link to anything but pages. */
+    /** The traces of hostile text: no script may run, no element may appear, and links may lead to pages only. */
     markup: (): Promise<object> =>
       page.evaluate(`({
         owned: window.owned !== undefined,
@@ -96,12 +96,12 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
         links: [...document.querySelectorAll('a[href]')].map(({ href }) => href).filter((href) => !/^(https?|blob):/.test(href)),
       })`),
 
-    /** The names of what one must be able to get to. */
+    /** The names of the elements that the keyboard must reach. */
     focusable: (): Promise<string[]> =>
       page.evaluate(`[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
         .filter((one) => one.checkVisibility() && !one.disabled && one.tabIndex >= 0).map(${NAME})`),
 
-    /** What has the focus, and whether that shows. */
+    /** The element with the focus, and whether the focus is visible. */
     focused: (): Promise<{ name: string; isSeen: boolean }> =>
       page.evaluate(`(() => {
         const one = document.activeElement;
@@ -109,7 +109,7 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
         const hasRing = (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none';
         return { name: (${NAME})(one), isSeen: one === document.body || (hasRing && one.checkVisibility()) };
       })()`),
-    /** The page has what it shows: nothing is being loaded any more. */
+    /** Resolves when the page loads nothing any more. */
     async settled(): Promise<void> {
       await page.locator('#page h1').first().waitFor();
       await page.locator('.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' });

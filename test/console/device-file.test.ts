@@ -7,7 +7,7 @@ import { deviceIdOf } from '../world.ts';
 const [ONE, TWO, THREE] = [deviceIdOf(1), deviceIdOf(2), deviceIdOf(3)] as const;
 const OWN = 'c'.repeat(32);
 
-/** What the service reads of a file. */
+/** The devices that the service reads from a file. */
 async function readBy(type: string, text: string) {
   const lines = [];
   for await (const line of readerOf(type)!(Readable.from([Buffer.from(text)]))) lines.push(line);
@@ -30,7 +30,7 @@ const FILES: Record<string, [text: string, made: number][]> = {
   ],
 };
 
-t.test('each device of a file gets a credential, and all else is as it was, line by line', async (t) => {
+t.test('each device of a file gets a credential, and the rest of each line stays unchanged', async (t) => {
   for (const [type, files] of Object.entries(FILES)) {
     for (const [text, made] of files) {
       const complete = withCredentials(text, type !== 'text/csv');

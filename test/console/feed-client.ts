@@ -35,7 +35,7 @@ export function reader(body: Readable) {
   body.on('error', () => undefined);
   return {
     events,
-    /** The next event of a kind; what comes before it is passed over. Undefined at the end. */
+    /** The next event of a kind; earlier events are skipped. Undefined at the end. */
     // biome-ignore lint/suspicious/noExplicitAny: of several kinds
     async next(kind: string): Promise<any> {
       for (;;) {

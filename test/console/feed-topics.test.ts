@@ -20,7 +20,7 @@ t.test('topics have commas between them, and their names semicolons', async (t) 
   t.equal(readTopics(`devices:${IDS.slice(0, 200).join(';')}`).devices.size, 200);
 });
 
-t.test('what is no topic is refused', async (t) => {
+t.test('an unknown topic is refused', async (t) => {
   const wrong = [
     '',
     'fleet,',
@@ -58,7 +58,7 @@ t.test('what is no topic is refused', async (t) => {
 
 const shown = (payload: string | Buffer) => shownPayload(beginningOf(payload));
 
-t.test('of a message neither passwords nor signatures are shown', async (t) => {
+t.test('messages are shown without passwords and signatures', async (t) => {
   const url = 'https://store.example/lapel/a?X-Amz-Signature=0123&X-Amz-Date=1';
   const wifi = { networks: [{ ssid: 'office', password: 'correct "horse"', security: 'WPA2' }], url, n: 1 };
   t.same(JSON.parse(shown(JSON.stringify(wifi)).payload), {
@@ -76,7 +76,7 @@ t.test('of a message neither passwords nor signatures are shown', async (t) => {
   t.same(shown('plain <b>text</b>'), { payload: 'plain <b>text</b>', truncated: false });
 });
 
-t.test('one list says what is secret, wherever in a message it is, and however it is written', async (t) => {
+t.test('one list of secret names holds for every place in a message, and for every spelling', async (t) => {
   const names = ['psk', 'wifi_psk', 'pin', 'simPin', 'SIM-PUK', 'apiKey', 'X-Api-Key', 'cookie', 'Set-Cookie', 'user'];
   names.push(
     'authenticationKey',
@@ -106,7 +106,7 @@ t.test('one list says what is secret, wherever in a message it is, and however i
   t.equal(shown('see ftp://me:horse@host/a').payload, 'see ftp://me:••••@host/a');
 });
 
-t.test('what is long is cut, and said to be', async (t) => {
+t.test('a long payload is cut, and marked as cut', async (t) => {
   t.same(shown('x'.repeat(SHOWN)), { payload: 'x'.repeat(SHOWN), truncated: false });
   t.same(shown('x'.repeat(SHOWN + 1)), { payload: 'x'.repeat(SHOWN), truncated: true });
   const large = JSON.stringify({ password: 'correct horse', rest: 'y'.repeat(300_000) });

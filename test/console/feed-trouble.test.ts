@@ -14,7 +14,7 @@ interface Row {
   status: string;
 }
 
-/** A feed over rows that a test holds in its hand. */
+/** A feed over rows that the test controls. */
 function startFeed({ hasOthers = false } = {}) {
   const clock = createFakeClock();
   const watch = new Watch();
@@ -78,7 +78,7 @@ function startFeed({ hasOthers = false } = {}) {
   };
 }
 
-t.test('a change that could not be read is told when it can be', async (t) => {
+t.test('a change that could not be read is sent when it can be', async (t) => {
   const { feed, rows, state, watch, open, flush } = startFeed();
   rows.set(7, { transactionId: 7, applicationId: 'app', status: 'queued' });
   const { take } = open('transactions:7');
@@ -95,7 +95,7 @@ t.test('a change that could not be read is told when it can be', async (t) => {
   await feed[Symbol.asyncDispose]();
 });
 
-t.test('of more changes than can be remembered none gets lost', async (t) => {
+t.test('no change is lost, even if there are more than can be remembered', async (t) => {
   const { feed, rows, watch, metrics, open, flush } = startFeed();
   rows.set(1, { transactionId: 1, applicationId: 'app', status: 'queued' });
   const { take } = open('transactions:1');
@@ -124,7 +124,7 @@ t.test('the streams of applications begin one after another', async (t) => {
   await feed[Symbol.asyncDispose]();
 });
 
-t.test('what other nodes did is looked for once for all who want to see it', async (t) => {
+t.test('changes of other nodes are read once for all readers', async (t) => {
   const { feed, state, open, flush } = startFeed({ hasOthers: true });
   for (let number = 0; number < 6; number += 1) open('transactions');
   await flush(4);
@@ -134,7 +134,7 @@ t.test('what other nodes did is looked for once for all who want to see it', asy
   await feed[Symbol.asyncDispose]();
 });
 
-t.test('a stream that has ended, and whose end nobody takes, gives its place away', async (t) => {
+t.test('an ended stream whose reader does not take the end gives its place away', async (t) => {
   const { feed, open, flush } = startFeed();
   const { body } = open('receivers', { isGood: async () => false });
   body.pause();
@@ -145,7 +145,7 @@ t.test('a stream that has ended, and whose end nobody takes, gives its place awa
   await feed[Symbol.asyncDispose]();
 });
 
-t.test('for a reader that reads nothing no more is kept than so much, and in the end nothing', async (t) => {
+t.test('a reader that reads nothing has a bounded buffer, and in the end none', async (t) => {
   const clock = createFakeClock();
   const stream = createFeedStream(clock);
   const value = { text: 'x'.repeat(4000) };

@@ -9,7 +9,7 @@ import { type Item, open, type reader } from './feed-client.ts';
 
 const FLUSH = 250;
 
-/** What the service does, and says, of a moment. */
+/** Moves the clock, and waits until the feed has flushed. */
 async function flush(world: World, milliseconds = FLUSH): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += FLUSH) {
     await world.idle();
@@ -18,10 +18,10 @@ async function flush(world: World, milliseconds = FLUSH): Promise<void> {
   }
 }
 
-/** What was written is on its way: else a clock that jumps would find a reader that takes nothing. */
+/** Waits until written data is on its way: otherwise a clock that jumps would find a reader that takes nothing. */
 const written = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** The next changes; time goes on until there are some. */
+/** The next changes; moves the clock until there are some. */
 async function soon(world: World, feed: ReturnType<typeof reader>): Promise<Item[]> {
   while (!feed.events.some(({ event }) => event === 'change')) {
     await flush(world);
@@ -49,7 +49,7 @@ t.test('the feed', async (t) => {
       authorization: `Bearer ${await world.tokenOf(of.applicationId, of.secret)}`,
     });
 
-  await t.test('a transaction is followed from stage to stage, as REST tells it', async (t) => {
+  await t.test('a transaction is followed from stage to stage, with the rows of REST', async (t) => {
     const feed = await asAdmin(t, world, 'transactions');
     t.match(feed.headers, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' });
     const first = (await feed.next('snapshot')) as Item[];
@@ -89,7 +89,7 @@ t.test('the feed', async (t) => {
     feed.stop();
   });
 
-  await t.test('a device that comes, reports and goes is seen, and what has not changed is not told', async (t) => {
+  await t.test('the feed shows that a device comes, reports and goes, and sends no unchanged rows', async (t) => {
     const feed = await asAdmin(t, world, `devices:${deviceId};${stranger.deviceId}`);
     const first = (await feed.next('snapshot')) as Item[];
     t.same(
@@ -109,7 +109,7 @@ t.test('the feed', async (t) => {
     feed.stop();
   });
 
-  await t.test('messages of a device and to it are shown as they come, without what is secret', async (t) => {
+  await t.test('messages from and to a device are shown as they happen, without secrets', async (t) => {
     const feed = await asAdmin(t, world, `device:${deviceId}`);
     t.same(await feed.next('snapshot'), []);
     const { link } = device;
@@ -129,7 +129,7 @@ t.test('the feed', async (t) => {
     feed.stop();
   });
 
-  await t.test('more messages than anybody can read are counted', async (t) => {
+  await t.test('messages above the readable number are counted', async (t) => {
     const feed = await asAdmin(t, world, `device:${deviceId}`);
     await feed.next('snapshot');
     await world.idle();
@@ -145,7 +145,7 @@ t.test('the feed', async (t) => {
     feed.stop();
   });
 
-  await t.test('an application sees its own, and nothing of others', async (t) => {
+  await t.test('an application sees its own rows, and no others', async (t) => {
     const topics = `transactions,receivers,devices:${deviceId};${stranger.deviceId},device:${stranger.deviceId};${deviceId}`;
     const feed = await asApplication(topics);
     const own = ({ value }: Item): boolean => (value.deviceId ?? deviceId) === deviceId;
@@ -173,7 +173,7 @@ t.test('the feed', async (t) => {
     t.equal(fleet.status, 400);
   });
 
-  await t.test('what is not an application’s any more is not shown to it any more', async (t) => {
+  await t.test('an application no longer sees devices that it lost', async (t) => {
     const moved = await world.activatedDevice(tenant);
     const feed = await asApplication(`devices:${moved.deviceId},device:${moved.deviceId}`);
     t.match(await feed.next('snapshot'), [{ key: moved.deviceId, value: { activation: 'activated' } }]);
@@ -189,7 +189,7 @@ t.test('the feed', async (t) => {
     feed.stop();
   });
 
-  await t.test('what a device says of a transaction of the application that had it before is not shown', async (t) => {
+  await t.test('messages of a device about transactions of its former application are not shown', async (t) => {
     const { deviceId, link } = await world.activatedDevice(other);
     const before = transactionIdOf(
       await other.api.put(`${other.path}/devices/${deviceId}/settings/wifi`, { json: WIFI }),
@@ -228,7 +228,7 @@ t.test('the feed', async (t) => {
     for (const { stop } of [feed, all]) stop();
   });
 
-  await t.test('it ends when the token or the session of its reader does', async (t) => {
+  await t.test('a stream ends with the token or the session of its reader', async (t) => {
     const { admin } = world.service.addresses;
     const page = { origin: admin, 'sec-fetch-site': 'same-origin', 'x-lapel-console': '1' };
     const login = await request(`${admin}/console/session`, {
@@ -266,7 +266,7 @@ t.test('the feed', async (t) => {
     await feed.closed();
   });
 
-  await t.test('there are so many streams at a time, and nobody waits for them', async (t) => {
+  await t.test('the number of streams is bounded, and a further one is refused at once', async (t) => {
     const feeds = [];
     for (let count = 0; count < MOST_STREAMS; count += 1) feeds.push(await asAdmin(t, world, 'transactions'));
     const full = await asAdmin(t, world, 'transactions');
@@ -288,7 +288,7 @@ t.test('the feed', async (t) => {
     }
   });
 
-  await t.test('who has most streams gives one to who has fewer, and is told', async (t) => {
+  await t.test('the developer with most streams loses one to another, and is told', async (t) => {
     const second = await world.admin().post(`/admin/v1/developers/${tenant.developerId}/applications`, {
       json: { applicationId: 'second', name: 'second' },
     });
@@ -314,7 +314,7 @@ t.test('the feed', async (t) => {
     );
     t.same(await feeds[0]?.next('bye'), { reason: 'room' });
     const ended = (): number => feeds.filter(({ events }) => events.some(({ event }) => event === 'bye')).length;
-    while (ended() < others.length - 1) await written(); // the first was taken above
+    while (ended() < others.length - 1) await written(); // the first one was read above
     t.match(await metrics(), `lapel_console_feeds_evicted_total ${others.length}`);
     t.equal((await asApplication('transactions')).status, 429, 'who has most gets no other’s');
     t.equal((await asAdmin(t, world, 'transactions')).status, 200, 'administration has its own');
@@ -322,7 +322,7 @@ t.test('the feed', async (t) => {
     while ((await asApplication('transactions')).status !== 200) await written();
   });
 
-  await t.test('one that goes before it has an answer leaves no stream behind', async (t) => {
+  await t.test('a client that leaves before the answer leaves no stream behind', async (t) => {
     const { hostname, port } = new URL(world.service.addresses.http);
     const token = await world.tokenOf(tenant.applicationId, tenant.secret);
     const streams = async (): Promise<string> =>
@@ -341,7 +341,7 @@ t.test('the feed', async (t) => {
     t.equal(await streams(), before);
   });
 
-  await t.test('a reader that reads nothing is cut off, and what it does not take is not kept for it', async (t) => {
+  await t.test('a reader that reads nothing is cut off, and nothing is stored for it', async (t) => {
     const { hostname, port } = new URL(world.service.addresses.admin);
     const socket = connect(Number(port), hostname);
     t.teardown(() => socket.destroy());
@@ -354,7 +354,7 @@ t.test('the feed', async (t) => {
     const refused = async (): Promise<boolean> =>
       String((await world.anonymousAdmin().get('/metrics')).body).includes('{bound="feed_progress"}');
     const text = 'x'.repeat(4000);
-    // What the kernel takes for it is some MiB: first it is filled.
+    // The kernel buffers some MiB for it, which must be filled first.
     while (!(await refused())) {
       for (let number = 0; number < 50; number += 1) device.link.publish('status', { lang: 'en', text });
       for (let number = 0; number < 50; number += 1) await device.link.next('puback');
@@ -365,7 +365,7 @@ t.test('the feed', async (t) => {
     t.pass('the rest of what the kernel had was read, and then it ended');
   });
 
-  await t.test('it says that it lives, and that the service stops, which ends it first', async (t) => {
+  await t.test('a stream has keep-alives, and announces that the service stops', async (t) => {
     const feed = await asAdmin(t, world, 'receivers');
     await feed.next('snapshot');
     const { promise: beat, resolve } = Promise.withResolvers<void>();
@@ -378,7 +378,7 @@ t.test('the feed', async (t) => {
   });
 });
 
-t.test('what happens on another node is seen within a second', { skip }, async (t) => {
+t.test('changes of another node are seen within a second', { skip }, async (t) => {
   const world = await startWorld(t, { nodes: 2 });
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant, { node: 1 });

@@ -1,6 +1,6 @@
 import { transactionIdOf, WIFI, type World } from '../world.ts';
 
-/** What devices, customers and files can say: each must be shown as the text that it is. */
+/** Texts that devices, customers and files may contain: each must be shown as text. */
 export const HOSTILE = {
   script: '<script>window.owned = 1</script>',
   image: '"><img src=x onerror="window.owned = 1">',
@@ -9,7 +9,7 @@ export const HOSTILE = {
   long: `long ${'x'.repeat(250)}`,
 } as const;
 
-/** A fleet whose every name, text and report is hostile. */
+/** A fleet in which every name, text and report is hostile. */
 export async function createHostileFleet(world: World) {
   const tenant = await world.createTenant();
   const { receiver } = tenant;
@@ -56,7 +56,7 @@ export async function createHostileFleet(world: World) {
     transactionId,
     deliveryId: String(headers['webhook-id']),
     waiting,
-    /** Its device is too old to answer it. */
+    /** The device is too old to answer it. */
     warned,
     packageName,
     applicationId: tenant.applicationId,

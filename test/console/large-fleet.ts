@@ -1,6 +1,6 @@
-// npm run soak:console: the console at the size that it is made for, in a real browser, against the service as a process of
-// its own. It takes a minute or two and looks at times, so it is no part of npm test: 100,000 devices; a device at its limit
-// of messages; 200 MB uploaded; a CSV of 10,000 lines; SIGKILL while somebody looks.
+// npm run soak:console: the console at full size, in a real browser, against the service as a separate process. It
+// takes a minute or two and measures times, so it is not part of npm test: 100,000 devices; a device at its limit of
+// messages; 200 MB uploaded; a CSV of 10,000 lines; SIGKILL while somebody looks.
 import { closeSync, ftruncateSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -14,12 +14,12 @@ import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
 const DEVICES = 100_000;
 const UPLOADED = 200 * 1024 ** 2;
 const SECOND = 1000;
-/** Milliseconds that the metric of the event loop says of one that nothing holds up. */
+/** The metric of the event loop shows so many milliseconds when nothing blocks the loop. */
 const RESOLUTION = 10;
 
 t.setTimeout(600_000);
 
-/** What is measured has a goal, and is told whether or not it is met. */
+/** Each measurement has a goal, and is printed whether or not it meets the goal. */
 function measured(t: Test, what: string, value: number, goal: number, isAtLeast = false): void {
   const isGood = isAtLeast ? value >= goal : value <= goal;
   t.ok(
@@ -49,7 +49,7 @@ t.test('the console at its size', { skip }, async (t) => {
     if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode}`);
     return text === '' ? {} : JSON.parse(text);
   }
-  /** Milliseconds of the service's event loop, 99th percentile since the last look. */
+  /** The delay of the service's event loop in milliseconds, 99th percentile since the last call. */
   async function loopDelay(): Promise<number> {
     const text = await (await request(`${base}/metrics`)).body.text();
     return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(text)?.[1]) * SECOND;
@@ -102,11 +102,12 @@ t.test('the console at its size', { skip }, async (t) => {
     const firstPage = await timed('devices');
     measured(t, 'first rows, ms', firstPage, SECOND);
     measured(t, 'elements of the page', await page.evaluate('document.querySelectorAll("*").length'), 1_500);
-    const lastPage = await timed(`devices?after=36${'0'.repeat(8)}99940`); // of 5 digits: the last sixty
+    // Of deviceIds with 5 leading digits: the last sixty.
+    const lastPage = await timed(`devices?after=36${'0'.repeat(8)}99940`);
     measured(t, 'the last page beside the first', lastPage / firstPage, 2);
     for (const query of ['sort=-lastSeen', 'batteryBelow=5', 'firmware=9.7.0', 'notSeenFor=12h', 'connected=false'])
       measured(t, `${query}, ms`, await timed(`devices?${query}`), SECOND);
-    // Without the browser, which has the same two cores: what the questions of its pages cost the service.
+    // Without the browser, which uses the same two cores: the cost of the pages' queries for the service.
     await page.goto('about:blank');
     await loopDelay();
     const asks = ['fleet/summary', 'devices?firmware=9.7.0', 'devices?sort=-lastSeen', 'devices?notSeenFor=12h'];

@@ -18,7 +18,7 @@ t.test('the console is served on both listeners', async (t) => {
     [...text.matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value = '']) => value);
 
   for (const { role, base } of listeners) {
-    await t.test(`the ${role}’s page is at every address below /console, with whatever query`, async (t) => {
+    await t.test(`the ${role}’s page is at every address below /console, with any query`, async (t) => {
       const addresses = ['/console', '/console/', '/console/devices', '/console/devices/1/2?battery=10&x=%3Cscript%3E'];
       for (const address of addresses) {
         const answer = await fetch(`${base}${address}`);
@@ -38,7 +38,7 @@ t.test('the console is served on both listeners', async (t) => {
       }
     });
 
-    await t.test(`what the ${role}’s page may load is its own files and the map of the packages`, async (t) => {
+    await t.test(`the ${role}’s page may load only its own files and the map of the packages`, async (t) => {
       const answer = await fetch(`${base}/console/devices`);
       const text = await answer.text();
       const [, map = ''] = /<script type="importmap">(.*?)<\/script>/.exec(text) ?? [];
@@ -101,7 +101,7 @@ t.test('the console is served on both listeners', async (t) => {
     t.equal((await fetch(`${http}${path}`)).status, 200, 'the same on the other listener');
   });
 
-  await t.test('what is no file is not found, and no other method is known', async (t) => {
+  await t.test('an unknown file is not found, and other methods are refused', async (t) => {
     const [entry = ''] = attributes(await (await fetch(`${admin}/console`)).text(), 'src');
     const folder = entry.slice(1, -'main.ts'.length);
     t.ok(existsSync(join(FOLDER, 'main.ts')));

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/runtime/clock.ts';
 import type { FakeClock } from '../fake-clock.ts';
 
-/** A clock that goes on by itself, as pages want it; `advance` puts it forward, and lets no timer ring early. */
+/** A clock that runs, as pages need it; `advance` moves it forward, and no timer fires early. */
 export function createRunningClock(): FakeClock {
   let ahead = 0;
   return {

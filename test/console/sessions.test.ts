@@ -12,7 +12,7 @@ t.test('the operator’s session', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_CONSOLE_URL: 'https://lapel.test' } });
   const { clock } = world;
 
-  /** What the console's page sends; other headers in their place, or without one. */
+  /** A request of the console's page; with other headers, or without one. */
   async function send(
     method: string,
     path: string,
@@ -90,7 +90,7 @@ t.test('the operator’s session', async (t) => {
     },
   );
 
-  await t.test('the page is told how long it is logged in, and use keeps it so', async (t) => {
+  await t.test('the page knows the end of its session, which use postpones', async (t) => {
     const cookie = await login();
     const state = () => send('GET', '/console/session', { cookie });
     t.match((await state()).body, {
@@ -108,7 +108,7 @@ t.test('the operator’s session', async (t) => {
     t.equal((await send('GET', '/console/session')).status, 204);
   });
 
-  await t.test('twelve hours end it, however much it is used', async (t) => {
+  await t.test('the session ends after twelve hours, in spite of use', async (t) => {
     const cookie = await login();
     for (let passed = 0; passed < 12 * 60 - 20; passed += 20) {
       clock.advance(20 * MINUTE);
@@ -118,7 +118,7 @@ t.test('the operator’s session', async (t) => {
     t.match(await devices(cookie), { status: 401, code: 'SESSION_ENDED' });
   });
 
-  await t.test('logout ends it, and takes the cookie away', async (t) => {
+  await t.test('a logout ends the session, and removes the cookie', async (t) => {
     const [cookie, other] = [await login(), await login()];
     const answer = await send('DELETE', '/console/session', { cookie });
     t.match(answer, { status: 204, cookie: /^__Host-lapel=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict; Secure$/ });
@@ -148,7 +148,7 @@ t.test('the operator’s session', async (t) => {
     t.equal((await devices(own)).status, 401);
   });
 
-  await t.test('what another page can have sent is refused', async (t) => {
+  await t.test('a request that another page may have sent is refused', async (t) => {
     const cookie = await login();
     const { admin } = world.service.addresses;
     const refused = { status: 403, code: 'CONSOLE_REQUEST_FORGED' };
@@ -187,7 +187,7 @@ t.test('the operator’s session', async (t) => {
     );
   });
 
-  await t.test('a cookie that is no session, and a wrong token beside a good session, let nobody in', async (t) => {
+  await t.test('a cookie without a session, and a wrong token beside a valid session, are refused', async (t) => {
     const cookie = await login();
     const wrong = cookie.slice(0, -1) + (cookie.endsWith('A') ? 'B' : 'A');
     t.match(await devices(wrong), { status: 401, code: 'SESSION_ENDED' });
@@ -223,7 +223,7 @@ t.test('the operator’s session', async (t) => {
     },
   );
 
-  await t.test('there are no more than so many: the one that was not used for longest ends', async (t) => {
+  await t.test('the number of sessions is bounded: the one that was unused for longest ends', async (t) => {
     const first = await login();
     clock.advance(1);
     for (let count = 1; count < MOST_SESSIONS; count += 1) await login();
@@ -233,29 +233,32 @@ t.test('the operator’s session', async (t) => {
     t.equal((await devices(first)).status, 401);
   });
 
-  await t.test('it outlives a restart, and what is over is swept; another administrator token ends all', async (t) => {
-    const cookie = await login();
-    await world.restart();
-    t.equal((await devices(cookie)).status, 200);
-    const count = async () => (await (await world.raw()).all('SELECT session_id FROM console_sessions')).length;
-    t.ok((await count()) > 1);
-    for (let passed = 0; passed < 30; passed += 10) {
-      clock.advance(10 * MINUTE);
+  await t.test(
+    'a session outlives a restart, ended ones are removed, and another administrator token ends all',
+    async (t) => {
+      const cookie = await login();
+      await world.restart();
       t.equal((await devices(cookie)).status, 200);
+      const count = async () => (await (await world.raw()).all('SELECT session_id FROM console_sessions')).length;
+      t.ok((await count()) > 1);
+      for (let passed = 0; passed < 30; passed += 10) {
+        clock.advance(10 * MINUTE);
+        t.equal((await devices(cookie)).status, 200);
+        await world.idle();
+      }
+      clock.advance(10 * MINUTE);
       await world.idle();
-    }
-    clock.advance(10 * MINUTE);
-    await world.idle();
-    t.equal(await count(), 1);
-    t.equal((await devices(cookie)).status, 200);
-    const { dataDir } = world;
-    await world.service[Symbol.asyncDispose]();
-    const later = await startWorld(t, { clock, dataDir, env: { LAPEL_ADMIN_TOKEN: OTHER_TOKEN } });
-    const answer = await request(`${later.service.addresses.admin}/admin/v1/developers`, { headers: { cookie } });
-    t.equal(answer.statusCode, 401);
-    await answer.body.dump();
-    t.same((await later.admin().get('/admin/v1/sessions')).body, { sessions: [] });
-  });
+      t.equal(await count(), 1);
+      t.equal((await devices(cookie)).status, 200);
+      const { dataDir } = world;
+      await world.service[Symbol.asyncDispose]();
+      const later = await startWorld(t, { clock, dataDir, env: { LAPEL_ADMIN_TOKEN: OTHER_TOKEN } });
+      const answer = await request(`${later.service.addresses.admin}/admin/v1/developers`, { headers: { cookie } });
+      t.equal(answer.statusCode, 401);
+      await answer.body.dump();
+      t.same((await later.admin().get('/admin/v1/sessions')).body, { sessions: [] });
+    },
+  );
 });
 
 t.test('a session is good on every node, and ends on all of them', { skip }, async (t) => {

@@ -8,13 +8,13 @@ import type { Watched } from './browser.ts';
 interface Walk {
   world: World;
   tenant: Tenant;
-  /** Of the operator, who is signed in. */
+  /** The page of the operator, who is signed in. */
   watched: Watched;
 }
 
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
-/** A dialog is of the page below it: it goes with that page, and says what it is about. */
+/** A dialog closes together with its page, and names its subject. */
 export async function dialogsGoWithTheirPage(t: Test, { world, watched }: Walk): Promise<void> {
   const { page } = watched;
   const [first, second] = [await world.registerDevice(), await world.registerDevice()];
@@ -35,7 +35,7 @@ export async function dialogsGoWithTheirPage(t: Test, { world, watched }: Walk):
   await dialogOf(page).waitFor({ state: 'detached' });
 }
 
-/** What is shown once stays until somebody says that it is kept. */
+/** A secret that is shown once stays visible until the user confirms that it is saved. */
 export async function secretsStay(t: Test, { world, watched }: Walk): Promise<void> {
   const { page } = watched;
   const { deviceId } = await world.registerDevice();
@@ -55,7 +55,7 @@ export async function secretsStay(t: Test, { world, watched }: Walk): Promise<vo
   await world.connect({ deviceId, credential });
 }
 
-/** An import whose answer never comes costs no credential: all of them are in a file before the first is sent. */
+/** If the answer to an import never arrives, no credential is lost: all are in a file before the first is sent. */
 export async function brokenImport(t: Test, { world, watched }: Walk): Promise<void> {
   const { page } = watched;
   const file = join(world.dataDir, 'broken.csv');
@@ -104,7 +104,7 @@ const setHidden = (page: Page, hidden: boolean): Promise<unknown> =>
     Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${hidden ? 'hidden' : 'visible'}' });
     document.dispatchEvent(new Event('visibilitychange'));`);
 
-/** Who looks again sees what is true now. */
+/** A page that becomes visible again shows the current state. */
 export async function hiddenTab(_: Test, { tenant, watched, world }: Walk): Promise<void> {
   const { page } = watched;
   const { deviceId } = await world.registerDevice();
@@ -135,7 +135,7 @@ export async function hiddenTab(_: Test, { tenant, watched, world }: Walk): Prom
   await messages.getByText('Messages are missing here').waitFor();
 }
 
-/** Over a line that is slower than what it is asked again by, a page shows what is true, later. */
+/** If a connection is slower than the interval of requests, the page shows the current state later. */
 export async function slowLine(
   t: Test,
   { watched }: Walk,
@@ -159,7 +159,7 @@ export async function slowLine(
   t.ok(answers > 1);
 }
 
-/** Who uploads a file is told what is wrong with it there, and asked before a file is replaced that devices get. */
+/** The user who uploads a file sees its faults there, and must confirm the replacement of a distributed version. */
 export async function wrongFile(t: Test, page: Page, settled: () => Promise<void>): Promise<void> {
   const apk = (name: string): string => join(import.meta.dirname, '../apks', name);
   await page

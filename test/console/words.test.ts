@@ -4,7 +4,7 @@ import { ago, between, bytes, counted, duration, visible } from '../../console/b
 import { linesOf } from '../../console/base/lines.ts';
 import { wordsOf } from '../../console/base/words.ts';
 
-t.test('durations and ages are told in the units that matter', async (t) => {
+t.test('durations and ages have suitable units', async (t) => {
   const SECOND = 1_000;
   const DAY = 86_400 * SECOND;
   for (const [milliseconds, words] of [
@@ -26,18 +26,18 @@ t.test('durations and ages are told in the units that matter', async (t) => {
   t.same([bytes(512), bytes(1_536), bytes(200_000_000)], ['512 B', '1.5 KiB', '191 MiB']);
 });
 
-t.test('what passed between two times of the service is exact to the microsecond', async (t) => {
+t.test('the difference of two times of the service is exact to the microsecond', async (t) => {
   t.equal(between('2026-11-22T12:00:00.000100Z', '2026-11-22T12:00:00.001350Z'), 1.25);
   t.equal(between('2026-11-22T11:59:59.999999Z', '2026-11-22T12:00:00.000001Z').toFixed(6), '0.002000');
 });
 
-t.test('text that turns the direction of writing round, or cannot be seen, is shown as what it is', async (t) => {
+t.test('characters that turn the direction of writing, or are invisible, are shown escaped', async (t) => {
   t.equal(visible('photo\u202egpj.exe'), 'photo⟨U+202E⟩gpj.exe');
   t.equal(visible('a\u0000b\u200bc\u0085'), 'a⟨U+0000⟩b⟨U+200B⟩c⟨U+0085⟩');
   t.equal(visible('two\nlines\tand 日本 <b>'), 'two\nlines\tand 日本 <b>', 'the rest stays as it is');
 });
 
-t.test('errors are told with each faulty field', async (t) => {
+t.test('errors are shown with each faulty field', async (t) => {
   t.equal(wordsOf({ message: 'wrong url.' }), 'wrong url.');
   const details = [{ loc: ['body', 'entries', '0', 'ssid'], msg: 'Field required', type: 'missing' }];
   t.equal(wordsOf({ reason: 'invalid request.', details }), 'invalid request. entries.0.ssid: Field required');
@@ -45,7 +45,7 @@ t.test('errors are told with each faulty field', async (t) => {
   t.equal(wordsOf(undefined), null);
 });
 
-/** A body that comes in the pieces that it is given in, also in the middle of a character. */
+/** A body that arrives in these pieces, also split inside a character. */
 function inPieces(text: string, size: number): Response {
   const whole = new TextEncoder().encode(text);
   const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, n) =>

@@ -30,7 +30,7 @@ t.test('every payload is a schema file of 2020-12', async (t) => {
   }
 });
 
-t.test('a captured command is held against its schema, with the parameters of its operation', async (t) => {
+t.test('a captured command is checked against its schema, with the parameters of its operation', async (t) => {
   const command = {
     transactionId: 1,
     operation: 'activate',
@@ -46,7 +46,7 @@ t.test('a captured command is held against its schema, with the parameters of it
   t.throws(() => checkMessage('devices/490154203237518/other', '{}'), /not documented/);
 });
 
-t.test('a captured webhook is held against its schema', async (t) => {
+t.test('a captured webhook is checked against its schema', async (t) => {
   const webhook = {
     type: 'something.else',
     timestamp: '2026-11-20T08:30:00.123456Z',

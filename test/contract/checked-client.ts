@@ -10,7 +10,7 @@ const admin = readOpenApi('openapi-admin.yaml');
 export interface CheckedAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** Parsed JSON, or the text of any other type; undefined without a body. */
+  /** Parsed JSON, or the text of any other media type; undefined without a body. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape was checked here
   body: any;
 }
@@ -23,16 +23,16 @@ export interface RequestOptions {
   json?: unknown;
   /** Sent as a form. */
   form?: Record<string, string>;
-  /** Sent as it is, with the `Content-Type` of `headers` if there is one. */
+  /** Sent unchanged, with the `Content-Type` of `headers` if there is one. */
   text?: string | Buffer;
 }
 
 export type CheckedClient = ReturnType<typeof createClient>;
 
 /**
- * An HTTP client for tests. It holds every answer that it receives against the OpenAPI documents: an answer whose
- * status, headers or body is not what its operation documents makes the request throw. What the documents do not
- * have must be answered 403 `wrong url.`, or 405 with `Allow`.
+ * An HTTP client for tests. It checks every answer against the OpenAPI documents: if status, headers or body differ
+ * from the documented ones, the request throws. A path or method that is not documented must be answered with 403
+ * `wrong url.`, or 405 with `Allow`.
  */
 export function createClient({ baseUrl, token: usual }: { baseUrl: string; token?: string }) {
   const pool = new Pool(baseUrl);
@@ -85,7 +85,7 @@ export function createClient({ baseUrl, token: usual }: { baseUrl: string; token
 
 const documentOf = (path: string): OpenApi => (/^\/(admin\/|metrics$|healthz$|readyz$)/.test(path) ? admin : api);
 
-/** What about an answer is not as documented. */
+/** The differences between an answer and its documentation. */
 export function problemsOf(method: string, path: string, answer: CheckedAnswer): string[] {
   const document = documentOf(path);
   const found = findPath(document, method, path);
@@ -96,7 +96,7 @@ export function problemsOf(method: string, path: string, answer: CheckedAnswer):
   return [...headerProblems(response, answer), ...codeProblems(answer), ...bodyProblems(response, answer)];
 }
 
-/** An error says its code, of the table of errors, where its status is the one answered. */
+/** An error must have a code of the table of errors, with the status of the answer. */
 function codeProblems({ status, headers }: CheckedAnswer): string[] {
   if (status < 400) return [];
   const code = String(headers['lapel-error-code']);

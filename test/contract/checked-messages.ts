@@ -4,7 +4,7 @@ import { readAsyncApi, schemaName } from './documents.ts';
 const contracts = loadContracts();
 const { channels } = readAsyncApi();
 
-/** Parses a captured MQTT message; throws when it is not what asyncapi.yaml documents for its topic. */
+/** Parses a captured MQTT message; throws if it differs from the message that asyncapi.yaml documents for its topic. */
 export function checkMessage(topic: string, payload: string | Buffer): Record<string, unknown> {
   const address = topic.replace(/^devices\/[^/]+\//, 'devices/{deviceId}/');
   const channel = Object.values(channels).find((candidate) => candidate.address === address);
@@ -12,7 +12,7 @@ export function checkMessage(topic: string, payload: string | Buffer): Record<st
   return checked(topic, Object.keys(channel.messages)[0] ?? '', channel.messages, payload);
 }
 
-/** The documented message of a webhook's type. */
+/** The documented message of each type of webhook. */
 const WEBHOOKS: [RegExp, string][] = [
   [/^test$/, 'testEvent'],
   [/^endpoint\./, 'endpointEvent'],
@@ -26,7 +26,7 @@ const WEBHOOKS: [RegExp, string][] = [
   [/^fileUpload\.failed$/, 'fileUploadFailed'],
 ];
 
-/** Parses a captured webhook body; throws when it is not what asyncapi.yaml documents. */
+/** Parses a captured webhook body; throws if it differs from asyncapi.yaml. */
 export function checkWebhook(payload: string | Buffer): Record<string, unknown> {
   const messages = channels['webhooks']?.messages ?? {};
   const body = checked('webhook', 'envelope', messages, payload);
@@ -35,7 +35,7 @@ export function checkWebhook(payload: string | Buffer): Record<string, unknown> 
   return body;
 }
 
-/** The same for what a customer's URL was asked for upload URLs. */
+/** The same for requests for upload URLs. */
 export const checkUploadUrlRequest = (name: 'uploadUrlRequest' | 'uploadUrlsRequest', payload: string | Buffer) =>
   checked('upload URL request', name, channels['uploadUrls']?.messages ?? {}, payload);
 

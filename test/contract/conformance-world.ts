@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { startSoftware } from '../api/software-world.ts';
 import { rawRequest } from '../objects/raw-request.ts';
 
-/** The real service with one of everything that a row of the specification may be asked about. */
+/** The real service with one of each resource that a row of the specification may need. */
 export async function startConformance(t: Test) {
   const software = await startSoftware(t);
   const { world, tenant, other, register, upload, versionPath } = software;
@@ -26,12 +26,12 @@ export async function startConformance(t: Test) {
     bare,
     anonymous: world.anonymous(),
     firmware,
-    /** A package that nobody has used. */
+    /** The name of an unused package. */
     newName(): string {
       count += 1;
       return `com.example.number${count}`;
     },
-    /** One that is registered with a version 1.0.0, up to the state named. Answers its paths. */
+    /** Registers a package with a version 1.0.0, up to the given state; returns its paths. */
     async newVersion(state: 'registered' | 'binary' | 'distributing' = 'registered') {
       count += 1;
       const name = `com.example.number${count}`;
@@ -41,7 +41,7 @@ export async function startConformance(t: Test) {
       if (state === 'distributing') await tenant.api.post(`${version}/distributions`);
       return { name, package: `${tenant.path}/packages/${name}`, version };
     },
-    /** Registered with a developer and not activated. */
+    /** Registers a device of a developer, without activation. */
     async newDevice(developerId?: string): Promise<string> {
       return (await world.registerDevice(developerId)).deviceId;
     },
@@ -50,7 +50,7 @@ export async function startConformance(t: Test) {
       const { body } = await tenant.api.put(`${device.path}/settings/apn`, { json: [] });
       return `${device.path}/transactions/${body.transactionId}`;
     },
-    /** A message that HTTP's grammar does not know; also operations without any input can be asked so. */
+    /** A message that breaks the grammar of HTTP. Operations without any input can be tested with it, too. */
     malformed: async (method: string, path: string): Promise<{ status: number }> =>
       rawRequest(world.service.addresses.http + path, { method, headers: { 'Content-Length': 'many' } }),
   };

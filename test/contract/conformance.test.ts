@@ -36,7 +36,7 @@ t.test('every row answers with every status that it names', async (t) => {
   }
 
   const { world, tenant } = conformance;
-  await world.restart(); // what was found before is remembered; now everything is looked up
+  await world.restart(); // clears the caches, so that everything is read from the database now
   await tenant.renew();
   await (await world.raw()).exec('ALTER TABLE applications RENAME TO applications_away');
   for (const row of Object.keys(ROWS)) {

@@ -2,7 +2,7 @@ import { OPERATIONS, type Operation, targetOf } from '../api/operations.ts';
 import type { ConformanceWorld } from './conformance-world.ts';
 import { REFERENCED, type Row, SPECIFICATION } from './specification.ts';
 
-/** How one status of a row is produced: in words, and through HTTP. */
+/** How one status of a row is produced: its name, and the HTTP request. */
 interface Case {
   title: string;
   run(world: ConformanceWorld): Promise<{ status: number }>;
@@ -24,7 +24,7 @@ function operationOf(row: string): Operation {
   return found;
 }
 
-/** The row's request as it should be, for the devices and software of the world. */
+/** The valid request of the row, for the devices and software of the world. */
 function target(operation: Operation, { tenant, device }: ConformanceWorld, more: object = {}): string {
   return targetOf(operation, { applicationId: tenant.applicationId, deviceId: device.deviceId, ...more });
 }
@@ -32,7 +32,7 @@ function target(operation: Operation, { tenant, device }: ConformanceWorld, more
 const asked = (operation: Operation, api: ConformanceWorld['api'], path: string) =>
   api.request(operation.method, path, operation.json === undefined ? {} : { json: operation.json });
 
-/** What goes for every row of its kind. */
+/** The cases of all rows of a kind. */
 function commonCases(row: string): Cases {
   const operation = operationOf(row);
   const { method, path, json, query } = operation;
@@ -104,12 +104,12 @@ const NO_DESTINATION = (row: string): Case => ({
     return asked(operationOf(row), bare.api, targetOf(operationOf(row), at));
   },
 });
-/** The request of the row as `operations.ts` has it, to the activated device. */
+/** The request of the row in `operations.ts`, for the activated device. */
 const PLAIN = (row: string, title: string): Case => ({
   title,
   run: (world) => asked(operationOf(row), world.api, target(operationOf(row), world)),
 });
-/** What acts on an activated device. */
+/** The cases of operations on an activated device. */
 const ON_ACTIVATED = (row: string): Cases => ({
   201: PLAIN(row, 'an activated device'),
   403: NOT_ACTIVATED(row),
@@ -120,7 +120,7 @@ const OTHER_METHOD = (method: string, row: string): Case => ({
   run: (world) => world.api.request(method, target(operationOf(row), world)),
 });
 
-/** What is a row's own. */
+/** The cases of single rows. */
 const OWN: Record<string, Cases> = {
   'op 1': { 200: PLAIN('op 1', 'settings of the application') },
   'op 2': { 200: PLAIN('op 2', 'settings are changed') },
@@ -391,7 +391,7 @@ const OWN: Record<string, Cases> = {
   },
 };
 
-/** How each status of a row is produced; a status without a case is missing here. */
+/** The case for each status of a row; undefined if it is missing here. */
 export function casesOf(row: string): [status: number, one: Case | undefined][] {
   const cases: Cases = { ...commonCases(row), ...OWN[row] };
   return (ROWS[row]?.statuses ?? []).map((status) => [status, cases[status]]);

@@ -33,13 +33,16 @@ export interface Operation {
   'x-specification-row'?: string;
 }
 export interface OpenApi {
-  /** By `GET /v1/applications/{applicationId}`. */
+  /** Keys like `GET /v1/applications/{applicationId}`. */
   operations: Map<string, Operation>;
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options'];
 
-/** Replaces every reference into the document itself; those to files stay. What several refer to is there once. */
+/**
+ * Replaces every reference into the document itself; references to files stay. A part with several references exists
+ * once.
+ */
 function resolve(document: unknown): unknown {
   const known = new Map<string, unknown>();
   function target(reference: string): unknown {
@@ -63,7 +66,7 @@ function resolve(document: unknown): unknown {
 const require = createRequire(import.meta.url);
 const KEPT = join(import.meta.dirname, '../../.tap/documents');
 
-/** A document in YAML. Reading one takes a third of the start of a test file, so what was read is kept, by its content. */
+/** A document in YAML. Parsing one takes a third of the start of a test file, so the result is kept, by content. */
 function parsed(file: string): unknown {
   const text = readFileSync(`${SCHEMA_FOLDER}${file}`, 'utf8');
   const kept = join(KEPT, `${createHash('sha256').update(text).digest('hex')}.json`);
@@ -116,8 +119,8 @@ export function schemaName(schema: Schema): SchemaName {
 }
 
 /**
- * The template of the document that a request is of, with the methods that it has. Of several, one without parameters
- * comes first, and one that has the method before one that has not.
+ * The path template for a request, with its methods. If several match, one without parameters comes first, and one with
+ * the method before one without.
  */
 export function findPath(
   document: OpenApi,

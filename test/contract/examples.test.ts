@@ -22,7 +22,7 @@ function messageOf(name: string): unknown {
   return {};
 }
 
-/** What an example has to say: its keys, and the types of their values; of a list, each kind of item once. */
+/** The shape of an example: its keys and the types of their values; of a list, each kind of item once. */
 function shapeOf(value: unknown): unknown {
   if (value === null) return 'null';
   if (Array.isArray(value)) return [...new Set(value.map((item) => JSON.stringify(shapeOf(item))))].sort();
@@ -38,7 +38,7 @@ const schemasOf = ({ schema }: Media) => ('oneOf' in schema ? schema.oneOf : [sc
 const valuesOf = ({ example, examples }: Media): unknown[] =>
   examples ? Object.values(examples).map(({ value }) => value) : example === undefined ? [] : [example];
 
-/** Whether what is served is described in it, and not a document, a page, or a stream that has no end. */
+/** Whether the document describes the answer; false for documents, pages, and endless streams. */
 const isDescribed = ([, { security, operationId, responses }]: [string, Operation]): boolean =>
   (security.length > 0 && !responses['200']?.content?.['text/event-stream']) ||
   operationId === 'get-jwks' ||
@@ -69,7 +69,7 @@ t.test('every request example is accepted, and every answer example has the shap
     after?: (answer: CheckedAnswer) => Promise<unknown>;
   }
   const basic = Buffer.from(`${tenant.applicationId}:${tenant.secret}`).toString('base64');
-  /** Every operation, once, in an order in which each can succeed. */
+  /** Every operation once, in an order in which each can succeed. */
   const steps: Step[] = [
     { operationId: 'post-api-v1-authenticate', headers: { authorization: `Basic ${basic}` } },
     { operationId: 'get-jwks' },
@@ -147,7 +147,8 @@ t.test('every request example is accepted, and every answer example has the shap
     },
     {
       operationId: 'post-v1-applications-webhooks-test',
-      before: async () => world.clock.advance(2), // it is made later than the one before: identifiers tell a millisecond
+      // Two milliseconds later than the one before, because identifiers are ordered by milliseconds.
+      before: async () => world.clock.advance(2),
       after: () => world.idle(),
     },
     { operationId: 'get-v1-applications-webhooks-deliveries', query: '?status=delivered' },
@@ -243,7 +244,7 @@ t.test('every answer of an operation has an example for each status that has a b
   }
 });
 
-t.test('every message has examples, which are what its topic or webhook takes', async (t) => {
+t.test('every message has examples, which its topic or webhook accepts', async (t) => {
   for (const { address, messages } of Object.values(readAsyncApi().channels)) {
     for (const [name, { examples = [], payload }] of Object.entries(messages)) {
       t.not(examples.length, 0, name);

@@ -13,11 +13,11 @@ const listeners = [
   { file: 'openapi-admin.yaml', routes: ADMIN_ROUTES },
 ] as const;
 
-/** What the contract adds to a row. */
+/** The statuses that the contract adds to a row. */
 const ADDED = new Set([409, 413, 422, 429, 503]);
 /**
- * What the table of errors says beyond a row. Ops 7 and 15 have a path parameter that may be wrong (404), op 15 also a
- * package that may not be found; op 8 a scope and an application that may be foreign (403).
+ * The statuses that the table of errors adds to a row. Ops 7 and 15 have a path parameter that may be malformed (404),
+ * op 15 also a package that may not exist. Op 8 has a scope and an application that may be foreign (403).
  */
 const ADDED_TO: Record<string, number[]> = { 'op 7': [404], 'op 8': [403], 'op 15': [404] };
 
@@ -40,7 +40,7 @@ for (const { file, routes } of listeners) {
     t.same([...operations.keys()].sort(), [...table.keys()].sort());
   });
 
-  t.test(`${file}: a route wants the token and the scope that its operation documents`, async (t) => {
+  t.test(`${file}: a route needs the token and the scope that its operation documents`, async (t) => {
     each((operation, route, key) => {
       const [requirement] = operation.security;
       if (file === 'openapi-admin.yaml') {

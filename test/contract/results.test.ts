@@ -12,7 +12,7 @@ const [PEER] = peersOf('490154203237518');
 const BLUETOOTH = { type: 'bluetooth' };
 const INSTALL = { package: 'com.example.camera', version: '1.0.0' };
 
-/** Parameters with which a simulated device answers a success. */
+/** Parameters with which a simulated device succeeds. */
 const PARAMETERS: Record<string, Record<string, unknown>> = {
   activate: { applicationId: 'patrol', clientId: 'camera-07' },
   deactivate: { applicationId: 'patrol' },
@@ -27,7 +27,7 @@ const PARAMETERS: Record<string, Record<string, unknown>> = {
   updateFirmware: INSTALL,
 };
 
-t.test('what a device answers to each operation is what is documented as its result', async (t) => {
+t.test('the answer of a device to each operation is the documented result', async (t) => {
   t.same(Object.keys(documented).sort(), [...Object.keys(PARAMETERS), 'cancel'].sort());
   const state = newState(plainEquipment);
   for (const [name, parameters] of Object.entries(PARAMETERS)) {

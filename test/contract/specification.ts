@@ -11,7 +11,7 @@ const B = 'svc:application:write';
 const C = 'svc:device:read';
 const D = 'svc:device:write';
 
-/** The specification's "Endpoints" table, written down from it and not from the code. */
+/** The specification's "Endpoints" table, copied from the specification and not from the code. */
 // biome-ignore format: a table is read by its rows
 export const SPECIFICATION: Record<string, Row> = {
   'op 1': { key: 'GET /v1/applications/{applicationId}', scope: A, statuses: [200, 400, 401, 403, 500] },
@@ -45,7 +45,10 @@ export const SPECIFICATION: Record<string, Row> = {
   'op 29': { key: 'GET /v1/applications/{applicationId}/firmware', scope: A, statuses: [200, 400, 401, 403, 500] },
 };
 
-/** The operations that it refers to without showing them, and the webhook operations: the statuses of the contract. */
+/**
+ * The operations that the specification refers to without showing them, and the webhook operations, with the statuses
+ * of the contract.
+ */
 // biome-ignore format: a table is read by its rows
 export const REFERENCED: Record<string, Row> = {
   'connectivity state read': { key: 'GET /v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', scope: C, statuses: [201, 400, 401, 403, 404, 500] },

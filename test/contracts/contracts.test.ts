@@ -7,12 +7,12 @@ import { hasCheckDigit } from '../../src/platform/contracts/keywords.ts';
 
 const contracts = loadContracts();
 
-t.test('a body that obeys its schema comes back as it was', async (t) => {
+t.test('a valid body comes back unchanged', async (t) => {
   const body = [{ ssid: 'home', security: 'WPA2', password: 'long enough' }];
   t.equal(contracts.check('rest/wifi-settings', body, 'body'), body);
 });
 
-t.test('a body that does not is refused with its faults', async (t) => {
+t.test('an invalid body is refused with its faults', async (t) => {
   t.throws(() => contracts.check('rest/activation-request', { clientId: 1 }, 'body'), {
     code: 'REQUEST_INVALID',
     details: [{ loc: ['body', 'clientId'], type: 'string_type' }],
@@ -86,7 +86,7 @@ t.test('Luhn: of ten last digits exactly one is right', async (t) => {
 });
 
 t.test('every schema obeys JSON Schema 2020-12', async (t) => {
-  // The service does not ask: it would be most of its start.
+  // The service does not check this, because it would take most of its start.
   const ajv = new Ajv2020({ strict: false, logger: false });
   for (const [name, document] of contracts.documents) {
     t.ok(ajv.validateSchema(document), `${name} ${ajv.errorsText(ajv.errors)}`);
@@ -94,7 +94,7 @@ t.test('every schema obeys JSON Schema 2020-12', async (t) => {
   t.notOk(ajv.validateSchema({ ...contracts.documents.get('common/name'), type: 'text' }), 'no type of JSON');
 });
 
-t.test('refused values throw a DomainError, never a fault of ours', async (t) => {
+t.test('refused values throw a DomainError, never another error', async (t) => {
   const odd = [undefined, null, 0, '', 'x', [], {}, [[]], { __proto__: null }, JSON.parse('{"__proto__":1}')];
   for (const name of contracts.documents.keys()) {
     for (const value of odd) {

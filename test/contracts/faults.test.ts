@@ -8,7 +8,7 @@ import { judgedSchema } from '../../src/platform/contracts/judged-schema.ts';
 
 const contracts = loadContracts();
 
-/** `loc type msg` of every fault: one line each, so that a doubled one is seen. */
+/** Every fault as a line `loc type msg`, so that a duplicate is visible. */
 const found = (name: SchemaName, value: unknown): string[] => contracts.faults(name, value, 'body').map(line);
 const line = ({ loc, type, msg }: Fault): string => `${loc.join('.')} ${type} ${msg}`;
 
@@ -145,7 +145,7 @@ t.test('a pattern without a sentence for people is a fault of the schema', async
   });
 });
 
-t.test('counts are judged before what they count, and faults are told up to a bound', async (t) => {
+t.test('lengths of lists are checked before their items, and faults are listed up to a bound', async (t) => {
   t.same(
     found(
       'rest/wifi-settings',
@@ -176,7 +176,7 @@ t.test('counts are judged before what they count, and faults are told up to a bo
   );
 });
 
-t.test('every list that comes from outside has a bound', async (t) => {
+t.test('every list from outside has a bound', async (t) => {
   const bodies = [...API_ROUTES, ...ADMIN_ROUTES].flatMap(({ body, form }) => body ?? form ?? []);
   const messages = ['mqtt/ack', 'mqtt/status', 'mqtt/event', 'mqtt/request'] as const;
   const seen = new Set<string>();

@@ -8,7 +8,7 @@ const WELL_FORMED = [
   'sl-rozaj-biske', 'sl-nedis', 'de-CH-1901', 'sl-IT-nedis', 'hy-Latn-IT-arevela', 'de-DE', 'es-419', 'de-CH-x-phonebk',
   'az-Arab-x-AZE-derbend', 'x-whatever', 'qaa-Qaaa-QM-x-southern', 'de-Qaaa', 'sr-Qaaa-RS', 'en-US-u-islamcal',
   'zh-CN-a-myext-x-private', 'en-a-myext-b-another', 'ar-a-aaa-b-bbb-a-ccc',
-  // either case, every length of a part, the longest of a use
+  // either case, every length of a part, the longest tag in use
   'JA-jp', 'I-KLINGON', 'en-GB-oed', 'sgn-BE-FR', 'art-lojban', 'zh-min-nan', 'abcd', 'abcdefgh', 'en-1994', 'en-0-aa',
   'zh-aaa-bbb-ccc-Abcd-123-abcde-0abc', 'x-1-2-abcdefgh',
 ];

@@ -5,7 +5,7 @@ import { readMigrations } from '../../src/platform/database/migration-files.ts';
 import { createEmptyDatabase, type DatabaseKind } from '../postgres/databases.ts';
 import { onBoth } from './kinds.ts';
 
-/** The migration that fills what is new from what is there. */
+/** The migration that fills new columns from existing data. */
 const FILLS = 19;
 
 async function openBefore(t: Test, kind: DatabaseKind) {
@@ -57,7 +57,7 @@ onBoth(t, async (t, kind) => {
       VALUES ('d', 'a', '${operation}', ${parameters ? `'${JSON.stringify(parameters)}'` : 'NULL'}, 'queued', ${due}, 0, 0, 0)`);
   await transaction('installSoftware', item('a', '1.2'), 1);
   await transaction('setWifi', { networks: [] }, 1);
-  await transaction('updateFirmware', null, 1); // cancelled, and its device must still hear of it
+  await transaction('updateFirmware', null, 1); // cancelled, and its device must still get the cancel
   for (const text of texts.slice(FILLS - 1)) await run(text);
 
   t.same(

@@ -6,7 +6,7 @@ import { openTestDatabase } from '../applications/tenant.ts';
 const COUNT = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
   SELECT count(*) AS counted FROM numbers`;
 
-t.test('who asks many questions lets others ask between any two of them', async (t) => {
+t.test('a caller with many queries lets others query between any two of them', async (t) => {
   const { database } = openTestDatabase(t);
   const many = inTurn(database.aside);
   const answered: string[] = [];
@@ -14,14 +14,14 @@ t.test('who asks many questions lets others ask between any two of them', async 
     await many.get(COUNT, 10_000);
     answered.push(name);
   });
-  await Promise.resolve(); // the first is on its way
+  await Promise.resolve(); // the first is in progress
   await database.aside.get(COUNT, 10_000);
   answered.push('another');
   await Promise.all(asked);
   t.same(answered, ['first', 'another', 'second', 'third']);
 });
 
-t.test('one that fails holds up none of the others', async (t) => {
+t.test('a failed query delays no other', async (t) => {
   const { database } = openTestDatabase(t);
   const sql = inTurn(database.aside);
   const [wrong, right] = await Promise.allSettled([sql.all('SELECT missing FROM devices'), sql.get(COUNT, 5)]);
@@ -31,13 +31,13 @@ t.test('one that fails holds up none of the others', async (t) => {
 });
 
 t.test(
-  'who asks little waits for one question of another developer, however many applications that one has',
+  'a caller with few queries waits for one query of another developer, however many applications that one has',
   async (t) => {
     const { database } = openTestDatabase(t);
     const asking = createAsking();
     const sql = inTurn(database.aside, asking.whose);
     const answered: string[] = [];
-    /** A list of so many questions, one after another, in the name of an application. */
+    /** Lists with so many queries, one after another, in the name of an application. */
     const list = (developerId: string, applicationId: string, questions: number): Promise<void> =>
       asking.run(developerId, applicationId, async () => {
         for (let question = 0; question < questions; question += 1) {
@@ -46,7 +46,7 @@ t.test(
         }
       });
     const many = Array.from({ length: 16 }, (_, index) => list('many', `many ${index % 8}`, 5));
-    await Promise.resolve(); // the first is on its way
+    await Promise.resolve(); // the first is in progress
     await list('few', 'few', 4);
     t.ok(answered.length <= 9, `${answered.length} questions were answered until its four were`);
     await Promise.all(many);

@@ -21,7 +21,7 @@ export async function openDatabaseOf(kind: DatabaseKind, t: Test, told: Told = {
   return database;
 }
 
-/** What the port promises holds for both: runs the tests on each that is there. */
+/** Runs the tests on each available database, because the port makes the same promises for both. */
 export const onBoth = (t: Test, tests: (t: Test, kind: DatabaseKind) => void | Promise<void>): void => {
   for (const kind of ['sqlite', 'postgres'] as const) {
     const skip = kind === 'postgres' && NO_POSTGRES;

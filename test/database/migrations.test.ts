@@ -7,13 +7,13 @@ import { migrate as migrateSqlite } from '../../src/platform/database/sqlite/mig
 import { createEmptyDatabase } from '../postgres/databases.ts';
 import { onBoth } from './kinds.ts';
 
-/** The last of those before there were nodes beside which it could run. */
+/** The last migration from before there were nodes that run beside it. */
 const LAST_ALONE = 17;
 const REMOVES = /^-- Removes what releases since \S+ do not read\.\n/;
 
 const postgres = readMigrations('postgres');
 
-t.test('the migrations of both databases are of one name and number', async (t) => {
+t.test('the migrations of both databases have the same names and numbers', async (t) => {
   const sqlite = readMigrations('sqlite');
   t.same(
     postgres.map(({ name }) => name),
@@ -21,7 +21,7 @@ t.test('the migrations of both databases are of one name and number', async (t) 
   );
 });
 
-/** What a statement takes away from nodes of the release before; undefined when it only adds. */
+/** The part of a statement that would break nodes of the former release; undefined if it only adds. */
 function takesAway(statement: string): string | undefined {
   const [taken] = /\b(DROP|RENAME|SET NOT NULL|ALTER COLUMN|TRUNCATE)\b|\bADD CONSTRAINT\b/i.exec(statement) ?? [];
   if (taken !== undefined && !/^\s*DROP INDEX\b/i.test(statement)) return taken;
@@ -32,7 +32,7 @@ function takesAway(statement: string): string | undefined {
 
 const statementsOf = (text: string): string[] => text.replaceAll(/--.*$/gm, '').split(';');
 
-t.test('what a migration of PostgreSQL does leaves nodes of the release before as they are', async (t) => {
+t.test('a migration on PostgreSQL does not break nodes of the former release', async (t) => {
   for (const { number, name, text } of postgres) {
     if (number <= LAST_ALONE || REMOVES.test(text)) continue;
     for (const statement of statementsOf(text))
@@ -40,7 +40,7 @@ t.test('what a migration of PostgreSQL does leaves nodes of the release before a
   }
 });
 
-t.test('what would stop them is found', async (t) => {
+t.test('a statement that would break them is found', async (t) => {
   t.equal(takesAway('ALTER TABLE devices DROP COLUMN blocked'), 'DROP');
   t.equal(takesAway('ALTER TABLE devices RENAME TO cameras'), 'RENAME');
   t.equal(takesAway('ALTER TABLE devices ALTER COLUMN blocked SET NOT NULL'), 'ALTER COLUMN');

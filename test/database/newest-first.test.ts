@@ -8,7 +8,7 @@ interface Row {
 }
 
 const ROWS = 25_000;
-/** Every thousandth is rare, the first twelve are first. */
+/** Every thousandth row is rare; the first twelve are of another kind. */
 const kindOf = (id: number): string => (id <= 12 ? 'first' : id % 1000 === 0 ? 'rare' : 'common');
 
 void t.test('pages of a list', async (t) => {
@@ -57,7 +57,7 @@ void t.test('pages of a list', async (t) => {
   const wanted = (kind: string | null, offset: number): number[] =>
     all.filter((id) => kind === null || kindOf(id) === kind).slice(offset);
 
-  await t.test('whoever follows the links gets every row that matches once, the newest first', async (t) => {
+  await t.test('following the links gives every matching row once, the newest first', async (t) => {
     for (const kind of [null, 'common', 'rare', 'first', 'none']) {
       for (const [offset, limit] of [
         [0, 1000],
@@ -74,13 +74,13 @@ void t.test('pages of a list', async (t) => {
     }
   });
 
-  await t.test('a page looks at a bounded number of rows, so what is rare comes in short pages', async (t) => {
+  await t.test('a page reads a bounded number of rows, so rare rows come in short pages', async (t) => {
     t.same((await list('first', { offset: 0, limit: 100 })).rows, [], 'nothing among the newest 2,000');
     t.equal((await follow('first', { offset: 0, limit: 100 })).pages, 13);
     t.equal((await follow(null, { offset: 0, limit: 1000 })).pages, 25, 'without a filter every page is full');
   });
 
-  await t.test('a page of large rows is shorter, and the next one goes on behind it', async (t) => {
+  await t.test('a page of large rows is shorter, and the next one continues after it', async (t) => {
     size = 500_000;
     const page = await list(null, { offset: 7, limit: 1000 });
     t.equal(page.rows.length, 50, '4 MiB are full within one step');
@@ -93,7 +93,7 @@ void t.test('pages of a list', async (t) => {
     size = undefined;
   });
 
-  await t.test('the total is told when it can be known', async (t) => {
+  await t.test('the total is shown if it can be known cheaply', async (t) => {
     t.equal((await list(null, { offset: 0, limit: 1 })).total, null);
     t.equal((await list('rare', { offset: 0, limit: 1 })).total, null);
     await database.transact((unit) => unit.run('DELETE FROM transactions WHERE transaction_id > 9000'));

@@ -10,8 +10,8 @@ import {
 } from '../../src/views/transactions-repository.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
-// What lists of a whole fleet look at, by the plans of their statements: nothing of it is different for more rows.
-t.test('lists of a whole fleet look at what their indexes name', async (t) => {
+// The plans of the lists' statements show which rows they read; they are the same for more rows.
+t.test('lists of a whole fleet read only the rows that their indexes name', async (t) => {
   const { database } = openTestDatabase(t);
   await database.transact(async (unit) => {
     await unit.run(
@@ -38,37 +38,43 @@ t.test('lists of a whole fleet look at what their indexes name', async (t) => {
     );
   const sorted = (plans: readonly string[]): string[] => plans.filter((step) => step.startsWith('USE TEMP B-TREE'));
 
-  t.test('devices in the order of an index: nothing is sorted, the last page is as the first', async (t) => {
-    for (const [filter, index] of [
-      [{}, /^SEARCH d USING COVERING INDEX sqlite_autoindex_devices_1 \(device_id>\?\)/],
-      [{ prefix: '3' }, /^SEARCH d USING COVERING INDEX sqlite_autoindex_devices_1 \(device_id>\?/],
-      [
-        { developerId: 'd' },
-        /^SEARCH d USING COVERING INDEX devices_by_developer \(developer_id=\? AND device_id>\?\)/,
-      ],
-      [{ applicationId: 'a' }, /^SEARCH d USING .*INDEX devices_by_application \(application_id=\? AND device_id>\?\)/],
-    ] as const) {
-      const plans = await places(filter);
-      t.match(plans[0], index);
-      t.same(sorted(plans), [], JSON.stringify(filter));
-      for (const step of plans.slice(1)) t.match(step, /^SEARCH p USING INDEX .*\(device_id=\?\)/);
-    }
-  });
+  t.test(
+    'devices come in the order of an index: nothing is sorted, and the last page costs as much as the first',
+    async (t) => {
+      for (const [filter, index] of [
+        [{}, /^SEARCH d USING COVERING INDEX sqlite_autoindex_devices_1 \(device_id>\?\)/],
+        [{ prefix: '3' }, /^SEARCH d USING COVERING INDEX sqlite_autoindex_devices_1 \(device_id>\?/],
+        [
+          { developerId: 'd' },
+          /^SEARCH d USING COVERING INDEX devices_by_developer \(developer_id=\? AND device_id>\?\)/,
+        ],
+        [
+          { applicationId: 'a' },
+          /^SEARCH d USING .*INDEX devices_by_application \(application_id=\? AND device_id>\?\)/,
+        ],
+      ] as const) {
+        const plans = await places(filter);
+        t.match(plans[0], index);
+        t.same(sorted(plans), [], JSON.stringify(filter));
+        for (const step of plans.slice(1)) t.match(step, /^SEARCH p USING INDEX .*\(device_id=\?\)/);
+      }
+    },
+  );
 
-  t.test('what few devices have begins at its own index', async (t) => {
+  t.test('a rare value is found by its own index', async (t) => {
     t.match(await places({ firmware: '9' }), [/device_status_by_firmware \(firmware=\?/]);
     t.match(await places({ package: 'p', version: '1' }), [/device_software_by_version \(package=\? AND version=\?/]);
     const byTime = await places({}, '-lastSeen');
     t.equal(sorted(byTime).length, 1, 'by time they are sorted: for a thread of its own');
   });
 
-  t.test('a page of devices is looked up by their identifiers', async (t) => {
+  t.test('the devices of a page are read by their identifiers', async (t) => {
     const plans = await plansOf((sql) => fleetRows(sql, ['1', '2']));
     for (const step of plans.filter((one) => !/SUBQUERY|LIST/.test(one))) t.match(step, /^SEARCH \w+ USING/);
     t.match(plans.join('\n'), /SEARCH t USING .*transactions_due \(device_id=\?\)/);
   });
 
-  t.test('unfinished transactions come from the index of what is due, whatever has ended', async (t) => {
+  t.test('unfinished transactions come from the index of due ones, however many have ended', async (t) => {
     for (const [filter, page] of [
       [{}, { limit: 9, newestFirst: false }],
       [{}, { limit: 9, after: 5, newestFirst: false }],
@@ -90,7 +96,7 @@ t.test('lists of a whole fleet look at what their indexes name', async (t) => {
     t.match(own.join('\n'), /SEARCH transactions USING .*transactions_due \(device_id=\?\)/);
   });
 
-  t.test('all transactions come by their numbers, those of a device by its indexes', async (t) => {
+  t.test('all transactions come in the order of their numbers, those of a device by its indexes', async (t) => {
     const between = { from: 1, before: 9, limit: 9 };
     const plans = await plansOf((sql) => transactionsBetween(sql, { applicationId: 'a', status: 'failed' }, between));
     t.same(plans, ['SEARCH transactions USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)']);
@@ -100,7 +106,7 @@ t.test('lists of a whole fleet look at what their indexes name', async (t) => {
     }
   });
 
-  t.test('who has a version, waits for it, failed at it', async (t) => {
+  t.test('the devices that have a version, wait for it, or failed at it', async (t) => {
     const name = { line: 'software', package: 'p' } as const;
     const page = { applicationId: undefined, after: '', limit: 9 };
     for (const [state, index] of [

@@ -7,7 +7,7 @@ const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (
 const count = 'SELECT count(*) AS "n" FROM developers';
 const all = 'SELECT developer_id AS "id" FROM developers ORDER BY developer_id';
 
-// Each unit names a device of its own, so that they share a commit on a server too.
+// Each unit has the key of another device, so that they share a commit on a server, too.
 onBoth(t, async (t, kind) => {
   await t.test('units of work that arrive together share one commit', async (t) => {
     const commits: number[] = [];
@@ -41,7 +41,7 @@ onBoth(t, async (t, kind) => {
     );
   });
 
-  await t.test('nobody is answered before the commit, and effects come before any answer, in order', async (t) => {
+  await t.test('no caller is answered before the commit, and effects come before any answer, in order', async (t) => {
     const database = await openDatabaseOf(kind, t);
     const seen: string[] = [];
     const unit = (id: string) =>
@@ -59,22 +59,25 @@ onBoth(t, async (t, kind) => {
     t.same(seen, ['effect a', 'effect b', 'answered a', 'answered b']);
   });
 
-  await t.test('what a unit of a device changed in memory is undone before the next one of it runs', async (t) => {
-    const database = await openDatabaseOf(kind, t);
-    let slots = 0;
-    const failing = database.transact(async (unit) => {
-      slots += 1;
-      unit.onRollback(() => {
-        slots -= 1;
-      });
-      throw new Error('no');
-    }, 'd');
-    const next = database.transact(async () => slots, 'd');
-    await t.rejects(failing, /no/);
-    t.equal(await next, 0);
-  });
+  await t.test(
+    'the changes of a failed unit in memory are undone before the next unit of its device runs',
+    async (t) => {
+      const database = await openDatabaseOf(kind, t);
+      let slots = 0;
+      const failing = database.transact(async (unit) => {
+        slots += 1;
+        unit.onRollback(() => {
+          slots -= 1;
+        });
+        throw new Error('no');
+      }, 'd');
+      const next = database.transact(async () => slots, 'd');
+      await t.rejects(failing, /no/);
+      t.equal(await next, 0);
+    },
+  );
 
-  await t.test('units of one device run one after another, in the order in which they came', async (t) => {
+  await t.test('units of one device run one after another, in the order of their arrival', async (t) => {
     const database = await openDatabaseOf(kind, t);
     const seen: string[] = [];
     const unit = (id: string, device: string) =>
@@ -91,7 +94,7 @@ onBoth(t, async (t, kind) => {
   });
 
   await t.test(
-    'one device with many units holds up no other',
+    'one device with many units delays no other',
     { skip: kind === 'sqlite' && 'units run one after another there' },
     async (t) => {
       const database = await openDatabaseOf(kind, t);
@@ -111,7 +114,7 @@ onBoth(t, async (t, kind) => {
     },
   );
 
-  await t.test('a unit submitted after close is refused; one before is finished', async (t) => {
+  await t.test('a unit after close is refused; one before is finished', async (t) => {
     const database = await openDatabaseOf(kind, t);
     const last = database.transact((unit) => unit.run(insert, 'last'));
     const closed = database.close();
@@ -132,7 +135,7 @@ onBoth(t, async (t, kind) => {
     }
   });
 
-  await t.test('work that nobody waits for joins the commit of somebody who does', async (t) => {
+  await t.test('work without a caller joins the commit of a unit with a caller', async (t) => {
     const commits: number[] = [];
     const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
     const late = database.transactAlong((unit) => unit.run(insert, 'late'));
@@ -147,7 +150,7 @@ onBoth(t, async (t, kind) => {
     await waiting;
   });
 
-  await t.test('work that nobody waits for holds up nobody on a server', { skip: kind === 'sqlite' }, async (t) => {
+  await t.test('on a server, work without a caller delays no caller', { skip: kind === 'sqlite' }, async (t) => {
     const database = await openDatabaseOf(kind, t);
     const begun = Promise.withResolvers<void>();
     const waited = Promise.withResolvers<void>();
@@ -165,7 +168,7 @@ onBoth(t, async (t, kind) => {
     t.same(await database.read.get(count), { n: 3 });
   });
 
-  await t.test('more units than one commit takes are all committed', async (t) => {
+  await t.test('more units than one commit holds are all committed', async (t) => {
     const commits: number[] = [];
     const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
     const ids = Array.from({ length: 600 }, (_, index) => `d${index}`);
@@ -177,7 +180,7 @@ onBoth(t, async (t, kind) => {
     t.ok(commits.length > 2 && Math.max(...commits) <= 256);
   });
 
-  await t.test('units of one developer’s many devices hold up another’s for no more than one commit', async (t) => {
+  await t.test('units of one developer’s many devices delay another’s for at most one commit', async (t) => {
     let commits = 0;
     const onCommit = (): void => {
       commits += 1;
@@ -203,7 +206,7 @@ onBoth(t, async (t, kind) => {
     t.equal(committedAt.length, 902);
   });
 
-  await t.test('units of one device are committed in their order, however many there are of it', async (t) => {
+  await t.test('units of one device are committed in their order, however many there are', async (t) => {
     const database = await openDatabaseOf(kind, t, { ownerOf: (key) => key.slice(0, 1) });
     const order = new Map<string, number[]>();
     const keys = ['a 1', 'a 2', 'b 1'];
@@ -223,42 +226,45 @@ onBoth(t, async (t, kind) => {
       );
   });
 
-  await t.test('a unit that fails after a change takes nobody along: their effects happen once', async (t) => {
-    const database = await openDatabaseOf(kind, t);
-    let slots = 0;
-    const effects: string[] = [];
-    const takeSlot = (id: string) => async (unit: UnitOfWork) => {
-      slots += 1;
-      unit.onRollback(() => {
-        slots -= 1;
-      });
-      unit.onCommit(() => effects.push(id));
-      await unit.run(insert, id);
-    };
-    const results = await Promise.allSettled([
-      database.transact(takeSlot('a'), 'a'),
-      database.transact(async (unit) => {
-        await takeSlot('b')(unit);
-        throw new Error('late');
-      }, 'b'),
-      database.transact(takeSlot('c'), 'c'),
-      database.transact(async (unit) => {
-        await unit.get(count);
-        throw new Error('early');
-      }, 'd'),
-    ]);
-    t.match(results, [
-      { status: 'fulfilled' },
-      { reason: { message: 'late' } },
-      { status: 'fulfilled' },
-      { reason: { message: 'early' } },
-    ]);
-    t.strictSame(effects, ['a', 'c']);
-    t.equal(slots, 2);
-    t.same(await database.read.all(all), [{ id: 'a' }, { id: 'c' }]);
-  });
+  await t.test(
+    'a unit that fails after a change affects no other: the effects of the others happen once',
+    async (t) => {
+      const database = await openDatabaseOf(kind, t);
+      let slots = 0;
+      const effects: string[] = [];
+      const takeSlot = (id: string) => async (unit: UnitOfWork) => {
+        slots += 1;
+        unit.onRollback(() => {
+          slots -= 1;
+        });
+        unit.onCommit(() => effects.push(id));
+        await unit.run(insert, id);
+      };
+      const results = await Promise.allSettled([
+        database.transact(takeSlot('a'), 'a'),
+        database.transact(async (unit) => {
+          await takeSlot('b')(unit);
+          throw new Error('late');
+        }, 'b'),
+        database.transact(takeSlot('c'), 'c'),
+        database.transact(async (unit) => {
+          await unit.get(count);
+          throw new Error('early');
+        }, 'd'),
+      ]);
+      t.match(results, [
+        { status: 'fulfilled' },
+        { reason: { message: 'late' } },
+        { status: 'fulfilled' },
+        { reason: { message: 'early' } },
+      ]);
+      t.strictSame(effects, ['a', 'c']);
+      t.equal(slots, 2);
+      t.same(await database.read.all(all), [{ id: 'a' }, { id: 'c' }]);
+    },
+  );
 
-  await t.test('a change by a statement that answers rows is taken back as well', async (t) => {
+  await t.test('a change by a statement that returns rows is rolled back as well', async (t) => {
     const database = await openDatabaseOf(kind, t);
     for (const method of ['get', 'all'] as const) {
       for (const key of ['d', undefined]) {
@@ -272,7 +278,7 @@ onBoth(t, async (t, kind) => {
     }
   });
 
-  await t.test('work that comes in crowds shares commits, and little of it is committed at once', async (t) => {
+  await t.test('crowds of units share commits, each of a bounded size', async (t) => {
     const commits: number[] = [];
     const database = await openDatabaseOf(kind, t, { onCommit: (c) => commits.push(c.committed) });
     await database.transactInCrowd((unit) => unit.run(insert, 'alone'), 'alone');
@@ -280,7 +286,7 @@ onBoth(t, async (t, kind) => {
     const crowd: Promise<unknown>[] = [];
     for (let n = 0; n < 300; n += 1) {
       crowd.push(database.transactInCrowd((unit) => unit.run(insert, `d${n}`), `d${n}`));
-      await turn(); // each comes in a turn of the event loop of its own
+      await turn(); // each arrives in a separate turn of the event loop
     }
     await Promise.all(crowd);
     t.equal(
@@ -290,7 +296,7 @@ onBoth(t, async (t, kind) => {
     t.ok(commits.length < 150, `${commits.length} commits`);
   });
 
-  await t.test('a value comes back as it was: numbers, text, bytes, nothing', async (t) => {
+  await t.test('a value comes back unchanged: numbers, text, bytes, null', async (t) => {
     const database = await openDatabaseOf(kind, t);
     const hash = Buffer.from([0, 1, 0x5c, 0x27, 0xff]);
     const texts = ['', `'"\\\n{},NULL`, '\u{1f600} é', 'a'.repeat(100_000)];

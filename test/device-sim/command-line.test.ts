@@ -13,7 +13,7 @@ function settingsOf(line: string, env: Record<string, string> = {}): RunSettings
   return command.settings;
 }
 
-t.test('without options it is ten prompt devices of the service of this folder, and no customer', async (t) => {
+t.test('without options a run has ten prompt devices, the service of this folder, and no customer', async (t) => {
   t.match(settingsOf(''), {
     run: 'short',
     mqtt: 'mqtt://127.0.0.1:1883',
@@ -53,7 +53,7 @@ t.test('options are a short way to a scenario', async (t) => {
   t.strictSame([...scenario.groups[0]!.behaviour.silentOperations], ['setApn', 'setWifi']);
 });
 
-t.test('a load is an action of a customer, who expects that nothing is lost or doubled', async (t) => {
+t.test('a load is an action of a customer, with the expectation that nothing is lost or doubled', async (t) => {
   const { scenario } = settingsOf('--load 2.5 --duration 60');
   t.match(scenario, {
     activate: true,
@@ -63,7 +63,7 @@ t.test('a load is an action of a customer, who expects that nothing is lost or d
   t.ok(texts.includes('lost == 0') && texts.includes('doubled == 0'));
 });
 
-t.test('software, storage, firmware and what happens by itself are read', async (t) => {
+t.test('options for software, storage, firmware and life are read', async (t) => {
   const line =
     '--storage 1000 --preinstall com.example.a@1.0-rc.1+b:7,com.example.b@2:1 --firmware 9 --management-client 2 ' +
     '--calls 12 --call-length 5-60 --recorded 1 --file-uploads 0.5 --file-size 1000 --status-interval 0 --lang ja';
@@ -98,7 +98,7 @@ t.test('software, storage, firmware and what happens by itself are read', async 
   });
 });
 
-t.test('an old firmware is a group of its own', async (t) => {
+t.test('an old firmware is a separate group', async (t) => {
   const { scenario } = settingsOf('--count 20 --old-firmware 0.1');
   t.match(scenario.groups, [
     { name: 'all', count: 18, equipment: { firmwareVersion: '9.001.0' } },
@@ -106,7 +106,7 @@ t.test('an old firmware is a group of its own', async (t) => {
   ]);
 });
 
-t.test('--print-scenario prints what the options are, which is a scenario again', async (t) => {
+t.test('--print-scenario prints the options as a valid scenario', async (t) => {
   const line = '--count 7 --load 5 --duration 10 --latency 5-50 --calls 12 --old-firmware 0.5 --seed 3';
   const printed = readCommandLine(words(`${line} --print-scenario`), {});
   if (printed.do !== 'print') return t.fail('nothing is printed');
@@ -131,7 +131,7 @@ t.test('a scenario is run by name or by file, in another size, with another seed
   t.equal(settingsOf('run shift').run, 'shift', 'a run has the name of its scenario');
 });
 
-t.test('where the receiver listens, and how it is reached', async (t) => {
+t.test('the address of the receiver, and its address for the service, are read', async (t) => {
   t.match(settingsOf('').webhook, { host: '127.0.0.1', port: 0, publicUrl: undefined });
   t.match(settingsOf('--webhook-listen 9000').webhook, { host: '127.0.0.1', port: 9000 });
   t.match(settingsOf('--webhook-listen [::]:9000 --webhook-url https://qa.example/hooks/').webhook, {
@@ -212,11 +212,11 @@ for (const [line, option] of [
   });
 }
 
-t.test('a command that there is not is answered with the one that is meant', async (t) => {
+t.test('an unknown command gets a suggestion', async (t) => {
   t.throws(() => readCommandLine(['chekc', 'a.yaml'], {}), { message: /did you mean "check"\?/ });
 });
 
-t.test('a scenario that there is not is refused in words', async (t) => {
+t.test('an unknown scenario is refused with a sentence', async (t) => {
   t.throws(() => readCommandLine(['run', 'smoky'], {}), {
     message: /^smoky: .*there is no scenario.*did you mean "smoke"/,
   });

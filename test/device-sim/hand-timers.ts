@@ -1,4 +1,4 @@
-/** Time that the test moves. */
+/** Timers whose time the test moves. */
 export function handTimers() {
   let now = 0;
   let due: { at: number; task: () => void }[] = [];
@@ -11,9 +11,9 @@ export function handTimers() {
         due = due.filter((other) => other !== entry);
       };
     },
-    /** How many wait. */
+    /** The number of waiting tasks. */
     waiting: () => due.length,
-    /** Runs what is due next; gives the time then, or undefined when nothing waits. */
+    /** Runs the next due task; returns its time, or undefined if no task waits. */
     async next(): Promise<number | undefined> {
       const entry = due.toSorted((a, b) => a.at - b.at)[0];
       if (!entry) return undefined;
@@ -23,7 +23,7 @@ export function handTimers() {
       await new Promise((resolve) => setImmediate(resolve));
       return now;
     },
-    /** Lets so much time go by without anything that is due. */
+    /** Moves the time without running a task. */
     skip(milliseconds: number): void {
       now += milliseconds;
     },

@@ -18,7 +18,7 @@ t.test('a percentile is never too low, and at most a thirtieth too high', (t) =>
   t.end();
 });
 
-t.test('those of two processes add up to that of one', (t) => {
+t.test('the histograms of two processes add up to that of one', (t) => {
   const [one, two, both] = [createHistogram(), createHistogram(), createHistogram()];
   for (let each = 0; each < 100; each += 1) {
     (each % 2 === 0 ? one : two).record(each);

@@ -10,7 +10,7 @@ interface Ack {
   [field: string]: unknown;
 }
 
-/** A broker of the library alone, on a free port: what a device does there, it does to any broker. */
+/** A broker of the library alone, on a free port, to test devices against any broker. */
 export async function startBroker({ password }: { password?: string } = {}) {
   const broker = await Aedes.createBroker();
   if (password !== undefined) {
@@ -30,7 +30,7 @@ export async function startBroker({ password }: { password?: string } = {}) {
   const clients = new Set<Client>();
   broker.on('client', (client) => clients.add(client));
   const acks: Ack[] = [];
-  /** Everything that devices published, in its order. */
+  /** All messages of devices, in their order. */
   const published: { kind: string; body: Record<string, unknown> }[] = [];
   const subscriptions: string[] = [];
   const arrived: (() => void)[] = [];
@@ -44,7 +44,7 @@ export async function startBroker({ password }: { password?: string } = {}) {
     for (const wake of arrived.splice(0)) wake();
   });
 
-  /** Resolves when `holds`, looked at after each message, gives something. */
+  /** Resolves when `holds`, called after each message, returns a value. */
   async function until<Found>(holds: () => Found | undefined | false): Promise<Found> {
     for (;;) {
       const found = holds();
@@ -62,7 +62,7 @@ export async function startBroker({ password }: { password?: string } = {}) {
     until,
     subscriptions,
     sockets,
-    /** Resolves when `count` acks came in all. */
+    /** Resolves when `count` acks have arrived in total. */
     async acksAre(count: number): Promise<Ack[]> {
       return until(() => acks.length >= count && acks);
     },
@@ -79,7 +79,7 @@ export async function startBroker({ password }: { password?: string } = {}) {
   };
 }
 
-/** A command as the service sends it. */
+/** A command in the form of the service. */
 export function command(
   transactionId: number,
   operation: string,

@@ -19,7 +19,7 @@ async function simulate(...args: string[]) {
   return { stdout, stderr, code };
 }
 
-/** A run in this process, of a broker that is no Lapel: nobody asks anything of the devices. */
+/** A run in this process against a plain broker, without a customer. */
 async function runHere(line: string, stopped: AbortSignal = new AbortController().signal) {
   const read = readCommandLine(line.split(' '), {});
   if (read.do !== 'run') throw new Error(`"${line}" is no run`);
@@ -65,7 +65,7 @@ t.test('a wrong option ends with 2 and names the option', async (t) => {
   t.equal(stdout, '');
 });
 
-t.test('check ends with 2 and says what is wrong with each file; with 0 when nothing is', async (t) => {
+t.test('check ends with 2 and the faults of each file, or with 0 if there are none', async (t) => {
   const folder = t.testdir({
     'good.yaml': 'name: good\ndevices: 2\nphases: [{ name: a, duration: 1s }]\n',
     'bad.yaml': 'name: bad\ndevices: 2\nphases: [{ name: a, duration: soon }]\n',
@@ -79,13 +79,13 @@ t.test('check ends with 2 and says what is wrong with each file; with 0 when not
   t.equal((await simulate('run', bad)).code, 2);
 });
 
-t.test('list says what there is', async (t) => {
+t.test('list shows the included scenarios', async (t) => {
   const { stdout, code } = await simulate('list');
   t.equal(code, 0);
   t.match(stdout, /^smoke {2,}Every operation/m);
 });
 
-t.test('a service that is not there ends with 3', async (t) => {
+t.test('a missing service ends with 3', async (t) => {
   await using admin = await startAdmin('token');
   const { stderr, code } = await simulate(
     ...`--admin ${admin.url} --admin-token token --mqtt mqtt://127.0.0.1:1 --wait 0`.split(' '),
@@ -94,7 +94,7 @@ t.test('a service that is not there ends with 3', async (t) => {
   t.match(stderr, /^the service could not be reached at mqtt:\/\/127\.0\.0\.1:1: /);
 });
 
-t.test('nobody to connect to ends with 1 and says why', async (t) => {
+t.test('a run in which no device can connect ends with 1 and its reason', async (t) => {
   const file = join(t.testdir(), 'devices.ndjson');
   writeFileSync(file, `${JSON.stringify({ deviceId: deviceIdFor(1, 0), credential: 'wrong' })}\n`);
   await using broker = await startBroker({ password: 'right' });
@@ -117,7 +117,7 @@ t.test('an interrupt ends a run with a report', async (t) => {
   t.match(JSON.parse(await output), { chapters: [{ fleet: { devices: 2, connections: 2 } }], interrupted: true });
 });
 
-t.test('a run until idle goes on while there is work, and ends after the quiet time', async (t) => {
+t.test('a run until idle continues while there is work, and ends after the quiet time', async (t) => {
   await using broker = await startBroker();
   const file = join(t.testdir(), 'devices.ndjson');
   writeFileSync(file, `${JSON.stringify({ deviceId: deviceIdFor(1, 0), credential: 'any' })}\n`);
@@ -127,7 +127,7 @@ t.test('a run until idle goes on while there is work, and ends after the quiet t
   t.ok(record.milliseconds >= 500, 'latency and quiet time');
 });
 
-t.test('a stop while the fleet still waits for its turns to connect ends at once', async (t) => {
+t.test('a stop ends the run at once, even if the fleet still waits to connect', async (t) => {
   await using broker = await startBroker();
   await using admin = await startAdmin('token');
   const controller = new AbortController();

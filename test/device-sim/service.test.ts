@@ -14,7 +14,7 @@ import { startUploadServer } from './files/upload-server.ts';
 type Event = { type: string; data: Record<string, unknown> };
 type Asked = { data: { files?: { name: string }[]; name: string } };
 
-/** The real service, a tenant whose settings all lead to one receiver, and a store that the receiver has URLs of. */
+/** The real service, a tenant whose settings all lead to one receiver, and a store for uploads. */
 t.test('a wearable and the real service', async (t) => {
   const clock = createFakeClock(Date.now() * 1000); // webhooks are verified against the real time
   const world = await startWorld(t, { clock, env: { LAPEL_ALLOW_HTTP_WEBHOOKS: 'true' } });
@@ -71,7 +71,7 @@ t.test('a wearable and the real service', async (t) => {
   await tenant.api.post(path, { json: {} });
   await told('transaction.succeeded');
 
-  t.test('what it reports is what op 7 says', async (t) => {
+  t.test('op 7 shows its reported status', async (t) => {
     await device.idle();
     const { body } = await tenant.api.get(`${path}/status`);
     t.match(body, {
@@ -89,26 +89,23 @@ t.test('a wearable and the real service', async (t) => {
     t.equal((await tenant.api.get(`${path}/status`)).body.lang, 'ja');
   });
 
-  t.test(
-    'an old firmware leaves a Bluetooth command where it is; updated, it answers when it comes again',
-    async (t) => {
-      const asked = transactionIdOf(await tenant.api.get(`${path}/connectivity/state?type=bluetooth`));
-      const record = () => tenant.api.get(`${path}/transactions/${asked}`);
-      await tenant.api.put(`${path}/settings/lang`, { json: { lang: 'fr' } });
-      await told('transaction.succeeded');
-      await world.idle();
-      t.match((await record()).body, { status: 'delivered', warning: { code: 'FIRMWARE_TOO_OLD' } });
-      await device.disconnect();
-      Object.assign(device.state, { firmwareVersion: '9.2.0' });
-      await device.connect();
-      t.match(await told('transaction.succeeded'), {
-        transaction: { transactionId: asked, result: { enabled: false } },
-      });
-      t.equal((await record()).body.warning, null);
-    },
-  );
+  t.test('an old firmware ignores a Bluetooth command; after an update it answers the repetition', async (t) => {
+    const asked = transactionIdOf(await tenant.api.get(`${path}/connectivity/state?type=bluetooth`));
+    const record = () => tenant.api.get(`${path}/transactions/${asked}`);
+    await tenant.api.put(`${path}/settings/lang`, { json: { lang: 'fr' } });
+    await told('transaction.succeeded');
+    await world.idle();
+    t.match((await record()).body, { status: 'delivered', warning: { code: 'FIRMWARE_TOO_OLD' } });
+    await device.disconnect();
+    Object.assign(device.state, { firmwareVersion: '9.2.0' });
+    await device.connect();
+    t.match(await told('transaction.succeeded'), {
+      transaction: { transactionId: asked, result: { enabled: false } },
+    });
+    t.equal((await record()).body.warning, null);
+  });
 
-  t.test('Bluetooth is switched on, listed and paired, and its comings and goings arrive', async (t) => {
+  t.test('Bluetooth is switched on, listed and paired, and connections and disconnections arrive', async (t) => {
     await tenant.api.put(`${path}/connectivity/state`, { json: { type: 'bluetooth', enabled: true } });
     await told('transaction.succeeded');
     await tenant.api.get(`${path}/connectivity/list?type=bluetooth`);
@@ -127,7 +124,7 @@ t.test('a wearable and the real service', async (t) => {
     t.match(await told('transaction.failed'), { transaction: { error: { code: 'INVALID_PARAMETERS' } } });
   });
 
-  t.test('without the settings nothing is uploaded and nothing is said', async (t) => {
+  t.test('without the settings nothing is uploaded and nothing is reported', async (t) => {
     const outcomes: string[] = [];
     device.events.on('uploaded', ({ kind }) => outcomes.push(kind));
     device.uploadFile();
@@ -138,7 +135,7 @@ t.test('a wearable and the real service', async (t) => {
     t.strictSame(events, []);
   });
 
-  t.test('with them a recording and a file are where the customer wants them, byte for byte', async (t) => {
+  t.test('with the settings a recording and a file are uploaded to the customer, byte for byte', async (t) => {
     const { url } = tenant.receiver;
     await tenant.api.patch(tenant.path, {
       json: {
@@ -167,7 +164,7 @@ t.test('a wearable and the real service', async (t) => {
     }
   });
 
-  t.test('a failing customer is told once, by the service; the device says nothing', async (t) => {
+  t.test('a failing customer gets one report, from the service; the device sends none', async (t) => {
     customer.answer(() => ({ status: 404 }));
     const fileId = device.uploadFile();
     t.match(await told('fileUpload.failed'), { fileId, error: { code: 'UPLOAD_URL_FAILED' } });

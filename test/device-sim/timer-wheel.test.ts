@@ -24,7 +24,7 @@ t.test('tasks run in their order, never early and at most a tick late, however f
   );
 });
 
-t.test('what is cancelled never runs, and a wheel with nothing on it waits for nothing', async (t) => {
+t.test('a cancelled task never runs, and an empty wheel sets no timer', async (t) => {
   const real = handTimers();
   const wheel = createTimerWheel(real);
   const cancels = [10, 5000, 100_000_000].map((span) => wheel.after(span, () => t.fail('it was cancelled')));

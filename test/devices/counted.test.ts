@@ -2,7 +2,7 @@ import t from 'tap';
 import { startWorld } from '../world.ts';
 
 const item = (name: string, version: string) => ({ package: name, version, versionCode: 1 });
-t.test('what a fleet is counted by is kept as last reported', async (t) => {
+t.test('the fields that a fleet is counted by are stored as last reported', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
@@ -44,7 +44,7 @@ t.test('what a fleet is counted by is kept as last reported', async (t) => {
   );
   await report({ software: [] });
   t.same(await installed(), []);
-  // Larger than any database has room for: it is no matter here.
+  // More devices than any database has room for, which does not matter here.
   await report({ software: [{ ...item('a', '2'), versionCode: 1e300 }] });
   t.same(await installed(), [row('a', '2', 1)]);
 

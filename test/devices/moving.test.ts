@@ -4,7 +4,7 @@ import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 const SOS = { eventId: 'e-1', type: 'custom.sos', occurredAt: '2026-11-20T09:30:00Z', data: {} };
 const STATUS = { firmwareVersion: '9.001.0', lang: 'ja', network: { type: 'wifi', ssid: 'home', rssi: -60 } };
 
-t.test('a device that moves to another developer shows nothing of what it said before', async (t) => {
+t.test('a device that moves to another developer shows none of its earlier reports', async (t) => {
   const world = await startWorld(t);
   const [former, latter] = [await world.createTenant('former'), await world.createTenant('latter')];
   const device = await world.activatedDevice(former);
@@ -26,7 +26,7 @@ t.test('a device that moves to another developer shows nothing of what it said b
   await device.link.ack({ transactionId, status: 'succeeded' });
   await former.event();
 
-  // A message of QoS 2 that is half sent, and a will: both were meant for the former developer.
+  // A half-sent message of QoS 2, and a will: both were meant for the former developer.
   await device.link.drop();
   const topic = `devices/${deviceId}/status`;
   const will = { topic, payload: Buffer.from(JSON.stringify(STATUS)), qos: 1, retain: false };
@@ -39,10 +39,10 @@ t.test('a device that moves to another developer shows nothing of what it said b
   t.equal((await world.admin().patch(own, { json: { developerId: 'latter' } })).status, 200);
   await link.closed;
   await world.idle();
-  world.clock.advance(120_000); // whatever is gathered is written
+  world.clock.advance(120_000); // writes everything that was collected
   await world.idle();
   t.match((await latter.api.get(at(latter, ''))).body, { status: 'deactivated' });
-  // When it was last seen is asked of activated devices only, and those have been heard of since: so on the disk.
+  // The API shows the last-seen time of activated devices only, so the test reads it from the database.
   const database = await world.raw();
   for (const table of ['device_status', 'device_presence', 'device_events', 'device_requests']) {
     t.same(await database.all(`SELECT * FROM ${table} WHERE device_id = ?`, deviceId), [], table);
@@ -68,7 +68,7 @@ t.test('a device that moves to another developer shows nothing of what it said b
   t.match(await latter.event(), { type: 'custom.sos' }, 'an event of the former developer makes none a repetition');
 });
 
-t.test('a will of a device that is removed is not carried out: registered anew, it has no state', async (t) => {
+t.test('the will of a removed device is not published: registered again, the device has no state', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.registerDevice();

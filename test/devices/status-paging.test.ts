@@ -106,7 +106,7 @@ t.test('the list of a hundred thousand devices', async (t) => {
     },
   );
 
-  t.test('the number is kept with every activation and deactivation', async (t) => {
+  t.test('the count is updated with every activation and deactivation', async (t) => {
     const deviceId = deviceIdOf(COUNT + 5000);
     const totals = async (): Promise<number[]> =>
       Promise.all(

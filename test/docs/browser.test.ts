@@ -12,11 +12,11 @@ t.test('the reference in a browser', { skip }, async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const base = world.service.addresses.http;
-  // Without the browser's own sandbox, which root cannot have: the pages are ours.
+  // The browser's own sandbox is off, because root cannot have it; the pages are our own.
   const browser = await chromium.launch({ executablePath: String(executablePath), args: ['--no-sandbox'] });
   t.teardown(() => browser.close());
 
-  // What a page says, asks of anybody else, or is refused.
+  // Errors in the page's log, requests to other servers, and violations of its policy.
   const faults: string[] = [];
   const page = await browser.newPage({ colorScheme: 'light', baseURL: base });
   page.setDefaultTimeout(15_000);

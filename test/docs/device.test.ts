@@ -21,7 +21,7 @@ const LANGUAGES = [
   { language: 'python', command: '/usr/bin/python3', skip: hasPaho ? false : 'paho-mqtt: bash .ci/install-paho' },
 ];
 
-/** What a device does, from its first connection on, in whatever language. */
+/** Tests the life of a device from its first connection on, in any language. */
 async function liveOf(t: Test, language: string, command: string): Promise<void> {
   const folder = t.testdir({ data: {}, device: {} });
   const program = join(folder, 'device', language === 'ts' ? 'device.ts' : 'device.py');
@@ -76,7 +76,8 @@ async function liveOf(t: Test, language: string, command: string): Promise<void>
   await put('/apps', APK);
   t.match(await result(), { operation: 'installSoftware', status: 'succeeded', result: APK });
 
-  // It is away, and comes back: what waits is done, what was cancelled is not, and what comes again is answered again.
+  // The device is offline and comes back: waiting commands are done, cancelled ones are not, and repeated ones are
+  // answered again.
   await kill();
   const away = await put('/settings/lang', { lang: 'de' });
   const never = await put('/settings/lang', { lang: 'fr' });
@@ -99,7 +100,7 @@ async function liveOf(t: Test, language: string, command: string): Promise<void>
   t.same([begun(language1), begun(away), begun(never)], [1, 1, 0], 'each once');
   t.equal(begun(language2), 2, 'a number that was issued at another time is another command');
 
-  // A command that is on its way when it is cancelled; what comes behind it is done.
+  // A command that is on its way when it is cancelled; the commands behind it are done.
   running?.kill('SIGSTOP');
   const stopped = await put('/settings/lang', { lang: 'it' });
   t.equal((await tenant.api.delete(`${path}/transactions/${stopped}`)).status, 204);

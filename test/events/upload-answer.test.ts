@@ -3,7 +3,7 @@ import { fromDeviceTime } from '../../src/core/events/device-time.ts';
 import { toUpload, toUploads } from '../../src/core/events/upload-answer.ts';
 import { DomainError, faultText } from '../../src/errors.ts';
 
-/** What the error says, or the value. */
+/** The message of the error, or the value. */
 function said(make: () => unknown): unknown {
   try {
     return make();

@@ -12,10 +12,10 @@ import * as figures from '../../src/views/figures-repository.ts';
 import { countPending } from '../../src/views/receivers-repository.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
-// What is counted and listed of a whole fleet, by the plans of the statements: nothing of it is different for more rows.
+// The plans of the statements for counts and lists show which rows they read; they are the same for more rows.
 t.test('figures, webhooks and the audit log look at what their indexes name', async (t) => {
   const { database } = openTestDatabase(t);
-  /** How the tables of a database are read, in order. */
+  /** The tables that are read, in order, with the way of reading. */
   const readsOf = async (ask: (sql: Sql) => Promise<unknown>): Promise<string[]> => {
     const steps: string[] = [];
     const explained = async (text: string, values: readonly SqlValue[]): Promise<void> => {

@@ -3,21 +3,23 @@ import Sqlite from 'better-sqlite3';
 import type { Test } from 'tap';
 import { fixedPorts, refusedOn, type ServiceProcess, startProcess } from './service-process.ts';
 
-/** What is killed, as the world around it sees it. */
+/** The processes that are killed, as seen from outside. */
 export interface CrashTarget {
-  /** Ports that stay, whoever is killed. */
+  /** The same ports after each kill. */
   readonly http: number;
   readonly admin: number;
   readonly mqtt: number;
-  /** A device may be refused for a while: what its login needs can be away although somebody listens. */
+  /**
+   * Whether a login may be refused for a while: the part that a login needs may be away although the listener is there.
+   */
   readonly mayRefuse: boolean;
-  /** Ends all of it in good order. */
+  /** Stops all processes in order. */
   stop(): Promise<void>;
-  /** Every webhook delivery as it is stored, after the end. */
+  /** Every stored webhook delivery, after the end. */
   deliveries(): Promise<{ id: number; status: string }[]>;
 }
 
-/** The service as a process of its own, on ports that stay. */
+/** The service as a separate process, on fixed ports. */
 export async function startCrashTarget(t: Test) {
   const dataDir = t.testdir();
   const [http, admin, mqtt] = (await fixedPorts(3)) as [number, number, number];
@@ -42,26 +44,26 @@ export async function startCrashTarget(t: Test) {
     admin,
     mqtt,
     mayRefuse: false,
-    /** Resolves while the service runs; when it was killed, at its next start. */
+    /** Resolves at once while the service runs; after a kill, at its next start. */
     up: (): Promise<void> => (running ? Promise.resolve() : up.promise),
-    /** SIGKILL, now. */
+    /** Kills it with SIGKILL. */
     kill(): void {
       if (running) ends('SIGKILL');
     },
-    /** Asks it to end (SIGTERM), and resolves when it has ended as it should: with 0, and nothing to warn of. */
+    /** Stops it with SIGTERM; resolves when it has ended with code 0 and without warnings. */
     async stop(): Promise<void> {
       ends('SIGTERM');
       t.same(await service.closed, { code: 0, signal: null }, 'it ends in good order');
       t.equal(service.output.stderr, '', 'it has nothing to warn of');
     },
-    /** Asks it twice. */
+    /** Sends SIGTERM twice. */
     async stopTwice(): Promise<{ code: number | null; signal: string | null }> {
       service.signal('SIGTERM');
-      await refusedOn(http); // it has heard the first one
+      await refusedOn(http); // it has handled the first SIGTERM
       service.signal('SIGTERM');
       return service.closed;
     },
-    /** Starts the service again on what the one before left. */
+    /** Starts the service again on the data of the former process. */
     async restart(): Promise<void> {
       await service.closed;
       t.equal(service.output.stderr, '', 'it had nothing to warn of');

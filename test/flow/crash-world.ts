@@ -12,25 +12,25 @@ import { checkWebhook } from '../contract/checked-messages.ts';
 import type { CrashTarget } from './crash-target.ts';
 import { ADMIN_TOKEN } from './service-process.ts';
 
-/** What the outside world sees of the service at work; each is a moment at which it may be killed. */
+/** The moments that are visible from outside; the service may be killed at each of them. */
 export interface Moments {
-  /** A request has been written to its socket. */
+  /** A request was written to its socket. */
   requested: [];
   /** A request was answered 201. */
   accepted: [];
-  /** A command came to a device, which has not acknowledged it in any way. */
+  /** A command reached a device, which has not acknowledged it yet. */
   command: [];
-  /** A device has written its answer to its socket. */
+  /** A device wrote its answer to its socket. */
   answered: [];
-  /** The PUBACK of an answer came: it is settled. */
+  /** The PUBACK of an answer arrived: the answer is settled. */
   settled: [];
-  /** A webhook came, and was not answered. */
+  /** A webhook arrived and was not answered yet. */
   webhook: [];
   /** A webhook was answered 204. */
   delivered: [];
 }
 
-/** Acts at the `nth` of a kind of moment: at that very moment, or some milliseconds after it. Resolves then. */
+/** Acts at the `nth` moment of a kind, at once or some milliseconds later; resolves then. */
 export function actAt(
   moments: EventEmitter<Moments>,
   when: { moment: keyof Moments; nth: number; delay: number },
@@ -60,9 +60,9 @@ export type CrashWorld = Awaited<ReturnType<typeof startCrashWorld>>;
 const APPLICATION = 'crash-app';
 const SCOPE = 'svc:application:read svc:application:write svc:device:read svc:device:write';
 const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
-/** A guard against waiting for ever: what has not come by then will not come. */
+/** A guard against waiting for ever: nothing arrives after so long. */
 const PATIENCE = 15_000;
-/** Milliseconds before what got no answer is asked for again. */
+/** Milliseconds before a request without an answer is repeated. */
 const AGAIN = 100;
 
 interface Options {
@@ -71,8 +71,8 @@ interface Options {
 }
 
 /**
- * A target on ports that stay, with simulated devices, an application and a webhook receiver in this process. The target
- * may be killed at any of the moments that `moments` tells of, synchronously.
+ * A target on fixed ports, with simulated devices, an application and a webhook receiver in this process. The target
+ * may be killed synchronously at any moment that `moments` reports.
  */
 export async function startCrashWorld(t: Test, target: CrashTarget, { devices: count, latency }: Options) {
   const { http, admin, mqtt } = target;
@@ -80,7 +80,7 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
   let token = '';
   let key = '';
 
-  /** Rejects when there is no whole answer, or 503: then nobody knows whether it was done. */
+  /** Rejects after an incomplete answer or a 503: then it is unknown whether the request was carried out. */
   async function call(
     port: number,
     method: string,
@@ -103,7 +103,7 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
   const api = (method: string, path: string, body?: unknown, more?: { [name: string]: string }): Promise<Answer> =>
     call(http, method, `/v1/applications/${APPLICATION}${path}`, body, more);
 
-  // The receiver: what it got, by transaction and by webhook-id.
+  // The receiver: the webhooks it got, by transaction and by webhook-id.
   const results = new Map<number, Map<string, { body: string; type: string }>>();
   const resultCame = new EventEmitter();
   let repeats = 0;
@@ -135,7 +135,8 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
       return;
     }
     answer(request, response).catch((error: Error & { code?: string }) => {
-      if (error.code !== 'ECONNRESET') t.fail(`a webhook that is not right: ${error.message}`); // that one was cut off
+      // The sender was killed in the middle of it.
+      if (error.code !== 'ECONNRESET') t.fail(`a webhook that is not right: ${error.message}`);
       response.destroy();
     });
   }).listen(0, '127.0.0.1');
@@ -167,7 +168,7 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
       url: `mqtt://127.0.0.1:${mqtt}`,
       seed: index,
       behaviour: { latency },
-      reportStatus: false, // of no interest here, and a third of the messages
+      reportStatus: false, // not needed here, and a third of the messages
       reconnect: { min: 20, max: 50 },
     });
     t.teardown(() => device.drop());
@@ -184,7 +185,7 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
 
   /** Every transaction that was answered 201. */
   const accepted = new Set<number>();
-  /** Every request for one, by its Idempotency-Key. */
+  /** Every request that creates a transaction, by its Idempotency-Key. */
   let submitted = 0;
   const unanswered = new Map<string, { method: string; path: string; body: unknown }>();
   let repeated = 0;
@@ -212,18 +213,21 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
     devices,
     moments,
     accepted,
-    /** For requests by hand. */
+    /** For requests that a test makes itself. */
     application: { port: http, token, path: `/v1/applications/${APPLICATION}` },
-    /** A receiver that is deaf takes webhooks and never answers. */
+    /** A deaf receiver takes webhooks and never answers. */
     hear(hears: boolean): void {
       deaf = !hears;
     },
-    /** How many transactions were asked for; one that is asked for again counts once. */
+    /** The number of requested transactions; a repeated request counts once. */
     submitted: () => submitted,
-    /** How many webhooks came that had come before. */
+    /** The number of webhooks that arrived again. */
     repeats: () => repeats,
 
-    /** Asks for something. Resolves with the transactionId, or undefined when there was no answer: then `settled` asks again. */
+    /**
+     * Makes a request. Resolves to the transactionId, or to undefined if there was no answer; then `settled` repeats
+     * it.
+     */
     submit(method: string, path: string, body?: unknown): Promise<number | undefined> {
       submitted += 1;
       return world.ask(`key ${submitted}`, { method, path, body });
@@ -246,13 +250,16 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
     },
     setWifi: ({ deviceId }: Device, ssid: string): Promise<number | undefined> =>
       world.submit('PUT', `${deviceId}/settings/wifi`, [{ ssid, security: 'OPEN' }]),
-    /** Cancels; it may be finished already, and there may be no answer. */
+    /** Cancels a transaction; it may be finished already, and there may be no answer. */
     async cancel({ deviceId }: Device, transactionId: number): Promise<void> {
       const answered = await api('DELETE', `/devices/${deviceId}/transactions/${transactionId}`).catch(() => undefined);
       if (answered && answered.status !== 204 && answered.status !== 409) throw new Error(`cancel: ${answered.status}`);
     },
 
-    /** Asks again what got no answer, with its key; waits until every transaction that exists has its result, and every device has nothing left to do. */
+    /**
+     * Repeats the requests without an answer, with their keys. Waits until every transaction has its result and every
+     * device is idle.
+     */
     async settled(): Promise<void> {
       const deadline = performance.now() + PATIENCE;
       while (unanswered.size > 0 && performance.now() < deadline) {
@@ -267,7 +274,10 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
       await Promise.all(devices.map((device) => device.idle()));
     },
 
-    /** Ends the target in good order and holds all that was seen against what is on the disk. Resolves with the number of transactions there. */
+    /**
+     * Stops the target and compares everything that was observed with the stored data. Resolves to the number of stored
+     * transactions.
+     */
     async verify(): Promise<number> {
       const lists = await Promise.all(devices.map(({ deviceId }) => transactionsOf(deviceId)));
       const stored = new Map(lists.flat().map((record) => [record.transactionId, record]));
@@ -308,7 +318,7 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
     },
   };
 
-  // Everybody is activated before anything is killed.
+  // All devices are activated before the first kill.
   await Promise.all(devices.map(({ deviceId }) => world.submit('POST', deviceId, {})));
   await world.settled();
   return world;

@@ -4,11 +4,11 @@ import { startCrashTarget } from './crash-target.ts';
 import { actAt, type Moments, startCrashWorld } from './crash-world.ts';
 import { runMain } from './service-process.ts';
 
-/** Kills at each point; `npm run soak` makes an evening of it. */
+/** One kill at each moment; `npm run soak` repeats this for an evening. */
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 1);
 const SEED = Number(process.env['CRASH_SEED'] ?? 1);
 const DEVICES = 4;
-/** Requests in each round: so often does every moment come, unless a kill comes before. */
+/** Requests in each round: each moment occurs so often, unless a kill comes first. */
 const BURST = 8;
 
 const EACH_ONCE = 'every request made one transaction, also when it was sent again after a crash';
@@ -22,9 +22,9 @@ async function startScene(t: Test, options: Parameters<typeof startCrashWorld>[2
   return { target, world: await startCrashWorld(t, target, options) };
 }
 
-/** One round: a burst of requests over all devices, a kill, a start, and everything comes to its end. */
+/** One round: a burst of requests for all devices, a kill, a start, and all results must arrive. */
 async function round({ target, world }: Scene, moment: keyof Moments, random: Random, ssid: string): Promise<void> {
-  // What follows from a moment takes the service some milliseconds: half of the kills come somewhere in them.
+  // The consequences of a moment take the service some milliseconds, so half of the kills happen somewhere within them.
   const delay = random() < 0.5 ? 0 : random() * (moment === 'requested' ? 40 : 4);
   const killed = actAt(world.moments, { moment, nth: 1 + whole(random, BURST - 2), delay }, target.kill);
   const calls = Array.from({ length: BURST }, (_, index) => world.setWifi(world.devices[index % DEVICES]!, ssid));
@@ -46,7 +46,7 @@ const POINTS: { moment: keyof Moments; title: string }[] = [
 
 t.jobs = 2;
 t.setTimeout(30_000 + ROUNDS * 30_000);
-// One that ends by itself leaves its compiled code to those that will be killed.
+// A process that ends normally writes the compile cache for those that will be killed.
 t.before(() => runMain(t, ['--help']));
 
 t.test('nothing is lost or doubled when it is killed at any moment of a transaction', { buffered: true }, async (t) => {
@@ -70,7 +70,7 @@ t.test('nothing is lost or doubled when it is killed anywhere under load', { buf
   const names = POINTS.map(({ moment }) => moment);
   let over = false;
 
-  /** Goes on through every crash; a caller that got no answer asks for something else. */
+  /** Makes requests through all crashes; without an answer it goes on to the next one. */
   async function caller(number: number): Promise<void> {
     const own = createRandom(SEED * 1000 + number);
     for (let i = 0; !over; i += 1) {

@@ -7,7 +7,7 @@ import { ALL_SCOPES, deviceIdOf } from '../world.ts';
 import { ADMIN_TOKEN, type Addresses, startProcess } from './service-process.ts';
 
 const EVENTS = 60;
-/** The service is killed when the device has got so many PUBACKs. */
+/** The service is killed after the device has got so many PUBACKs. */
 const KILLS = [10, 23];
 
 /** A developer, an application whose events go to `url`, and a registered device. */
@@ -59,7 +59,7 @@ t.test('no event is lost or doubled when the service is killed while a device se
   await link.ack({ transactionId, status: 'succeeded' });
 
   const open = new Set(Array.from({ length: EVENTS }, (_, index) => `e-${index}`));
-  /** Sends what has no PUBACK, eight at a time, until the connection ends or so many PUBACKs came. */
+  /** Sends the events without PUBACK, eight at a time, until the connection ends or so many PUBACKs have arrived. */
   async function sendOpen(count: number): Promise<void> {
     const sent = new Map<number | undefined, string>();
     const waiting = [...open];

@@ -9,7 +9,10 @@ const CALL = 'call-1';
 const MAC = 'AA:BB:CC:DD:EE:FF';
 const OCCURRED = '2026-11-20T18:29:59.5+09:00';
 
-/** Each setting of the specification's Events table that events go to, an event for it, and what its webhook holds. */
+/**
+ * Each setting of the specification's Events table that receives events, with an event for it and the content of its
+ * webhook.
+ */
 const ROWS = [
   { setting: 'deviceEvent', type: 'bluetooth.connected', data: { macAddress: MAC, name: 'headset' } },
   { setting: 'deviceEvent', type: 'bluetooth.disconnected', data: { macAddress: MAC, name: null } },
@@ -38,7 +41,7 @@ const ROWS = [
 const SETTINGS = [...new Set(ROWS.map(({ setting }) => setting))];
 
 let events = 0;
-/** Publishes an event and waits for its PUBACK; answers the eventId. */
+/** Publishes an event and waits for its PUBACK; returns the eventId. */
 async function send(link: RawDevice, { type, data }: { type: string; data: object }, wanted?: string) {
   events += 1;
   const eventId = wanted ?? `e-${events}`;
@@ -52,7 +55,7 @@ async function setUp(t: Test, env: Record<string, string> = {}) {
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
   const sink = await createTestReceiver(t);
-  /** Sets exactly these settings, each to its own path of the sink. */
+  /** Sets exactly these settings, each to a path of its own at the sink. */
   const configure = (...names: string[]) =>
     tenant.api.patch(tenant.path, {
       json: Object.fromEntries(SETTINGS.map((name) => [name, names.includes(name) ? `${sink.url}/${name}` : null])),
@@ -60,7 +63,7 @@ async function setUp(t: Test, env: Record<string, string> = {}) {
   return { world, tenant, device, sink, configure };
 }
 
-/** Counts rows behind the service's back, as they are on the disk. */
+/** Counts rows directly in the database. */
 async function count(world: World, table: 'deliveries' | 'device_events', deviceId: string): Promise<number> {
   const text = `SELECT count(*) AS n FROM ${table} WHERE device_id = ?`;
   return (await (await world.raw()).all<{ n: number }>(text, deviceId))[0]?.n ?? 0;

@@ -68,7 +68,7 @@ t.test('a file that is being read when the service stops is left, and nothing is
   const store = createServer((request, response) => {
     response.setHeader('etag', '"one"').setHeader('last-modified', 'Fri, 20 Nov 2026 09:30:00 GMT');
     if (request.method === 'HEAD') response.setHeader('content-length', 1_000_000).end();
-    else store.emit('asked', request.headers.range); // and never answered
+    else store.emit('asked', request.headers.range); // and it never answers
   });
   store.listen(0, '127.0.0.1');
   await once(store, 'listening');
@@ -93,11 +93,11 @@ t.test('a file that is being read when the service stops is left, and nothing is
     });
   const both = [asked(true), asked(false)];
   const device = await world.activatedDevice(tenant);
-  world.clock.advance(1000); // what was delivered is written down
+  world.clock.advance(1000); // stores the deliveries
   await tenant.api.post(`${tenant.path}/packages/com.example.camera/versions/1.0.0/distributions`);
   const wanted = { package: json.package, version: json.version };
   t.equal((await tenant.api.put(`${device.path}/apps`, { json: wanted })).status, 201);
-  await Promise.all(both); // its manifest is looked for, and its digest is made
+  await Promise.all(both); // the service reads its manifest and makes its digest
   await world.service[Symbol.asyncDispose]();
   t.equal(world.clock.timers(), 0, 'nobody waits for the store any more');
   t.same(lines, []);

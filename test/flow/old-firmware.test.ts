@@ -34,7 +34,8 @@ t.test('a device whose firmware is too old for Bluetooth operations', async (t) 
     const warning = { code: 'FIRMWARE_TOO_OLD', message: /firmware 9\.000\.4;/ };
     const unanswered = await ask();
     await take(unanswered);
-    // More than may be in flight without an answer, were the unanswered one in the way.
+    // More than may be in flight without an answer: if the unanswered command blocked the others, they would not all
+    // arrive.
     for (let i = 0; i < 20; i += 1) {
       const id = transactionIdOf(await api.put(`${device.path}/settings/wifi`, { json: WIFI }));
       await take(id);

@@ -12,7 +12,7 @@ t.test(
     const { api } = tenant;
     const { link, path, deviceId } = await world.activatedDevice(tenant);
 
-    /** Asks for something; the device carries it out with this result, which arrives at deviceEvent. */
+    /** Makes a request; the device carries it out with this result, which arrives at deviceEvent. */
     async function done(method: string, below: string, json: unknown, operation: string, result: object) {
       const answer = await api.request(method, `${path}/${below}`, { ...(json !== undefined && { json }) });
       t.equal(answer.status, 201, operation);

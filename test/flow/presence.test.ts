@@ -9,7 +9,10 @@ const START = '2026-11-20T18:30:00.123456';
 const after = (minutes: number, seconds = 0): string =>
   START.replace('30:00', `${30 + minutes}:${String(seconds).padStart(2, '0')}`);
 
-/** What is stored, as a service that starts on a copy of the data folder finds it: no good order, nothing written at the end. */
+/**
+ * The stored state as a service finds it that starts on a copy of the data folder: as after a crash, with nothing
+ * written at the end.
+ */
 async function afterCrash(t: Test, world: World, tenant: Tenant, deviceId: string) {
   const dataDir = t.testdir();
   await world.idle();
@@ -24,7 +27,7 @@ async function afterCrash(t: Test, world: World, tenant: Tenant, deviceId: strin
 }
 
 t.test('presence of a device', async (t) => {
-  const world = await startWorld(t, { database: 'sqlite' }); // a crash is a copy of its folder
+  const world = await startWorld(t, { database: 'sqlite' }); // a crash is simulated by a copy of the folder
   const { clock } = world;
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);

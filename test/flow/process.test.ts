@@ -13,14 +13,14 @@ import { startCrashTarget } from './crash-target.ts';
 import { type CrashWorld, startCrashWorld } from './crash-world.ts';
 import { refusedOn, runMain, startProcess } from './service-process.ts';
 
-/** A request whose head the service has taken, as its 100 says, and whose body it still waits for. */
+/** A request whose head the service has taken (it answered 100), and whose body it waits for. */
 async function halfSent({ application: { port, token, path } }: CrashWorld, deviceId: string) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', expect: '100-continue' };
   const target = { host: '127.0.0.1', port, method: 'PUT', path: `${path}/devices/${deviceId}/settings/wifi` };
   const request = openRequest({ ...target, headers, agent: false });
   request.flushHeaders();
   await once(request, 'continue');
-  request.on('error', () => undefined); // of the one that is never sent to its end
+  request.on('error', () => undefined); // the request that is never sent to its end
   return async (): Promise<{ status: number; transactionId: number }> => {
     request.end(JSON.stringify([{ ssid: 'the last one', security: 'OPEN' }]));
     const [response] = await once(request, 'response');

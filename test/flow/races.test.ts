@@ -3,8 +3,8 @@ import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startTwoNodes } from '../postgres/two-nodes.ts';
 import { transactionIdOf, WIFI } from '../world.ts';
 
-// Decisions of two nodes that meet in the database, each at the moment that would be the worst: one has decided and not yet
-// written, when the other decides.
+// Two nodes decide at the same time, at the worst moment: one has decided and not yet written when the other one
+// decides.
 t.test('two nodes', { skip }, async (t) => {
   const { a, b, meet, query } = await startTwoNodes(t);
   const tenant = await a.createTenant('dev', { deviceLimit: 1000 });
@@ -65,7 +65,7 @@ t.test('two nodes', { skip }, async (t) => {
     const device = await a.activatedDevice(tenant);
     const wifi = (api: typeof at.a, headers?: Record<string, string>) => () =>
       api.put(`${device.path}/settings/wifi`, { json: WIFI, ...(headers && { headers }) });
-    // The first has its identifier and is not committed: the second must not overtake it.
+    // The first one has its identifier and is not committed: the second one must not overtake it.
     const answers = await meet('idempotency_keys', wifi(at.b, { 'idempotency-key': '"order"' }), wifi(at.a));
     const [first, second] = answers.map(transactionIdOf);
     t.ok(Number(first) < Number(second));
@@ -106,7 +106,7 @@ t.test('two nodes', { skip }, async (t) => {
     const [atA, atB] = [[0, 1, 2].map((of) => activating(a, of)), [2, 1, 0].map((of) => activating(b, of))];
     const [ofA, ofB] = [await Promise.all(atA), await Promise.all(atB)];
     const before = await rolledBack();
-    // Each node has what comes first, and both wait for the one between: whoever has it next must not wait for the other.
+    // Each node has its first lock, and both wait for the row between: whoever gets it must not wait for the other.
     await meet(
       `SELECT 1 FROM activated_counts WHERE application_id = 'mid-app' FOR UPDATE`,
       () => Promise.all(ofA.map((ack) => ack())),
@@ -122,7 +122,7 @@ t.test('two nodes', { skip }, async (t) => {
   await t.test('let nobody in with a credential that is being replaced', async (t) => {
     const device = await a.registerDevice();
     const link = await b.open(device);
-    // The login has looked at the credential, and has not the device yet.
+    // The login has read the credential, and has not claimed the device yet.
     const [replaced, connack] = await meet(
       'devices',
       () => a.admin().post(`/admin/v1/devices/${device.deviceId}/credential`, { json: {} }),
@@ -275,7 +275,7 @@ t.test('two nodes', { skip }, async (t) => {
   });
 
   await t.test("make one new signing key, publish it, and take each other's tokens", async (t) => {
-    a.clock.advance(30 * 24 * 3600_000); // of both
+    a.clock.advance(30 * 24 * 3600_000); // on both nodes
     const jwks = async (world: typeof a): Promise<string[]> =>
       (await world.anonymous().get('/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid);
     while ((await jwks(a)).length < 2 || (await jwks(b)).length < 2) await a.idle();

@@ -14,7 +14,7 @@ interface Response {
 
 const fileOf = (name: string) => ({ fileId: name, name: `${name}.jpg`, size: 3, contentType: 'image/jpeg' });
 
-/** A device whose customer answers a URL of its own to each request, when `answers` says so. */
+/** A device whose customer answers each request with a new URL, when `answers` allows it. */
 async function setUp(t: Test) {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
@@ -51,13 +51,13 @@ async function acknowledged(link: RawDevice): Promise<Response> {
 t.test('what a device asks is answered', async (t) => {
   const { world, tenant, device, customer, answers } = await setUp(t);
   let { link } = device;
-  /** All that the device has sent is carried out. */
+  /** Resolves when everything that the device sent is carried out. */
   async function settled(on = link): Promise<void> {
     on.publish('status', { lang: 'ja' });
     await on.next('puback');
     await world.idle();
   }
-  /** The connection ends and the service with it; both are there again. */
+  /** Ends the connection and the service, and starts both again. */
   async function again(): Promise<void> {
     await link.drop();
     await world.restart();
@@ -136,7 +136,7 @@ t.test('what a device asks is answered', async (t) => {
       t.same(await acknowledged(link), first.body, 'the answer that there was');
       await settled();
       t.same(link.pending('publish'), [], 'once');
-      publish('twice', 901, false); // the PUBREC was lost, and so was the identifier
+      publish('twice', 901, false); // the PUBREC was lost, and with it the identifier
       await link.next('pubrec');
       t.same(await acknowledged(link), first.body, 'and again the same');
       for (const messageId of [900, 901]) {

@@ -8,7 +8,7 @@ import { onBoth } from '../database/kinds.ts';
 import { keepDatabase } from '../postgres/databases.ts';
 import { startWorld, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
 
-/** Log lines that somebody is to look at. */
+/** Collects the log lines that need attention. */
 function loudLog() {
   const lines: string[] = [];
   const destination = new Writable({
@@ -20,7 +20,7 @@ function loudLog() {
   return { log: createLog({ level: 'warn', pretty: false, destination }), lines };
 }
 
-/** Keeps the database as it is, between two lives of the service; the function returned sets it back. */
+/** Saves the database between two runs of the service; the returned function restores it. */
 async function keep(t: Test, world: World): Promise<() => Promise<void>> {
   if (world.databaseUrl !== null) return keepDatabase(t, world.databaseUrl);
   const kept = join(world.dataDir, 'kept.db');
@@ -31,7 +31,7 @@ async function keep(t: Test, world: World): Promise<() => Promise<void>> {
   };
 }
 
-/** A firmware that knows a command by its number alone: what it has done before it answers from memory. */
+/** A firmware that identifies a command by its number alone: it answers a known number from memory. */
 function createForgetfulDevice(world: World, device: { deviceId: string; credential: string }) {
   const answered = new Map<number, object>();
   const carriedOut: string[] = [];

@@ -139,7 +139,7 @@ t.test('a device that answers its commands and never sends PUBACK gets all of th
     const command = await device.link.command();
     t.equal(command.transactionId, transactionId);
     await device.link.ack({ transactionId, status: 'succeeded' });
-    if (transactionId === ids[10]) device.link.puback(command.packet); // a late one frees nothing twice
+    if (transactionId === ids[10]) device.link.puback(command.packet); // a late PUBACK frees no second place
   }
   await world.idle();
   for (let i = 0; i < 20; i += 1) await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
@@ -161,7 +161,7 @@ t.test('PUBACK makes a transaction delivered; a clean session has no such state'
   });
   device.link.puback(command.packet);
   device.link.publish('status', {});
-  await device.link.next('puback'); // so the PUBACK before it has been read
+  await device.link.next('puback'); // so the service has read the PUBACK before it
   await world.idle();
   t.match((await tenant.api.get(`${device.path}/transactions/${transactionId}`)).body, {
     status: 'delivered',
@@ -190,7 +190,7 @@ t.test('acks of one device are settled and acknowledged in the order sent', asyn
   const ids: number[] = [];
   for (let i = 0; i < 5; i += 1)
     ids.push(transactionIdOf(await tenant.api.put(`${path}/settings/wifi`, { json: WIFI })));
-  link.socket.cork(); // one segment
+  link.socket.cork(); // both packets in one TCP segment
   const sent = ids.toReversed().map((transactionId) => link.publish('acks', { transactionId, status: 'succeeded' }));
   link.socket.uncork();
   const pubacks: (number | undefined)[] = [];

@@ -12,28 +12,28 @@ export interface Addresses {
   http: string;
   admin: string;
   mqtt: string;
-  /** With TLS only. */
+  /** The address of MQTT over TLS, if it is on. */
   mqtts?: string;
 }
 
 export const ADMIN_TOKEN = 'administrator token of the process tests';
 
-/** What `node src/main.ts` gets from its surroundings: nothing of this machine's settings, free ports, few log lines. */
+/** The environment of `node src/main.ts`: no settings of this machine, free ports, few log lines. */
 const environment = (env: Record<string, string>): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
-  NODE_COMPILE_CACHE: join(ROOT, '.tap/compile-cache'), // many starts of the same code
+  NODE_COMPILE_CACHE: join(ROOT, '.tap/compile-cache'), // the same code starts many times
   LAPEL_HTTP_PORT: '0',
   LAPEL_ADMIN_PORT: '0',
   LAPEL_MQTT_PORT: '0',
   LAPEL_OBJECTS_PORT: '0',
   LAPEL_ADMIN_TOKEN: ADMIN_TOKEN,
   LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
-  LAPEL_RATE_LIMIT: '0', // load comes from one application
+  LAPEL_RATE_LIMIT: '0', // one application makes all the load
   LAPEL_LOG_LEVEL: 'warn',
   ...env,
 });
 
-/** Runs the command line to its end. */
+/** Runs the command line until it ends. */
 export async function runMain(t: Test, args: string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [MAIN, ...args], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
@@ -43,7 +43,10 @@ export async function runMain(t: Test, args: string[], env: Record<string, strin
 
 export type ServiceProcess = Awaited<ReturnType<typeof startProcess>>;
 
-/** `lapel serve` as a process of its own; it has said that it listens. `openFiles`: its limit. Throws what it wrote when it ends before. */
+/**
+ * `lapel serve` as a separate process that has reported its addresses. `openFiles` is its limit of open files. Throws
+ * the process's output if it ends first.
+ */
 export async function startProcess(t: Test, env: Record<string, string>, openFiles?: number) {
   const [command, ...args] =
     openFiles === undefined
@@ -71,15 +74,15 @@ export async function startProcess(t: Test, env: Record<string, string>, openFil
   return {
     addresses,
     pid: child.pid,
-    /** All that it wrote so far. */
+    /** The output so far. */
     output,
-    /** Resolves when it has written this to standard error. */
+    /** Resolves when standard error contains this text. */
     async said(text: string): Promise<void> {
       while (!output.stderr.includes(text)) await once(child.stderr, 'data');
     },
-    /** Sends a signal; a SIGKILL has ended it when this returns. */
+    /** Sends a signal; after SIGKILL the process has ended when this returns. */
     signal: (name: 'SIGTERM' | 'SIGKILL' | 'SIGHUP' | 'SIGSTOP' | 'SIGCONT'): boolean => child.kill(name),
-    /** Resolves when it has ended and all that it wrote was read. */
+    /** Resolves when the process has ended and its whole output was read. */
     closed,
   };
 }
@@ -90,7 +93,7 @@ async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');
   const listens = once(server, 'listening').then(
     () => true,
-    () => false, // `once` rejects when there is an error
+    () => false, // `once` rejects on an error
   );
   if (!(await listens)) return false;
   server.close();
@@ -98,7 +101,7 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** Ports that stay free while nobody listens there: below those that the system gives to whoever asks for any. */
+/** Ports that stay free while nothing listens on them: below the range from which the system picks free ports. */
 export async function fixedPorts(count: number): Promise<number[]> {
   const found: number[] = [];
   while (found.length < count) {
@@ -109,7 +112,7 @@ export async function fixedPorts(count: number): Promise<number[]> {
   return found;
 }
 
-/** Resolves when nobody listens on the port any more. */
+/** Resolves when no process listens on the port any more. */
 export async function refusedOn(port: number): Promise<void> {
   for (;;) {
     const socket = connect(port, '127.0.0.1');

@@ -12,7 +12,7 @@ const VERSION = { package: 'com.example.camera', version: '1.0.0' };
 t.test(
   'an install waits for an object store that is away, in its place; nothing fails, and what is cancelled meanwhile never goes out',
   async (t) => {
-    // A store of its own, used by settings as any S3-compatible one; its credentials come from the AWS chain.
+    // An own store, configured like any S3-compatible one; its credentials come from the AWS chain.
     process.env['AWS_ACCESS_KEY_ID'] = CREDENTIALS.accessKeyId;
     process.env['AWS_SECRET_ACCESS_KEY'] = CREDENTIALS.secretAccessKey;
     const folder = t.testdir({ store: {}, data: {} });
@@ -76,7 +76,7 @@ t.test(
     const digest = createHash('sha256').update('file').digest('hex');
     t.equal(command.parameters['sha256'], digest, 'of a store that says none, by reading it');
     t.equal((await link.command()).transactionId, behind, 'in order');
-    // Their attempts were counted, so the device is told, though it has not heard of them.
+    // Their attempts were counted, so the device gets the cancel, although it never got the commands.
     t.match(await link.command(), { transactionId: cancelled, operation: 'cancel' });
     t.match(
       await link.command(),

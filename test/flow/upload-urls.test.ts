@@ -17,7 +17,7 @@ const json = (body: unknown, rest: TestAnswer = {}): TestAnswer => ({
 });
 
 let asked = 0;
-/** Publishes a request; its answer is waited for apart. */
+/** Publishes a request; the test waits for the answer separately. */
 function ask(link: RawDevice, type: 'fileUploadUrl' | 'recordingUploadUrls', data: object, requestId?: string) {
   asked += 1;
   link.publish('requests', { requestId: requestId ?? `request ${asked}`, type, data });
@@ -34,17 +34,17 @@ async function answerOf(link: RawDevice) {
   };
 }
 
-/** Turns of the event loop. */
+/** Waits for so many turns of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Lets the loopback do its part. */
+/** Waits until the loopback has delivered. */
 async function until(reached: () => boolean): Promise<void> {
   while (!reached()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A device, the customer's URL, and where the customer's events go, each a server of its own. */
+/** A device, the server of the customer's URL, and a server for the customer's events. */
 async function setUp(t: Test) {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
@@ -238,7 +238,7 @@ t.test('upload URLs that devices ask for', async (t) => {
         const attempt = async (number: number): Promise<void> => {
           if (slow) {
             await until(() => customer.requests.length === before + number);
-            await turns(50); // in which the head of half an answer arrives
+            await turns(50); // time for the head of half an answer to arrive
             world.clock.advance(10_000);
           }
           await world.idle();
@@ -348,7 +348,7 @@ t.test('upload URLs that devices ask for', async (t) => {
       await link.drop();
       const events = sink.requests.length;
       await world.restart();
-      await until(() => customer.open() === 0); // ended, though nobody answered
+      await until(() => customer.open() === 0); // the connection ended, although no answer came
       const again = await world.connect(device);
       const answered = new Set<string>();
       while (answered.size < 5) {

@@ -13,7 +13,7 @@ import { createFakeClock } from '../fake-clock.ts';
 
 const contracts = loadContracts();
 
-/** A listener with a few routes of its own, and a client that does not tidy up paths. */
+/** A listener with a few routes of its own, and a client that sends paths unchanged. */
 export async function startListener(
   t: Test,
   maxInFlight?: number,

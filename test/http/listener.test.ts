@@ -4,7 +4,7 @@ import { BODY_LIMIT } from '../../src/edge/http/read-body.ts';
 
 import { startListener as start } from './listener-world.ts';
 
-/** Writes bytes to a bare socket and answers all that comes until it is closed. */
+/** Writes bytes to a plain socket; resolves to everything that arrives until it is closed. */
 async function raw(port: number, ...parts: (string | Buffer)[]): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port });
   let received = '';

@@ -21,7 +21,7 @@ const LINES = [
   line('POST', '/pages/session'),
 ];
 
-/** What a router makes of requests: the line with its parameters, or the code of the error. */
+/** The decision of a router: the route with its parameters, or the code of the error. */
 const dispatch = createRouter({
   lines: LINES,
   strictPaths: ['/healthz'],

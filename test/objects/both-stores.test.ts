@@ -1,4 +1,4 @@
-// One table of facts, checked against the embedded store and against a store that others wrote.
+// One table of facts, checked against the embedded store and against a store of other authors.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
@@ -225,7 +225,7 @@ const FACTS: Record<string, (t: Test, running: RunningStore) => Promise<void>> =
   'forty uploads and downloads at once do not mix': async (t, { store }) => {
     const keys = Array.from({ length: 40 }, (_, at) => `many/${at}`);
     const bodyOf = (key: string): Buffer => Buffer.concat([Buffer.from(key), bytes(50_000)]);
-    // An uploader that is told to slow down comes again.
+    // An uploader comes again after SlowDown.
     const persist = async (work: () => Promise<Response>): Promise<Response> => {
       const answer = await work();
       if (answer.status !== 503) return answer;

@@ -144,7 +144,7 @@ await t.test('a connection without a byte for too long is ended, a slow one is n
         sent += 1;
         socket.write('x');
         if (sent === 10) clearInterval(timer);
-      }, 40); // 400 ms in all: more than the bound, in steps below it
+      }, 40); // 400 ms in total: longer than the bound, in steps below it
     },
   });
   t.equal(slow.status, 200);
@@ -192,7 +192,7 @@ await t.test('any key is a safe one and its own', async (t) => {
   for (const key of keys)
     t.equal((await put((await store.uploadUrl(key, { expiresIn: 60 })).url, `of ${key}`)).status, 200, key);
   for (const key of keys) t.equal((await store.read(key, 0, 2000)).toString(), `of ${key}`, key);
-  // Keys that URLs cannot carry: clients resolve the dots, and then it is another path.
+  // Keys that URLs cannot carry: clients resolve the dots, and then the path is another one.
   for (const key of ['../../escape', 'a/../../../b', '.', '..']) {
     const { url } = await store.uploadUrl(key, { expiresIn: 60 });
     const path = url.slice(url.indexOf('/', 8));
@@ -205,7 +205,7 @@ await t.test('any key is a safe one and its own', async (t) => {
   t.same(readdirSync(folder).sort(), ['object-store-key', 'objects']);
 });
 
-/** A PUT of a path as it is, dots and all. */
+/** A PUT with an unchanged path, including dots. */
 async function rawRawPut(url: string, path: string): Promise<void> {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -342,7 +342,7 @@ await t.test('a file that is damaged is an error and no object', async (t) => {
 await t.test('draining lets an upload finish, and cuts off what does not end', async (t) => {
   const clock = createFakeClock(Math.floor(Date.now() * 1000));
   const { url, embedded, folder } = await withUrl(t, { clock });
-  /** An upload of five bytes whose head was taken, and which waits to send them. */
+  /** An upload of five bytes whose head was accepted, and whose body is not sent yet. */
   async function begin() {
     const begun = Promise.withResolvers<Socket>();
     const answer = rawRequest(url, {

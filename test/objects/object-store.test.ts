@@ -132,7 +132,7 @@ await t.test('while the process is busy its own store is slow, and there all the
     pages: () => [],
   });
   t.teardown(() => objects[Symbol.asyncDispose]());
-  // Longer than a connection may take, in turns of the loop in which nothing else can be done.
+  // Blocks the event loop for longer than a connection may take.
   const end = performance.now() + 2_400;
   const hog = (): void => {
     const until = performance.now() + 100;

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 
 interface RawAnswer {
   status: number;
-  /** Everything that came, heads and bodies, also of `100 Continue`. */
+  /** Everything that arrived: heads and bodies, also of `100 Continue`. */
   text: string;
 }
 
@@ -15,8 +15,8 @@ interface RawRequest {
 }
 
 /**
- * One request over a connection of its own, written as it is told, however wrong. Resolves when the server has closed the
- * connection (asked to by `Connection: close`), with what came until then.
+ * One request over a separate connection, written unchanged, however wrong. Resolves when the server has closed the
+ * connection (`Connection: close` asks for it), with everything that arrived.
  */
 export function rawRequest(url: string, request: RawRequest): Promise<RawAnswer> {
   const { hostname, port, host, pathname, search } = new URL(url);
@@ -28,7 +28,7 @@ export function rawRequest(url: string, request: RawRequest): Promise<RawAnswer>
   const chunks: Buffer[] = [];
   const socket = connect(Number(port), hostname);
   socket.on('data', (chunk) => chunks.push(chunk));
-  socket.on('error', () => undefined); // a reset is an end like any other
+  socket.on('error', () => undefined); // a reset counts as an end
   socket.on('close', () => {
     const text = Buffer.concat(chunks).toString('latin1');
     const last = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].at(-1);

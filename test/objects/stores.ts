@@ -16,11 +16,11 @@ export interface RunningStore {
   bucket: string;
   credentials: { accessKeyId: string; secretAccessKey: string };
   store: ObjectStore;
-  /** The statuses with which this store refuses what was not signed so. */
+  /** The statuses with which this store refuses requests with a wrong signature. */
   refusals: number[];
-  /** The same store through other eyes: another time (milliseconds of difference), another secret, ... */
+  /** A client of the same store with another clock (milliseconds of difference), another secret, ... */
   as(other: { aheadMs?: number; secretAccessKey?: string; accessKeyId?: string; region?: string }): ObjectStore;
-  /** Resolves when everything that was begun is finished, where that can be known. */
+  /** Resolves when everything in progress is finished, if that can be known. */
   idle(): Promise<void>;
 }
 
@@ -72,11 +72,11 @@ export async function startEmbedded(t: Test, parts: Partial<EmbeddedStoreParts> 
   return { ...clients(t, address, idle, { listing: embedded.list }), embedded, metrics, folder, port };
 }
 
-// The system's own Python: the one that Debian's packages are installed for.
+// The system's own Python, for which Debian's packages are installed.
 const PYTHON = '/usr/bin/python3';
 const PACKAGE = '/usr/lib/python3/dist-packages/swift';
 
-/** Starts OpenStack Swift, or says why it cannot be had here. */
+/** Starts OpenStack Swift, or returns the reason why it cannot run here. */
 export async function startSwift(t: Test): Promise<RunningStore | string> {
   if (!existsSync(PACKAGE)) return 'OpenStack Swift is not installed (.ci/install-swift installs it)';
   const credentials = { accessKeyId: 'test:tester', secretAccessKey: 'a-secret-of-the-tests' };
@@ -85,7 +85,7 @@ export async function startSwift(t: Test): Promise<RunningStore | string> {
   const child = spawn(PYTHON, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   t.teardown(() => {
-    child.stdin.end(); // it ends with its standard input
+    child.stdin.end(); // the process ends with its standard input
     return ended;
   });
   const lines = createInterface({ input: child.stdout });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { createLog } from '../../src/runtime/log.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
-/** A log at its most talkative, and what it wrote. */
+/** A log at its lowest level, with its lines. */
 function listen(level = 'trace') {
   let text = '';
   const destination = new Writable({
@@ -20,7 +20,7 @@ function listen(level = 'trace') {
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as Record<string, unknown>)
-        .filter(({ msg }) => msg !== 'partitions of receivers were taken'), // a node says so once, at its start
+        .filter(({ msg }) => msg !== 'partitions of receivers were taken'), // a node logs this once, at its start
   };
 }
 
@@ -40,7 +40,7 @@ t.test('no secret is ever on the log, at the level trace, whatever goes well or 
   const key = (await api.post(`${tenant.path}/refresh_authkey`)).body.authenticationKey;
   const basic = Buffer.from(`${applicationId}:${replaced}`).toString('base64');
 
-  // What goes well: with processing, repetition, cancel, a failed webhook.
+  // Successful work: with processing, repetition, cancel, a failed webhook.
   const put = () => api.put(`${device.path}/settings/wifi`, { json: wifi });
   const first = transactionIdOf(await put());
   await device.link.command();
@@ -49,7 +49,7 @@ t.test('no secret is ever on the log, at the level trace, whatever goes well or 
   const second = transactionIdOf(await put());
   await device.link.command();
   await api.delete(`${device.path}/transactions/${second}`);
-  // What goes wrong on every listener, with secrets in all places.
+  // Failures on every listener, with secrets in all places.
   await api.put(`${device.path}/settings/wifi`, { text: `[{"ssid":"x","password":"${marked}",` });
   await api.put(`${device.path}/settings/wifi`, { json: [{ ...wifi[0], security: marked }] });
   await api.get(`/nowhere/${token}?secret=${replaced}`);
@@ -68,7 +68,7 @@ t.test('no secret is ever on the log, at the level trace, whatever goes well or 
   const trespasser = await world.connect(device);
   trespasser.publish('devices/x/acks', marked);
   await trespasser.next('puback');
-  // What fails inside.
+  // Failures inside the service.
   const database = await world.raw();
   await database.exec('ALTER TABLE transactions RENAME TO away');
   t.equal((await put()).status, 500);
@@ -144,7 +144,7 @@ t.test('at the level info a refusal names who, what and why, and once a minute h
   const route = '/v1/applications/{applicationId}/devices/{deviceId}/status';
   const refused = () => tenant.api.get(`${tenant.path}/devices/${deviceId}/status`);
   for (let count = 0; count < 5; count += 1) await refused();
-  await tenant.api.get(`${tenant.path}/devices/x/status`); // another error is told at once
+  await tenant.api.get(`${tenant.path}/devices/x/status`); // another error is logged at once
   await world.anonymous().get(tenant.path);
   await world.anonymousAdmin().get('/admin/v1/developers', { token: 'wrong' });
   world.clock.advance(60_000);

@@ -37,7 +37,7 @@ t.test('while it drains the service is alive and not ready, and finishes what it
   const asked = new Promise((resolve) => socket.once('data', resolve));
   socket.write(`PATCH ${tenant.path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n`);
   socket.write(`Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
-  await asked; // the request is in the service's hands
+  await asked; // the service handles the request
   const stopped = world.service[Symbol.asyncDispose]();
 
   const ready = await probe.get('/readyz');

@@ -5,13 +5,13 @@ import { openPostgres } from '../../src/platform/database/postgres/open-postgres
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
-/** Why tests on PostgreSQL are left out; false where it is installed. */
+/** The reason to skip tests on PostgreSQL; false where it is installed. */
 export const NO_POSTGRES = findPostgres() === undefined && 'PostgreSQL is not installed (.ci/install-postgres)';
 
-/** On which database whole-ring tests run, unless they say it: LAPEL_TEST_DATABASE, or SQLite. */
+/** The default database of whole-ring tests: LAPEL_TEST_DATABASE, or SQLite. */
 export const usualDatabase = (process.env['LAPEL_TEST_DATABASE'] ?? 'sqlite') as DatabaseKind;
 
-/** A server of a test's own. Its data are copied from those of the first one that was ever started here. */
+/** A server for one test. Its data is a copy of that of the first server that was ever started here. */
 export const startTestPostgres = (): Promise<PostgresServer> =>
   startPostgres({
     kept: join(import.meta.dirname, '../../.tap', `data${(findPostgres() ?? '').replaceAll('/', '-')}`),
@@ -24,7 +24,7 @@ interface Own {
 
 let own: Promise<Own> | undefined;
 
-/** The server of this test's process, with a database in which all migrations were made. It ends with the process. */
+/** The server of this test process, with a migrated database. It ends with the process. */
 async function start(): Promise<Own> {
   const server = await startTestPostgres();
   const template = 'template_lapel';
@@ -33,20 +33,21 @@ async function start(): Promise<Own> {
   return { server, template };
 }
 
-/** By data folder, so that who starts on the same folder again finds the same database. */
+/** By data folder, so that a second start on the same folder finds the same database. */
 const ofFolders = new Map<string, Promise<string>>();
 
-/** The database that belongs to a data folder; a new one for a new folder. */
+/** The database for a data folder; a new one for a new folder. */
 export function databaseOf(t: Test, dataDir: string): Promise<string> {
   const known = ofFolders.get(dataDir);
   if (known !== undefined) return known;
   const made = createDatabase(t);
   ofFolders.set(dataDir, made);
-  t.teardown(() => ofFolders.delete(dataDir)); // the folder goes as well: a test of the same name makes another one
+  // The folder is removed as well, and a test of the same name makes another one.
+  t.teardown(() => ofFolders.delete(dataDir));
   return made;
 }
 
-/** A database without tables; it goes with the test. Answers its URL. */
+/** A database without tables, which is removed after the test; resolves to its URL. */
 export async function createEmptyDatabase(t: Test): Promise<string> {
   own ??= start();
   const { server } = await own;
@@ -55,7 +56,9 @@ export async function createEmptyDatabase(t: Test): Promise<string> {
   return url;
 }
 
-/** Keeps a database as it is, while nobody is connected; the function returned sets it back, also while somebody is. */
+/**
+ * Saves a database while no client is connected. The returned function restores it, even while clients are connected.
+ */
 export async function keepDatabase(t: Test, url: string): Promise<() => Promise<void>> {
   own ??= start();
   const { server } = await own;
@@ -69,7 +72,7 @@ export async function keepDatabase(t: Test, url: string): Promise<() => Promise<
   };
 }
 
-/** An empty database of the newest version; it goes with the test. Answers its URL. */
+/** An empty database of the newest version, which is removed after the test; resolves to its URL. */
 export async function createDatabase(t: Test): Promise<string> {
   own ??= start();
   const { server, template } = await own;

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** A way to a database that is so many milliseconds long each way, and counts the ways there. */
+/** A connection to a database with so many milliseconds in each direction. Counts the messages to the database. */
 export async function createSlowWay(t: Test, url: string, { milliseconds = 0 } = {}) {
   const to = new URL(url);
   const target = { host: to.hostname, port: Number(to.port || 5432), noDelay: true };
@@ -38,9 +38,9 @@ export async function createSlowWay(t: Test, url: string, { milliseconds = 0 } =
 
   return {
     url: to.href,
-    /** How often something was sent to the server. */
+    /** The number of messages to the server. */
     ways: (): number => ways,
-    /** From here on nothing arrives anywhere, and nobody is told: a machine that has gone without a word. */
+    /** From now on nothing arrives, and no side gets an error, as if the machine had failed. */
     goSilent(): void {
       silent = true;
     },

@@ -5,7 +5,7 @@ import { createFakeClock } from '../fake-clock.ts';
 import { startWorld } from '../world.ts';
 import { createDatabase } from './databases.ts';
 
-/** Two nodes of one cluster in this process, and a third connection to their database. All of it ends with the test. */
+/** Two nodes of a cluster in this process, and a third connection to their database. All of it ends with the test. */
 export async function startTwoNodes(t: Test) {
   const url = await createDatabase(t);
   const clock = createFakeClock();
@@ -26,7 +26,7 @@ export async function startTwoNodes(t: Test) {
   await own.connect();
   t.teardown(() => own.end());
 
-  /** Resolves when so many connections wait for a lock, or what is waited for has ended. */
+  /** Resolves when so many connections wait for a lock, or when the awaited work has ended. */
   async function waiting(count: number, orElse: Promise<unknown>): Promise<void> {
     let over = false;
     const end = (): void => {
@@ -46,8 +46,8 @@ export async function startTwoNodes(t: Test) {
     query: async (text: string, ...values: unknown[]) => (await own.query(text, values)).rows,
 
     /**
-     * Two things that meet: while a table can be read, but not written (or what a SELECT locks), the first goes as far as that
-     * lets it, then the second as far as it can; then both go on.
+     * Lets two calls meet. While a table is locked against writes (or the rows of a SELECT are locked), the first call
+     * runs until it must wait, then the second one; then both continue.
      */
     async meet<One, Other>(held: string, one: () => Promise<One>, other: () => Promise<Other>): Promise<[One, Other]> {
       await own.query(`BEGIN; ${held.startsWith('SELECT') ? held : `LOCK TABLE ${held} IN SHARE MODE`}`);

@@ -18,7 +18,7 @@ async function setUp(t: Test, env: Record<string, string> = DAYS) {
   const file = await world.raw();
   const ids = async (table: string, column: string): Promise<unknown[]> =>
     (await file.all<{ id: unknown }>(`SELECT ${column} AS id FROM ${table} ORDER BY 1`)).map(({ id }) => id);
-  /** Lets time pass, and the sweep that comes then. */
+  /** Moves the time, and waits for the sweep. */
   async function pass(days: number): Promise<void> {
     world.clock.advance(days * DAY);
     await world.idle();
@@ -33,7 +33,7 @@ async function setUp(t: Test, env: Record<string, string> = DAYS) {
   return { world, file, ids, pass, metric, lines };
 }
 
-// Each waits for a service of its own most of the time.
+// Each test mostly waits for its own service.
 t.jobs = 3;
 
 t.test(
@@ -88,14 +88,14 @@ t.test(
       'a line for each sweep that removed something',
     );
 
-    // The device comes back and hears of what it must; then that goes as well.
+    // The device comes back and gets its cancels; then these rows are removed as well.
     tenant.receiver.answer({ status: 200 });
     const link = await world.connect(device);
     t.match(await link.command(), { transactionId: unfinished, operation: 'setWifi' });
     const { packet } = await link.command();
     link.puback(packet);
     await link.ack({ transactionId: unfinished, status: 'succeeded' });
-    world.clock.advance(DAY); // the webhook that was refused is sent again
+    world.clock.advance(DAY); // the refused webhook is sent again
     await world.idle();
     await pass(3.1);
     t.same(await ids('transactions', 'transaction_id'), []);

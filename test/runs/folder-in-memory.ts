@@ -1,13 +1,16 @@
 import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where a folder is in memory, on Linux, and the bytes that have to be free there. */
+/** The folder in memory on Linux, and the bytes that must be free there. */
 const MEMORY = '/dev/shm';
 const ROOM = 2 * 1024 * 1024 * 1024;
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Links to the folders of processes, by their ids. They are in here as tap leaves a folder that is elsewhere for good. */
+/**
+ * Links to the folders of processes, by process id. They are here because tap does not remove a folder that is
+ * elsewhere.
+ */
 const LINKS = join(ROOT, '.tap/in-memory');
 
 function hasRoom(): boolean {
@@ -15,7 +18,7 @@ function hasRoom(): boolean {
     const { bavail, bsize } = statfsSync(MEMORY);
     return bavail * bsize > ROOM;
   } catch {
-    return false; // there is none
+    return false; // there is no such process
   }
 }
 
@@ -37,15 +40,17 @@ function remove(link: string): void {
 }
 
 /**
- * A folder in memory for the temporary folders of this process's tests, as no test is about a power failure: a disk has to
- * be waited for at each commit. It goes with the process. Undefined where there is not enough memory, or no such folder.
+ * A folder in memory for the temporary folders of this process's tests: a disk would cost a wait at each commit, and no
+ * test is about a power failure. It is removed with the process. Undefined where there is not enough memory, or no such
+ * folder.
  */
 export function folderInMemory(): string | undefined {
   if (!hasRoom()) return undefined;
   mkdirSync(LINKS, { recursive: true });
-  for (const pid of readdirSync(LINKS)) if (!isThere(Number(pid))) remove(join(LINKS, pid)); // they were killed
+  // These processes were killed.
+  for (const pid of readdirSync(LINKS)) if (!isThere(Number(pid))) remove(join(LINKS, pid));
   const folder = mkdtempSync(join(MEMORY, 'lapel-tests-'));
-  // For programs that tests write there: Node looks from where a file really is.
+  // For programs that tests write there: Node resolves from the real path of a file.
   for (const name of ['node_modules', 'package.json']) symlinkSync(join(ROOT, name), join(folder, name));
   const link = join(LINKS, String(process.pid));
   symlinkSync(folder, link);

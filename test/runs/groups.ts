@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const TESTS = join(import.meta.dirname, '..');
 
 /**
- * Files of tests that have a process of their own, each with its reason. All others share one with their group, as to
- * start a process and to load the service costs more than most files do.
+ * Test files that need a process of their own, each with its reason. All others share a process with their group,
+ * because starting a process and loading the service costs more than most files take.
  */
 export const ALONE: Readonly<Record<string, string>> = {
   'cluster/crash.test.ts': 'it has a bound of its own for its time',
@@ -19,8 +19,8 @@ export const ALONE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The processes of the other tests, by the names of their files in this folder, the longest first: the folders below
- * `test/` of which they run the files. `rest` runs those of all other folders.
+ * The processes of the other tests, by the names of their files in this folder, the longest first, each with the
+ * folders below `test/` that it runs. `rest` runs all other folders.
  */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   '01-rest': [],
@@ -37,10 +37,10 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   '12-webhooks': ['webhooks', 'outbox', 'events'],
 };
 
-/** Every file of tests, from `test/` on. */
+/** Every test file, as a path from `test/` on. */
 export const allFiles = (): string[] => globSync('**/*.test.ts', { cwd: TESTS }).sort();
 
-/** The files of tests that a group runs. */
+/** The test files of a group. */
 export function filesOf(group: string): string[] {
   const folders = GROUPS[group];
   if (folders === undefined) throw new Error(`there is no group ${group}`);

@@ -4,12 +4,14 @@ import t from 'tap';
 import { folderInMemory } from './folder-in-memory.ts';
 import { filesOf } from './groups.ts';
 
-/** Milliseconds that one test may take; 0: as long as it likes. The process has no bound besides. */
+/** Milliseconds that one test may take; 0 means no bound. The process has no other bound. */
 const LONGEST = Number(process.env['TAP_TIMEOUT'] ?? 30) * 1000;
 
-/** Runs the tests of a group in this process, one file after another: its name is that of the file that is given. */
+/**
+ * Runs the tests of a group in this process, one file after another. The name of the given file is that of the group.
+ */
 export async function runGroup(path: string): Promise<void> {
-  // Counted from the start of the process: the runner holds all of its time against the last bound that it was told.
+  // Counted from the start of the process, because the runner compares the whole time with the last bound.
   if (LONGEST > 0) t.on('subtestStart', () => t.setTimeout(performance.now() + LONGEST));
   const folder = folderInMemory();
   if (folder !== undefined) t.testdirName = folder;
@@ -17,7 +19,7 @@ export async function runGroup(path: string): Promise<void> {
     const env = { ...process.env };
     await import(`../${file}`);
     while (!t.idle) await once(t, 'idle');
-    // What one file says of its own process does not hold for the next.
+    // Settings of one file for its process do not apply to the next.
     t.jobs = 1;
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
     Object.assign(process.env, env);

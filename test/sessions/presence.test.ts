@@ -40,7 +40,7 @@ async function setUp(t: Test) {
     stored: (number = 0) =>
       file.prepare('SELECT last_seen_at FROM device_presence WHERE device_id = ?').pluck().get(idOf(number)),
     count: () => file.prepare('SELECT count(*) FROM device_presence').pluck().get(),
-    /** Until nothing is written any more. */
+    /** Resolves when nothing more is written. */
     async settled(): Promise<void> {
       let before: number;
       do {

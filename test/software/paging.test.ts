@@ -14,7 +14,7 @@ import { createFakeClock } from '../fake-clock.ts';
 const NAME = 'com.example.camera';
 const COUNT = 10_000;
 
-/** Ten thousand different SemVer versions, every fourth a pre-release, in an order that says nothing. */
+/** Ten thousand different SemVer versions, every fourth a pre-release, in random order. */
 function manyVersions(): string[] {
   const versions = Array.from({ length: COUNT }, (_, index) => {
     const core = `${Math.floor(index / 1000)}.${Math.floor(index / 20) % 50}.${index % 20}`;
@@ -24,7 +24,7 @@ function manyVersions(): string[] {
   return versions.map((_, index) => versions[(index * 7919) % COUNT]!);
 }
 
-/** The plans of the statements that a function runs, with their values. */
+/** Records the query plans of the statements that a function runs, with their values. */
 function recordPlans(file: string): { sql: Sql; plans: string[] } {
   const connection = new Sqlite(file, { readonly: true });
   t.teardown(() => connection.close());
@@ -66,7 +66,7 @@ t.test('lists of ten thousand versions', async (t) => {
   });
   const expected = versions.toSorted((a, b) => semver.compare(b, a));
   const { sql, plans } = recordPlans(join(folder, 'lapel.db'));
-  /** Only rows of the owner are read, and in the order of the list. */
+  /** Asserts that only rows of the owner are read, in the order of the list. */
   const isIndexScan = (t: Test, plan: string, owned?: string): void => {
     t.match(plan, /versions_newest_first/, plan);
     if (owned !== undefined)

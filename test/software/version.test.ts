@@ -2,7 +2,7 @@ import semver from 'semver';
 import t, { type Test } from 'tap';
 import { versionSortKey } from '../../src/core/software/version.ts';
 
-/** As the database compares them: by the bytes of the keys. */
+/** Compares versions as the database does: by the bytes of their keys. */
 const compareKeys = (a: string, b: string): number =>
   Buffer.compare(Buffer.from(versionSortKey(a)), Buffer.from(versionSortKey(b)));
 
@@ -131,7 +131,7 @@ t.test('for any two SemVer versions the keys compare as the library semver does'
   let kinds = 0;
   for (let round = 0; round < 30_000; round += 1) {
     const a = any();
-    // Often two of the same core, or the difference would nearly always be in the first number.
+    // Often two versions of the same core; otherwise the first number would nearly always decide.
     const core = a.split(/[-+]/)[0] ?? '';
     const b = random(2) === 0 ? any() : `${core}-${preRelease()}`;
     const expected = semver.compare(a, b);

@@ -5,12 +5,12 @@ import { startWorld, type World } from '../world.ts';
 import { createNeighbour } from './neighbour.ts';
 
 const DEVICES = 60;
-/** Messages of each device, of which a connection has few in work at a time. */
+/** Messages of each device. A connection handles only a few of them at a time. */
 const EACH = 32;
 const RINGS = 2;
 const SUBSCRIBES = 8;
 
-/** A SUBSCRIBE of as many filters as one may have, none of which is the device's. */
+/** A SUBSCRIBE with the largest permitted number of filters, none of which is the device's own. */
 const subscriptionsOf = (deviceId: string) =>
   Array.from({ length: 256 }, (_, index) => ({ topic: `devices/${deviceId}/${index}`, qos: 1 }));
 
@@ -22,7 +22,8 @@ async function messagesOf(world: World): Promise<number> {
 }
 
 t.test('many devices of one developer, each within its rate, take the turns of one developer', async (t) => {
-  // A ring is some ways to a server, in which it has done all of this: test/database/units-of-work.test.ts shows its turns.
+  // With a server a ring would wait for many messages to the database meanwhile; test/database/units-of-work.test.ts
+  // shows its turns.
   const world = await startWorld(t, { database: 'sqlite' });
   const neighbour = await createNeighbour(t, world);
   await world.createTenant('attacker', { key: false, deviceEvent: false });
@@ -47,7 +48,7 @@ t.test('many devices of one developer, each within its rate, take the turns of o
   };
   for (const [title, [kind, payload, qos]] of Object.entries(payloads)) {
     const before = await messagesOf(world);
-    const each = kind === 'status' ? EACH / 4 : EACH; // of the large ones a few are as much work
+    const each = kind === 'status' ? EACH / 4 : EACH; // a few large ones are as much work
     for (const { deviceId, link } of links) {
       const publish = { cmd: 'publish', topic: `devices/${deviceId}/${kind}`, payload, qos, dup: false, retain: false };
       const packets = Array.from({ length: each }, (_, index) => bytesOf({ ...publish, messageId: index + 1 }));

@@ -8,7 +8,10 @@ import { createSlowWay } from '../postgres/slow-way.ts';
 import { startWorld, WIFI } from '../world.ts';
 
 const skip = NO_POSTGRES;
-/** Each way takes as long as the network: a unit of work that everybody waits behind has few of them, however many its rows. */
+/**
+ * Each message to the database takes the time of the network. A unit of work that everybody waits behind must send only
+ * a few, however many rows it has.
+ */
 const FEW = 40;
 
 t.test('when devices were last seen takes a few ways to the database, however many they are', { skip }, async (t) => {

@@ -4,25 +4,25 @@ import type { Test } from 'tap';
 
 interface Crowd {
   sockets: Socket[];
-  /** Resolves when so many of them have been closed by the other side. */
+  /** Resolves when the other side has closed so many of them. */
   closed(count: number): Promise<void>;
-  /** How many have been closed. */
+  /** The number of closed connections. */
   gone(): number;
-  /** What each was sent so far, of those that read; and how many answers have begun. */
+  /** The text that each reading connection has received, and the number of answers that have begun. */
   received: string[];
   answers: number[];
 }
 
 interface Wanted {
-  /** Where they come from: on Linux any address of 127.0.0.0/8. */
+  /** The source address: on Linux any address of 127.0.0.0/8. */
   from?: string;
-  /** What each writes once it is connected. */
+  /** The text that each connection writes after it has connected. */
   text?: (index: number) => string | Buffer;
-  /** Whether they read what is sent to them; not by default. */
+  /** Whether they read; by default not. */
   reads?: boolean;
 }
 
-/** Many connections to one listener, that end with the test. Those that are refused count as closed. */
+/** Many connections to one listener, which end with the test. Refused ones count as closed. */
 export async function openMany(t: Test, url: string, count: number, wanted: Wanted = {}): Promise<Crowd> {
   const { hostname, port } = new URL(url);
   const { from, text, reads = false } = wanted;
@@ -65,7 +65,7 @@ export async function openMany(t: Test, url: string, count: number, wanted: Want
   };
 }
 
-/** Waits, turn by turn, for something that the other side of a socket sees to. */
+/** Waits, turn by turn, for the work of the other side of a socket. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await turn();
 }

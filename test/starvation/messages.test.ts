@@ -6,7 +6,7 @@ import { createNeighbour } from './neighbour.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** What comes on the errors topic next, acknowledged. */
+/** The next message on the errors topic; sends its PUBACK. */
 async function told(link: RawDevice) {
   const packet = await link.next('publish');
   link.puback(packet);
@@ -60,7 +60,7 @@ t.test('the events of one device are stored up to a bound, and told beyond', asy
     data: { callId: 'c', ...data },
   });
   const SENT = 40;
-  /** Sends events without end; of them so many are stored, and the device is told of each other one. */
+  /** Sends events without end: so many are stored, and the device is told that each other one was refused. */
   async function flood(link: RawDevice, prefix: string, stored: number, bound: string): Promise<void> {
     for (let index = 0; index < SENT; index += 1) link.publish('events', event(`${prefix}-${index}`));
     for (let index = 0; index < SENT; index += 1) await link.next('puback');

@@ -7,7 +7,7 @@ import { createNeighbour } from './neighbour.ts';
 
 const bytesOf = (packet: Record<string, unknown>): Buffer => mqttPacket.generate(packet as unknown as Packet);
 
-/** A bare connection to the MQTT listener; it ends with the test, whatever becomes of it before. */
+/** A plain connection to the MQTT listener, which ends with the test. */
 function bare(t: Test, world: World): Socket {
   const { port } = new URL(world.service.addresses.mqtt);
   const socket = connect(Number(port), '127.0.0.1');
@@ -16,7 +16,9 @@ function bare(t: Test, world: World): Socket {
   return socket;
 }
 
-/** Writes the same again and again, as fast as the connection takes it, until the function returned is called. */
+/**
+ * Writes the same bytes again and again, as fast as the connection takes them, until the returned function is called.
+ */
 function flood(sockets: Socket[], bytes: (socket: Socket) => Buffer): () => void {
   let stopped = false;
   for (const socket of sockets) {

@@ -3,13 +3,14 @@ import { type Tenant, transactionIdOf, type World } from '../world.ts';
 
 const LOOPS = 20;
 
-/** The value that so many of a hundred lie below. */
+/** The value at a share of the sorted values. */
 const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor((values.length * share) / 100))] ?? 0;
 
 /**
- * Another tenant with a device, who goes about its business while somebody attacks the service: calls of the API, commands
- * to its device, results as webhooks. Nothing of it may fail. How long its calls took is told as a comment, never asserted.
+ * Another tenant with a device, which works normally during an attack on the service: calls of the API, commands to its
+ * device, results as webhooks. None of them may fail. The duration of its calls is printed as a comment, never
+ * asserted.
  */
 export async function createNeighbour(t: Test, world: World, name = 'neighbour') {
   const tenant: Tenant = await world.createTenant(name);
@@ -36,7 +37,7 @@ export async function createNeighbour(t: Test, world: World, name = 'neighbour')
   return {
     tenant,
     device,
-    /** Goes round so many times, one after the other. Rejects when something of it is refused. */
+    /** Runs the loop so many times, one after the other. Rejects when the service refuses a part of it. */
     async works(during: string, loops = LOOPS): Promise<void> {
       calls.length = 0;
       rings.length = 0;

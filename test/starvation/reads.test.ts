@@ -10,7 +10,10 @@ import { createNeighbour } from './neighbour.ts';
 const ATTACKER = '127.0.0.66';
 const DEVICES = 60;
 
-/** A fleet of an application that has reported almost 4 MiB in all, and 18 MB of results; what asks for these. */
+/**
+ * A fleet of an application with almost 4 MiB of reported status and 18 MB of results; returns the paths that read
+ * these.
+ */
 async function createFleet(world: World): Promise<{ statuses: string; results: string }> {
   const tenant = await world.createTenant('large', { key: false, deviceEvent: false });
   const devices = await Promise.all(Array.from({ length: DEVICES }, () => world.registerDevice('large')));
@@ -41,7 +44,7 @@ async function createFleet(world: World): Promise<{ statuses: string; results: s
 }
 
 t.test('pages of 4 MiB are made slice by slice, two at a time for each application', async (t) => {
-  const world = await startWorld(t, { database: 'sqlite' }); // its rows are put into the file
+  const world = await startWorld(t, { database: 'sqlite' }); // its rows are inserted into the file
   const neighbour = await createNeighbour(t, world);
   const { statuses, results } = await createFleet(world);
   const { http } = world.service.addresses;
@@ -81,7 +84,7 @@ t.test('pages of 4 MiB are made slice by slice, two at a time for each applicati
 });
 
 t.test('the service is not ready while its API has reached its limit of connections, and says so', async (t) => {
-  const store = createServer(() => undefined); // answers nothing
+  const store = createServer(() => undefined); // never answers
   store.listen(0, '127.0.0.1');
   await once(store, 'listening');
   t.teardown(() => store.closeAllConnections());

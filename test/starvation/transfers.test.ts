@@ -11,7 +11,7 @@ async function uploadUrl(tenant: Tenant, version: { package: string; version: st
   return String(answer.body.urlList[0].uploadUrl);
 }
 
-/** A request on a socket of its own, whose answer nobody reads. */
+/** A request on a separate socket, whose answer is never read. */
 function begin(t: Test, url: string, method: string, headers: Record<string, string> = {}): Socket {
   const { hostname, port, host, pathname, search } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -30,7 +30,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What a tenant does with software: uploads, asks, distributes, installs, and its device downloads. */
+/** The whole software path of a tenant: it uploads, reads, distributes and installs, and its device downloads. */
 async function distributes(t: Test, { tenant, device }: Awaited<ReturnType<typeof createNeighbour>>, name: string) {
   const version = { package: name, version: '2.0.0' };
   const put = await fetch(await uploadUrl(tenant, version, 4), { method: 'PUT', body: 'file' });
@@ -51,13 +51,13 @@ void t.test('one tenant’s slow uploads and unread downloads keep nobody from o
   const attacker = await world.createTenant('attacker');
   const neighbour = await createNeighbour(t, world);
 
-  // With one URL: each PUT says that more will come, and none sends it.
+  // With one URL: each PUT announces a body, and none sends it.
   const url = await uploadUrl(attacker, VERSION, 1_000_000);
   for (let index = 0; index < 20; index += 1) begin(t, url, 'PUT', { 'Content-Length': '1000000' }).write('x');
   await until(async () => (await refusals(world, 'uploads_key')) >= 18);
   await distributes(t, neighbour, 'com.example.one');
 
-  // With a URL of its own for each.
+  // With a separate URL for each.
   for (let index = 0; index < 70; index += 1) {
     const other = await uploadUrl(attacker, { ...VERSION, version: `1.${index}.0` }, 1_000_000);
     begin(t, other, 'PUT', { 'Content-Length': '1000000' }).write('x');
@@ -66,7 +66,7 @@ void t.test('one tenant’s slow uploads and unread downloads keep nobody from o
   await distributes(t, neighbour, 'com.example.two');
   t.ok((await refusals(world, 'uploads_share')) > 0, 'a place was made for it');
 
-  // 300 downloads of a large file that nobody reads.
+  // 300 downloads of a large file, none of which is read.
   const size = 24 * 1024 * 1024;
   const large = { package: 'com.example.large', version: '1.0.0' };
   const body = new Uint8Array(size);

@@ -5,7 +5,7 @@ import { openTestDatabase } from '../applications/tenant.ts';
 
 const ROWS = 600;
 const STATUSES = ['queued', 'succeeded', 'delivered', 'failed', 'cancelled'] as const;
-// A cancel that the device has not yet heard of is due although its transaction is finished.
+// A cancel that the device has not received yet is due, although its transaction is finished.
 const statusOf = (id: number) => STATUSES[id % 5] ?? 'queued';
 const isDue = (id: number): boolean => ['queued', 'delivered'].includes(statusOf(id)) || id % 10 === 4;
 

@@ -138,7 +138,7 @@ void t.test('a status that came in time counts, though the answer never ends', a
   const { webhooks, record } = await open();
   const deliveryId = await record();
   await receiver.next();
-  // A second one on a connection of its own: when it is through, so are the headers of the first.
+  // A second webhook on a separate connection: when it has arrived, so have the headers of the first.
   receiver.answer({});
   await finished(await record());
   clock.advance(15_000);

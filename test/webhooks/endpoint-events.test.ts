@@ -13,7 +13,7 @@ void t.test('an application is told of its failing receiver, at another one', as
     const { type, data } = checkWebhook((await receiver.next()).body) as { type: string; data: object };
     return { type, ...data };
   };
-  /** Lets time go by until the next attempts. */
+  /** Moves the time until the next attempts. */
   async function wait(minutes: number): Promise<void> {
     clock.advance(minutes * 60_000);
     await webhooks.idle();

@@ -17,7 +17,7 @@ void t.test('what came of failed attempts is kept, and which receivers fail', as
   const log = createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn });
   const attemptsOf = (deliveryId: string) => listAttempts(database.read, { applicationId: 'app-1', deliveryId });
   const failing = () => listFailing(database.read);
-  /** Records one, and lets it be attempted again until it has its outcome. */
+  /** Records a delivery, and moves the time until it has its outcome. */
   const send = async (answer: TestAnswer): Promise<string> => {
     receiver.answer(answer);
     const deliveryId = await record();

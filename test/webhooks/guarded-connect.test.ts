@@ -4,7 +4,7 @@ import { guardLookup } from '../../src/core/webhooks/guarded-connect.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 
-/** Answers one list of addresses after the other, the last one for ever. */
+/** Answers each lookup with the next list of addresses; the last one repeats. */
 function resolver(...answers: string[][]): LookupFunction & { calls: () => number } {
   let calls = 0;
   const lookup: LookupFunction = (_hostname, options, callback) => {

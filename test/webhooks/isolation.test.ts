@@ -65,7 +65,7 @@ void t.test('a thousand receivers hang, and one that answers goes on as if they 
   clock.advance(1000);
   await finished(await record());
   t.equal(hanging.open(), 640, 'and of those there are so many');
-  clock.advance(10_000); // the first have timed out
+  clock.advance(10_000); // the first attempts have timed out
   await finished(await record());
   await hanging.next();
   clock.advance(20_000);

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { createSetUp } from './set-up.ts';
 
-/** A receiver by hand: `answer` gets each request with its number on its connection, from 1 on. */
+/** A plain receiver: `answer` gets each request with its number on its connection, from 1 on. */
 async function startReceiver(t: Test, answer: (socket: Socket, onThis: number, connection: number) => void) {
   const seen: string[] = [];
   let connections = 0;

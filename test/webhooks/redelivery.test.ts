@@ -14,7 +14,7 @@ void t.test('a redelivery that is asked for while an outcome is written is made'
       ...database,
       transactSoon(work) {
         const writing = database.transactSoon(work);
-        redelivery ??= createLog(database).redeliver('app-1', deliveryId); // goes into the commit of the outcome
+        redelivery ??= createLog(database).redeliver('app-1', deliveryId); // joins the commit of the outcome
         return writing;
       },
     }),
@@ -72,7 +72,7 @@ void t.test('a redelivery that is asked for while the last attempt is under way 
   await receiver.next();
   await log.redeliver('app-1', deliveryId);
   receiver.answer({ status: 500 });
-  clock.advance(15_000); // the last attempt of the former round fails, and counts no more
+  clock.advance(15_000); // the last attempt of the former round fails, and no longer counts
   await receiver.next();
   await webhooks.idle();
   t.match(await row(deliveryId), { status: 'pending', attempts: 1, error: 'answered 500' });

@@ -3,7 +3,7 @@ import type { Database } from '../../src/platform/database/sql.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 
-/** A database whose writes are rolled back while `broken()`; reads go on. */
+/** A database whose writes are rolled back while `broken()` is true; reads succeed. */
 const failingWrites =
   (broken: () => boolean) =>
   (database: Database): Database => {

@@ -17,11 +17,14 @@ interface Choices {
   allowPrivate?: boolean;
   lookup?: LookupFunction;
   log?: ReturnType<typeof createLog>;
-  /** Stands between the sender and the database, to make it fail. */
+  /** Wraps the database between the sender and the file, to make it fail. */
   through?(database: Database): Database;
 }
 
-/** Everything around the sender for real: the application `app-1` with a key and deviceEvent at `url`, over one database file. */
+/**
+ * Everything around the sender, for real: the application `app-1` with a key and deviceEvent at `url`, over one
+ * database file.
+ */
 export async function createSetUp(t: Test, url: string | null) {
   const tenant = await createTenant(t, { allowHttpWebhooks: true });
   const { database, clock, applications } = tenant;
@@ -49,7 +52,7 @@ export async function createSetUp(t: Test, url: string | null) {
     });
     t.teardown(() => {
       const stopped = webhooks[Symbol.asyncDispose]();
-      clock.advance(10_000); // cuts off what still hangs
+      clock.advance(10_000); // ends attempts that still hang
       return stopped;
     });
     await webhooks.start();
@@ -94,7 +97,9 @@ export async function createSetUp(t: Test, url: string | null) {
     );
     return found?.n ?? 0;
   };
-  /** Waits until the delivery is no longer pending, where idle() cannot be waited for because another one hangs. */
+  /**
+   * Waits until the delivery is no longer pending, for tests in which idle() never resolves because another one hangs.
+   */
   async function finished(deliveryId: string): Promise<void> {
     while ((await row(deliveryId)).status === 'pending') await new Promise((resolve) => setImmediate(resolve));
   }

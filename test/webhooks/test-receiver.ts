@@ -6,9 +6,9 @@ export interface Received {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
-  /** The raw bytes, as they were signed. */
+  /** The raw bytes, which were signed. */
   body: Buffer;
-  /** Whether the whole answer went out. */
+  /** Whether the whole answer was sent. */
   answered(): boolean;
 }
 
@@ -18,15 +18,15 @@ export interface TestAnswer {
   body?: string | Buffer;
   /** Never answers; the connection stays open until the other side closes it. */
   hang?: boolean;
-  /** Answers, and then never ends. */
+  /** Begins an answer that never ends. */
   stall?: boolean;
 }
 
 export type TestReceiver = Awaited<ReturnType<typeof createTestReceiver>>;
 
 /**
- * A real HTTP server on 127.0.0.1 that records what it gets. `answer` sets what it says from then on (200 at first),
- * either one answer or a function of the request; `next` waits for a request that was not waited for before.
+ * A real HTTP server on 127.0.0.1 that records its requests. `answer` sets the answer from then on (200 at first): a
+ * fixed one, or a function of the request. `next` waits for a request that was not taken before.
  */
 export async function createTestReceiver(t: Test) {
   const requests: Received[] = [];
@@ -64,7 +64,7 @@ export async function createTestReceiver(t: Test) {
       }
     });
   });
-  server.keepAliveTimeout = 0; // on a busy machine it would close connections on which the next request is on its way
+  server.keepAliveTimeout = 0; // on a busy machine it would close connections while the next request is on its way
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = (): Promise<void> =>
     new Promise((resolve) => {
@@ -77,9 +77,9 @@ export async function createTestReceiver(t: Test) {
   return {
     port,
     url: `http://127.0.0.1:${port}/hook`,
-    /** Everything it got, in order. */
+    /** All requests, in order. */
     requests,
-    /** Requests that are neither answered nor given up by the sender. */
+    /** The number of requests that are neither answered nor given up by the sender. */
     open: () => open,
     answer(next: TestAnswer | ((request: Received) => TestAnswer)): void {
       choose = typeof next === 'function' ? next : () => next;
@@ -90,7 +90,7 @@ export async function createTestReceiver(t: Test) {
       taken += 1;
       return Promise.resolve(received);
     },
-    /** What came so far is not waited for any more. */
+    /** Drops the requests so far, so that `next` waits for later ones. */
     forget(): void {
       taken = requests.length;
     },

@@ -1,6 +1,7 @@
 import { containing, ESCAPE } from '../../platform/database/like.ts';
 import type { Lock, Sql, SqlValue } from '../../platform/database/sql.ts';
 import { secretMarkOf } from '../../runtime/secret-hash.ts';
+import type { Micros } from '../../runtime/units.ts';
 import { columnOf, SETTING_NAMES, type Settings } from './setting-columns.ts';
 
 const SETTING_COLUMNS = SETTING_NAMES.map((name) => `${columnOf(name)} AS "${name}"`).join(', ');
@@ -12,13 +13,13 @@ export interface Application {
   authenticationKey: string | null;
   /** The replaced key, and the time of its replacement. */
   formerAuthenticationKey: string | null;
-  keyReplacedAt: number | null;
+  keyReplacedAt: Micros | null;
   settings: Settings;
   /** Marks the current secret: access tokens that were issued for another one are invalid. */
   secretMark: string;
-  createdAt: number;
+  createdAt: Micros;
   /** Null while the application exists; a deleted one keeps its row, so that its id is never used again. */
-  deletedAt: number | null;
+  deletedAt: Micros | null;
 }
 
 type Row = Omit<Application, 'settings' | 'secretMark'> & Settings & { secretHash: Buffer };
@@ -203,7 +204,7 @@ export async function updateSettings(sql: Sql, applicationId: string, settings: 
   return changed === 1;
 }
 
-export async function markDeleted(sql: Sql, applicationId: string, deletedAt: number): Promise<boolean> {
+export async function markDeleted(sql: Sql, applicationId: string, deletedAt: Micros): Promise<boolean> {
   const text = 'UPDATE applications SET deleted_at = ? WHERE application_id = ? AND deleted_at IS NULL';
   return (await sql.run(text, deletedAt, applicationId)) === 1;
 }

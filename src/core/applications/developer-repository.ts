@@ -1,5 +1,6 @@
 import { containing, ESCAPE } from '../../platform/database/like.ts';
 import type { Lock, Sql } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 export interface Developer {
   developerId: string;
@@ -33,7 +34,7 @@ export async function listDevelopers(
 }
 
 /** Returns false when the id is taken. */
-export async function insertDeveloper(sql: Sql, developer: Developer, createdAt: number): Promise<boolean> {
+export async function insertDeveloper(sql: Sql, developer: Developer, createdAt: Micros): Promise<boolean> {
   const inserted = await sql.run(
     `INSERT INTO developers (developer_id, name, device_limit, created_at) VALUES (?, ?, ?, ?)
      ON CONFLICT (developer_id) DO NOTHING`,

@@ -1,3 +1,5 @@
+import type { Micros } from '../../runtime/units.ts';
+
 const DAY_MICROS = 24 * 3600 * 1_000_000;
 
 /** A new key is made when the newest has this age. */
@@ -25,11 +27,11 @@ interface Plan {
  * The key that signs at `now`: the newest that has been published for long enough, or else the first. `keys` are oldest
  * first.
  */
-export const signingAt = <Key extends { createdAt: number }>(keys: readonly Key[], now: number): Key | undefined =>
+export const signingAt = <Key extends { createdAt: number }>(keys: readonly Key[], now: Micros): Key | undefined =>
   keys.findLast(({ createdAt }) => createdAt + PUBLISHED_BEFORE_MICROS <= now) ?? keys[0];
 
 /** Plans the rotation at `now`; all times are microseconds. `keys` are oldest first; each signs until the next one does. */
-export function planRotation(keys: { keyId: string; createdAt: number }[], now: number): Plan {
+export function planRotation(keys: { keyId: string; createdAt: number }[], now: Micros): Plan {
   const newest = keys.at(-1);
   const create = !newest || now >= newest.createdAt + KEY_SIGNS_FOR_MICROS;
   const removals = keys.slice(0, -1).map(({ keyId }, index) => {

@@ -1,10 +1,11 @@
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 export interface StoredKey {
   keyId: string;
   /** The private key as JSON Web Key, which never leaves the service. */
   privateJwk: string;
-  createdAt: number;
+  createdAt: Micros;
 }
 
 /** All keys, oldest first. */

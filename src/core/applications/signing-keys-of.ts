@@ -1,3 +1,4 @@
+import type { Micros } from '../../runtime/units.ts';
 import type { Application } from './application-repository.ts';
 
 /** Microseconds for which a replaced key also signs, beside the new one (contract, section 3). */
@@ -6,7 +7,7 @@ const OVERLAP_MICROS = 24 * 3600 * 1_000_000;
 /** The keys that sign an application's notifications, the current one first; empty when none was issued. */
 export function signingKeysOf(
   application: Pick<Application, 'authenticationKey' | 'formerAuthenticationKey' | 'keyReplacedAt'>,
-  now: number,
+  now: Micros,
 ): string[] {
   const { authenticationKey: key, formerAuthenticationKey: former, keyReplacedAt } = application;
   if (key === null) return [];

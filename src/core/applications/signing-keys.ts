@@ -3,12 +3,13 @@ import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
 import { planRotation, signingAt } from './key-rotation.ts';
 import * as repository from './signing-key-repository.ts';
 
 interface SigningKey {
   keyId: string;
-  createdAt: number;
+  createdAt: Micros;
   privateKey: CryptoKey;
   publicKey: CryptoKey;
   publicJwk: JWK;
@@ -43,7 +44,7 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
 
   const find = (keyId: string): CryptoKey | undefined => keys.find((key) => key.keyId === keyId)?.publicKey;
 
-  async function make(now: number): Promise<repository.StoredKey> {
+  async function make(now: Micros): Promise<repository.StoredKey> {
     const { privateKey } = await generateKeyPair('ES256', { extractable: true });
     return { keyId: ids.next('key', now), privateJwk: JSON.stringify(await exportJWK(privateKey)), createdAt: now };
   }

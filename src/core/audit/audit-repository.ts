@@ -1,6 +1,7 @@
 import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 /** The author of a change; `name` is that of the session or of the application. */
 export interface Actor {
@@ -29,8 +30,8 @@ export type AuditEntry = Omit<AuditRow, 'details'> & { details: object | null };
 
 export interface AuditFilter {
   /** Microseconds: [since, until). */
-  since?: number;
-  until?: number;
+  since?: Micros;
+  until?: Micros;
   /** Selects the entries of a kind of actors, or of the actor with this name. */
   actor?: string;
   /** Selects the entries whose resource begins with this text. */

@@ -1,5 +1,6 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Lock, Sql } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 type ActivationState = 'deactivated' | 'activating' | 'activated';
 
@@ -19,7 +20,7 @@ export interface Device {
    */
   certificate: string | null;
   /** Microseconds since the epoch. */
-  createdAt: number;
+  createdAt: Micros;
 }
 
 type Row = Omit<Device, 'hardwareProperties' | 'blocked'> & { hardwareProperties: string | null; blocked: number };

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 /** The last reported value of each field, with the time of its report (microseconds). */
 export type ReportedFields = Record<string, { value: unknown; at: number }>;
@@ -6,15 +7,15 @@ export type ReportedFields = Record<string, { value: unknown; at: number }>;
 interface StoredStatus {
   reported: ReportedFields;
   /** The time of the last report of any field. */
-  reportedAt: number;
+  reportedAt: Micros;
 }
 
 /** The stored state of a device; null where nothing is stored. Times are microseconds. */
 export interface StoredState {
   deviceId: string;
   reported: ReportedFields | null;
-  reportedAt: number | null;
-  lastSeenAt: number | null;
+  reportedAt: Micros | null;
+  lastSeenAt: Micros | null;
 }
 
 type StateRow = Omit<StoredState, 'reported'> & { reported: string | null };

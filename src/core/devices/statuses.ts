@@ -1,6 +1,7 @@
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import type { Database, Sql } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { saveSoftware } from './installed-repository.ts';
 import { newlyCounted, softwareChange } from './reported.ts';
@@ -17,10 +18,10 @@ import {
 export interface DeviceState {
   deviceId: string;
   connected: boolean;
-  lastSeenAt: number | null;
+  lastSeenAt: Micros | null;
   /** The last reported value of each field of the schema mqtt/status; computed when it is read. */
   readonly reported: Record<string, unknown>;
-  reportedAt: number | null;
+  reportedAt: Micros | null;
 }
 
 /** The versions that run on a device; null when not reported. */

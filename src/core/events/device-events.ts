@@ -4,6 +4,7 @@ import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
@@ -19,7 +20,7 @@ export interface Event {
   eventId: string;
   type: string;
   /** Microseconds. */
-  occurredAt: number;
+  occurredAt: Micros;
   data: object;
 }
 
@@ -73,7 +74,7 @@ export function createDeviceEvents({
     await record(unit, { applicationId, deviceId, setting, type, occurredAt, data });
   }
 
-  async function isRepetition(unit: UnitOfWork, event: Event, now: number): Promise<boolean> {
+  async function isRepetition(unit: UnitOfWork, event: Event, now: Micros): Promise<boolean> {
     await forgetOldEvents(unit, event.deviceId, now - REMEMBERED_FOR_MICROS, FORGOTTEN_AT_ONCE);
     const known = await isRemembered(unit, event);
     if (known) unit.onCommit(() => metrics.eventsRepeated.inc());

@@ -2,6 +2,7 @@ import type { Owner } from '../../platform/cluster/owner-repository.ts';
 import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { ConnectionState } from './connection-state.ts';
 import type { Due } from './due.ts';
 
@@ -9,7 +10,7 @@ export interface ClaimingParts {
   database: Database;
   clock: Clock;
   /** Claims up to `limit` due commands after a transactionId, and counts the attempt that is made at `now`. */
-  claim(unit: UnitOfWork, deviceId: string, after: number, limit: number, now: number): Promise<Due[]>;
+  claim(unit: UnitOfWork, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]>;
   /** Claims the cancel of one transaction; undefined when it is not due. */
   claimCancel(unit: UnitOfWork, transactionId: number): Promise<Due | undefined>;
   /** Finds the due cancels of transactions up to a transactionId. */

@@ -1,3 +1,5 @@
+import type { Micros } from '../../runtime/units.ts';
+
 /** A row that is due for a device: an unfinished transaction, or the cancel of one that the device may have received. */
 export interface Due {
   transactionId: number;
@@ -6,6 +8,6 @@ export interface Due {
   parameters: object;
   status: string;
   attempts: number;
-  createdAt: number;
-  updatedAt: number;
+  createdAt: Micros;
+  updatedAt: Micros;
 }

@@ -1,12 +1,13 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 /** Identifies a request: a device may use a request id again later. */
 export interface RequestKey {
   deviceId: string;
   requestId: string;
   /** Microseconds; of two requests with the same id, the later one has the greater time. */
-  receivedAt: number;
+  receivedAt: Micros;
 }
 
 export interface StoredRequest extends RequestKey {
@@ -18,7 +19,7 @@ export interface StoredRequest extends RequestKey {
   /** JSON; null until the request is answered. */
   answer: string | null;
   /** The time of the answer's PUBACK; null until then. */
-  doneAt: number | null;
+  doneAt: Micros | null;
 }
 
 const COLUMNS = `device_id AS "deviceId", request_id AS "requestId", received_at AS "receivedAt",
@@ -89,7 +90,7 @@ const DONE = inSets(
 );
 
 /** Stores the time of the answer's PUBACK; null when the device is to get the answer once more. */
-export async function setDone(sql: Sql, key: RequestKey, doneAt: number | null): Promise<void> {
+export async function setDone(sql: Sql, key: RequestKey, doneAt: Micros | null): Promise<void> {
   await sql.run(DONE, doneAt, key.deviceId, key.requestId, key.receivedAt);
 }
 

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Catalogue } from './catalogue.ts';
 
 /** A version with its package, as the lists of available software show it. */
@@ -8,9 +9,9 @@ export interface AvailableVersion {
   version: string;
   description: string | null;
   /** Microseconds; null when the version is not distributed. */
-  distributionStartedAt: number | null;
-  createdAt: number;
-  updatedAt: number;
+  distributionStartedAt: Micros | null;
+  createdAt: Micros;
+  updatedAt: Micros;
 }
 
 /** `package` selects one package; `latest` selects the newest version of each. */

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 interface BinaryContent {
   binaryId: string;
@@ -13,7 +14,7 @@ interface BinaryContent {
   /** The difference between the file and the registration; null when there is none. */
   warning: string | null;
   /** Microseconds. */
-  readAt: number;
+  readAt: Micros;
 }
 
 export async function findEtag(sql: Sql, binaryId: string): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import { DomainError } from '../../errors.ts';
 import type { Database, Sql } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 import { objectKey } from './binary.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Digests } from './digests.ts';
@@ -12,7 +13,7 @@ import { findVersion, type Version } from './version-repository.ts';
 /** The properties of a version that the database has, without asking the object store. */
 interface Installable {
   /** Microseconds; null when the version is not distributed. */
-  distributionStartedAt: number | null;
+  distributionStartedAt: Micros | null;
   /** The identifier of the binary, whether one was uploaded or not. */
   binaryId: string;
   objectKey: string;
@@ -30,7 +31,7 @@ const toInstallable = (catalogue: Catalogue, version: Version): Installable => (
 interface Download {
   url: string;
   /** Microseconds. */
-  expiresAt: number;
+  expiresAt: Micros;
   /** Bytes. */
   size: number;
   /** Hexadecimal. */

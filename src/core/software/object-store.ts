@@ -1,3 +1,5 @@
+import type { Micros } from '../../runtime/units.ts';
+
 /**
  * The operations of an object store that software needs; keys are opaque. Aborting a `signal` ends an operation with an
  * error.
@@ -26,7 +28,7 @@ export interface ListedObject {
   /** Bytes. */
   size: number;
   /** Microseconds since the epoch. */
-  uploadedAt: number;
+  uploadedAt: Micros;
 }
 
 export interface UploadUrl {
@@ -41,7 +43,7 @@ export interface UploadUrl {
 export interface StoredObject {
   /** Bytes. */
   size: number;
-  uploadedAt: number;
+  uploadedAt: Micros;
   etag: string;
   /** Hexadecimal; present only if the store itself knows it. */
   sha256?: string;

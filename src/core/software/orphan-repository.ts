@@ -1,9 +1,10 @@
 import type { Sql } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 interface Orphan {
   binaryId: string;
   /** Microseconds. */
-  foundAt: number;
+  foundAt: Micros;
 }
 
 export const listOrphans = (sql: Sql): Promise<Orphan[]> =>

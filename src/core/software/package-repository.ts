@@ -1,5 +1,6 @@
 import { containing, ESCAPE } from '../../platform/database/like.ts';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Catalogue } from './catalogue.ts';
 
 export interface Package {
@@ -7,8 +8,8 @@ export interface Package {
   /** Null for a package of the service itself. */
   developerId: string | null;
   displayName: string | null;
-  createdAt: number;
-  updatedAt: number;
+  createdAt: Micros;
+  updatedAt: Micros;
 }
 
 const COLUMNS = `package, developer_id AS "developerId", display_name AS "displayName",

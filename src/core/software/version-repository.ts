@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Catalogue } from './catalogue.ts';
 import { versionSortKey } from './version.ts';
 
@@ -11,9 +12,9 @@ export interface Version {
   /** Bytes of the binary, as last seen in the store, or as announced for an upload URL. */
   storedBytes: number;
   /** Microseconds; null when the version is not distributed. */
-  distributionStartedAt: number | null;
-  createdAt: number;
-  updatedAt: number;
+  distributionStartedAt: Micros | null;
+  createdAt: Micros;
+  updatedAt: Micros;
 }
 
 const COLUMNS = `package, version, description, binary_id AS "binaryId", stored_bytes AS "storedBytes",

@@ -1,5 +1,6 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 interface KeptAnswer {
   /** The hash of the request that got this answer. */
@@ -12,7 +13,7 @@ export async function findKeptAnswer(
   sql: Sql,
   applicationId: string,
   keyHash: Buffer,
-  since: number,
+  since: Micros,
 ): Promise<KeptAnswer | undefined> {
   return sql.get<KeptAnswer>(
     `SELECT request_hash AS "requestHash", answer FROM idempotency_keys
@@ -30,7 +31,7 @@ export async function findKeptAnswer(
 export async function keepAnswer(
   sql: Sql,
   kept: KeptAnswer & { applicationId: string; keyHash: Buffer; createdAt: number },
-  since: number,
+  since: Micros,
 ): Promise<boolean> {
   const changed = await sql.run(
     `INSERT INTO idempotency_keys (application_id, key_hash, request_hash, answer, created_at) VALUES (?, ?, ?, ?, ?)

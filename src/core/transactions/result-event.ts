@@ -1,5 +1,6 @@
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { toUtc } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Finished, OnFinished } from './settlement.ts';
 import type { FinishedStatus } from './transaction.ts';
 import { transactionBody } from './transaction-body.ts';
@@ -13,7 +14,7 @@ type RecordEvent = (
     transactionId: number;
     setting: 'deviceEvent';
     type: `transaction.${FinishedStatus}`;
-    occurredAt: number;
+    occurredAt: Micros;
     data: object;
   },
 ) => { deliveryId: string; written: Promise<void> };

@@ -1,3 +1,4 @@
+import type { Micros } from '../../runtime/units.ts';
 import type { Operation } from './operations.ts';
 import type { TransactionStatus } from './transaction.ts';
 
@@ -10,17 +11,17 @@ export interface TransactionRecord {
   /** The number of the device's connections on which it was published, or is about to be. */
   attempts: number;
   /** All times are microseconds since the epoch. */
-  createdAt: number;
-  updatedAt: number;
-  deliveredAt: number | null;
-  completedAt: number | null;
+  createdAt: Micros;
+  updatedAt: Micros;
+  deliveredAt: Micros | null;
+  completedAt: Micros | null;
   /** 0 to 100, as the device last reported. */
   progress: number | null;
   result: object | null;
   errorCode: string | null;
   errorMessage: string | null;
   /** The time at which it was first published, or claimed to be. */
-  publishedAt: number | null;
+  publishedAt: Micros | null;
   /**
    * The subject of the command in words without secrets, which is kept when the parameters are deleted at the transaction's
    * end.

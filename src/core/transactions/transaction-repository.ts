@@ -2,6 +2,7 @@ import { type NewestPage, newestFirst, type PageQuery } from '../../platform/dat
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Due } from '../outbox/due.ts';
 import type { Operation } from './operations.ts';
 import { isFinished, type TransactionStatus } from './transaction.ts';
@@ -186,7 +187,7 @@ export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
  * stored before it is sent, so that it also rises over a crash. `now` (microseconds) becomes the time of the publication, if
  * there was none before.
  */
-export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number, now: number): Promise<Due[]> {
+export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]> {
   const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, limit);
   const last = rows.at(-1);
   if (!last) return [];

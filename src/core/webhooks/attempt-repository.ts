@@ -1,5 +1,6 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryKey, ReceiverName } from './delivery.ts';
 
 /** An attempt that failed. Times are microseconds. */
@@ -66,12 +67,12 @@ export const removeAttempts = (sql: Sql, { applicationId, deliveryId }: Delivery
 
 /** A receiver whose last attempt failed. Times are microseconds. */
 export interface FailingReceiver extends ReceiverName {
-  since: number;
-  failedAt: number;
+  since: Micros;
+  failedAt: Micros;
   statusCode: number | null;
   error: string;
   /** The time at which its application was notified; null before that. */
-  toldAt: number | null;
+  toldAt: Micros | null;
 }
 
 const FAILING = `application_id AS "applicationId", setting, since, failed_at AS "failedAt", status_code AS "statusCode", error,

@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import { createSlots } from './slots.ts';
 
 /**
@@ -12,7 +13,7 @@ export interface AttemptSlot<Receiver> {
   readonly receiver: Receiver;
   readonly kind: Kind;
   /** Microseconds. */
-  readonly startedAt: number;
+  readonly startedAt: Micros;
   /** Ends the attempt; set while it can be ended. */
   cut: ((why: string) => void) | undefined;
 }

@@ -1,6 +1,7 @@
 import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { idsFrom } from '../../runtime/ids.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryStatus, UrlSetting } from './delivery.ts';
 import { DELIVERY_COLUMNS, type DeliverySummary } from './delivery-record.ts';
 import { RETRY_DELAY_SECONDS } from './retry-schedule.ts';
@@ -10,8 +11,8 @@ export interface DeliveryListFilter extends DeliveryFilter {
   deviceId?: string;
   transactionId?: number;
   /** Microseconds, rounded to milliseconds: deliveries that were made in [since, until). */
-  since?: number;
-  until?: number;
+  since?: Micros;
+  until?: Micros;
 }
 
 export interface DeliveryFilter {
@@ -25,8 +26,8 @@ export interface DeliveryFilter {
 export interface DueRange extends Omit<DeliveryFilter, 'status'> {
   /** `waiting` means pending after at least one attempt. */
   status: DeliveryStatus | 'waiting';
-  since: number;
-  until: number;
+  since: Micros;
+  until: Micros;
 }
 
 // The condition is written out, as `pending` is below, so that the partial index is used.
@@ -119,7 +120,7 @@ export async function makeDue(
   sql: Sql,
   applicationId: string,
   deliveryId: string,
-  now: number,
+  now: Micros,
 ): Promise<UrlSetting | undefined> {
   const row = await sql.get<{ setting: UrlSetting }>(
     `${MAKE_DUE} WHERE application_id = ? AND delivery_id = ? RETURNING setting`,
@@ -147,7 +148,7 @@ export async function makeRangeDue(
   applicationId: string,
   range: DueRange,
   { after, before }: { after: string; before: string },
-  now: number,
+  now: Micros,
   limit: number,
 ): Promise<{ made: UrlSetting[]; last: string | null }> {
   const { where, values } = condition(applicationId, range);

@@ -1,4 +1,5 @@
 import type { WebhookSetting } from '../../platform/contracts/types.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryStatus } from './delivery.ts';
 
 /** A delivery as lists show it; times are microseconds. */
@@ -15,9 +16,9 @@ export interface DeliverySummary {
   attempts: number;
   lastStatusCode: number | null;
   lastError: string | null;
-  nextAttemptAt: number | null;
-  createdAt: number;
-  updatedAt: number;
+  nextAttemptAt: Micros | null;
+  createdAt: Micros;
+  updatedAt: Micros;
 }
 
 /** The columns of a DeliverySummary. */

@@ -1,5 +1,6 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryStatus, ReceiverName } from './delivery.ts';
 
 /** The fields of a delivery that an attempt needs. */
@@ -18,7 +19,7 @@ interface NewDelivery extends Omit<Delivery, 'round'>, ReceiverName {
   deviceId: string;
   transactionId: number | null;
   type: string;
-  createdAt: number;
+  createdAt: Micros;
 }
 
 export interface Outcome {
@@ -32,7 +33,7 @@ export interface Outcome {
   statusCode: number | null;
   error: string | null;
   /** Null unless the status is pending. */
-  nextAttemptAt: number | null;
+  nextAttemptAt: Micros | null;
   at: number;
 }
 
@@ -71,7 +72,7 @@ export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<v
 }
 
 /** The due deliveries of one receiver, the earliest due first. */
-export async function findDue(sql: Sql, receiver: ReceiverName, now: number, limit: number): Promise<Delivery[]> {
+export async function findDue(sql: Sql, receiver: ReceiverName, now: Micros, limit: number): Promise<Delivery[]> {
   return sql.all(
     `SELECT delivery_id AS "deliveryId", body, attempts, round FROM deliveries
      WHERE status = 'pending' AND application_id = ? AND setting = ? AND next_attempt_at <= ?
@@ -84,7 +85,7 @@ export async function findDue(sql: Sql, receiver: ReceiverName, now: number, lim
 }
 
 /** The time at which the receiver's next delivery becomes due, after `now`. */
-export async function findNextDue(sql: Sql, receiver: ReceiverName, now: number): Promise<number | undefined> {
+export async function findNextDue(sql: Sql, receiver: ReceiverName, now: Micros): Promise<number | undefined> {
   const row = await sql.get<{ at: number }>(
     `SELECT next_attempt_at AS at FROM deliveries
      WHERE status = 'pending' AND application_id = ? AND setting = ? AND next_attempt_at > ?

@@ -1,11 +1,12 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryKey } from './delivery.ts';
 
 /** A delivery with a final outcome. */
 export interface EndedDelivery extends DeliveryKey {
-  createdAt: number;
+  createdAt: Micros;
   /** 0 when its first attempt succeeded, so that there are no failed attempts to remove. */
   hasFailed: 0 | 1;
 }

@@ -1,4 +1,5 @@
 import type { URL_SETTINGS } from '../../platform/contracts/values.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 /** The settings of an application that hold URLs. An application and a setting make a receiver. */
 export type UrlSetting = keyof typeof URL_SETTINGS;
@@ -28,6 +29,6 @@ export interface WebhookEvent extends ReceiverName {
   transactionId?: number;
   type: string;
   /** Microseconds. */
-  occurredAt: number;
+  occurredAt: Micros;
   data: object;
 }

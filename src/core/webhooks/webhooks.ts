@@ -15,7 +15,7 @@ import { createDueTimer } from './due-timer.ts';
 import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures } from './failures.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
-import { holds, late, letGo, type Receiver, roomIn, wantsMore } from './receiver.ts';
+import { holds, late, type Receiver, roomIn, unhold, wantsMore } from './receiver.ts';
 import { createReceivers } from './receivers.ts';
 import { createRecording } from './recording.ts';
 import { createSender } from './sender.ts';
@@ -172,7 +172,7 @@ export function createWebhooks(options: Options) {
     slot.cut = undefined;
     slots.release(slot);
     if (made?.answer) writer.add(attempts.conclude(slot, delivery, made.url, made.answer));
-    else letGo(receiver, delivery); // the outcome is unknown, so the delivery stays pending
+    else unhold(receiver, delivery); // the outcome is unknown, so the delivery stays pending
     if (made === null) timer.schedule(receiver, clock.now() + READ_PAUSE_MICROS);
     receiver.inFlight -= 1;
     underWay -= 1;
@@ -182,7 +182,7 @@ export function createWebhooks(options: Options) {
 
   function written(outcome: Concluded, counts: boolean): void {
     const { receiver, nextAttemptAt } = outcome;
-    letGo(receiver, outcome);
+    unhold(receiver, outcome);
     if (!counts) receiver.more = true;
     else if (nextAttemptAt !== null) timer.schedule(receiver, nextAttemptAt);
     pump(receiver);
@@ -239,11 +239,11 @@ export function createWebhooks(options: Options) {
     takeUp,
 
     /** Called when receivers are no longer this node's: their queues are dropped, and the new node sends the deliveries. */
-    letGo: receivers.letGo,
+    dropLost: receivers.dropLost,
 
-    /** Like `letGo`; resolves when the attempts in progress for these receivers have ended and are stored. */
+    /** Like `dropLost`; resolves when the attempts in progress for the receivers of other nodes have ended and are stored. */
     async drain(): Promise<void> {
-      receivers.letGo();
+      receivers.dropLost();
       await handedOver.idle();
       for (const receiver of receivers.all()) receivers.forget(receiver);
     },

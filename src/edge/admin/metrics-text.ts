@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.ts';
  * Microseconds for which a text is kept. It is shorter than any usual interval of scrapes, so that several scrapers
  * share one text.
  */
-const KEPT = 1_000_000;
+const KEPT_MICROS = 1_000_000;
 
 interface Parts {
   clock: Clock;
@@ -37,7 +37,7 @@ export function createMetricsText({ clock, metrics: { registry }, survey, isKept
   }
 
   return async () => {
-    if (isKept && clock.now() - writtenAt < KEPT) return text;
+    if (isKept && clock.now() - writtenAt < KEPT_MICROS) return text;
     writing ??= write();
     return writing;
   };

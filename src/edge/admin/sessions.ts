@@ -85,7 +85,7 @@ export async function listSessions(
   return { status: 200, body };
 }
 
-/** Ends any session. */
+/** Ends a session of the console, also one that is not the caller's own. */
 export async function endSession({ sessions }: Services, { params }: At<'sessionId'>): Promise<Answer> {
   await sessions.end(params.sessionId);
   return { status: 204 };

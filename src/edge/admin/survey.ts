@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
 /** Microseconds for which the figures of queues and sizes are kept; scrapes in between get the same ones. */
-const KEPT = 10_000_000;
+const KEPT_MICROS = 10_000_000;
 /** Milliseconds that a scrape waits for new figures; a slower lookup serves the next scrape. */
 const LOOKUP_TIMEOUT_MS = 2_000;
 
@@ -62,7 +62,7 @@ export function createSurvey(parts: Parts) {
     const cluster = parts.cluster();
     metrics.clusterLease.set(cluster?.lease ?? 0);
     metrics.clusterHealAge.set(cluster?.healAge ?? 0);
-    if (clock.now() - lookedAt < KEPT) return;
+    if (clock.now() - lookedAt < KEPT_MICROS) return;
     looking ??= look();
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = clock.after(LOOKUP_TIMEOUT_MS, resolve);

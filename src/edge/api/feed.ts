@@ -25,7 +25,7 @@ export async function readFeed(
   const { applicationId } = params;
   const topics = readTopics(query.topics);
   if (topics.fleet) {
-    const msg = 'fleet is a topic of administration';
+    const msg = 'The topic fleet is for administration only';
     throw DomainError.invalid({ loc: ['query', 'topics'], msg, type: 'enum' });
   }
   const authorize = createAuthorize({ accessTokens, applications });

@@ -30,7 +30,7 @@ const D = 'svc:device:write';
 
 /**
  * The whole application API: method, path, scope, schemas, handler. Statuses and descriptions are in
- * schemas/openapi.yaml.
+ * schemas/openapi.yaml. The comments `op N` name the operations of the specification.
  */
 // biome-ignore format: a table is read by its rows
 export const ROUTES = [

@@ -47,7 +47,7 @@ function checkedTime(name: string, text: string): string {
   const seconds = text.slice(0, 19);
   const date = new Date(`${seconds}Z`);
   if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(seconds)) return text;
-  const msg = 'Input should be a time of the calendar';
+  const msg = 'Input should be a valid date and time';
   throw DomainError.invalid({ loc: ['body', name], msg, type: 'string_pattern_mismatch' });
 }
 

@@ -42,7 +42,7 @@ const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 // Browsers revalidate these each time, because an address or the release of the interface may change with a restart.
 const REVALIDATED = { 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' };
 // The packaged files are large, and change only when the service is updated.
-const KEPT = { 'Cache-Control': 'public, max-age=3600', 'X-Content-Type-Options': 'nosniff' };
+const CACHED = { 'Cache-Control': 'public, max-age=3600', 'X-Content-Type-Options': 'nosniff' };
 
 const SERVERS: Record<string, string> = {
   mqtt: 'MQTT over TCP',
@@ -107,8 +107,8 @@ export function createDocs({ contracts, deprecations, publicUrl, mqttUrls }: Par
     '/docs/deprecations': async () => page((await import('./deprecations-page.ts')).deprecationsPage(deprecations)),
     '/docs/lapel.css': () => file(CSS_TYPE, own('lapel.css'), REVALIDATED),
     '/docs/reference.js': () => file(SCRIPT_TYPE, own('reference.js'), REVALIDATED),
-    '/docs/swagger-ui.css': () => file(CSS_TYPE, packaged('swagger-ui.css'), KEPT),
-    '/docs/swagger-ui-bundle.js': () => file(SCRIPT_TYPE, packaged('swagger-ui-bundle.js'), KEPT),
+    '/docs/swagger-ui.css': () => file(CSS_TYPE, packaged('swagger-ui.css'), CACHED),
+    '/docs/swagger-ui-bundle.js': () => file(SCRIPT_TYPE, packaged('swagger-ui-bundle.js'), CACHED),
   };
   const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
 

@@ -11,14 +11,14 @@ export const PAGE_HEADERS = {
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%230b6e75'/%3E%3Cpath d='M5 4v8h6' fill='none' stroke='%23fff' stroke-width='2'/%3E%3C/svg%3E";
 
-const PLACES = [
+const PAGES = [
   { path: 'docs', name: 'API reference' },
   { path: 'docs/events', name: 'Devices and webhooks' },
   { path: 'docs/deprecations', name: 'Deprecations' },
 ] as const;
 
 interface Page {
-  path: (typeof PLACES)[number]['path'];
+  path: (typeof PAGES)[number]['path'];
   title: string;
   head?: Html;
   body: Html;
@@ -27,10 +27,10 @@ interface Page {
 /** Makes a whole page. Its links are relative, so that it works below any path that a proxy chooses. */
 export function pageOf({ path, title, head, body }: Page): string {
   const root = path === 'docs' ? '' : '../../';
-  const links = PLACES.map((place) =>
-    place.path === path
-      ? html`<a href="${root}${place.path}" aria-current="page">${place.name}</a>`
-      : html`<a href="${root}${place.path}">${place.name}</a>`,
+  const links = PAGES.map((page) =>
+    page.path === path
+      ? html`<a href="${root}${page.path}" aria-current="page">${page.name}</a>`
+      : html`<a href="${root}${page.path}">${page.name}</a>`,
   );
   return html`<!doctype html>
 <html lang="en">

@@ -34,7 +34,7 @@ export function createFeedStream(clock: Clock) {
 
   return {
     body,
-    /** True while nothing more may be written. */
+    /** True while nothing more may be written to the stream. */
     isFull: (): boolean => body.readableLength >= FEED_BUFFER,
 
     /** True when the reader has made no room for too long, or has not taken the end of the stream. */

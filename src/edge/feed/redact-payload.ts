@@ -3,9 +3,9 @@ import { textWithoutSecrets } from '../../runtime/without-secrets.ts';
 /** Characters of a payload that are shown. */
 export const SHOWN = 4096;
 /** Characters of a payload that are kept. They are more than are shown, because hiding secrets shortens the text. */
-const LOOKED_AT = 2 * SHOWN;
+const KEPT_CHARACTERS = 2 * SHOWN;
 /** The most bytes of a character. */
-const WIDEST = 4;
+const MOST_BYTES = 4;
 
 /** The beginning of a payload; the rest is not kept for viewers. */
 export interface Beginning {
@@ -14,9 +14,9 @@ export interface Beginning {
 }
 
 export function beginningOf(payload: string | Buffer): Beginning {
-  const text = typeof payload === 'string' ? payload : payload.toString('utf8', 0, WIDEST * LOOKED_AT);
-  const isWhole = text.length <= LOOKED_AT && payload.length <= WIDEST * LOOKED_AT;
-  return { text: text.slice(0, LOOKED_AT), isWhole };
+  const text = typeof payload === 'string' ? payload : payload.toString('utf8', 0, MOST_BYTES * KEPT_CHARACTERS);
+  const isWhole = text.length <= KEPT_CHARACTERS && payload.length <= MOST_BYTES * KEPT_CHARACTERS;
+  return { text: text.slice(0, KEPT_CHARACTERS), isWhole };
 }
 
 /** The text of a message for viewers: without passwords and URLs that grant access, and of bounded length. */

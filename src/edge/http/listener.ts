@@ -45,7 +45,7 @@ export interface ListenerParts extends SocketLimits {
   maxInFlightOfSource?: number;
   /** LAPEL_FAILED_LOGIN_LIMIT: requests with wrong credentials per second of one address. */
   failedLoginLimit?: number;
-  /** Set where other processes share the same limits. */
+  /** The limits that nodes share; set in a cluster. */
   shares?: LimitShares | undefined;
   /** Knows in whose name costly reads run. */
   asking?: Asking;
@@ -62,7 +62,7 @@ interface Parts<Services, Caller> extends ListenerParts {
   headersFor?(caller: Caller): Record<string, string> | undefined;
   /** The application of the caller, where there is one: bounds hold for each application. */
   applicationOf?(caller: Caller): string;
-  /** The developer of that application: shared resources are divided by developers first. */
+  /** The developer of the caller's application: shared resources are divided by developers first. */
   developerOf?(caller: Caller): string;
   /** Counts a request of a caller. Its headers are on the answer; when it refuses, the answer is 429. */
   limit?(caller: Caller): RateLimitVerdict | undefined;

@@ -13,14 +13,14 @@ const WRONG_CREDENTIALS: ReadonlySet<ErrorCode> = new Set([
  * Milliseconds by which an answer above the limit is delayed. This slows down whoever guesses credentials with one
  * request at a time.
  */
-const HOLD = 1_000;
+const DELAY_MS = 1_000;
 
 interface Parts {
   clock: Clock;
   name: string;
   /** Requests with wrong credentials per second of one address, and for one application; 0 is no limit. */
   perSecond: number;
-  /** Set where other processes share the same limit. */
+  /** The limits that nodes share; set in a cluster. */
   shares?: LimitShares | undefined;
   metrics: Pick<Metrics, 'loginFailures' | 'httpRefused'>;
 }
@@ -37,10 +37,10 @@ export function createLoginGuard({ clock, name, perSecond, shares, metrics }: Pa
   const held = new Set<() => void>();
   let released = false;
 
-  async function hold(): Promise<void> {
+  async function delay(): Promise<void> {
     if (released) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(HOLD, resolve);
+    const cancel = clock.after(DELAY_MS, resolve);
     held.add(resolve);
     await promise;
     cancel();
@@ -60,7 +60,7 @@ export function createLoginGuard({ clock, name, perSecond, shares, metrics }: Pa
       const seconds = Math.max(...waits);
       if (seconds === 0) return error;
       metrics.httpRefused.inc({ bound: 'login_failures' });
-      await hold();
+      await delay();
       return new DomainError('RATE_LIMITED', { values: { seconds }, cause: error });
     },
 

@@ -17,7 +17,7 @@ export function readMoment(text: string, ...loc: string[]): number {
   const seconds = text.slice(0, 19);
   const date = new Date(`${seconds}Z`);
   if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(seconds)) {
-    throw DomainError.invalid({ loc, msg: 'Input should be a time of the calendar', type: 'string_pattern_mismatch' });
+    throw DomainError.invalid({ loc, msg: 'Input should be a valid date and time', type: 'string_pattern_mismatch' });
   }
   return date.getTime() * 1000 + Number(text.slice(20, -1).padEnd(6, '0'));
 }

@@ -15,7 +15,7 @@ interface Options {
   clock: Clock;
   name: string;
   perSecond: number;
-  /** Set where other processes share the same limit. */
+  /** The limits that nodes share; set in a cluster. */
   shares?: LimitShares | undefined;
 }
 

@@ -55,7 +55,7 @@ async function run(reader: ReturnType<typeof koaBody>, request: IncomingMessage)
 async function explain(error: unknown, request: IncomingMessage, received: Received): Promise<never> {
   if (error instanceof DomainError) throw error;
   if ((error as { type?: string }).type === 'entity.too.large') return received.discard();
-  if (!request.complete) throw invalid('The request ended before its body', error);
+  if (!request.complete) throw invalid('The request ended before its body was complete', error);
   throw error;
 }
 

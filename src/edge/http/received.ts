@@ -111,7 +111,7 @@ export function watchBody(request: IncomingMessage, { limit, bytes, ...source }:
           request.once('end', resolve).once('close', resolve).resume();
         });
       }
-      throw size > limit ? tooLarge(limit) : invalid('The request ended before its body');
+      throw size > limit ? tooLarge(limit) : invalid('The request ended before its body was complete');
     },
     giveBack() {
       bytes.giveBack(source, held);

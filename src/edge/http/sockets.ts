@@ -50,7 +50,7 @@ interface Parts extends SocketLimits {
   clock: Clock;
   log: Log;
   metrics: Pick<Metrics, 'httpRefused'>;
-  /** Called once when draining begins. */
+  /** Called once when the listener begins to drain. */
   onDrain(): void;
 }
 

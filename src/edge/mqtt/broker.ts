@@ -190,7 +190,8 @@ export async function createBroker(parts: BrokerParts) {
     authorizeForward: (_client, packet) => (takeNumber(packet) ? packet : null),
   });
   guardRegistration(broker, (client) => {
-    if (hasWill(client)) persistence.delWill(client).catch((err: unknown) => log.error({ err }, 'a will stays'));
+    if (hasWill(client))
+      persistence.delWill(client).catch((err: unknown) => log.error({ err }, 'a will could not be deleted'));
   });
 
   const openLinks = createOpenLinks({
@@ -233,7 +234,7 @@ export async function createBroker(parts: BrokerParts) {
     log.debug({ deviceId: client.id, reason: err.message }, 'connection ended'),
   );
   broker.on('connectionError', (_client, err) => log.debug({ reason: err.message }, 'connection ended before login'));
-  onBrokerError(broker, (err) => log.error({ err }, 'broker error'));
+  onBrokerError(broker, (err) => log.error({ err }, 'the broker reported an error'));
 
   const guard = createPacketGuard({
     clock,
@@ -243,7 +244,7 @@ export async function createBroker(parts: BrokerParts) {
     messageRate,
     ownerOf: parts.ownerOf,
     heard: presence.heard,
-    mayAsk: inbound.mayAsk,
+    isWithinRate: inbound.isWithinRate,
     subscribes: subacks.prepare,
     awaitsPuback: outbound.awaits,
     loginEnded: authentication.loginEnded,
@@ -282,13 +283,13 @@ export async function createBroker(parts: BrokerParts) {
     listenWebSocket: listeners.listenWebSocket,
 
     /**
-     * Closes the connection of a device, if it has one, because its credential was replaced or the device was removed
-     * or moved. In the last two cases no further message is accepted, and the will is dropped.
+     * Closes the connection of a device, if it has one, because it may no longer connect in this way. Its will is
+     * carried out, or dropped.
      */
     disconnect(deviceId: string, will: 'kept' | 'dropped'): void {
       authentication
         .disconnect(broker, deviceId, will)
-        .catch((err: unknown) => log.error({ err }, 'disconnect failed'));
+        .catch((err: unknown) => log.error({ err }, 'a device could not be disconnected'));
     },
 
     /** True while the device has an open connection. */

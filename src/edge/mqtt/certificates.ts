@@ -41,7 +41,7 @@ function elementsOf(der: Buffer): Element[] {
     const lengthBytes = short < 0x80 ? 0 : short & 0x7f;
     const start = at + 2 + lengthBytes;
     const length = lengthBytes === 0 ? short : der.readUIntBE(at + 2, lengthBytes);
-    if (start + length > der.length) throw new RangeError('an element does not fit');
+    if (start + length > der.length) throw new RangeError('a DER element exceeds the data');
     found.push({ tag, whole: der.subarray(at, start + length), body: der.subarray(start, start + length) });
     at = start + length;
   }

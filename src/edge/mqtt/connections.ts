@@ -37,11 +37,11 @@ export interface AcceptedSocket {
   /** The address itself; for IPv6 `address` is its network. */
   readonly remoteAddress: string;
   /** The TLS handshake begins; before that the socket waited for its turn. */
-  shakesHands(): void;
+  handshakeBegan(): void;
   /** The TLS handshake is finished: the time for the login begins. */
-  secured(): void;
+  handshakeEnded(): void;
   /** The whole CONNECT has arrived: further delays are caused by the service, and do not count. */
-  spoke(): void;
+  connectReceived(): void;
   /** The CONNECT was refused: the connection will end, and counts as waiting again until then. */
   refused(): void;
   loggedIn(): void;
@@ -89,7 +89,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
     else byAddress.set(one.address, new Set([one]));
   }
 
-  function waitsNoMore(one: Waiting): void {
+  function stopWaiting(one: Waiting): void {
     if (!waiting.delete(one)) return;
     const same = byAddress.get(one.address);
     same?.delete(one);
@@ -98,7 +98,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
 
   function cut(one: Waiting, reason: 'waiting' | 'address' | 'login_time'): void {
     note(reason, one.address);
-    waitsNoMore(one);
+    stopWaiting(one);
     sockets.delete(one.socket);
     one.socket.destroy();
   }
@@ -146,23 +146,23 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
       socket.once('close', () => {
         handshakeTime.end(one);
         loginTime.end(one);
-        waitsNoMore(one);
+        stopWaiting(one);
         sockets.delete(socket);
         count();
       });
       return {
         address,
         remoteAddress: socket.remoteAddress ?? '',
-        shakesHands() {
+        handshakeBegan() {
           if (sockets.has(socket)) handshakeTime.begin(one);
         },
-        secured() {
+        handshakeEnded() {
           handshakeTime.end(one);
           if (sockets.has(socket)) loginTime.begin(one);
         },
-        spoke() {
+        connectReceived() {
           loginTime.end(one);
-          waitsNoMore(one);
+          stopWaiting(one);
           count();
         },
         refused() {
@@ -174,7 +174,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
           count();
         },
         loggedIn() {
-          waitsNoMore(one);
+          stopWaiting(one);
           count();
         },
       };

@@ -21,7 +21,7 @@ export function createDeviceEpochs({ takeover, resumes, carryOut }: Parts) {
   const epochs = new WeakMap<object, Entered>();
 
   return {
-    /** Undefined before the connection has got its epoch, and without a cluster. */
+    /** The epoch of a connection; undefined before the connection has got one, and without a cluster. */
     of: (client: object): Entered | undefined => epochs.get(client),
 
     /** Takes the device over to this node, until its connection ends. */

@@ -53,7 +53,7 @@ interface Parts {
   rate: Pick<TokenBuckets, 'take' | 'size'>;
   /** The rate limit of acks; a device that only answers commands always stays below it. */
   ackRate: Pick<TokenBuckets, 'take'>;
-  /** Holds messages back while the database is unavailable. */
+  /** Holds messages of devices back while the database is unavailable. */
   waitingMessages: Pick<ReturnType<typeof createWaitingMessages>, 'holds' | 'wait'>;
   /** The developer of a logged-in device, when it is known. */
   ownerOf(deviceId: string): string | undefined;
@@ -298,7 +298,7 @@ export function createInbound(parts: Parts) {
     sent: (deviceId: string): void => void ackRate.take(deviceId, -ACKS_PER_COMMAND),
 
     /** Counts a SUBSCRIBE or UNSUBSCRIBE with its filters as a message; returns false when it is above the rate. */
-    mayAsk(client: Client, filters: number): boolean {
+    isWithinRate(client: Client, filters: number): boolean {
       const cost = Math.min(mostCost, 1 + (filters >> FILTERS_PER_COUNT));
       if (!tooFast.has(client) && rate.take(client.id, cost)?.allowed !== false) return true;
       void refuseRate(client);

@@ -100,7 +100,7 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
       await turn();
       await inLoop();
       if (socket.destroyed) return;
-      accepted.shakesHands();
+      accepted.handshakeBegan();
       server.emit('connection', socket);
     }
     return net.createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => void handOn(socket));
@@ -138,7 +138,7 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
       const server = tls.createServer(tlsOptions(files), (socket) => {
         const accepted = of(socket);
         if (!accepted || socket.destroyed) return;
-        accepted.secured();
+        accepted.handshakeEnded();
         handle(socket, { accepted, transport: 'mqtts', certificate: certificateOf(socket, accepted) });
       });
       return listen(inFront(server, admit), host, port);
@@ -158,7 +158,7 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
         ? https.createServer({ ...options, ...tlsOptions(files) }, upgradeOnly)
         : http.createServer(options, upgradeOnly);
       const front = server instanceof https.Server ? inFront(server, admit) : server;
-      if (server instanceof https.Server) server.on('secureConnection', (socket) => of(socket)?.secured());
+      if (server instanceof https.Server) server.on('secureConnection', (socket) => of(socket)?.handshakeEnded());
       else server.on('connection', (socket: net.Socket) => admit(socket, 'login'));
       server.on('upgrade', (request, socket: net.Socket, head) => {
         socket.on('error', () => undefined);

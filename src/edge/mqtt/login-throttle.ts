@@ -7,7 +7,7 @@ import { createTokenBuckets } from '../../runtime/token-buckets.ts';
 // Refusals per second, for one address and for one identifier, that are sent without delay; twice that in a burst.
 const REFUSALS_PER_SECOND = 10;
 /** Milliseconds by which further refusals are delayed. */
-const HELD_MILLISECONDS = 2_000;
+const DELAY_MILLISECONDS = 2_000;
 
 interface Parts {
   clock: Clock;
@@ -34,7 +34,7 @@ export function createLoginThrottle({ clock, log, logLimit, metrics }: Parts) {
       const ofDevice = deviceId === undefined || buckets.take(`device ${deviceId}`)?.allowed !== false;
       if (ofAddress && ofDevice) return;
       metrics.mqttLoginsHeld.inc();
-      await new Promise<void>((resolve) => clock.after(HELD_MILLISECONDS, resolve));
+      await new Promise<void>((resolve) => clock.after(DELAY_MILLISECONDS, resolve));
     },
   };
 }

@@ -13,7 +13,7 @@ export const LOGINS: Pace = { most: 3300, perCommand: 3, least: 600 };
 export const HANDSHAKES: Pace = { most: 1100, perCommand: 1, least: 200 };
 
 /** Commands per second below which nothing waits. */
-const QUIET = 30;
+const FEW_COMMANDS = 30;
 /** Milliseconds of delay that are caught up; timers are late when the service is busy. */
 const CATCH_UP = 20;
 /** The shortest time of a timer, in milliseconds. */
@@ -44,7 +44,7 @@ export function createLoginTurns({ commands, pace, now = () => performance.now()
   function go(): void {
     scheduled = false;
     const perSecond = commands();
-    const every = perSecond < QUIET ? 0 : 1000 / Math.max(pace.least, pace.most - perSecond * pace.perCommand);
+    const every = perSecond < FEW_COMMANDS ? 0 : 1000 / Math.max(pace.least, pace.most - perSecond * pace.perCommand);
     const time = now();
     dueAt = Math.max(dueAt, time - CATCH_UP);
     for (const goOn of waiting) {
@@ -65,7 +65,7 @@ export function createLoginTurns({ commands, pace, now = () => performance.now()
   return {
     /** Resolves when it is the caller's turn, in the order of calls; undefined means at once. */
     wait(): Promise<void> | undefined {
-      if (waiting.size === 0 && commands() < QUIET) return undefined;
+      if (waiting.size === 0 && commands() < FEW_COMMANDS) return undefined;
       return new Promise((resolve) => {
         waiting.add(resolve);
         schedule();

@@ -17,9 +17,9 @@ const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
 /** Packets of one connection that are processed at a time; further ones wait in its socket. */
 const WINDOW = 32;
 /** The most packets, and bytes, that are passed to Aedes at once; a longer packet is passed alone. */
-const RUN = { packets: 8, bytes: 8 * 1024 };
+const MOST_AT_ONCE = { packets: 8, bytes: 8 * 1024 };
 /** The most packets at once while other connections wait for their turn. */
-const SHARED_RUN = 4;
+const MOST_SHARED = 4;
 /** The most levels of a topic that Aedes accepts. */
 const DEEPEST_TOPIC = 100;
 /** The first byte of a CONNECT packet. */
@@ -42,7 +42,7 @@ interface Parts {
    * Returns whether a SUBSCRIBE or UNSUBSCRIBE with this number of filters is within the rate of the device; otherwise
    * the connection ends.
    */
-  mayAsk(client: Client, filters: number): boolean;
+  isWithinRate(client: Client, filters: number): boolean;
   /** Called before a SUBSCRIBE is carried out. */
   subscribes(packet: SubscribePacket): void;
   /** True while a publish to the client with this packet identifier waits for its PUBACK. */
@@ -58,7 +58,7 @@ export interface Connection {
   /** The address of the device. */
   address: string;
   /** The whole CONNECT has arrived. */
-  spoke(): void;
+  connectReceived(): void;
   loggedIn(): void;
   /** The CONNECT was refused. */
   refused(): void;
@@ -89,7 +89,7 @@ export function createPacketGuard(parts: Parts) {
     messageRate,
     ownerOf,
     heard,
-    mayAsk,
+    isWithinRate,
     subscribes,
     awaitsPuback,
     loginEnded,
@@ -103,7 +103,7 @@ export function createPacketGuard(parts: Parts) {
     if (parsed.cmd === 'subscribe' || parsed.cmd === 'unsubscribe') {
       const filters = parsed.cmd === 'subscribe' ? parsed.subscriptions : parsed.unsubscriptions;
       if (parsed.cmd === 'subscribe') subscribes(parsed);
-      return mayAsk(client, filters.length) ? undefined : 'more packets per second than a device may send';
+      return isWithinRate(client, filters.length) ? undefined : 'more packets per second than a device may send';
     }
     // Aedes would end the connection for a topic with too many levels. Shortened, it is treated like any other topic
     // that is not the device's own.
@@ -205,7 +205,7 @@ export function createPacketGuard(parts: Parts) {
      */
     function handOn(): 'a run' | 'waits' | 'all' {
       const most = room();
-      let longest = RUN.packets;
+      let longest = MOST_AT_ONCE.packets;
       const limit = phase === 'open' ? PACKET_LIMITS.afterLogin : PACKET_LIMITS.beforeLogin;
       let count = 0;
       let releases = 0;
@@ -235,8 +235,8 @@ export function createPacketGuard(parts: Parts) {
         bytes += reader.length;
         waits ||= count === 0 && !mayHandOn();
         if (waits) break;
-        if (turn === 'given') longest = SHARED_RUN;
-        isFull = count > 0 && (count >= longest || bytes > RUN.bytes);
+        if (turn === 'given') longest = MOST_SHARED;
+        isFull = count > 0 && (count >= longest || bytes > MOST_AT_ONCE.bytes);
         if (isFull) break;
         if (type === TYPE.PUBREL) releases += 1;
         cost += allowances.costOf(type, reader.length);
@@ -272,7 +272,7 @@ export function createPacketGuard(parts: Parts) {
       allowance.take(cost);
       if (phase === 'waiting') {
         phase = 'connecting';
-        connection.spoke();
+        connection.connectReceived();
       } else heard(client.id);
       turn = 'none';
       share.begins(phase === 'open' ? ownerOf(client.id) : undefined);

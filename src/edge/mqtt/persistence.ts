@@ -178,8 +178,8 @@ export function createPersistence(parts: Parts) {
         const stored = await sessions.takeWill(client.id, nodeId?.());
         return stored && fromStored(stored);
       } catch (error) {
-        // Aedes does not catch this error, so it would end the process. Keeping the will is harmless: the connection it
-        // belongs to has ended.
+        // Aedes does not catch this error, so it would end the process. The will then stays stored, as if the connection
+        // had ended without a DISCONNECT.
         if (isDatabaseAway(error)) return undefined;
         throw error;
       }

@@ -39,8 +39,8 @@ export function createReadingShare({ now = () => performance.now(), used = threa
   /** The time when the first packet of this turn was passed on. */
   let began: number | undefined;
   /**
-   * The processor time at that moment. It is read only after a turn was too long by the wall clock, because reading it
-   * costs time, too.
+   * The processor time when the first packet of this turn was passed on. It is read only after a turn was too long by
+   * the wall clock, because reading it costs time, too.
    */
   let beganAt: number | undefined;
   let isPressed = false;

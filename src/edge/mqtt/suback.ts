@@ -17,7 +17,7 @@ export function createSubacks() {
   const repeated = new WeakMap<Subscription, Repeated>();
 
   return {
-    /** Called before a SUBSCRIBE is carried out. */
+    /** Called before a SUBSCRIBE is carried out; prepares packets with repeated filters. */
     prepare(packet: SubscribePacket): void {
       const { messageId, subscriptions } = packet;
       const last = new Map(subscriptions.map((subscription) => [subscription.topic, subscription]));

@@ -20,7 +20,7 @@ const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml; charset=utf-8',
 };
-const KEPT = {
+const CACHED = {
   'Cache-Control': 'public, max-age=31536000, immutable',
   'X-Content-Type-Options': 'nosniff',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -47,7 +47,7 @@ async function readAll(): Promise<ConsoleFiles> {
   const hash = createHash('sha256');
   for (const { path, text } of sources) hash.update(`${path}\0${text}\0`);
   const made = sources.map(async ({ path, text }) => {
-    return [path, await createDocsFile(TYPES[extensionOf(path)]!, text, KEPT)] as const;
+    return [path, await createDocsFile(TYPES[extensionOf(path)]!, text, CACHED)] as const;
   });
   return {
     digest: hash.digest('base64url').slice(0, 22),

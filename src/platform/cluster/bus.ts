@@ -177,12 +177,12 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
     /** Listens to the node's new name. */
     async renamed(): Promise<void> {
       const on = connection.current();
-      if (!on) return; // the next connection listens to the new name
+      if (!on) return; // the next connection listens to the node's new name
       try {
         await listen(on);
         gap();
       } catch {
-        on.close(); // the next connection listens to the new name
+        on.close(); // the next connection listens to the node's new name
       }
     },
     /** Resolves when no hint waits to be sent. */

@@ -28,7 +28,7 @@ export interface Worker {
    */
   drain(): Promise<void>;
   /** Called when all partitions were lost: begins no more work, and lets attempts in progress end. */
-  letGo(): void;
+  dropLost(): void;
 }
 
 interface Parts {
@@ -70,7 +70,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     draining.clear();
     drained.clear();
     metrics.clusterPartitions.set(0);
-    worker?.letGo();
+    worker?.dropLost();
   }
 
   function beginDraining(partitions: readonly number[]): void {

@@ -60,7 +60,7 @@ function leaveOut(message: unknown, { instancePath }: ErrorObject): boolean {
   let owner: Record<string, unknown> | undefined;
   let member = '';
   for (const name of pointerParts(instancePath)) {
-    if (typeof object !== 'object' || object === null) return true; // the faulty value is already removed, with a part around it
+    if (typeof object !== 'object' || object === null) return true; // already removed, with a part of the message around it
     if (!Array.isArray(object)) {
       owner = object as Record<string, unknown>;
       member = name;

@@ -101,7 +101,7 @@ export function createUnitQueue(
   let first: Waiting[] = [];
   const isBurst = createBurstDetector();
   const developers = createDeveloperWatch();
-  let urgent = 0; // waiting units that a caller waits for
+  let urgent = 0; // the number of waiting units whose callers wait for an answer
   let running = false;
   let lastBatch = 0; // units of the last commit
   let soon: NodeJS.Timeout | undefined;

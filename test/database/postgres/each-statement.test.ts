@@ -5,10 +5,10 @@ import t, { type Test } from 'tap';
 import { createDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
 import { startWorld, transactionIdOf, WIFI } from '../../world.ts';
 
-/** A Bind of the protocol, whose portal has no name: PostgreSQL's manual, 55.7. */
+/** A Bind message of the protocol for a portal without a name: PostgreSQL's manual, 55.7. */
 const BIND = /B[\s\S]{4}\0(s\d+)\0/g;
 
-/** A way to the server that breaks in the moment in which a certain statement goes to it, once for each. */
+/** A connection to the server that breaks when a certain statement is sent, once for each statement. */
 async function breakable(t: Test, url: string) {
   const target = new URL(url);
   const port = Number(target.port);
@@ -35,11 +35,11 @@ async function breakable(t: Test, url: string) {
   target.port = String((proxy.address() as AddressInfo).port);
   return {
     url: target.href,
-    /** From here on each statement that was not broken before breaks its connection once. */
+    /** From now on each statement breaks its connection once. */
     begin(): void {
       isOn = true;
     },
-    /** How many were. */
+    /** The number of broken statements. */
     count: (): number => broken.size,
   };
 }

@@ -36,12 +36,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A pooler before a database; answers the URL that leads through it. */
+/** A pooler in front of a database; returns the URL that leads through it. */
 async function startPooler(t: Test, url: string, mode: 'session' | 'transaction'): Promise<string> {
   const { hostname, port, pathname } = new URL(url);
   const name = pathname.slice(1);
   const own = await freePort();
-  // Not in a folder of the tests': another user has to reach it.
+  // Not in a folder of the tests, because another user must be able to read it.
   const folder = mkdtempSync('/tmp/lapel-pooler-');
   chmodSync(folder, 0o755);
   t.teardown(() => rmSync(folder, { recursive: true }));
@@ -75,13 +75,13 @@ async function startPooler(t: Test, url: string, mode: 'session' | 'transaction'
   throw new Error('the pooler does not start');
 }
 
-void t.test('a PostgreSQL that the promises cannot rest on', { ...skip }, async (t) => {
+void t.test('a PostgreSQL that cannot keep the promises', { ...skip }, async (t) => {
   const url = await createDatabase(t);
   const name = new URL(url).pathname.slice(1);
   const refused = (wrong: string, message: RegExp) =>
     t.rejects(openPostgres({ url: wrong, nowMicros: 0 }), { code: 'SETTING_INVALID', message });
 
-  await t.test('what a database or a role sets otherwise is pinned', async (t) => {
+  await t.test('settings of a database or a role are overridden', async (t) => {
     const others = [
       'default_transaction_isolation TO "repeatable read"',
       "idle_session_timeout TO '1s'",
@@ -105,7 +105,7 @@ void t.test('a PostgreSQL that the promises cannot rest on', { ...skip }, async 
     await database.close();
   });
 
-  await t.test('what cannot be pinned is refused in a sentence', async () => {
+  await t.test('settings that cannot be overridden are refused with a sentence', async () => {
     await ask(url, `ALTER DATABASE ${name} SET synchronous_commit = 'off'`);
     await refused(url, /^LAPEL_DATABASE_URL: PostgreSQL has synchronous_commit = off: a commit must be on the disk/);
     await ask(url, `ALTER DATABASE ${name} RESET synchronous_commit`);
@@ -134,7 +134,7 @@ void t.test('a PostgreSQL that the promises cannot rest on', { ...skip }, async 
   );
 });
 
-void t.test('of several hosts the one that can be written is used', { ...skip }, async (t) => {
+void t.test('of several hosts the one that accepts writes is used', { ...skip }, async (t) => {
   const url = await createDatabase(t);
   const { host, pathname } = new URL(url);
   const database = await openPostgres({
@@ -185,7 +185,7 @@ void t.test('a start waits for its database', { ...skip }, async (t) => {
   );
 });
 
-void t.test('what heals gives a machine up that has gone without a word', { ...skip }, async (t) => {
+void t.test('the search for lost hints gives up a machine that stopped answering', { ...skip }, async (t) => {
   const way = await createSlowWay(t, await createDatabase(t));
   const bounds = { ...SHORT, silenceMs: 300 };
   const database = await openPostgres({ url: way.url, nowMicros: 0, bounds });
@@ -196,7 +196,7 @@ void t.test('what heals gives a machine up that has gone without a word', { ...s
 });
 
 void t.test(
-  'a migration of a large table lets others go on, and is made whole after a crash',
+  'a migration of a large table lets others continue, and is completed after a crash',
   { ...skip },
   async (t) => {
     const url = await createDatabase(t);
@@ -215,14 +215,14 @@ void t.test(
       { number: n + 1, name: 'large.sql', sha256: 'x', text },
     ];
 
-    // As a crash leaves it: the column is there, the index is not valid.
+    // As after a crash: the column exists, and the index is invalid.
     const insert = (id: string) =>
       `INSERT INTO developers (developer_id, name, created_at, colour) VALUES ('${id}', 'x', 0, 'red')`;
     await ask(url, 'ALTER TABLE developers ADD COLUMN colour TEXT', insert('a'), insert('b'));
     await t.rejects(ask(url, 'CREATE UNIQUE INDEX CONCURRENTLY developers_by_colour ON developers (colour)'));
     await ask(url, `UPDATE developers SET colour = 'blue' WHERE developer_id = 'b'`);
 
-    // One of another release writes all the while.
+    // A node of another release writes all the time.
     const other = new Client({ connectionString: url });
     await other.connect();
     await other.query('BEGIN');

@@ -23,7 +23,7 @@ t.test('every migration is there for both databases, under one number and name',
   t.same(postgres, sqlite);
 });
 
-t.test('a database is another one when its place is, or when its log has gone back', async (t) => {
+t.test('a database counts as another one if its address differs, or if its log has gone back', async (t) => {
   const before = { place: '7/00000001/5', since: '1', log: 100 };
   t.equal(changeOf(before, { ...before, log: 200 }), undefined);
   t.equal(changeOf(before, { ...before, since: '2' }), 'server_start');
@@ -37,7 +37,7 @@ t.test('a database is another one when its place is, or when its log has gone ba
 });
 
 void t.test('opening a database', { ...skip }, async (t) => {
-  await t.test('of several that start at once on an empty one each finds it whole', async (t) => {
+  await t.test('of several processes that start at once on an empty database each finds it complete', async (t) => {
     const url = await createEmptyDatabase(t);
     t.match(await examinePostgres(url), { bytes: 0, faults: [] }, 'lapel doctor says that there is none yet');
     const opened = await Promise.all([1, 2, 3].map((nowMicros) => openPostgres({ url, nowMicros })));
@@ -56,7 +56,7 @@ void t.test('opening a database', { ...skip }, async (t) => {
     });
   });
 
-  await t.test('of a newer service, or with an edited migration, is refused', async (t) => {
+  await t.test('is refused if it is of a newer service, or a migration was edited', async (t) => {
     const url = await createDatabase(t);
     const refused = async (message: RegExp): Promise<void> => {
       await t.rejects(openPostgres({ url, nowMicros: 0 }), { message });
@@ -73,22 +73,25 @@ void t.test('opening a database', { ...skip }, async (t) => {
     await refused(/0001-initial\.sql was edited/);
   });
 
-  await t.test('that answers before a commit is on the disk is refused', async (t) => {
+  await t.test('is refused if it answers before a commit is on the disk', async (t) => {
     const url = await createDatabase(t);
     await ask(t, url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = 'off'`);
     await t.rejects(openPostgres({ url, nowMicros: 0 }), { message: /synchronous_commit = off/ });
     t.match((await examinePostgres(url)).faults, [/synchronous_commit = off/]);
   });
 
-  await t.test('that is not there is told with its place and the reason, and never with the password', async (t) => {
-    const url = new URL(await createDatabase(t));
-    url.password = 'correct-horse';
-    url.pathname = '/nowhere';
-    const message = /the database 127\.0\.0\.1:\d+\/nowhere cannot be used: .*"nowhere" does not exist/;
-    await t.rejects(openPostgres({ url: url.href, nowMicros: 0 }), { message });
-    url.port = '1';
-    const { faults, name } = await examinePostgres(url.href);
-    t.match(faults, [/ECONNREFUSED/]);
-    t.notMatch(JSON.stringify([faults, name]), /horse/);
-  });
+  await t.test(
+    'is reported with its address and the reason, and never with the password, if it does not exist',
+    async (t) => {
+      const url = new URL(await createDatabase(t));
+      url.password = 'correct-horse';
+      url.pathname = '/nowhere';
+      const message = /the database 127\.0\.0\.1:\d+\/nowhere cannot be used: .*"nowhere" does not exist/;
+      await t.rejects(openPostgres({ url: url.href, nowMicros: 0 }), { message });
+      url.port = '1';
+      const { faults, name } = await examinePostgres(url.href);
+      t.match(faults, [/ECONNREFUSED/]);
+      t.notMatch(JSON.stringify([faults, name]), /horse/);
+    },
+  );
 });

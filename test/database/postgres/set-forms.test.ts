@@ -3,7 +3,7 @@ import { openPostgres } from '../../../src/platform/database/postgres/open-postg
 import { setFormOf } from '../../../src/platform/database/postgres/sets.ts';
 import { declaredSets, inSets, type ParameterType } from '../../../src/platform/database/set-form.ts';
 import type { Database, SqlValue, UnitOfWork } from '../../../src/platform/database/sql.ts';
-import '../../../src/service.ts'; // all rooms, with all that they declare
+import '../../../src/service.ts'; // loads all rooms with their declarations
 import { createRandom } from '../../../device-sim/random.ts';
 import { createDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
 
@@ -19,7 +19,7 @@ const TRANSACTIONS = Array.from({ length: 24 }, (_, index) => index + 1);
 
 let unique = 0;
 
-/** A value for a parameter, by what is compared with it, or written to: so that most calls find something. */
+/** A value for a parameter that fits the column which it is compared to or written to, so that most calls find rows. */
 function valueFor(type: ParameterType, column: string): SqlValue {
   if (column === 'event_id') return one(EVENTS);
   if (column === 'request_id') return one(EVENTS);
@@ -37,7 +37,7 @@ function valueFor(type: ParameterType, column: string): SqlValue {
   return one(['plain', `"quoted" \\ {a,b} NULL '?'`, '', 'é\u{1f600}\n']);
 }
 
-/** The columns that the parameters of a text are for; '' where it is not to be seen. */
+/** The columns of a text's parameters; '' if the column is not visible. */
 function columnsOf(text: string): string[] {
   const [, names, values] = /^\s*INSERT INTO \w+\s*\(([^)]*)\)\s*VALUES\s*\(([^)]*)\)/.exec(text) ?? [];
   if (names !== undefined && values !== undefined) {
@@ -106,7 +106,7 @@ async function fill(database: Database): Promise<void> {
   });
 }
 
-/** What the tables hold, as far as a statement could change it. */
+/** The content of the tables, as far as a statement could change it. */
 const dump = async (unit: UnitOfWork): Promise<unknown[]> => [
   await unit.all('SELECT * FROM transactions ORDER BY transaction_id'),
   await unit.all('SELECT * FROM deliveries ORDER BY application_id, delivery_id'),
@@ -120,7 +120,7 @@ const dump = async (unit: UnitOfWork): Promise<unknown[]> => [
 
 const takenBack = new Error('all of it is taken back');
 
-/** Carries out the calls in a unit that is taken back; what they answered, and what was there afterwards. */
+/** Runs the calls in a unit that is rolled back; returns their results and the content of the tables afterwards. */
 async function tryOut(database: Database, work: (unit: UnitOfWork) => Promise<unknown[]>): Promise<unknown> {
   let found: unknown;
   await database
@@ -137,11 +137,12 @@ async function tryOut(database: Database, work: (unit: UnitOfWork) => Promise<un
 
 const skip = NO_POSTGRES && { skip: NO_POSTGRES };
 
-void t.test('what is carried out for many at once does what it does one by one', { ...skip }, async (t) => {
+void t.test('a statement over arrays has the same effect as its single form', { ...skip }, async (t) => {
   const database = await openPostgres({ url: await createDatabase(t), nowMicros: 0 });
   t.teardown(() => database.close());
   await fill(database);
-  inSets('UPDATE deliveries SET attempts = attempts + ? WHERE delivery_id = ?', ['bigint', 'text']); // the same rows again
+  // The same rows again.
+  inSets('UPDATE deliveries SET attempts = attempts + ? WHERE delivery_id = ?', ['bigint', 'text']);
   t.ok(declaredSets().size > 8);
   for (const [text, types] of declaredSets()) {
     await t.test(text, async (t) => {
@@ -175,7 +176,7 @@ void t.test('what is carried out for many at once does what it does one by one',
   }
 });
 
-t.test('a statement that has no set form cannot be declared in silence', async (t) => {
+t.test('a statement without a set form must be declared as such', async (t) => {
   for (const text of ['WITH a AS (SELECT 1) SELECT ?', 'INSERT INTO t (a) VALUES (?) ON CONFLICT DO NOTHING'])
     t.throws(() => setFormOf(inSets(text, ['text'])), /cannot be carried out in sets/);
 });

@@ -20,13 +20,13 @@ async function faultsOf(t: Test, texts: Iterable<string>): Promise<string[]> {
   return faults;
 }
 
-t.test('PostgreSQL takes every text of the service as it is', { skip: NO_POSTGRES }, async (t) => {
+t.test('PostgreSQL accepts every text of the service unchanged', { skip: NO_POSTGRES }, async (t) => {
   const found = await textsOfRepositories();
   for (const [name, texts] of found) t.ok(texts.size > 0, `${name} has a text`);
   t.strictSame(await faultsOf(t, new Set([...found.values()].flatMap((texts) => [...texts]))), []);
 });
 
-t.test('nodes of the release before go on with the schema of this one', { skip: NO_POSTGRES }, async (t) => {
+t.test('nodes of the former release work with the schema of this one', { skip: NO_POSTGRES }, async (t) => {
   const file = join(import.meta.dirname, 'former-texts.json');
   const { texts } = JSON.parse(readFileSync(file, 'utf8')) as { texts: string[] };
   t.ok(texts.length > 100);

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { UnitOfWork } from '../../../src/platform/database/sql.ts';
 
-/** Stands for any argument: each of its members is another one. It is a word as text, and 1 as a number. */
+/** Stands for any argument: each of its members is another such value. As text it is a word, as a number 1. */
 const anything: unknown = new Proxy(
   {},
   {
@@ -14,7 +14,7 @@ const anything: unknown = new Proxy(
   },
 );
 
-/** A row with any columns: 1 is a number, and JSON. */
+/** A row with any columns; each value is the number 1, and JSON as well. */
 const row: unknown = new Proxy({}, { get: (_, name) => (name === 'then' ? undefined : 1) });
 
 const ALL_OF_FLEET = {
@@ -41,7 +41,7 @@ const INSTALLATIONS = ['installed', 'waiting', 'failed'].flatMap((state) =>
   ),
 );
 
-/** What text hangs on, beside the arguments of the kind above. */
+/** The arguments that a text depends on, besides arguments of the kind above. */
 const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   sumLargeParameters: [[anything], [anything, anything]],
   unfinishedOf: [[anything], [anything, anything]],
@@ -129,7 +129,7 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   listNewestOfSystem: [{}, { package: 'p' }].map((filter) => [filter, 3]),
 };
 
-/** The texts of SQL that each function of the service's repositories sends, on a database that several nodes use. */
+/** The SQL texts that each function of the service's repositories sends, on a database of several nodes. */
 export async function textsOfRepositories(): Promise<Map<string, ReadonlySet<string>>> {
   const found = new Map<string, ReadonlySet<string>>();
   for (const file of globSync('src/**/*-repository.ts').sort()) {
@@ -145,7 +145,7 @@ type Called = (unit: UnitOfWork, ...given: unknown[]) => Promise<unknown>;
 
 async function textsOf(name: string, call: Called): Promise<Set<string>> {
   const texts = new Set<string>();
-  let answers = 0; // a bit for each statement: whether it finds something
+  let answers = 0; // a bit for each statement: whether it finds rows
   const record =
     (something: unknown, nothing: unknown) =>
     async (text: string): Promise<never> => {
@@ -155,7 +155,7 @@ async function textsOf(name: string, call: Called): Promise<Set<string>> {
       return answer as never;
     };
   const unit: UnitOfWork & { query: ReturnType<typeof record> } = {
-    query: record([row], []), // a connection of the cluster's own, with `$1` for parameters
+    query: record([row], []), // a connection of the cluster itself, with `$1` for parameters
     all: record([row], []),
     get: record(row, undefined),
     run: record(1, 0),
@@ -166,14 +166,14 @@ async function textsOf(name: string, call: Called): Promise<Set<string>> {
     onRollback: () => undefined,
   };
   for (const given of VARIANTS[name] ?? [Array(call.length - 1).fill(anything)]) {
-    // Also with a lock, where the last argument can be one.
+    // With a lock as well, where the last argument can be one.
     for (const all of [given, [...given.slice(0, call.length - 1), unit.forUpdate]])
       for (const pattern of Array(16).keys()) {
         answers = pattern;
         try {
           await call(unit, ...all);
         } catch {
-          // What was found makes no sense to it.
+          // The function cannot use the invented rows.
         }
       }
   }

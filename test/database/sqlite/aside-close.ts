@@ -1,4 +1,4 @@
-// Closes databases while the last answer of their reading thread is on its way, with nothing else that keeps the process.
+// Closes databases while the last answer of their reading thread is on its way; nothing else keeps the process alive.
 import { openSqlite } from '../../../src/platform/database/sqlite/open-sqlite.ts';
 
 const [folder = ''] = process.argv.slice(2);

@@ -9,12 +9,12 @@ import { startWorld } from '../../world.ts';
 
 const PAGE = 4096;
 
-/** Overwrites a page of a kind of one table or index. */
+/** Overwrites a page of a certain kind in a table or index. */
 function damage(folder: string, name: string, kind: 'leaf' | 'overflow'): void {
   const file = join(folder, 'lapel.db');
   const raw = new Sqlite(file);
   raw.pragma('wal_checkpoint(TRUNCATE)');
-  // Of a long value the first one: in the last one there is nothing that a check could hold it against.
+  // The first page of a long value: the last one has nothing that a check could compare.
   const order = kind === 'leaf' ? 'DESC' : 'ASC';
   const page = raw
     .prepare(`SELECT pageno FROM dbstat WHERE name = ? AND pagetype = ? ORDER BY path ${order} LIMIT 1`)
@@ -28,7 +28,7 @@ function damage(folder: string, name: string, kind: 'leaf' | 'overflow'): void {
 
 const DEVELOPER = `INSERT INTO developers (developer_id, name, created_at) VALUES (?, ?, 0)`;
 
-t.test('a service with a damaged page starts, finds it, and says so', async (t) => {
+t.test('a service with a damaged page starts, finds it, and reports it', async (t) => {
   const dataDir = t.testdir();
   const before = await startWorld(t, { database: 'sqlite', dataDir });
   await before.admin().post('/admin/v1/developers', { json: { developerId: 'dev', name: 'dev' } });
@@ -53,7 +53,7 @@ t.test('a service with a damaged page starts, finds it, and says so', async (t) 
   t.match((await world.admin().get('/admin/v1/developers/dev')).body, { name: 'dev' }, 'the rest goes on');
 });
 
-t.test('a sound one stays ready', async (t) => {
+t.test('a service with a sound database stays ready', async (t) => {
   const world = await startWorld(t, { database: 'sqlite' });
   world.clock.advance(5_000);
   await world.idle();
@@ -62,7 +62,7 @@ t.test('a sound one stays ready', async (t) => {
   t.match((await probe.get('/metrics')).body, /^lapel_database_check\{state="sound"\} 1$/m);
 });
 
-t.test('of a large table every page is read in pieces, and those of its indexes', async (t) => {
+t.test('every page of a large table and of its indexes is read, in pieces', async (t) => {
   const sizes = { wholeUpTo: 10, rowsPerPiece: 100 };
 
   async function fill(t: Test): Promise<string> {

@@ -8,7 +8,7 @@ import { createLog } from '../../../src/runtime/log.ts';
 import { startWorld, WIFI } from '../../world.ts';
 
 const MEBIBYTE = 1024 ** 2;
-// Not in a folder of the tests': what a test that was killed leaves mounted would be in the way of the next.
+// Not in a folder of the tests: after a killed test the mounted disk would obstruct the next one.
 const folder = mkdtempSync(join(tmpdir(), 'lapel-disk-'));
 const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', folder]).status === 0;
 const skip = !mounted && 'a disk of its own cannot be mounted here (it takes root)';
@@ -18,7 +18,7 @@ t.teardown(() => {
 });
 
 t.test(
-  'a full disk: callers are told to come again, nobody is sent here, and it goes on by itself',
+  'on a full disk callers get a Retry-After, the service is not ready, and it recovers by itself',
   { skip },
   async (t) => {
     const lines: string[] = [];
@@ -50,7 +50,7 @@ t.test(
       try {
         for (;;) filled += writeSync(descriptor, Buffer.alloc(block, 1));
       } catch {
-        // not one more of this size
+        // no further row of this size fits
       }
     closeSync(descriptor);
 

@@ -2,13 +2,13 @@ import t from 'tap';
 import type { UnitOfWork } from '../../../src/platform/database/sql.ts';
 import { openSqlite } from '../../../src/platform/database/sqlite/open-sqlite.ts';
 
-// What it has in common with a server's is in test/database/units-of-work.test.ts, for both.
+// Only the behaviour of SQLite; test/database/units-of-work.test.ts tests both databases.
 const open = (folder: string) => openSqlite({ folder, nowMicros: 1_000_000 });
 
 const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (?, 'x', 0)";
 const count = 'SELECT count(*) AS "n" FROM developers';
 
-t.test('nobody is answered before the commit', async (t) => {
+t.test('no caller is answered before the commit', async (t) => {
   const database = open(t.testdir());
   t.teardown(() => database.close());
   const seen: string[] = [];
@@ -17,7 +17,7 @@ t.test('nobody is answered before the commit', async (t) => {
       .transact(async (unit) => {
         unit.onCommit(() => seen.push(`effect ${id}`));
         await unit.run(insert, id);
-        // The second connection sees only what is committed.
+        // The second connection sees only committed rows.
         seen.push(`inside ${id}: ${(await database.read.get<{ n: number }>(count))?.n}`);
       })
       .then(async () => seen.push(`answered ${id}: ${(await database.read.get<{ n: number }>(count))?.n}`));
@@ -37,7 +37,7 @@ t.test('a commit that fails rejects every unit in it and undoes their effects, l
     }),
     database.transact(async (unit) => {
       unit.onRollback(() => undone.push('second'));
-      await unit.run('ROLLBACK'); // what SQLite does by itself when the disk is full
+      await unit.run('ROLLBACK'); // SQLite does this by itself when the disk is full
       throw new Error('disk full');
     }),
     database.transact(async (unit) => {
@@ -54,7 +54,7 @@ t.test('a commit that fails rejects every unit in it and undoes their effects, l
   t.same(await database.read.get(count), { n: 1 }, 'the next commit works');
 });
 
-t.test('what a unit changed in memory is undone before the next unit runs', async (t) => {
+t.test('the changes of a failed unit in memory are undone before the next unit runs', async (t) => {
   const database = open(t.testdir());
   t.teardown(() => database.close());
   let slots = 0;
@@ -70,7 +70,7 @@ t.test('what a unit changed in memory is undone before the next unit runs', asyn
   t.equal(await next, 0);
 });
 
-t.test('a unit submitted after close is refused; one before is finished', async (t) => {
+t.test('a unit after close is refused; one before is finished', async (t) => {
   const folder = t.testdir();
   const database = open(folder);
   const last = database.transact((unit) => unit.run(insert, 'last'));
@@ -86,7 +86,7 @@ t.test('a unit submitted after close is refused; one before is finished', async 
 });
 
 t.test(
-  'a unit that fails after a change takes nobody along: the others run again, and their effects happen once',
+  'a unit that fails after a change affects no other: the others run again, and their effects happen once',
   async (t) => {
     const commits: { committed: number; rolledBack: number }[] = [];
     const database = openSqlite({ folder: t.testdir(), nowMicros: 0, onCommit: (commit) => commits.push(commit) });

@@ -53,7 +53,7 @@ t.test('migrations are numbered without gaps', async (t) => {
   t.throws(() => readMigrations('sqlite', folder), /0003-three\.sql does not continue the numbering at 2/);
 });
 
-t.test('a database that is damaged where it begins, or cut short, is refused', async (t) => {
+t.test('a database that is damaged at its beginning, or cut short, is refused', async (t) => {
   const made = async (name: string) => {
     const folder = t.testdir({ [name]: {} });
     const database = open(join(folder, name));
@@ -103,7 +103,7 @@ t.test('every commit is synchronous and in the write-ahead log', async (t) => {
   t.same(modes, [{ journal_mode: 'wal' }, { synchronous: 2 }, { foreign_keys: 1 }]);
 });
 
-t.test('what was overwritten is in no file of the database any more', async (t) => {
+t.test('overwritten data is in no file of the database any more', async (t) => {
   const folder = t.testdir();
   const database = openSqlite({ folder, nowMicros: 0, quietMs: 20 });
   t.teardown(() => database.close());
@@ -112,7 +112,7 @@ t.test('what was overwritten is in no file of the database any more', async (t) 
   const holds = (): boolean => files.some((file) => readFileSync(file).includes(secret));
   const insert = `INSERT INTO transactions (device_id, application_id, operation, parameters, status, due, attempts,
     created_at, updated_at) VALUES ('1', 'a', 'setWifi', ?, 'queued', 1, 0, 0, 0)`;
-  // One that fits into a page, and one that needs pages of its own.
+  // A value that fits into a page, and one that needs pages of its own.
   await database.transact((unit) => unit.run(insert, secret));
   await database.transact((unit) => unit.run(insert, secret.repeat(500)));
   t.ok(holds(), 'it is there while it is needed');
@@ -121,7 +121,7 @@ t.test('what was overwritten is in no file of the database any more', async (t) 
   t.equal(statSync(files[1]!).size, 0, 'the log is empty');
 });
 
-t.test('the log of a process that was killed is emptied, though nobody commits any more', async (t) => {
+t.test('the write-ahead log of a killed process is emptied, although nothing is committed any more', async (t) => {
   const folder = t.testdir({ after: {} });
   const killed = open(folder);
   t.teardown(() => killed.close());
@@ -135,7 +135,7 @@ t.test('the log of a process that was killed is emptied, though nobody commits a
   t.same(await database.read.get('SELECT client_id FROM sessions'), { client_id: '1' });
 });
 
-t.test('a log that somebody reads is emptied later, and nobody waits for that', async (t) => {
+t.test('a write-ahead log with a reader is emptied later, and delays no caller', async (t) => {
   const folder = t.testdir();
   const database = openSqlite({ folder, nowMicros: 0, quietMs: 1 });
   t.teardown(() => database.close());
@@ -145,7 +145,7 @@ t.test('a log that somebody reads is emptied later, and nobody waits for that', 
   other.prepare('SELECT * FROM sessions').all();
   await database.transact((unit) => unit.run(`INSERT INTO sessions (client_id, created_at) VALUES ('1', 0)`));
 
-  await new Promise((resolve) => setTimeout(resolve, 20)); // a timer that comes after that of the log
+  await new Promise((resolve) => setTimeout(resolve, 20)); // a timer that fires after that of the log
   t.ok((await database.size()).log > 0, 'it is needed');
   other.exec('COMMIT');
   while ((await database.size()).log > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -171,7 +171,7 @@ t.test('a database that cannot be written is not healthy until it can', async (t
   t.equal(await database.healthy(), true, 'it finds out by itself');
 });
 
-t.test('what looks at many rows is read on a thread of its own', async (t) => {
+t.test('queries over many rows run on a separate thread', async (t) => {
   const database = openSqlite({ folder: t.testdir(), nowMicros: 0 });
   t.teardown(() => database.close());
   await database.transact((unit) => unit.run(`INSERT INTO sessions (client_id, created_at) VALUES ('1', 7)`));
@@ -182,7 +182,7 @@ t.test('what looks at many rows is read on a thread of its own', async (t) => {
     undefined,
     [{ at: 7 }],
   ]);
-  // A second of work, if it were done here.
+  // This query would take a second on the main thread.
   const slow = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) AS c FROM n`;
   let turns = 0;
   let done = false;
@@ -218,7 +218,7 @@ t.test(
   },
 );
 
-t.test('a close comes to its end, also when the last answer of the reading thread comes meanwhile', async (t) => {
+t.test('a close ends even if the last answer of the reading thread arrives meanwhile', async (t) => {
   const program = join(import.meta.dirname, 'aside-close.ts');
   const { status, stdout } = spawnSync(process.execPath, [program, t.testdir()], { encoding: 'utf8' });
   t.equal(stdout, 'closed\n');

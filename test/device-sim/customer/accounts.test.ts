@@ -4,7 +4,7 @@ import t from 'tap';
 import { readAccounts, saveAccounts } from '../../../device-sim/customer/accounts.ts';
 import { deviceIdFor } from '../../../device-sim/fleet/device-ids.ts';
 
-t.test('saved devices are read again, and only their owner may', (t) => {
+t.test('saved devices can be read again, by their owner only', (t) => {
   const file = join(t.testdir(), 'devices.ndjson');
   const accounts = [0, 1, 2].map((index) => ({ deviceId: deviceIdFor(1, index), credential: `secret ${index}` }));
   saveAccounts(file, accounts);

@@ -9,7 +9,7 @@ import { handTimers } from '../hand-timers.ts';
 
 const PATIENCE = 5000;
 
-/** A service that takes `perSecond` requests and refuses the others with 429, whose devices answer as they do. */
+/** A service that accepts `perSecond` requests and answers 429 to the others, and its devices. */
 function world({
   devices,
   perSecond,
@@ -76,7 +76,7 @@ function world({
 }
 
 t.test(
-  'everybody is asked first, however long a busy service lets wait, and patience is that for an answer',
+  'all devices are asked first, however long 429 answers delay this, and patience counts for answers only',
   async (t) => {
     const { timers, asked, activate } = world({ devices: 60, perSecond: 10, answers: () => true });
     t.equal((await activate()).length, 60);
@@ -85,8 +85,11 @@ t.test(
   },
 );
 
-t.test('patience counts from the last progress: who never answers holds nobody up for longer', async (t) => {
-  const { timers, activate } = world({ devices: 40, perSecond: 10, answers: (place) => place !== 3 });
-  t.equal((await activate()).length, 39);
-  t.ok(timers.now() > 7000 + PATIENCE && timers.now() < 20_000, String(timers.now()));
-});
+t.test(
+  'patience counts from the last progress, so a device that never answers delays the others no longer',
+  async (t) => {
+    const { timers, activate } = world({ devices: 40, perSecond: 10, answers: (place) => place !== 3 });
+    t.equal((await activate()).length, 39);
+    t.ok(timers.now() > 7000 + PATIENCE && timers.now() < 20_000, String(timers.now()));
+  },
+);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The part of the administration API that registration needs, as contract section 5 has it. */
+/** The part of the administration API that registration needs (contract, section 5). */
 export async function startAdmin(token: string) {
   const developers = new Map<string, unknown>();
   const devices = new Map<string, string>();

@@ -46,7 +46,7 @@ t.test('a customer of the real service', async (t) => {
   customer.follow(fleet);
   await fleet.connect();
 
-  t.test('activates all but the one that is away, and goes on without it', async (t) => {
+  t.test('activates all devices except an offline one, and continues without it', async (t) => {
     await fleet.devices[5]?.disconnect();
     t.strictSame(await customer.activate(deviceIds, 'begin', 500), deviceIds.slice(0, 5));
     t.strictSame(fleet.devices[0]?.state.activation?.applicationId, application.applicationId);
@@ -58,7 +58,7 @@ t.test('a customer of the real service', async (t) => {
     t.match(ledger.figures('begin'), { accepted: 6, succeeded: 6, refused: { 403: 1 }, unfinished: 0 });
   });
 
-  t.test('does everything that a customer does, and knows what became of each', async (t) => {
+  t.test('carries out every action, and knows the result of each', async (t) => {
     ledger.enter('work');
     const names: ActionName[] = ['setWifi', 'setLanguage', 'setBluetooth', 'readBluetooth', 'listBluetooth'];
     for (const name of [...names, 'pairBluetooth', 'readStatus'] as const) await act(name, one);
@@ -91,7 +91,7 @@ t.test('a customer of the real service', async (t) => {
   });
 
   t.test(
-    'what a device does not answer, or is away for, is unfinished and not lost; it can be cancelled',
+    'a transaction is unfinished and not lost if the device is offline or never answers; it can be cancelled',
     async (t) => {
       await act('setApn', two);
       await fleet.devices[0]?.drop();
@@ -144,22 +144,19 @@ t.test('a customer of the real service', async (t) => {
     });
   }
 
-  t.test(
-    'what failed at the receiver is asked for at the end: nothing waits for the schedule of retries',
-    async (t) => {
-      customer.receiver.play('fail');
-      await customer.act({ do: 'setWifi', number: 940 }, one, 'asked for');
-      fleet.devices[0]?.pressButton();
-      await fleet.idle();
-      await world.idle();
-      customer.receiver.play(null);
-      t.strictSame(await customer.settle(200), { unfinished: 0, away: 0, unanswered: 0, waiting: 0 });
-      t.match(ledger.figures('asked for'), { accepted: 1, succeeded: 1, lost: 0, doubled: 0 });
-      t.equal(ledger.waitingEvents, 0);
-    },
-  );
+  t.test('failed webhooks are requested at the end, so nothing waits for the schedule of retries', async (t) => {
+    customer.receiver.play('fail');
+    await customer.act({ do: 'setWifi', number: 940 }, one, 'asked for');
+    fleet.devices[0]?.pressButton();
+    await fleet.idle();
+    await world.idle();
+    customer.receiver.play(null);
+    t.strictSame(await customer.settle(200), { unfinished: 0, away: 0, unanswered: 0, waiting: 0 });
+    t.match(ledger.figures('asked for'), { accepted: 1, succeeded: 1, lost: 0, doubled: 0 });
+    t.equal(ledger.waitingEvents, 0);
+  });
 
-  t.test('a result and an event that do not come are lost, with a story that names the device', async (t) => {
+  t.test('a missing result and a missing event are lost, with a story that names the device', async (t) => {
     const elsewhere = await createTestReceiver(t);
     const api = await world.clientOf(application.applicationId, application.secret);
     const path = `/v1/applications/${application.applicationId}`;
@@ -184,7 +181,7 @@ t.test('a customer of the real service', async (t) => {
     await api.patch(path, { json: { deviceEvent: customer.receiver.url } });
   });
 
-  t.test('refusals are counted by their status, and nothing is made of them', async (t) => {
+  t.test('refusals are counted by their status, and make no transaction', async (t) => {
     await customer.act({ do: 'setWifi', number: 1 }, '352900130000016', 'refusals');
     t.match(ledger.figures('refusals'), { requests: 1, accepted: 0, refused: { 403: 1 }, errors: 0 });
     t.strictSame(
@@ -193,7 +190,7 @@ t.test('a customer of the real service', async (t) => {
     );
   });
 
-  t.test('the story of a device says who did what', async (t) => {
+  t.test('the story of a device names the actors and their actions', async (t) => {
     const story = ledger.story({ deviceId: three });
     const lines = story.slice(-5).map((line) => line.replace(/^\+ +[\d.]+ s +/, ''));
     for (const [place, words] of [
@@ -206,7 +203,7 @@ t.test('a customer of the real service', async (t) => {
       t.match(lines[place], words);
   });
 
-  t.test('at its end the settings are as they were', async (t) => {
+  t.test('at the end of a run the settings are restored', async (t) => {
     await customer.clean();
     await customer[Symbol.asyncDispose]();
     const api = await world.clientOf(application.applicationId, application.secret);
@@ -216,7 +213,7 @@ t.test('a customer of the real service', async (t) => {
   });
 });
 
-t.test('a customer that cannot begin says why, and which option is about it', async (t) => {
+t.test('a customer that cannot begin gives the reason, and the option to correct', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_WEBHOOK_ALLOW_PRIVATE: 'false' } });
   const { admin: adminUrl, http: apiUrl } = world.service.addresses;
   const run = { adminUrl, token: world.service.adminToken, developerId: 'fleet', run: 'refused', seed: 1, places: [] };

@@ -4,7 +4,7 @@ import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
 import { createFollowed } from '../../../device-sim/customer/follow.ts';
 import { handTimers } from '../hand-timers.ts';
 
-t.test('a device is known to have been connected without a break, also when it has gone since', async (t) => {
+t.test('the length of the last unbroken connection of a device is known, also after its end', async (t) => {
   const timers = handTimers();
   const followed = createFollowed(createLedger({ began: 0 }), timers);
   const device = { deviceId: '352900130000016', online: false };

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Figures } from '../../../device-sim/customer/figures.ts';
 import { DEVICE, startLedger } from './play-ledger.ts';
 
-/** What became of everything that got a 201, added up: it is `accepted`. */
+/** The sum of the results of all accepted transactions, which must equal `accepted`. */
 const accountedFor = ({ succeeded, failed, cancelled, unfinished, lost }: Figures): number =>
   succeeded + failed + cancelled + unfinished + lost;
 
@@ -50,7 +50,7 @@ t.test('an id of a finished transaction that is accepted again is another transa
   t.end();
 });
 
-t.test('a command under the id of another one, before its 201 is here, is not of that one', (t) => {
+t.test('a command with the id of another transaction, before its 201, does not belong to that one', (t) => {
   const { ledger, accept, deliver, answer, result } = startLedger();
   accept(1);
   deliver(1);

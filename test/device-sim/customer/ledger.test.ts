@@ -5,7 +5,7 @@ import { LapelError } from '../../../src/clients/client/lapel-error.ts';
 import { handTimers } from '../hand-timers.ts';
 import { DEVICE, startLedger } from './play-ledger.ts';
 
-t.test('an event that the service has complained about may come, and is not owed', async (t) => {
+t.test('an event in which the service reported a fault may arrive, but need not', async (t) => {
   const { ledger, tell, event, now } = startLedger();
   const complaint = { topic: 'events', reason: 'device is not activated.', details: null };
   const complain = (eventId: string): void => ledger.complained(DEVICE, { ...complaint, eventId }, now());
@@ -22,7 +22,7 @@ t.test('an event that the service has complained about may come, and is not owed
   t.match(ledger.figures(), { eventsReceived: 1, eventsDoubled: 0 });
 });
 
-t.test('a transaction goes its way, and is counted in its phase', (t) => {
+t.test('a transaction passes its stages, and is counted in its phase', (t) => {
   const { ledger, accept, deliver, answer, result } = startLedger();
   for (const transactionId of [1, 2, 3]) accept(transactionId, transactionId === 3 ? 'night' : 'day');
   for (const transactionId of [1, 2, 3]) deliver(transactionId);
@@ -48,7 +48,7 @@ t.test('a transaction goes its way, and is counted in its phase', (t) => {
   t.end();
 });
 
-t.test('command and result may be here before the answer to the request', (t) => {
+t.test('a command and a result may arrive before the answer to the request', (t) => {
   const { ledger, accept, deliver, answer, result } = startLedger();
   deliver(1);
   answer(1);
@@ -86,7 +86,7 @@ t.test('a second result is a doubled transaction; the same webhook again is not'
   t.end();
 });
 
-t.test('a second result is known also when the first one is long ago', (t) => {
+t.test('a second result is noticed even if the first one is long ago', (t) => {
   const { ledger, accept, result } = startLedger();
   for (let transactionId = 1; transactionId <= 25_000; transactionId += 1) {
     accept(transactionId);
@@ -101,7 +101,7 @@ t.test('a second result is known also when the first one is long ago', (t) => {
 });
 
 t.test(
-  'a command that comes again on a connection after that of its acknowledgement is doubled; before that it may',
+  'a command that is repeated on a later connection than its acknowledgement is doubled; on the same one it is allowed',
   (t) => {
     const { ledger, accept, deliver, answer, now } = startLedger();
     accept(1);
@@ -120,7 +120,7 @@ t.test(
   },
 );
 
-t.test('a command that comes for the first time after a later one is out of order', (t) => {
+t.test('a command that arrives for the first time after a later one is out of order', (t) => {
   const { ledger, accept, deliver } = startLedger();
   for (const transactionId of [1, 2, 3]) accept(transactionId);
   deliver(1);
@@ -133,7 +133,7 @@ t.test('a command that comes for the first time after a later one is out of orde
   t.end();
 });
 
-t.test('a command that never came is overtaken when a later one of its device has come', (t) => {
+t.test('a command that never arrived is overtaken when a later one of its device has arrived', (t) => {
   const { ledger, accept, deliver } = startLedger();
   for (const transactionId of [1, 2, 3]) accept(transactionId);
   deliver(2);
@@ -142,7 +142,7 @@ t.test('a command that never came is overtaken when a later one of its device ha
   t.end();
 });
 
-t.test('what is judged lost is, until its result comes: then it is late', (t) => {
+t.test('a transaction that was judged lost is late if its result arrives after all', (t) => {
   const { ledger, accept, deliver, answer, result, now } = startLedger();
   accept(1);
   deliver(1);
@@ -156,7 +156,7 @@ t.test('what is judged lost is, until its result comes: then it is late', (t) =>
   t.end();
 });
 
-t.test('a result is late by the time since its answer was acknowledged', (t) => {
+t.test('the lateness of a result counts from the acknowledgement of its answer', (t) => {
   const { ledger, accept, deliver, answer, result, pass } = startLedger({ lateAfter: 1000 });
   accept(1);
   pass(5000);
@@ -208,7 +208,7 @@ t.test('figures have examples: of each phase, and of the run', (t) => {
   t.end();
 });
 
-t.test('troubles are bounded, their number is not', (t) => {
+t.test('stories of troubles are bounded, their count is not', (t) => {
   const ledger = createLedger({ began: 0 });
   ledger.enter('night');
   for (let one = 0; one < 500; one += 1) ledger.forged('webhook-signature: no', one);
@@ -227,7 +227,7 @@ t.test('a request', async (t) => {
   const about = { deviceId: DEVICE, operation: 'setWifi', phase: 'day', number: 1 };
   const refusal = (status: number, more: object = {}) =>
     new LapelError('PUT /', { status, body: { message: 'no' }, requestId: null, ...more });
-  /** Makes a request whose attempts end as given, time passing as fast as it is waited for. */
+  /** Makes a request whose attempts end as given; waiting takes no time. */
   async function make(...ends: (Error | { transactionId: number })[]) {
     const keys: string[] = [];
     const made = requests.make(about, async (key) => {
@@ -247,7 +247,7 @@ t.test('a request', async (t) => {
     return { transactionId: await made, keys };
   }
 
-  t.test('waits as long as a busy service says, and its time begins then', async (t) => {
+  t.test('waits as long as a 429 demands, and its time begins then', async (t) => {
     const { transactionId, keys } = await make(refusal(429, { retryAfter: 7 }), { transactionId: 1 });
     t.equal(transactionId, 1);
     t.equal(keys.length, 2);
@@ -255,7 +255,7 @@ t.test('a request', async (t) => {
     t.ok(ledger.figures().latency.accepted.max < 2000);
   });
 
-  t.test('without an answer is made again under its key, and each failure is counted', async (t) => {
+  t.test('without an answer is repeated with its key, and each failure is counted', async (t) => {
     const { transactionId, keys } = await make(new TypeError('fetch failed'), refusal(503), { transactionId: 2 });
     t.equal(transactionId, 2);
     t.equal(new Set(keys).size, 1);
@@ -266,14 +266,14 @@ t.test('a request', async (t) => {
     ]);
   });
 
-  t.test('takes time from when it was due on, not from when the simulator got to it', async (t) => {
+  t.test('counts its time from when it was due, not from when the simulator made it', async (t) => {
     const books = createLedger({ began: 0 });
     const late = createRequests({ ledger: books, timers, stopped: new AbortController().signal });
     await late.make({ ...about, due: timers.now() - 700 }, async () => ({ transactionId: 1 }));
     t.equal(books.figures().latency.accepted.max, 700);
   });
 
-  t.test('that is refused is not made again', async (t) => {
+  t.test('that is refused is not repeated', async (t) => {
     const { transactionId, keys } = await make(refusal(403));
     t.equal(transactionId, undefined);
     t.equal(keys.length, 1);

@@ -3,7 +3,7 @@ import type { Ledger } from '../../../device-sim/customer/ledger.ts';
 
 export const DEVICE = '352900130000016';
 
-/** What happens to transactions, a millisecond after the other. */
+/** Plays the events of transactions, a millisecond apart. */
 function play(ledger: Ledger) {
   let at = 0;
   const tick = (): number => {
@@ -49,7 +49,7 @@ function play(ledger: Ledger) {
   };
 }
 
-/** Books, and what happens in them. */
+/** A ledger, and functions that play events in it. */
 export function startLedger(options: { lateAfter?: number } = {}) {
   const ledger = createLedger({ began: 0, ...options });
   return { ledger, ...play(ledger) };

@@ -89,7 +89,7 @@ t.test('what a run works with', async (t) => {
   });
 });
 
-t.test('a wrong administrator token, and a service that is not there, are said in words', async (t) => {
+t.test('a wrong administrator token and a missing service are reported with a sentence', async (t) => {
   const world = await startWorld(t);
   const names = { developerId: 'd', run: 'r', seed: 1, places: [0] };
   const { admin: adminUrl } = world.service.addresses;

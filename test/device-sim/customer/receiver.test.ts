@@ -33,7 +33,7 @@ t.test('a receiver', async (t) => {
   const post = async (headers: object = {}, url = receiver.url): Promise<number> =>
     (await fetch(url, { ...webhook, headers: { ...webhook.headers, ...headers } })).status;
 
-  t.test('believes what carries both signatures, and nothing else', async (t) => {
+  t.test('accepts only webhooks with both signatures', async (t) => {
     t.strictSame([await post(), await post()], [204, 204]);
     t.strictSame(received, ['msg_1', 'msg_1']);
     const notificationKey = webhook.headers['x-notification-key'].replace(/^./, 'x');
@@ -65,7 +65,7 @@ t.test('a receiver', async (t) => {
     t.match(await single.json(), { name: 'd.mp4', uploadUrl: /^http/ });
   });
 
-  t.test('plays what it is told to, to a share of what comes', async (t) => {
+  t.test('plays a fault for a share of its requests', async (t) => {
     receiver.play('fail', 0.5);
     const statuses = await Promise.all(Array.from({ length: 100 }, () => post()));
     const failed = statuses.filter((status) => status === 503).length;
@@ -84,7 +84,7 @@ t.test('a receiver', async (t) => {
   });
 });
 
-t.test('a receiver on a port that is taken says which option is about it', async (t) => {
+t.test('a receiver on a used port names the option to correct', async (t) => {
   const options = { authenticationKey: () => key, onReceived: () => {}, onForged: () => {} };
   await using first = await startReceiver({ listen: { host: '127.0.0.1', port: 0 }, ...options });
   const listen = { host: '127.0.0.1', port: Number(new URL(first.url).port) };
@@ -97,7 +97,7 @@ t.test('a receiver on a port that is taken says which option is about it', async
   t.equal(other.url, 'https://qa.example/hooks/events');
 });
 
-t.test('a URL for an upload ends', async (t) => {
+t.test('a URL for an upload expires', async (t) => {
   let time = 0;
   const store = createFileStore({ base: () => 'http://store/files', now: () => time });
   const { uploadUrl } = store.presign({ name: 'a', size: 0 });

@@ -9,7 +9,7 @@ const command = (key: number, operation = 'setWifi', phase?: string): Occasion =
   phase,
 });
 
-t.test('what befalls a device does not depend on what was asked before', (t) => {
+t.test('the faults of a device do not depend on earlier decisions', (t) => {
   const rules: FaultRule[] = [
     { fault: 'answers-late', probability: 0.3, delay: { min: 100, max: 900 } },
     { fault: 'fails', probability: 0.3 },
@@ -40,7 +40,7 @@ t.test('what befalls a device does not depend on what was asked before', (t) => 
   t.end();
 });
 
-t.test('a rule is about its occasions, operations and phases only', (t) => {
+t.test('a rule applies to its occasions, operations and phases only', (t) => {
   const sure = (rule: Omit<FaultRule, 'probability'>) =>
     createChances({ seed: 1, device: 0, rules: [{ ...rule, probability: 1 }] });
   t.strictSame(sure({ fault: 'fails' }).on({ kind: 'connection', key: 1 }), undefined);
@@ -58,7 +58,7 @@ t.test('a rule is about its occasions, operations and phases only', (t) => {
   t.end();
 });
 
-t.test('what is left to chance can be logged', (t) => {
+t.test('random decisions can be logged', (t) => {
   const log: Decision[] = [];
   const rules: FaultRule[] = [{ fault: 'fails', probability: 0 }];
   const chances = createChances({ seed: 1, device: 0, rules, onDecision: (decision) => log.push(decision) });

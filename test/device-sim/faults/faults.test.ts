@@ -11,10 +11,10 @@ import { createFakeClock } from '../../fake-clock.ts';
 import { startWorld } from '../../world.ts';
 
 const RELEASE = { version: '1.4.0', size: 200_000 };
-/** Short ones: each fault is played in the time of a test. */
+/** Short delays, so that each fault fits into the time of a test. */
 const delay = { min: 300, max: 300 };
 const KINDS = Object.keys(FAULTS) as FaultKind[];
-/** What the fault befalls, where that is not the setting of a network. */
+/** The operations at which a fault happens, if not setWifi. */
 const OPERATIONS: Partial<Record<FaultKind, ActionName[]>> = {
   'never-answers': ['setLanguage', 'setWifi'],
   'answers-in-wrong-order': ['setWifi', 'setWifi', 'setLanguage'],
@@ -86,7 +86,7 @@ t.test(
   },
 );
 
-/** A device for each fault, which befalls the first of its commands that it can befall. */
+/** A device for each fault. The fault happens at the first possible command. */
 t.test('faults, and what the service promises', async (t) => {
   // Webhooks are verified against the real time, and broken transfers end by the clock.
   const clock = createFakeClock(Date.now() * 1000);
@@ -159,7 +159,7 @@ t.test('faults, and what the service promises', async (t) => {
     return body.transactions[0];
   };
 
-  t.test('nothing is lost, doubled, late or out of order, whatever befalls the devices', async (t) => {
+  t.test('nothing is lost, doubled, late or out of order, whatever the faults of devices', async (t) => {
     const { lost, doubled, late, unordered, forged, errors, unasked, refused } = ledger.figures();
     t.strictSame(
       { lost, doubled, late, unordered, forged, errors, unasked, refused },
@@ -173,7 +173,7 @@ t.test('faults, and what the service promises', async (t) => {
     for (const kind of KINDS) t.ok((faults[kind] ?? 0) > 0, `${kind} was played`);
   });
 
-  t.test('what a device never answers holds up nothing, and can be cancelled', async (t) => {
+  t.test('a command that is never answered delays nothing, and can be cancelled', async (t) => {
     t.match(ledger.figures('never-answers'), { accepted: 2, succeeded: 1, unfinished: 1 });
     t.match(await record('never-answers', 'setLanguage'), { status: 'delivered', attempts: 1 });
     await customer.act({ do: 'cancel', number: 1 }, deviceOf('never-answers').deviceId, 'never-answers');
@@ -201,7 +201,7 @@ t.test('faults, and what the service promises', async (t) => {
   });
 
   for (const kind of ['half-open', 'battery-flat', 'reboots-and-forgets'] as const) {
-    t.test(`${kind}: the device is there again at once, and what was unfinished comes again`, async (t) => {
+    t.test(`${kind}: the device is back at once, and unfinished commands come again`, async (t) => {
       t.match(ledger.figures(kind), { accepted: 1, succeeded: 1, unfinished: 0 });
       t.equal(logged(kind, 'online').length, 2);
       const attempts = logged<number>(kind, 'setWifi');
@@ -217,7 +217,7 @@ t.test('faults, and what the service promises', async (t) => {
     t.match(Object.values(deviceOf(kind).state.software), [{ version: '1.4.0' }]);
   });
 
-  t.test('bad-payload: each message is complained about, and the connection stays', async (t) => {
+  t.test('bad-payload: each message is reported on errors, and the connection stays', async (t) => {
     const kind = 'bad-payload';
     t.match(logged(kind, 'complaint'), [{ topic: /acks$/ }, { topic: /acks$/ }, { topic: /acks$/ }]);
     t.equal(logged(kind, 'online').length, 1);
@@ -225,12 +225,12 @@ t.test('faults, and what the service promises', async (t) => {
     t.equal(fleet.counts().complaints, 0, 'they were provoked');
   });
 
-  t.test('slow-reader: it gets what waits for it, and the others wait for nobody', async (t) => {
+  t.test('slow-reader: it gets its waiting messages, and delays no other device', async (t) => {
     t.match(ledger.figures('slow-reader'), { accepted: 1, succeeded: 1 });
     t.ok(ledger.figures('fails').latency.delivered.max < ledger.figures('slow-reader').latency.delivered.max + 20_000);
   });
 
-  t.test('wrong-credential: it is refused, and the right one is let in right away', async (t) => {
+  t.test('wrong-credential: it is refused, and the right one is accepted at once', async (t) => {
     t.match(ledger.figures('wrong-credential'), { accepted: 1, succeeded: 1 });
     t.equal(logged('wrong-credential', 'online').length, 1);
   });
@@ -243,7 +243,7 @@ t.test('faults, and what the service promises', async (t) => {
     for (const times of deviceOf(kind).executions.values()) t.equal(times, 1);
   });
 
-  t.test('download-cut: the download goes on where it was cut', async (t) => {
+  t.test('download-cut: the download resumes where it was cut', async (t) => {
     t.match(ledger.figures('download-cut'), { accepted: 1, succeeded: 1 });
     t.match(logged('download-cut', 'download'), [{ bytes: RELEASE.size, resumed: 1 }]);
   });
@@ -260,20 +260,20 @@ t.test('faults, and what the service promises', async (t) => {
     });
   }
 
-  t.test('battery-low: the status says so, and so does an event', async (t) => {
+  t.test('battery-low: status and event report it', async (t) => {
     const { body } = await api.get(`${pathOf('battery-low')}/status`);
     t.strictSame(body.battery, { level: 5, charging: false });
     t.match(logged('battery-low', 'event'), [{ type: 'custom.batteryLow', data: { level: 5 } }]);
     t.match(ledger.figures('battery-low'), { succeeded: 1 }, 'everything else is done');
   });
 
-  t.test('upload-url-expired: a second URL is asked for, and the file arrives', async (t) => {
+  t.test('upload-url-expired: the device asks for a second URL, and the file arrives', async (t) => {
     t.match(fleet.counts(), { uploads: 1, uploadRetries: 1, uploadFailures: 0 });
     t.equal(customer.receiver.files.count, 1);
     t.match(logged('upload-url-expired', 'event'), [{ type: 'fileUpload.succeeded' }]);
   });
 
-  t.test('clock-wrong: the event arrives, with the time that the device believes in', async (t) => {
+  t.test('clock-wrong: the event arrives, with the time of the device’s clock', async (t) => {
     const [event] = logged<DeviceEvent>('clock-wrong', 'event');
     const wrongBy = Math.abs(Date.parse(event?.occurredAt ?? '') - Date.now());
     t.ok(wrongBy > 86_000_000 && wrongBy < 90_000_000);

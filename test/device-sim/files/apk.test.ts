@@ -99,7 +99,7 @@ for (const [name, version, versionCode] of [
   });
 }
 
-t.test('attributes are known by their resource ids, names and lengths may be anything', async (t) => {
+t.test('attributes are identified by their resource ids, with any names and lengths', async (t) => {
   const version = `1.0-${'ü'.repeat(200)}`;
   t.strictSame(readManifest(VALID), { package: 'com.example.camera', version, versionCode: 5 });
 });
@@ -148,14 +148,14 @@ for (const [what, content, message] of [
     /lacks package, versionName or versionCode/,
   ],
 ] as const) {
-  t.test(`${what} is no APK, in words`, async (t) => {
+  t.test(`${what} is refused with a sentence`, async (t) => {
     const file = join(t.testdir(), 'a.apk');
     writeFileSync(file, content);
     await t.rejects(readApk(file), { message });
   });
 }
 
-t.test('whatever is wrong with a file or a manifest, reading it ends with an answer or an Error', async (t) => {
+t.test('whatever the fault in a file or a manifest, reading it ends with a result or an Error', async (t) => {
   const file = join(t.testdir(), 'a.apk');
   const whole = readFileSync(join(apks, 'camera-1.0.0.apk'));
   for (let length = 0; length < whole.length; length += 97) {

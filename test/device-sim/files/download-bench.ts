@@ -16,7 +16,7 @@ export const order = (server: FileServer, version = '1.0.0', path?: string) => (
   ...server.source(path),
 });
 
-/** A connected device that gives up soon, the folder that it downloads to, and one server for each file. */
+/** A connected device that gives up soon, its download folder, and a server for each file. */
 export async function bench(
   folder: string,
   contents: readonly Buffer[] = [first],
@@ -48,15 +48,15 @@ export async function bench(
     server: servers[0]!,
     servers,
     send: (...args: Parameters<typeof command>) => broker.send(deviceId, command(...args)),
-    /** The answer to a transaction, when it has come. */
+    /** Resolves to the answer of a transaction. */
     answer: (transactionId: number) =>
       broker.until(() => broker.acks.find((ack) => ack.transactionId === transactionId && ack.status !== 'processing')),
-    /** Resolves when a transaction has told at least so much progress. */
+    /** Resolves when a transaction has reported at least so much progress. */
     progress: (transactionId: number, percent: number) =>
       broker.until(() =>
         broker.acks.some((ack) => ack.transactionId === transactionId && Number(ack['progress']) >= percent),
       ),
-    /** The request that the device has made as the n-th. */
+    /** Resolves to the n-th request of the device. */
     request: (n = 1) => broker.until(() => broker.published.filter(({ kind }) => kind === 'requests')[n - 1]?.body),
     respond: (body: object) => broker.send(deviceId, body, 'responses'),
     [Symbol.asyncDispose]: () => parts[Symbol.asyncDispose](),

@@ -25,7 +25,7 @@ for (const [what, server, patch, message] of [
   });
 }
 
-t.test('a size is checked even when the server does not say one', async (t) => {
+t.test('a size is checked even if the server does not state one', async (t) => {
   await using parts = await bench(t.testdir());
   for (const length of [first.length - 1, first.length + 1]) {
     parts.server.script.push((response) => {
@@ -48,7 +48,7 @@ t.test('a file that is no APK is a failed download', async (t) => {
   });
 });
 
-t.test('attempts that get nowhere are bounded', async (t) => {
+t.test('attempts without progress are bounded', async (t) => {
   await using parts = await bench(t.testdir());
   parts.server.script.push(refuse(500), refuse(503), refuse(429), refuse(500));
   parts.send(1, 'installSoftware', order(parts.server));
@@ -58,7 +58,7 @@ t.test('attempts that get nowhere are bounded', async (t) => {
   t.equal(parts.server.requests.length, 3);
 });
 
-t.test('a server that is away is a failed download in words', async (t) => {
+t.test('a missing server is a failed download with a sentence', async (t) => {
   await using parts = await bench(t.testdir());
   const parameters = order(parts.server);
   await parts.server[Symbol.asyncDispose]();
@@ -66,7 +66,7 @@ t.test('a server that is away is a failed download in words', async (t) => {
   t.match(await parts.answer(1), { error: { code: 'DOWNLOAD_FAILED', message: /ECONNREFUSED.*after 3 attempts/ } });
 });
 
-t.test('a cut download goes on where it was cut, as often as each attempt gets further', async (t) => {
+t.test('a cut download resumes where it was cut, as long as each attempt makes progress', async (t) => {
   await using parts = await bench(t.testdir(), [first], { patience: { attempts: 2 } });
   const { server } = parts;
   const passage = once(parts.device.events, 'download');
@@ -90,7 +90,7 @@ t.test('a cut download goes on where it was cut, as often as each attempt gets f
   t.strictSame(await passage, [{ bytes: first.length, resumed: 3, renewed: 0 }]);
 });
 
-t.test('when the file has become another one meanwhile it is downloaded from its begin', async (t) => {
+t.test('if the file has changed meanwhile, it is downloaded from its beginning', async (t) => {
   await using parts = await bench(t.testdir());
   const { server } = parts;
   const passage = once(parts.device.events, 'download');
@@ -143,7 +143,7 @@ for (const [what, reaction] of [
   });
 }
 
-t.test('a server that falls silent is given up, and asked again', async (t) => {
+t.test('a silent server is given up, and asked again', async (t) => {
   await using parts = await bench(t.testdir(), [first], { patience: { stall: 200 } });
   const { server } = parts;
   server.script.push(server.partly(HALF), () => {});
@@ -152,7 +152,7 @@ t.test('a server that falls silent is given up, and asked again', async (t) => {
   t.equal(server.requests.length, 3);
 });
 
-t.test('progress is told from 0 to 100, in steps of at least ten percent', async (t) => {
+t.test('progress is reported from 0 to 100, in steps of at least ten percent', async (t) => {
   await using parts = await bench(t.testdir(), [Buffer.alloc(4 * 1024 * 1024)]);
   parts.send(1, 'updateFirmware', order(parts.server, '9.002.0'));
   await parts.answer(1);
@@ -164,7 +164,7 @@ t.test('progress is told from 0 to 100, in steps of at least ten percent', async
   });
 });
 
-t.test('a long download holds nothing else up; the next one waits for it', async (t) => {
+t.test('a long download delays only the next download', async (t) => {
   await using parts = await bench(t.testdir(), [first, apk('1.1.0')]);
   const [old, fresh] = parts.servers as [FileServer, FileServer];
   old.script.push(old.partly(HALF));
@@ -182,7 +182,7 @@ t.test('a long download holds nothing else up; the next one waits for it', async
   );
 });
 
-t.test('a cancelled download stops, leaves nothing behind, and lets the next command go on', async (t) => {
+t.test('a cancelled download stops, leaves nothing behind, and lets the next command begin', async (t) => {
   const folder = t.testdir();
   await using parts = await bench(folder);
   const { server, device, broker } = parts;
@@ -205,7 +205,7 @@ t.test('a cancelled download stops, leaves nothing behind, and lets the next com
   t.notOk(broker.acks.some(({ transactionId, status }) => transactionId === 1 && status !== 'processing'));
 });
 
-t.test('a cancel stops a device that waits for a fresh URL, or rests, or installs', async (t) => {
+t.test('a cancel stops a device that waits for a fresh URL, pauses, or installs', async (t) => {
   await using parts = await bench(t.testdir(), [first], {
     behaviour: { latency: { min: 60_000, max: 60_000 } },
     patience: { attempts: 100, pause: { min: 60_000, max: 60_000 } },
@@ -231,7 +231,7 @@ t.test('a cancel stops a device that waits for a fresh URL, or rests, or install
   t.notOk(parts.broker.acks.some(({ status }) => status !== 'processing'));
 });
 
-t.test('a device that is put away in the middle of a download leaves nothing behind', async (t) => {
+t.test('a device that is removed in the middle of a download leaves nothing behind', async (t) => {
   const folder = t.testdir();
   {
     await using parts = await bench(folder);
@@ -257,7 +257,7 @@ t.test('a temporary folder for downloads is removed at the end, a given one is n
   t.ok(existsSync(given));
 });
 
-t.test('a folder that cannot be written to is the fault of the device', async (t) => {
+t.test('a folder without write access is reported as a failure of the device', async (t) => {
   await using parts = await bench(join(t.testdir({ file: '' }), 'file'));
   parts.send(1, 'installSoftware', order(parts.server));
   t.match(await parts.answer(1), { error: { code: 'INTERNAL' } });

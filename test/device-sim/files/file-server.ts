@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** What the server does about one request. */
+/** The answer of the server to one request. */
 type Reaction = (response: ServerResponse, request: IncomingMessage) => void;
 
 export interface Seen {
@@ -12,13 +12,15 @@ export interface Seen {
   ifRange: string | undefined;
 }
 
-/** Answers with a status and nothing else. */
+/** Answers with a status and no body. */
 export const refuse =
   (status: number): Reaction =>
   (response) =>
     response.writeHead(status).end();
 
-/** One file over HTTP, with ranges. Requests are treated as `script` says, one after another; then all are served. */
+/**
+ * Serves one file over HTTP, with ranges. The first requests are answered by `script`, all later ones with the file.
+ */
 export async function startFileServer(content: Buffer, { etag = '"one"' as string | undefined } = {}) {
   const requests: Seen[] = [];
   const script: Reaction[] = [];
@@ -26,7 +28,7 @@ export async function startFileServer(content: Buffer, { etag = '"one"' as strin
   let arrived = Promise.withResolvers<void>();
   let tag = etag;
 
-  /** RFC 9110 14.2 and 13.1.5: a range is honoured when the file is still the same. */
+  /** RFC 9110 14.2 and 13.1.5: a range is served only if the file is still the same. */
   function begin(response: ServerResponse, request: IncomingMessage): Buffer {
     const { range, 'if-range': condition } = request.headers;
     const from = range !== undefined && condition === tag ? Number(/^bytes=(\d+)-$/.exec(range)?.[1]) : 0;
@@ -61,7 +63,7 @@ export async function startFileServer(content: Buffer, { etag = '"one"' as strin
     requests,
     script,
     sockets,
-    /** Sends so many bytes of what was asked for, and then nothing more. */
+    /** Sends so many bytes of the requested range, and then nothing more. */
     partly:
       (bytes: number): Reaction =>
       (response, request) =>
@@ -70,7 +72,7 @@ export async function startFileServer(content: Buffer, { etag = '"one"' as strin
     cut(): void {
       for (const socket of sockets) socket.destroy();
     },
-    /** From now on it is another file. */
+    /** From now on the server has another file. */
     retag(next: string | undefined): void {
       tag = next;
     },

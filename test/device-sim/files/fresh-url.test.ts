@@ -4,7 +4,7 @@ import { wifi } from '../plain-broker.ts';
 import { apk, bench, first, HALF, order } from './download-bench.ts';
 import { type FileServer, refuse } from './file-server.ts';
 
-t.test('with an expired URL the device asks for a fresh one, and goes on with that', async (t) => {
+t.test('with an expired URL the device asks for a fresh one, and continues with that', async (t) => {
   await using parts = await bench(t.testdir());
   const { server } = parts;
   const passage = once(parts.device.events, 'download');
@@ -41,7 +41,7 @@ t.test('a fresh URL that cannot be read is a failed download', async (t) => {
   t.match(await parts.answer(1), { error: { code: 'DOWNLOAD_FAILED', message: 'url is not an http or https URL' } });
 });
 
-t.test('a service that never answers a request is not waited for without end', async (t) => {
+t.test('the wait for the answer to a request is bounded', async (t) => {
   await using parts = await bench(t.testdir(), [first], { patience: { answer: 5 } });
   parts.server.script.push(refuse(403), refuse(403), refuse(403));
   parts.send(1, 'installSoftware', order(parts.server));
@@ -64,7 +64,7 @@ t.test('a repeated command brings a newer URL to its download', async (t) => {
   t.equal(parts.device.executions.get(1), 1);
 });
 
-t.test('a newer URL that is there before the old one is refused is used without asking', async (t) => {
+t.test('a newer URL that arrives before the old one is refused is used without a request', async (t) => {
   await using parts = await bench(t.testdir());
   const { server } = parts;
   const { promise: asked, resolve } = Promise.withResolvers<() => void>();
@@ -114,7 +114,7 @@ t.test('without a connection the request for a fresh URL waits for the next one'
   t.match(await parts.answer(1), { status: 'succeeded' });
 });
 
-t.test('an installation that ends without a connection is told on the next one', async (t) => {
+t.test('an installation that ends without a connection is reported on the next one', async (t) => {
   await using parts = await bench(t.testdir());
   const { server, device, broker } = parts;
   server.script.push(server.partly(HALF));

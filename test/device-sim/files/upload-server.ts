@@ -5,13 +5,13 @@ import { buffer } from 'node:stream/consumers';
 
 type Reaction = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Answers with a status, before anything is sent. */
+/** Answers with a status before the client sends the file. */
 export const refuse =
   (status: number): Reaction =>
   (_request, response) =>
     response.writeHead(status).end();
 
-/** Takes files. Uploads are treated as `script` says, one after another; then all are taken. */
+/** Takes files. The first uploads are answered by `script`, all later ones are accepted. */
 export async function startUploadServer() {
   const files = new Map<string, { method: string; headers: IncomingMessage['headers']; content: Buffer }>();
   const asked: string[] = [];

@@ -13,7 +13,7 @@ import { command, startBroker, wifi } from '../plain-broker.ts';
 
 const accounts = Array.from({ length: 5 }, (_, index) => ({ deviceId: deviceIdFor(1, index), credential: 'secret' }));
 
-t.test('a fleet connects, answers, and counts', async (t) => {
+t.test('a fleet connects, answers commands, and counts them', async (t) => {
   await using broker = await startBroker();
   await using fleet = createFleet({ members: oneGroup(accounts), url: broker.url });
   t.strictSame(await fleet.connect(), []);
@@ -66,7 +66,7 @@ t.test('connections are no faster than the rate', async (t) => {
   t.strictSame(times, [0, 100, 200, 300]);
 });
 
-t.test('who is late for its turns makes up for a tenth of a second, and no more are at it than may be', async (t) => {
+t.test('a late caller makes up for a tenth of a second of turns, within the bound of turns at a time', async (t) => {
   const timers = handTimers();
   const pacer = createPacer({ perSecond: 1000, atOnce: 150, timers });
   const times: number[] = [];
@@ -90,7 +90,7 @@ t.test('who is late for its turns makes up for a tenth of a second, and no more 
   t.ok(true, 'without a rate everyone has a turn at once');
 });
 
-t.test('who waits for a turn is released when the fleet leaves', async (t) => {
+t.test('callers that wait for a turn are released when the fleet goes offline', async (t) => {
   const pacer = createPacer({ perSecond: 0.001, atOnce: 100, timers: handTimers() });
   await pacer.turn();
   const turn = pacer.turn();
@@ -133,7 +133,7 @@ t.test('absences take the wanted share of the time, repeat for a seed, and end',
   t.strictSame(new Set(log.map(([what]) => what)), new Set(['away', 'dropped', 'back']));
 });
 
-t.test('groups have settings of their own, and go and come back as they are told', async (t) => {
+t.test('groups have their own settings, and go offline and come back on request', async (t) => {
   await using broker = await startBroker();
   const settings = [
     { group: 'day', equipment: { lang: 'de' } },
@@ -173,7 +173,7 @@ t.test('groups have settings of their own, and go and come back as they are told
   t.match(fleet.counts(), { losses: 0, violations: 0 });
 });
 
-t.test('the shards of a fleet are all of it, and each device is what it is without them', async (t) => {
+t.test('the shards of a fleet cover all of it, and each device is the same as without shards', async (t) => {
   const whole = oneGroup(accounts, { oldFirmware: 0.5 });
   const shards = [1, 2, 3].map((index) => shardOf(whole, { index, count: 3 }));
   t.strictSame(

@@ -10,12 +10,12 @@ const collect = runInNewContext('gc') as () => void;
 
 const COUNT = 2000;
 
-t.test('a device that was not needed yet takes little: thousands fit into one process', async (t) => {
+t.test('an idle device needs little memory: thousands fit into one process', async (t) => {
   const accounts = Array.from({ length: COUNT }, (_, place) => ({
     deviceId: deviceIdFor(1, place),
     credential: String(place).padStart(43, 'x'),
   }));
-  // What is made once, by the first one, is not counted.
+  // The first device makes objects that all share; they are not counted.
   const first = createFleet({ members: oneGroup(accounts.slice(0, 10)), url: 'mqtt://127.0.0.1:1' });
   collect();
   const before = process.memoryUsage().heapUsed;

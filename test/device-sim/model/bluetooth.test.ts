@@ -21,7 +21,7 @@ async function wearable(options: Partial<DeviceOptions> = {}) {
   return {
     broker,
     device,
-    /** The answer to the next command. */
+    /** Sends the next command; resolves to its answer. */
     async ask(operation: string, parameters: Record<string, unknown> = bluetooth) {
       last += 1;
       const transactionId = last;
@@ -52,7 +52,7 @@ t.test('a device sees the same peers whenever it is simulated, and no other devi
   }
 });
 
-t.test('the pairing flow: state, on, list, pair; then what comes and goes is told', async (t) => {
+t.test('the pairing flow: state, on, list, pair; then connections and disconnections are reported', async (t) => {
   await using parts = await wearable();
   const { ask, events } = parts;
   await ask('activate', activation);
@@ -103,7 +103,7 @@ t.test('the pairing flow: state, on, list, pair; then what comes and goes is tol
   t.match(await ask('pairBluetooth', { macAddress: 'earpiece' }), { code: 'INVALID_PARAMETERS' });
 });
 
-t.test('paired peers come and go; a device of no application tells nobody', async (t) => {
+t.test('paired peers come and go; a device without an application reports nothing', async (t) => {
   await using parts = await wearable();
   const { device, ask, events } = parts;
   await ask('setConnectivityState', { ...bluetooth, enabled: true });

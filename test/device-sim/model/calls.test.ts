@@ -13,7 +13,7 @@ const SIZE = 100_000;
 const NEVER = 60_000;
 const plan = { milliseconds: 0, recorded: true, others: 1 };
 
-/** An activated wearable that gives up soon, a service that answers its requests as `answer` says, and a store. */
+/** An activated wearable that gives up soon, a service that answers its requests with `answer`, and a store. */
 async function wearable(answer: (data: Data, type: string) => object, options: Partial<DeviceOptions> = {}) {
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await startBroker());
@@ -48,7 +48,7 @@ async function wearable(answer: (data: Data, type: string) => object, options: P
     made,
     events,
     requests: () => broker.published.filter(({ kind }) => kind === 'requests').map(({ body }) => body),
-    /** The event of a type, when it has come. */
+    /** Resolves to the event of a type. */
     told: (type: string) => broker.until(() => events().find((event) => event.type === type)),
     [Symbol.asyncDispose]: () => parts[Symbol.asyncDispose](),
   };
@@ -63,7 +63,7 @@ interface Told {
 type Data = Record<string, unknown> & { files: { name: string }[]; name: string };
 type Wearable = Awaited<ReturnType<typeof wearable>>;
 
-/** URLs of a store that is known later. */
+/** URLs of a store that starts later. */
 function customer() {
   const at: { store?: Wearable['store'] } = {};
   const target = (name: string): object => ({
@@ -86,7 +86,7 @@ async function ready(options?: Partial<DeviceOptions>) {
 
 const content = (file: OwnFile): Buffer => Buffer.concat([...movie(file)]);
 
-t.test('a recorded call: it is told, each side is uploaded, and then it is told where', async (t) => {
+t.test('a recorded call is reported, each side is uploaded, and then the uploads are reported', async (t) => {
   await using parts = await ready();
   const { device, store, events, made } = parts;
   const callId = device.call(plan);
@@ -126,7 +126,7 @@ t.test('a recorded call: it is told, each side is uploaded, and then it is told 
   t.equal(store.files.size, 2, 'a call without a recording uploads nothing');
 });
 
-t.test('a file of the customer’s application is uploaded and told of', async (t) => {
+t.test('a file of the customer’s application is uploaded and reported', async (t) => {
   await using parts = await ready();
   const fileId = parts.device.uploadFile();
   const { data } = await parts.told('fileUpload.succeeded');
@@ -140,7 +140,7 @@ for (const [what, script, message, attempts] of [
   ['is refused for good', [413], /clip-.*\.mp4: the server answered 413$/, 1],
   ['is refused with every URL', [403, 401, 403], /refused \(403\); given up after 3 attempts/, 3],
 ] as const) {
-  t.test(`an upload that ${what} is told of as failed`, async (t) => {
+  t.test(`an upload that ${what} is reported as failed`, async (t) => {
     await using parts = await ready();
     parts.store.script.push(...script.map(refuse));
     const fileId = parts.device.uploadFile();
@@ -154,7 +154,7 @@ for (const [what, script, message, attempts] of [
   });
 }
 
-t.test('an upload goes on through what passes by itself, with a fresh URL when the old one is refused', async (t) => {
+t.test('an upload survives temporary failures, with a fresh URL when the old one is refused', async (t) => {
   await using parts = await ready();
   const retries: unknown[] = [];
   parts.device.events.on('uploadRetry', () => retries.push(0));
@@ -166,7 +166,7 @@ t.test('an upload goes on through what passes by itself, with a fresh URL when t
   t.equal(retries.length, 2);
 });
 
-t.test('a file that breaks off in the middle is tried again, and then told of as failed', async (t) => {
+t.test('an upload that breaks off in the middle is tried again, and then reported as failed', async (t) => {
   await using parts = await ready({ behaviour: { uploadFailureRate: 1 } });
   parts.device.call(plan);
   t.match((await parts.told('recording.failed')).data, {
@@ -177,7 +177,7 @@ t.test('a file that breaks off in the middle is tried again, and then told of as
 });
 
 for (const code of ['NOT_CONFIGURED', 'NOT_ACTIVATED', 'UPLOAD_URL_FAILED']) {
-  t.test(`after ${code} nothing is uploaded, and nothing more is said`, async (t) => {
+  t.test(`after ${code} nothing is uploaded, and nothing more is reported`, async (t) => {
     await using parts = await wearable(() => ({ error: { code, message: 'no.' } }));
     parts.device.uploadFile();
     t.strictSame(await once(parts.device.events, 'uploaded'), [{ kind: 'unwanted' }]);
@@ -187,7 +187,7 @@ for (const code of ['NOT_CONFIGURED', 'NOT_ACTIVATED', 'UPLOAD_URL_FAILED']) {
   });
 }
 
-t.test('a busy service is asked again, one that refuses is not, one that is silent not for ever', async (t) => {
+t.test('a busy service is asked again, a refusal is final, and silence is given up', async (t) => {
   let answers = 0;
   await using busy = await wearable(() => {
     answers += 1;
@@ -206,7 +206,7 @@ t.test('a busy service is asked again, one that refuses is not, one that is sile
   t.match((await odd.told('fileUpload.failed')).data, { error: { message: /uploadUrl is not an http or https URL/ } });
 });
 
-t.test('events wait for a connection, and one whose acknowledgement was lost comes again as the same', async (t) => {
+t.test('events wait for a connection, and one whose PUBACK was lost is repeated unchanged', async (t) => {
   await using parts = await wearable(() => ({}));
   const { device, broker } = parts;
   const seen: [string, boolean][] = [];
@@ -229,7 +229,7 @@ t.test('events wait for a connection, and one whose acknowledgement was lost com
   ]);
 });
 
-t.test('a device that is offline keeps so many events; the oldest that waits is forgotten first', async (t) => {
+t.test('an offline device keeps a bounded number of events, and drops the oldest first', async (t) => {
   await using parts = await wearable(() => ({ error: { code: 'NOT_CONFIGURED', message: '' } }));
   const { device, events } = parts;
   const forgotten: string[] = [];
@@ -253,7 +253,7 @@ t.test('a device that is offline keeps so many events; the oldest that waits is 
   );
 });
 
-t.test('uploads go one after another, and only so many wait', async (t) => {
+t.test('uploads run one after another, and a bounded number waits', async (t) => {
   await using parts = await wearable(() => ({ requestId: 'of nobody', data: {} }));
   for (let file = 0; file < 9; file += 1) parts.device.uploadFile();
   t.match((await parts.told('fileUpload.failed')).data, { error: { code: 'STORAGE_FULL' } });
@@ -262,7 +262,7 @@ t.test('uploads go one after another, and only so many wait', async (t) => {
   t.equal(parts.events().length, 1);
 });
 
-t.test('a store that falls silent is given up', async (t) => {
+t.test('a silent store is given up', async (t) => {
   await using parts = await ready({ patience: { stall: 20 } });
   parts.store.script.push(
     () => {},
@@ -275,7 +275,7 @@ t.test('a store that falls silent is given up', async (t) => {
   });
 });
 
-t.test('a device that is taken out of its application says nothing more', async (t) => {
+t.test('a deactivated device sends no more events', async (t) => {
   await using parts = await wearable(() => ({ error: { code: 'NOT_ACTIVATED', message: '' } }));
   const { device, broker } = parts;
   device.call({ ...plan, milliseconds: 50 });
@@ -286,7 +286,7 @@ t.test('a device that is taken out of its application says nothing more', async 
   t.equal(parts.events().length, 1);
 });
 
-t.test('what happens in the moment of leaving waits for the next connection', async (t) => {
+t.test('an event while the device goes offline waits for the next connection', async (t) => {
   await using parts = await wearable(() => ({ error: { code: 'NOT_CONFIGURED', message: '' } }));
   const { device } = parts;
   const gone = device.disconnect();
@@ -301,22 +301,19 @@ t.test('what happens in the moment of leaving waits for the next connection', as
   await parts.broker.until(() => parts.requests().length > 0);
 });
 
-t.test(
-  'a device without an application neither calls nor uploads, and one that is put away ends its call',
-  async (t) => {
-    await using broker = await startBroker();
-    const device = createDevice({ deviceId, credential: 'secret', url: broker.url });
-    t.equal(device.call(plan), undefined);
-    t.equal(device.uploadFile(), undefined);
-    device.rememberActivation({ applicationId: 'app', clientId: 'c' });
-    device.call({ ...plan, milliseconds: NEVER });
-    device.uploadFile();
-    await device[Symbol.asyncDispose]();
-    t.pass('at once');
-  },
-);
+t.test('a device without an application neither calls nor uploads, and a removed one ends its call', async (t) => {
+  await using broker = await startBroker();
+  const device = createDevice({ deviceId, credential: 'secret', url: broker.url });
+  t.equal(device.call(plan), undefined);
+  t.equal(device.uploadFile(), undefined);
+  device.rememberActivation({ applicationId: 'app', clientId: 'c' });
+  device.call({ ...plan, milliseconds: NEVER });
+  device.uploadFile();
+  await device[Symbol.asyncDispose]();
+  t.pass('at once');
+});
 
-t.test('a movie has the size that was asked for, and is one', async (t) => {
+t.test('a movie file has the requested size and is well formed', async (t) => {
   for (const size of [MOVIE_MIN, 1000, 65_536 + MOVIE_MIN, 200_000]) {
     t.equal(content({ name: '', size, seed: 1 }).length, size);
   }

@@ -21,7 +21,7 @@ function run(device: ReturnType<typeof model>, ...args: Parameters<typeof comman
   return device.finish(args[0]);
 }
 
-t.test('a repeated command is not executed again and gets the answer it had', (t) => {
+t.test('a repeated command is not executed again and gets the same answer', (t) => {
   const device = model({ failureRate: 0.5 });
   const answers = Array.from({ length: 50 }, (_, n) => run(device, n + 1, 'setWifi', wifi(`net${n}`)));
   t.equal(new Set(answers.map(({ status }) => status)).size, 2, 'some succeed, some fail');
@@ -36,7 +36,7 @@ t.test('a repeated command is not executed again and gets the answer it had', (t
   t.end();
 });
 
-t.test('a known number that was issued at another time is another command', (t) => {
+t.test('a known number with another issuedAt is another command', (t) => {
   const device = model();
   const another = (...args: Parameters<typeof command>) => ({
     ...command(...args),
@@ -73,7 +73,7 @@ t.test('a repetition of a command that waits or is being executed changes nothin
   t.end();
 });
 
-t.test('commands are executed one after another, in the order in which they came', (t) => {
+t.test('commands are executed one after another, in the order of their arrival', (t) => {
   const device = model();
   device.receive(command(1, 'setWifi', wifi('a')));
   device.receive(command(2, 'setWifi', wifi('b')));
@@ -142,7 +142,7 @@ for (const [operation, parameters] of [
   });
 }
 
-t.test('a cancelled command has no effect, no answer, and is not begun when it comes again', (t) => {
+t.test('a cancelled command has no effect, no answer, and is not begun when it is repeated', (t) => {
   const device = model();
   device.receive(command(1, 'setWifi', wifi('a')));
   device.receive(command(2, 'setWifi', wifi('b')));
@@ -164,7 +164,7 @@ t.test('a cancel of a finished command leaves its answer', (t) => {
   t.end();
 });
 
-t.test('a silent operation is never begun, and others go on', (t) => {
+t.test('an unanswered operation is never begun, and others continue', (t) => {
   const device = model({ silentOperations: new Set(['setApn']) });
   t.strictSame(device.receive(command(1, 'setApn', { apns: [] })), { kind: 'ignored' });
   t.match(run(device, 2, 'setWifi', wifi('a')), { transactionId: 2, status: 'succeeded' });
@@ -195,30 +195,27 @@ t.test('latencies and failures repeat for the same seed, and differ for another'
   t.end();
 });
 
-t.test(
-  'a download is part of an execution: its failure, and the failures of chance, leave everything as it was',
-  (t) => {
-    const file = { size: 8464, apk: { package: 'com.example.camera', version: '1.0.0', versionCode: 1 } };
-    const device = model();
-    device.receive(command(1, 'installSoftware', delivery));
-    t.equal(device.begin()?.download, 'apk');
-    t.match(device.finish(1, { code: 'DOWNLOAD_FAILED', message: 'gone' }), {
-      status: 'failed',
-      error: { code: 'DOWNLOAD_FAILED', message: 'gone' },
-    });
-    const unlucky = model({ failureRate: 1 });
-    unlucky.receive(command(1, 'installSoftware', delivery));
-    unlucky.begin();
-    t.match(unlucky.finish(1, file), { status: 'failed', error: { code: 'INTERNAL' } });
-    for (const { state } of [device, unlucky]) t.strictSame(state.software, {});
-    device.receive(command(2, 'installSoftware', delivery));
-    device.begin();
-    t.match(device.finish(2, file), { status: 'succeeded' });
-    t.end();
-  },
-);
+t.test('a download is part of an execution: its failure, and random failures, change nothing', (t) => {
+  const file = { size: 8464, apk: { package: 'com.example.camera', version: '1.0.0', versionCode: 1 } };
+  const device = model();
+  device.receive(command(1, 'installSoftware', delivery));
+  t.equal(device.begin()?.download, 'apk');
+  t.match(device.finish(1, { code: 'DOWNLOAD_FAILED', message: 'gone' }), {
+    status: 'failed',
+    error: { code: 'DOWNLOAD_FAILED', message: 'gone' },
+  });
+  const unlucky = model({ failureRate: 1 });
+  unlucky.receive(command(1, 'installSoftware', delivery));
+  unlucky.begin();
+  t.match(unlucky.finish(1, file), { status: 'failed', error: { code: 'INTERNAL' } });
+  for (const { state } of [device, unlucky]) t.strictSame(state.software, {});
+  device.receive(command(2, 'installSoftware', delivery));
+  device.begin();
+  t.match(device.finish(2, file), { status: 'succeeded' });
+  t.end();
+});
 
-t.test('what is refused at once needs no download', (t) => {
+t.test('a command that is refused at once needs no download', (t) => {
   const device = model();
   device.receive(command(1, 'installSoftware', { ...delivery, size: 2 ** 40 }));
   t.equal(device.begin()?.download, undefined);

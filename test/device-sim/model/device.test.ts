@@ -48,7 +48,7 @@ t.test('a command repeated after a reconnect is executed once and answered twice
   t.equal(repeated, true);
   t.strictSame(answer, { transactionId: 7, status: 'succeeded' });
   t.equal(device.executions.get(7), 1);
-  // Aedes alone delivers it once more when it is published while the offline queue is read; the answer stays the same.
+  // Aedes itself delivers it twice if it is published while the offline queue is read; the answer is the same.
   const [first, second] = await broker.acksAre(2);
   t.strictSame(first, second);
 });
@@ -101,7 +101,7 @@ t.test('a clean session subscribes on each connection', async (t) => {
   t.equal(broker.subscriptions.length, 6);
 });
 
-t.test('a lost connection is restored, and an answer made meanwhile is sent then', async (t) => {
+t.test('a lost connection is restored, and an answer from meanwhile is sent then', async (t) => {
   await using parts = await ring({ behaviour: { latency: { min: 30, max: 30 } }, reconnect: { min: 60, max: 60 } });
   const { broker, device } = parts;
   await device.connect();
@@ -124,7 +124,7 @@ t.test(
     const seen: boolean[] = [];
     broker.broker.authorizePublish = (client, packet, done) => {
       seen.push(packet.dup);
-      // The first time the connection breaks before the PUBACK.
+      // The first time, the connection breaks before the PUBACK.
       if (seen.length > 1) return done(null);
       client?.close();
       done(new Error('cut'));
@@ -139,7 +139,7 @@ t.test(
   },
 );
 
-t.test('a polite disconnect waits for the acknowledgement of what was answered', async (t) => {
+t.test('a disconnect waits for the acknowledgement of sent answers', async (t) => {
   await using parts = await ring({ reportStatus: false });
   const { broker, device } = parts;
   await device.connect();
@@ -160,7 +160,7 @@ t.test('a polite disconnect waits for the acknowledgement of what was answered',
   t.equal(device.online, false);
 });
 
-t.test('processing is reported before the answer when that is wanted', async (t) => {
+t.test('processing is reported before the answer, if configured', async (t) => {
   await using parts = await ring({ behaviour: { reportProcessing: true } });
   const { broker, device } = parts;
   await device.connect();
@@ -173,7 +173,7 @@ t.test('processing is reported before the answer when that is wanted', async (t)
   );
 });
 
-t.test('a cancelled execution never answers, and what came after it goes on', async (t) => {
+t.test('a cancelled execution never answers, and later commands continue', async (t) => {
   await using parts = await ring({ behaviour: { latency: { min: 50, max: 50 } } });
   const { broker, device } = parts;
   await device.connect();
@@ -198,7 +198,7 @@ t.test('a device that repeats itself sends the same answer twice', async (t) => 
   t.strictSame(first, second);
 });
 
-t.test('what the service does against the contract is reported', async (t) => {
+t.test('breaches of the contract by the service are reported', async (t) => {
   await using parts = await ring();
   const { broker, device } = parts;
   const faults: string[] = [];

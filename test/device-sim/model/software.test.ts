@@ -46,7 +46,7 @@ t.test('an upgrade replaces, and neither a downgrade nor the same again is insta
   t.equal(parts.broker.published.filter(({ kind }) => kind === 'status').length, 2, 'failures change no status');
 });
 
-t.test('a package that says another versionName is installed, and reported as failed', async (t) => {
+t.test('a package with another versionName is installed, and reported as failed', async (t) => {
   await using parts = await bench(t.testdir(), [apk('claims-1.2.0-embeds-9.9.9')]);
   parts.send(1, 'installSoftware', order(parts.server, '1.2.0'));
   t.match(await parts.answer(1), {
@@ -66,7 +66,7 @@ t.test('another package than was ordered is not installed', async (t) => {
   t.strictSame(parts.device.state.software, {});
 });
 
-t.test('what does not fit into the free storage is not even requested', async (t) => {
+t.test('a file that does not fit into the free storage is not even requested', async (t) => {
   const equipment = { storage: 2 * first.length - 1 };
   await using parts = await bench(t.testdir(), [first, apk('1.1.0')], { equipment });
   const [old, fresh] = parts.servers as [FileServer, FileServer];

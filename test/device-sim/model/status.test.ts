@@ -12,7 +12,7 @@ import { command, startBroker, wifi } from '../plain-broker.ts';
 const deviceId = '350000000000006';
 const HOUR = 3_600_000;
 
-t.test('a device tells its whole status when it connects, and then what has changed', async (t) => {
+t.test('a device reports its whole status when it connects, and later only changes', async (t) => {
   await using broker = await startBroker();
   let ahead = 0;
   const timers = { ...systemTimers, now: () => systemTimers.now() + ahead };
@@ -78,7 +78,7 @@ t.test(
   },
 );
 
-t.test('a fleet is visited in turn: everyone once in the interval, with one timer', async (t) => {
+t.test('all devices of a fleet are visited in turn, once in the interval, with one timer', async (t) => {
   const timers = handTimers();
   const visits: [number, number][] = [];
   const visit = (member: number): unknown => visits.push([member, timers.now()]);
@@ -97,7 +97,7 @@ t.test('a fleet is visited in turn: everyone once in the interval, with one time
   t.equal(timers.waiting(), 0, 'no interval, no timer');
 });
 
-t.test('happenings come as often as was said, with one timer, and the n-th one whenever it is asked for', async (t) => {
+t.test('random events have the given rate, use one timer, and the n-th is always the same', async (t) => {
   async function course(seed: number): Promise<[number, number][]> {
     const timers = handTimers();
     const hits: [number, number][] = [];
@@ -118,7 +118,7 @@ t.test('happenings come as often as was said, with one timer, and the n-th one w
   t.notSame(await course(2), hits);
 });
 
-t.test('a fleet lives: each device has its share of everything, for one timer each and one for all', async (t) => {
+t.test('the life of a fleet needs one timer for each device, and one for all', async (t) => {
   async function hour(life: Partial<Life>) {
     const timers = handTimers();
     const plans: CallPlan[] = [];

@@ -68,7 +68,7 @@ const command = (messageId: number, payload = '{}') => ({
   retain: false,
 });
 
-t.test('the CONNECT says who it is, for how long it may be silent, and whether the session stays', async (t) => {
+t.test('the CONNECT has the deviceId, the keep-alive and the clean flag', async (t) => {
   await using parts = await world();
   const opened = parts.link.open({ credential: 'another' });
   const connection = await parts.service.connection();
@@ -83,7 +83,7 @@ t.test('the CONNECT says who it is, for how long it may be silent, and whether t
   await connection.closed;
 });
 
-t.test('a message on a topic that is not its own is told, and nobody acts on it', async (t) => {
+t.test('a message on a foreign topic is reported, and has no effect', async (t) => {
   await using parts = await world({ onMessage: () => t.fail('it is not its own') as never });
   const connection = await parts.login();
   for (const topic of ['devices/350000000000002/commands', `devices/${deviceId}/acks`]) {
@@ -93,7 +93,7 @@ t.test('a message on a topic that is not its own is told, and nobody acts on it'
   t.strictSame(parts.foreign, ['devices/350000000000002/commands', `devices/${deviceId}/acks`]);
 });
 
-t.test('a SUBSCRIBE that was never answered is repeated, though there is a session', async (t) => {
+t.test('a SUBSCRIBE that was never answered is repeated, even if the session is present', async (t) => {
   await using parts = await world();
   const first = parts.link.open();
   const connection = await parts.service.connection();
@@ -112,28 +112,25 @@ t.test('a SUBSCRIBE that was never answered is repeated, though there is a sessi
   await t.rejects(again, { message: 'the service refused a subscription' });
 });
 
-t.test(
-  'whoever wants it to leave waits for what is in flight; after the farewell nothing is said any more',
-  async (t) => {
-    const timers = handTimers();
-    await using parts = await world({ timers, onMessage: () => t.fail('it has left') as never });
-    const { link } = parts;
-    const connection = await parts.login();
-    link.publish('acks', 'one', nothing);
-    const gone = Promise.all([link.close(), link.close()]);
-    const { messageId } = await connection.next('publish');
-    connection.send({ cmd: 'puback', messageId });
-    connection.lingers = true;
-    await connection.next('disconnect');
-    connection.send(command(1));
-    connection.socket.end();
-    await gone;
-    t.strictSame(connection.arrived, []);
-    t.equal(timers.waiting(), 0);
-  },
-);
+t.test('a disconnect waits for messages in flight; after DISCONNECT nothing is sent', async (t) => {
+  const timers = handTimers();
+  await using parts = await world({ timers, onMessage: () => t.fail('it has left') as never });
+  const { link } = parts;
+  const connection = await parts.login();
+  link.publish('acks', 'one', nothing);
+  const gone = Promise.all([link.close(), link.close()]);
+  const { messageId } = await connection.next('publish');
+  connection.send({ cmd: 'puback', messageId });
+  connection.lingers = true;
+  await connection.next('disconnect');
+  connection.send(command(1));
+  connection.socket.end();
+  await gone;
+  t.strictSame(connection.arrived, []);
+  t.equal(timers.waiting(), 0);
+});
 
-t.test('a CONNACK that refuses is told by its words; 4 and 5 are about the device', async (t) => {
+t.test('a refusing CONNACK is reported with its meaning; 4 and 5 are about the device', async (t) => {
   await using parts = await world();
   for (const [returnCode, words, isAboutDevice] of [
     [3, /Server unavailable/, false],
@@ -150,7 +147,7 @@ t.test('a CONNACK that refuses is told by its words; 4 and 5 are about the devic
   }
 });
 
-t.test('the PUBACK of a message goes before what the message causes', async (t) => {
+t.test('the PUBACK of a message goes before the messages that it causes', async (t) => {
   await using parts = await world({
     onMessage(link, messageId) {
       link.publish('acks', `answer to ${messageId}`, nothing);
@@ -163,7 +160,7 @@ t.test('the PUBACK of a message goes before what the message causes', async (t) 
   t.match(await connection.next('publish'), { topic, payload: Buffer.from('answer to 7'), qos: 1, dup: false });
 });
 
-t.test('a PUBACK that is held goes when it is released, and never on another connection', async (t) => {
+t.test('a held PUBACK is sent when it is released, and never on another connection', async (t) => {
   await using parts = await world({
     onMessage(link, messageId) {
       link.publish('acks', `answer to ${messageId}`, nothing);
@@ -187,7 +184,7 @@ t.test('a PUBACK that is held goes when it is released, and never on another con
   t.match(await next.next('publish'), { payload: Buffer.from('after it') });
 });
 
-t.test('what was not acknowledged is sent again in its order, with its ids, as a duplicate', async (t) => {
+t.test('unacknowledged messages are sent again in their order, with their ids, as duplicates', async (t) => {
   await using parts = await world();
   const done: string[] = [];
   const say = (text: string): void => parts.link.publish('acks', text, () => done.push(text));
@@ -214,7 +211,7 @@ t.test('what was not acknowledged is sent again in its order, with its ids, as a
   t.strictSame(done, ['two', 'one', 'three', 'four']);
 });
 
-t.test('a clean session knows nothing of the last one: the messages are new ones', async (t) => {
+t.test('a clean session knows nothing of the last one, so the messages count as new', async (t) => {
   await using parts = await world({ clean: true });
   const connection = await parts.login();
   parts.link.publish('acks', 'one', nothing);
@@ -237,7 +234,7 @@ t.test('a device that has lost its memory sends nothing again', async (t) => {
   t.match(await next.next('publish'), { payload: Buffer.from('two') });
 });
 
-t.test('it pings, and leaves a service that does not answer', async (t) => {
+t.test('it sends pings, and disconnects from a service that does not answer', async (t) => {
   const timers = handTimers();
   await using parts = await world({ timers });
   const connection = await parts.login();
@@ -267,7 +264,7 @@ t.test('a service that never answers a CONNECT is given up', async (t) => {
   await connection.closed;
 });
 
-t.test('what is no MQTT ends the connection, in words', async (t) => {
+t.test('bytes that are not MQTT end the connection, with a sentence', async (t) => {
   await using parts = await world();
   const cases: [string, Buffer][] = [
     ['the service sent connack', Buffer.from([0x20, 2, 0, 0])],
@@ -287,7 +284,7 @@ t.test('what is no MQTT ends the connection, in words', async (t) => {
   await t.rejects(opened, { message: 'the service began with publish' });
 });
 
-t.test('packets are read wherever the network cuts them', async (t) => {
+t.test('packets are read however the network splits them', async (t) => {
   const payloads: string[] = [];
   await using parts = await world({
     onMessage(_link, _messageId, payload) {
@@ -315,7 +312,7 @@ t.test('packets are read wherever the network cuts them', async (t) => {
   t.strictSame(payloads, ['a', 'b'.repeat(300), 'c']);
 });
 
-t.test('who is not read from keeps what it has to say, not its socket', async (t) => {
+t.test('while the service does not read, messages wait in the device, not in its socket', async (t) => {
   await using parts = await world();
   const sockets: Socket[] = [];
   const note = (message: unknown): void => void sockets.push((message as { socket: Socket }).socket);
@@ -335,7 +332,7 @@ t.test('who is not read from keeps what it has to say, not its socket', async (t
 });
 
 t.test(
-  'half open: the device finds out by itself and comes back, while the service still has the old socket',
+  'half open: the device notices by itself and comes back, while the service still has the old socket',
   async (t) => {
     const timers = handTimers();
     await using parts = await world({ timers, onMessage: () => t.fail('nothing is read') as never });
@@ -358,7 +355,7 @@ t.test(
   },
 );
 
-t.test('a slow reader takes its time between what it reads', async (t) => {
+t.test('a slow reader pauses between reads', async (t) => {
   const timers = handTimers();
   const payloads: string[] = [];
   await using parts = await world({

@@ -18,7 +18,7 @@ function desk() {
   return { asked, state, look };
 }
 
-t.test('a name is looked up once for all who want it within some seconds', async (t) => {
+t.test('a name is looked up once for all callers within some seconds', async (t) => {
   const { asked, state, look } = desk();
   const [one, all] = await Promise.all([look(), look({ family: 0, all: true }), look()]);
   t.strictSame(one, [null, '192.0.2.1', 4]);
@@ -33,7 +33,7 @@ t.test('a name is looked up once for all who want it within some seconds', async
   t.strictSame(await look(), [null, '192.0.2.2', 4], 'a service that has moved is found');
 });
 
-t.test('what failed is told to all who wait for it, and asked for again', async (t) => {
+t.test('a failed lookup is reported to all callers, and repeated later', async (t) => {
   const { asked, state, look } = desk();
   state.answer = Object.assign(new Error('getaddrinfo ENOTFOUND lapel.example'), { code: 'ENOTFOUND' });
   for (const [error] of await Promise.all([look(), look()])) t.match(error, { code: 'ENOTFOUND' });

@@ -3,7 +3,7 @@ import { Outbox } from '../../../device-sim/mqtt/outbox.ts';
 
 const message = { topic: 'acks', payload: '', done: () => {} };
 
-t.test('packet ids are 1 to 65,535, each in use once, and used again when they are free', async (t) => {
+t.test('packet ids are 1 to 65,535, each in use once, and reused when they are free', async (t) => {
   const outbox = new Outbox();
   const ids: number[] = [];
   while (ids.length < 65_534) {

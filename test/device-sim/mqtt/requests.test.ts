@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createRequests } from '../../../device-sim/mqtt/requests.ts';
 
-/** A connection and a clock that the test moves. */
+/** A connection, and a clock that the test moves. */
 function desk() {
   const sent: { requestId: string; type: string; data: object }[] = [];
   const due = new Set<() => void>();
@@ -21,7 +21,7 @@ function desk() {
   return { requests, line, sent, due, signal: new AbortController().signal };
 }
 
-t.test('the answer with its own requestId is given, and nothing is waited for any more', async (t) => {
+t.test('a request gets the answer with its requestId, and ends', async (t) => {
   const { requests, sent, due, signal } = desk();
   const one = requests.ask('softwareDownloadUrl', { transactionId: 1 }, signal);
   const two = requests.ask('softwareDownloadUrl', { transactionId: 2 }, signal);
@@ -48,7 +48,7 @@ t.test('while there is no connection nothing is sent and no time counts', async 
   t.equal(await asked, 'timeout');
 });
 
-t.test('who stops asking is told so, and leaves nothing behind', async (t) => {
+t.test('an aborted request rejects, and leaves nothing behind', async (t) => {
   const { requests, due } = desk();
   const controller = new AbortController();
   const asked = requests.ask('softwareDownloadUrl', {}, controller.signal);

@@ -4,7 +4,7 @@ import mqttPacket, { type Packet } from 'mqtt-packet';
 
 type Sent<Cmd extends Packet['cmd']> = Extract<Packet, { cmd: Cmd }>;
 
-/** One connection as the service sees it: it does nothing by itself, so a test decides every packet. */
+/** One connection at the service's end. It does nothing by itself, so the test decides every packet. */
 function createConnection(socket: Socket) {
   const parser = mqttPacket.parser();
   const arrived: Packet[] = [];
@@ -19,10 +19,10 @@ function createConnection(socket: Socket) {
   const connection = {
     socket,
     closed,
-    /** Whether it goes on talking to who has said that it goes. */
+    /** Whether it still sends after the client's DISCONNECT. */
     lingers: false,
     send: (packet: object): void => void socket.write(mqttPacket.generate(packet as Packet)),
-    /** The next packet, which has to be of this kind. */
+    /** The next packet, which must be of this kind. */
     async next<Cmd extends Packet['cmd']>(cmd: Cmd): Promise<Sent<Cmd>> {
       while (arrived.length === 0) {
         await new Promise<void>((resolve) => {
@@ -42,7 +42,7 @@ function createConnection(socket: Socket) {
 }
 export type ServiceConnection = ReturnType<typeof createConnection>;
 
-/** The socket of a service whose every packet a test decides. */
+/** The listener of a service whose every packet the test decides. */
 export async function startScriptedService() {
   const waiting: ServiceConnection[] = [];
   let wake: () => void = () => {};
@@ -67,9 +67,9 @@ export async function startScriptedService() {
 
   return {
     url: `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The next connection that is made. */
+    /** The next connection. */
     connection,
-    /** The next connection, accepted and subscribed. */
+    /** The next connection, after CONNACK and SUBACK. */
     async login({ sessionPresent = false } = {}): Promise<ServiceConnection> {
       const made = await connection();
       await made.next('connect');

@@ -9,7 +9,7 @@ import { createAuthority, skip } from '../../broker/authority.ts';
 import { startSecured } from '../../broker/secured-world.ts';
 import { deviceIdOf, startWorld, transactionIdOf, type World } from '../../world.ts';
 
-/** Devices connect each by its URL, are activated, lose their connection, come back and leave. */
+/** Devices connect by these URLs, are activated, lose their connections, come back and leave. */
 async function goThrough(t: Test, world: World, urls: readonly string[]): Promise<void> {
   const tenant = await world.createTenant();
   for (const url of urls) {
@@ -28,7 +28,7 @@ async function goThrough(t: Test, world: World, urls: readonly string[]): Promis
   await world.idle();
 }
 
-t.test('devices connect over TLS, and over WebSocket over TLS, to whom they believe', { skip }, async (t) => {
+t.test('devices connect over TLS, and over WebSocket over TLS, to a trusted service', { skip }, async (t) => {
   const { world, folder, ca, mqtts, mqttWs } = await startSecured(t);
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, ca.toString()]);

@@ -10,7 +10,7 @@ const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/
 const skip = executablePath === undefined ? 'Chromium is not installed: bash .ci/install-chromium' : false;
 
 t.test(
-  'the page of a report in a browser: nothing sticks out, nothing is asked for, dark is dark',
+  'the page of a report fits the window, loads nothing from elsewhere, and has a dark form',
   { skip },
   async (t) => {
     const file = join(t.testdir(), 'report.html');

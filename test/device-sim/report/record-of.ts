@@ -3,7 +3,7 @@ import { createHistogram } from '../../../device-sim/histogram.ts';
 import { createRandom } from '../../../device-sim/random.ts';
 import type { Chapter, RunRecord, Sample } from '../../../device-sim/report/record.ts';
 
-/** Figures of which only these matter. */
+/** Figures of which only these differ from zero. */
 export function figuresOf(some: Partial<Figures>, milliseconds: readonly number[] = []): Figures {
   const histogram = (factor: number) => {
     const made = createHistogram();
@@ -43,7 +43,7 @@ export function figuresOf(some: Partial<Figures>, milliseconds: readonly number[
   };
 }
 
-/** The record of a run that was not, with everything in it that there can be; the same for the same seed. */
+/** The record of an invented run that contains everything possible; the same for the same seed. */
 export function recordOf(changes: Partial<RunRecord> = {}, seconds = 180): RunRecord {
   const random = createRandom(7);
   const slow = (): number => 8 * Math.exp(2.2 * (random() + random() + random() - 1.5));

@@ -15,14 +15,14 @@ import { figuresOf, recordOf } from './record-of.ts';
 
 const hostile = '<script>alert("x")</script>';
 
-t.test('the page is one file: no script, nothing from elsewhere, no text that is taken for HTML', async (t) => {
+t.test('the page is one file: no script, nothing from elsewhere, and text never becomes HTML', async (t) => {
   const page = reportPage(recordOf({ about: hostile, troubles: [hostile] }));
   t.notMatch(page, /<script|<link|<img|@import|url\(/i);
   t.notMatch(page.replaceAll('http://127.0.0.1:8080', ''), /https?:\/\//);
   t.match(page, '&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;');
 });
 
-t.test('the page says what does not hold first, with its story, and what holds', async (t) => {
+t.test('the page shows failed expectations first, with their story, and then the others', async (t) => {
   const page = reportPage(recordOf());
   t.match(page, '1 of 4 expectations do not hold');
   t.ok(page.indexOf('<code>lost == 0') < page.indexOf('<code>doubled == 0'));
@@ -48,19 +48,19 @@ t.test('the page shows latency, connected devices, distribution, states, codes, 
   t.match(page, /refused with 429.*8/);
 });
 
-t.test('a run without a customer, and one that was over at once, have a page and a table as well', async (t) => {
+t.test('a run without a customer, and a very short one, have a page and a table as well', async (t) => {
   const chapters: Chapter[] = [{ name: 'run', spans: [{ from: 0, to: 0 }], figures: null, fleet: { devices: 3 } }];
   const record = recordOf({ chapters, samples: [], verdicts: [], faults: {}, milliseconds: 0 });
   t.notMatch(reportPage(record), /Latency over time|NaN|undefined|Infinity/);
   t.notMatch(closingTable(record), /NaN|undefined|Infinity/);
 });
 
-t.test('no plot has a place that is no number', async (t) => {
+t.test('every coordinate of a plot is a number', async (t) => {
   t.notMatch(reportPage(recordOf()), /NaN|undefined|Infinity/);
   t.notMatch(reportPage(recordOf({}, 1)), /NaN|undefined|Infinity/);
 });
 
-t.test('JUnit has a test for each expectation, and a failure with the story for what does not hold', async (t) => {
+t.test('JUnit has a test for each expectation, and a failure with the story if it does not hold', async (t) => {
   const text = junitReport(recordOf());
   t.match(
     text,
@@ -75,7 +75,7 @@ t.test('JUnit has a test for each expectation, and a failure with the story for 
 });
 
 t.test(
-  'a run that has not taken place says so, and why; what could not be measured is neither good nor bad',
+  'a run that is NOT RUN has its reasons; an expectation that could not be measured is neither good nor bad',
   async (t) => {
     const [doubled, lost, slow, failed] = recordOf().verdicts;
     const shown = 'not measurable (4 s): the simulator itself stood still for 3 s';
@@ -95,7 +95,7 @@ t.test(
   },
 );
 
-t.test('the closing table explains every number in words', async (t) => {
+t.test('the closing table explains every number', async (t) => {
   const text = closingTable(recordOf());
   t.match(text, /^bad-release: 3 of 4 expectations hold, 3:00, seed 7\n/);
   t.match(text, 'Unfinished   3: the device is offline, or has not answered');
@@ -107,7 +107,7 @@ t.test('the closing table explains every number in words', async (t) => {
   t.match(text, '! and 4 more');
 });
 
-t.test('a report is three files', async (t) => {
+t.test('a report has three files', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'lapel-report-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   writeReport(join(folder, 'new', 'one'), recordOf());
@@ -117,7 +117,7 @@ t.test('a report is three files', async (t) => {
   );
 });
 
-t.test('of many samples the highest latencies stay, and the last counts', async (t) => {
+t.test('thinned samples keep the highest latencies, and the last counts', async (t) => {
   const { samples } = recordOf({}, 100);
   const few = thinned(samples, 10);
   t.equal(few.length, 10);
@@ -127,7 +127,7 @@ t.test('of many samples the highest latencies stay, and the last counts', async 
   t.strictSame(thinned(samples, 100), samples);
 });
 
-t.test('axes have even steps, and a decade is as long as the next', async (t) => {
+t.test('axes have even steps, and all decades have the same length', async (t) => {
   const labels = ({ ticks }: { ticks: readonly { label: string }[] }) => ticks.map(({ label }) => label);
   t.strictSame(labels(countScale(0)), ['0', '1']);
   t.strictSame(labels(countScale(1998)), ['0', '500', '1000', '1500', '2000']);
@@ -155,7 +155,7 @@ const standing: Standing = {
   ],
 };
 
-t.test('what is seen meanwhile: phase, connected, results, latency, faults, expectations as they stand', async (t) => {
+t.test('the display shows phase, connections, results, latency, faults and the state of expectations', async (t) => {
   const text = liveLines(standing).join('\n');
   t.match(text, 'shift  1:35  work (round 2 of 3)  [############------------] 0:35 of 1:10');
   t.match(text, 'connected 19 of 20, activated 20; 2 connections lost; 7 faults played');
@@ -164,7 +164,7 @@ t.test('what is seen meanwhile: phase, connected, results, latency, faults, expe
   t.match(text, 'not yet: doubled == 0 (work): 1');
 });
 
-t.test('elsewhere than on a terminal it is one line', async (t) => {
+t.test('without a terminal the display is one line', async (t) => {
   const line = liveLine(standing);
   t.match(line, /^1:35 work: 19 of 20 connected, 120 accepted, 106 results, 0 lost, 1 doubled,/);
   t.notMatch(line, '\n');

@@ -11,7 +11,7 @@ const plan: Plan = {
   numberOf: (n) => n + 1,
 };
 
-t.test('an action knows when it was due, also after a time in which nothing was begun', async (t) => {
+t.test('an action knows its due time, also after a standstill', async (t) => {
   const timers = handTimers();
   timers.skip(5000);
   const begun: { due: number; at: number }[] = [];
@@ -31,7 +31,7 @@ t.test('an action knows when it was due, also after a time in which nothing was 
   acting.stop();
 });
 
-t.test('those of another process that shares the run are neither made nor left', async (t) => {
+t.test('actions of another process of the run are neither made nor counted as left', async (t) => {
   const timers = handTimers();
   const made: number[] = [];
   const acting = startActing({

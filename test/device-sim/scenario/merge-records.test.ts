@@ -82,7 +82,7 @@ t.test('the records of two processes are added up to one, on one clock', async (
   );
 });
 
-t.test('an expectation is held against the whole, and told with the story of the part that has one', async (t) => {
+t.test('an expectation is judged for the whole run, with the story of the part that has one', async (t) => {
   const { verdicts } = mergeRecords([shard(1), shard(2, { lost: 1 })]);
   t.match(verdicts, [
     { text: 'lost == 0', holds: false, measurable: true, value: 1, story: ['of a device'] },
@@ -90,7 +90,7 @@ t.test('an expectation is held against the whole, and told with the story of the
   ]);
 });
 
-t.test('what is not all of one run is refused in words', async (t) => {
+t.test('records that are not all parts of one run are refused with a sentence', async (t) => {
   const two = shard(2);
   t.throws(() => mergeRecords([]), { message: /needs at least one report/ });
   t.throws(() => mergeRecords([two]), { message: /shard 1 of 2 is missing/ });

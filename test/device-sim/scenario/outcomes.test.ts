@@ -15,7 +15,7 @@ import { ADMIN_TOKEN, startProcess } from '../../flow/service-process.ts';
 const MAIN = join(import.meta.dirname, '../../../device-sim/main.ts');
 const options = { stopped: new AbortController().signal, stream: { write: () => {} } };
 
-t.test('what a run ends with', { timeout: 90_000 }, async (t) => {
+t.test('the end of a run', { timeout: 90_000 }, async (t) => {
   const folder = t.testdir({ data: {} });
   const service = await startProcess(t, { LAPEL_DATA_DIR: join(folder, 'data') });
   const { admin, http, mqtt } = service.addresses;
@@ -62,7 +62,7 @@ expectations: [lost == 0, { expect: succeeded == 100 %, phase: work }]
     t.match(junit, /<failure message="found 75 %">/);
   });
 
-  t.test('a story that has not taken place is exit code 4, with the reason', async (t) => {
+  t.test('a run that did not take place is exit code 4, with the reason', async (t) => {
     const file = write(
       'nothing',
       `devices: 2
@@ -91,48 +91,45 @@ expectations: [lost == 0, succeeded == 100 %]
     );
   });
 
-  t.test(
-    'a service that gives an id twice has lost the first one, and the run fails whatever is expected',
-    async (t) => {
-      const file = write(
-        'twice',
-        'devices: 2\nphases: [{ name: work, duration: 300ms, actions: [{ do: setWifi, each: 3 }] }]\nsettle: 500ms\n',
-      );
-      const ids: number[] = [];
-      const proxy = createServer((request, response) => {
-        const { method = 'GET', url = '/' } = request;
-        const passed = pass(`${http}${url}`, { method, headers: request.headers }, (reply) => {
-          void text(reply).then((body) => {
-            const { transactionId } = body.includes('"transactionId"') ? JSON.parse(body) : {};
-            const asked = url.endsWith('/settings/wifi') && transactionId !== undefined;
-            if (asked) ids.push(transactionId);
-            const given = asked && ids.length === 3 ? body.replace(String(transactionId), String(ids[0])) : body;
-            response
-              .writeHead(reply.statusCode ?? 500, { 'content-type': reply.headers['content-type'] ?? '' })
-              .end(given);
-          });
+  t.test('if a service gives an id twice, the first transaction is lost, and the run fails in any case', async (t) => {
+    const file = write(
+      'twice',
+      'devices: 2\nphases: [{ name: work, duration: 300ms, actions: [{ do: setWifi, each: 3 }] }]\nsettle: 500ms\n',
+    );
+    const ids: number[] = [];
+    const proxy = createServer((request, response) => {
+      const { method = 'GET', url = '/' } = request;
+      const passed = pass(`${http}${url}`, { method, headers: request.headers }, (reply) => {
+        void text(reply).then((body) => {
+          const { transactionId } = body.includes('"transactionId"') ? JSON.parse(body) : {};
+          const asked = url.endsWith('/settings/wifi') && transactionId !== undefined;
+          if (asked) ids.push(transactionId);
+          const given = asked && ids.length === 3 ? body.replace(String(transactionId), String(ids[0])) : body;
+          response
+            .writeHead(reply.statusCode ?? 500, { 'content-type': reply.headers['content-type'] ?? '' })
+            .end(given);
         });
-        request.pipe(passed);
-      }).listen(0, '127.0.0.1');
-      await once(proxy, 'listening');
-      t.teardown(() => {
-        proxy.closeAllConnections();
-        proxy.close();
       });
-      const { port } = proxy.address() as AddressInfo;
-      const { stdout, code } = await simulate(`run ${file} --json`, `http://127.0.0.1:${port}`);
-      const { chapters, verdicts, troubles } = JSON.parse(stdout);
-      t.equal(code, 1);
-      const { accepted, lost, reused, violations } = chapters[0].figures;
-      t.strictSame({ accepted, reused, violations }, { accepted: 8, reused: 1, violations: 1 });
-      t.ok(lost <= 1, 'it is lost unless its result was there already');
-      t.match(verdicts, [
-        { text: 'reused == 0', holds: false, value: 1, story: [/the id \d+ was accepted twice/] },
-        { text: 'unaccounted == 0', holds: true },
-      ]);
-      t.match(troubles.join('\n'), /the id \d+ was accepted twice/);
-    },
-  );
+      request.pipe(passed);
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    t.teardown(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+    const { port } = proxy.address() as AddressInfo;
+    const { stdout, code } = await simulate(`run ${file} --json`, `http://127.0.0.1:${port}`);
+    const { chapters, verdicts, troubles } = JSON.parse(stdout);
+    t.equal(code, 1);
+    const { accepted, lost, reused, violations } = chapters[0].figures;
+    t.strictSame({ accepted, reused, violations }, { accepted: 8, reused: 1, violations: 1 });
+    t.ok(lost <= 1, 'it is lost unless its result was there already');
+    t.match(verdicts, [
+      { text: 'reused == 0', holds: false, value: 1, story: [/the id \d+ was accepted twice/] },
+      { text: 'unaccounted == 0', holds: true },
+    ]);
+    t.match(troubles.join('\n'), /the id \d+ was accepted twice/);
+  });
 
   t.test('smoke is played by the mqtt package as well; what it cannot play is refused', async (t) => {
     const { record } = await runHere('run smoke --client mqtt --run package --count 3 --faster 10 --clean');
@@ -142,7 +139,9 @@ expectations: [lost == 0, succeeded == 100 %]
     await t.rejects(runHere('run hostile --client mqtt --run package'), {
       message: /^--client: the mqtt package cannot play/,
     });
-    t.throws(() => readCommandLine(['run', 'smoke', '--client', 'other'], env), { message: /neither "lean" nor "mqtt"/ });
+    t.throws(() => readCommandLine(['run', 'smoke', '--client', 'other'], env), {
+      message: /neither "lean" nor "mqtt"/,
+    });
   });
 
   t.test('two runs of one scenario and seed take the same decisions, however long anything takes', async (t) => {
@@ -240,7 +239,7 @@ expectations: [lost == 0, doubled == 0, succeeded == 100 %, devices == 7]
       said += chunk;
     });
     while (!said.includes(' start: ')) await once(child.stderr, 'data');
-    // Both have reported their status: they are connected, and know it.
+    // Both have reported their status, so they are connected and know it.
     while ((await statusReports()) < reports + 2);
     service.signal('SIGKILL');
     t.equal((await exit)[0], 3);

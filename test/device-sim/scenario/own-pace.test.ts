@@ -2,7 +2,7 @@ import t from 'tap';
 import { startOwnPace } from '../../../device-sim/scenario/own-pace.ts';
 import { handTimers } from '../hand-timers.ts';
 
-t.test('a simulator that stood still knows when and for how long, also before its heart beats again', async (t) => {
+t.test('a standstill of the simulator is known with its time and length, even before the next beat', async (t) => {
   const timers = handTimers();
   const own = startOwnPace(timers);
   t.teardown(own.stop);

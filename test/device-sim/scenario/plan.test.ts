@@ -30,7 +30,7 @@ t.test('with `each` every device has its turn before one has its second, in an o
   t.ok(plan!.dueAt(7) < 9000, 'the last one begins before the phase is over');
 });
 
-t.test('numbers go on from phase to phase and from round to round, and none is there twice', async (t) => {
+t.test('numbers continue from phase to phase and from round to round, each once', async (t) => {
   const scenario = scenarioOf(
     '  - { name: p, duration: 2s, actions: [{ do: setWifi, rate: 3/s }, { do: setApn, each: 1 }] }\n' +
       '  - { name: q, duration: 1s, actions: [{ do: setWifi, rate: 4/s }] }\n',
@@ -57,7 +57,7 @@ t.test('actions without an end take turns with their numbers', async (t) => {
   );
 });
 
-t.test('who is chosen follows from seed and number; another round and another seed choose others', async (t) => {
+t.test('seed and number choose the device; another round and another seed choose others', async (t) => {
   const phases = '  - { name: p, duration: 60s, actions: [{ do: setWifi, rate: 1/s, share: 50 % }] }';
   const scenario = scenarioOf(phases, 'rounds: 2\n');
   const places = (round: number, seed = 7) =>
@@ -68,13 +68,13 @@ t.test('who is chosen follows from seed and number; another round and another se
   t.equal(new Set([...places(0), ...places(1)]).size, 5, 'a share is always the same devices');
 });
 
-t.test('how long a call is follows from its number', async (t) => {
+t.test('the number of a call decides its length', async (t) => {
   const life = { callLength: { min: 100, max: 200 }, recorded: 0.5 };
   t.strictSame(callOf(1, 5, life), callOf(1, 5, life));
   t.notSame(callOf(1, 5, life), callOf(1, 6, life));
 });
 
-/** Lets everything happen that is due up to a time. */
+/** Runs everything that is due up to a time. */
 async function advance(timers: ReturnType<typeof handTimers>, until: number): Promise<void> {
   while (timers.waiting() > 0 && timers.now() < until) await timers.next();
 }
@@ -107,7 +107,7 @@ t.test('actions are begun at their pace, whether or not they are answered', asyn
   t.equal(acting.stop().left, 0);
 });
 
-t.test('what finds no hand free is begun later, and counted when it never is', async (t) => {
+t.test('an action above the bound of calls begins later, and is counted if it never begins', async (t) => {
   const timers = handTimers();
   const answers: (() => void)[] = [];
   const acting = startActing({
@@ -126,7 +126,7 @@ t.test('what finds no hand free is begun later, and counted when it never is', a
   await stopped.answered;
 });
 
-t.test('a phase has what came while it lasted, in all its rounds together', async (t) => {
+t.test('a phase has the counts of its duration, over all its rounds', async (t) => {
   let at = 0;
   const counts = { commands: 0, connected: 0 };
   const chapters = createChapters({ now: () => at, counts: () => ({ ...counts }), figures: () => null });

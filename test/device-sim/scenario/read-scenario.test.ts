@@ -11,7 +11,7 @@ import { ScenarioError } from '../../../device-sim/scenario/scenario-error.ts';
 
 const plain = 'name: story\ndevices: 10\nphases:\n  - name: work\n    duration: 1m\n';
 const read = (text: string) => readScenario(text, 'story.yaml').scenario;
-/** What is said about a scenario that is refused. */
+/** The message with which a scenario is refused. */
 function refusal(text: string): string {
   try {
     read(text);
@@ -22,7 +22,7 @@ function refusal(text: string): string {
   return '';
 }
 
-t.test('what is not said is as usual', async (t) => {
+t.test('missing values have defaults', async (t) => {
   t.match(read(plain), {
     name: 'story',
     seed: 1,
@@ -37,7 +37,7 @@ t.test('what is not said is as usual', async (t) => {
   });
 });
 
-t.test('durations, rates, shares and sizes are numbers afterwards', async (t) => {
+t.test('durations, rates, shares and sizes become numbers', async (t) => {
   const { groups, phases } = read(`${plain}    actions:
       - { do: setWifi, rate: 30/m, share: 10 % }
       - { do: install, each: 2, within: 20s, release: { version: 1.0.0, size: 2 kB } }
@@ -81,7 +81,7 @@ groups: [{ name: a, tags: [moves] }, { name: b, tags: [moves] }, { name: c }]
   );
 });
 
-t.test('what is wrong is named with its line and its path, all at once', async (t) => {
+t.test('all faults are named at once, with line and path', async (t) => {
   t.equal(
     refusal('name: story\ndevices: 10\nphases:\n  - name: work\n    duration: ages\n    acitons: []\n'),
     'story.yaml:5: phases[0].duration: must be a duration such as 30s, 5m, 250ms, 2h or 1d\n' +
@@ -173,10 +173,10 @@ for (const [what, text, words] of [
     /expectations\[0\]\.phase: there is no phase "wrok"; did you mean "work"\? there are start, work, settle/,
   ],
 ] as const) {
-  t.test(`${what} is refused in words`, async (t) => t.match(refusal(text), words));
+  t.test(`${what} is refused with a sentence`, async (t) => t.match(refusal(text), words));
 }
 
-t.test('the schema knows the actions, faults and operations that there are', async (t) => {
+t.test('the schema lists all actions, faults and operations', async (t) => {
   const { $defs } = JSON.parse(schemaText());
   t.strictSame($defs.fault.properties.fault.enum, Object.keys(FAULTS));
   t.strictSame($defs.phase.properties.receiver.properties.fault.enum, Object.keys(RECEIVER_FAULTS));
@@ -184,19 +184,22 @@ t.test('the schema knows the actions, faults and operations that there are', asy
   t.strictSame(new Set($defs.operation.enum), new Set(operations.keys()));
 });
 
-t.test('every ready scenario is one, says what it is about, and expects that nothing is lost or doubled', async (t) => {
-  const names = 'bad-release commuter firmware-mix flaky-network hostile month reconnect-storm shift smoke';
-  t.strictSame(readyNames(), names.split(' '));
-  for (const name of readyNames()) {
-    const { scenario } = openScenario(name);
-    t.equal(scenario.name, name);
-    t.ok(scenario.about.length > 20, scenario.about);
-    const texts = scenario.expectations.filter(({ phase }) => phase === null).map(({ text }) => text);
-    t.ok(texts.includes('lost == 0') && texts.includes('doubled == 0'), name);
-  }
-});
+t.test(
+  'every included scenario is valid, has a description, and expects that nothing is lost or doubled',
+  async (t) => {
+    const names = 'bad-release commuter firmware-mix flaky-network hostile month reconnect-storm shift smoke';
+    t.strictSame(readyNames(), names.split(' '));
+    for (const name of readyNames()) {
+      const { scenario } = openScenario(name);
+      t.equal(scenario.name, name);
+      t.ok(scenario.about.length > 20, scenario.about);
+      const texts = scenario.expectations.filter(({ phase }) => phase === null).map(({ text }) => text);
+      t.ok(texts.includes('lost == 0') && texts.includes('doubled == 0'), name);
+    }
+  },
+);
 
-t.test('in another size groups keep their shares, and time goes faster', async (t) => {
+t.test('in another size groups keep their shares, and time runs faster', async (t) => {
   const { scenario } = openScenario('shift');
   const small = scaled(scenario, { devices: 20, faster: 10 });
   t.strictSame(

@@ -67,7 +67,7 @@ async function firstLineOf(stdin: Terminal['stdin'], option: string): Promise<st
     if (line.trim() !== '') return line.trim();
     break;
   }
-  throw new UsageError(option, 'standard input has no first line');
+  throw new UsageError(option, 'standard input is empty');
 }
 
 /** Reads a secret from an option, from standard input, from the environment (`fallback`), or by asking the person. */
@@ -95,7 +95,10 @@ async function findProfile(given: Given, terminal: Terminal): Promise<{ profile:
   const profile = profiles.get(name ?? DEFAULT_PROFILE);
   if (name !== undefined && !profile) {
     const names = [...profiles.keys()].join(', ') || 'none yet';
-    throw new UsageError('--profile', `there is no profile "${name}" (${names}): lapel login --profile ${name}`);
+    throw new UsageError(
+      '--profile',
+      `there is no profile "${name}" (profiles: ${names}); create it with lapel login --profile ${name}`,
+    );
   }
   return { profile: profile ?? {}, env: named === undefined ? terminal.env : {} };
 }

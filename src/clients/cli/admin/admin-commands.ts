@@ -169,7 +169,7 @@ function commandOf(resource: Resource, verb: Verb): Command {
     ...verb.flags,
     ...verb.query,
     ...(verb.first !== undefined && {
-      limit: { value: 'N', text: `show at most so many rows (${verb.first === Infinity ? 'all' : verb.first})` },
+      limit: { value: 'N', text: `show at most N rows (${verb.first === Infinity ? 'all' : verb.first})` },
     }),
     ...(isUpload && NAMES),
     ...ADMIN_OPTIONS,

@@ -73,7 +73,7 @@ export const DEVICES: Resource = {
         'not-seen-for': {
           parameter: 'notSeenFor',
           value: 'DURATION',
-          text: 'only devices that were not seen for so long',
+          text: 'only devices that were not seen for this long',
         },
         sort: {
           parameter: 'sort',

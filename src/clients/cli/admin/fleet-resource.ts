@@ -54,7 +54,7 @@ export const FLEET: Resource = {
         column('LATE MS', 'loopP99Ms'),
       ],
       arguments: { SINCE: 'since' },
-      query: { step: { parameter: 'step', value: 'SECONDS', text: 'show at most one row in so many seconds' } },
+      query: { step: { parameter: 'step', value: 'SECONDS', text: 'show at most one row in this many seconds' } },
       examples: ['lapel admin fleet history 2026-11-20T08:00:00Z --step 600'],
     },
   ],

@@ -30,7 +30,7 @@ const STATUS_COLUMNS: readonly Column<Status>[] = [
   { head: 'NETWORK', cell: (status) => networkText(status) || null, flexible: true },
 ];
 
-const LIMIT = { value: 'N', text: 'show at most so many rows' };
+const LIMIT = { value: 'N', text: 'show at most N rows' };
 
 export const deviceList: Command = {
   name: 'device list',
@@ -162,7 +162,7 @@ export const deviceTransactions: Command = {
   options: {
     status: { value: 'S', choices: TRANSACTION_STATES, text: 'only transactions in this state' },
     operation: { value: 'O', choices: OPERATION_NAMES, text: 'only transactions of this operation' },
-    limit: { ...LIMIT, text: 'show at most so many rows (20; 0: all)' },
+    limit: { ...LIMIT, text: 'show at most N rows (20; 0: all)' },
     ...APPLICATION_OPTIONS,
   },
   examples: [

@@ -14,7 +14,7 @@ import type { TransactionRecord } from './transaction-command.ts';
 
 const OPTIONS = {
   interval: { value: 'SECONDS', text: 'seconds between two requests (1)' },
-  timeout: { value: 'SECONDS', text: 'stop after so many seconds with exit code 0 (by default Ctrl-C stops it)' },
+  timeout: { value: 'SECONDS', text: 'stop after this many seconds with exit code 0 (by default Ctrl-C stops it)' },
   ...APPLICATION_OPTIONS,
 } satisfies Options;
 // The newest transactions are read in one list; older ones that are not finished are read one by one.

@@ -9,7 +9,7 @@ type TransactionRecord = Operations['readTransaction']['answer'];
 /** The known state of a transaction of one device. */
 export interface Followed {
   deviceId: string;
-  /** Null when the service refused to create it. */
+  /** The transactionId; null when the service refused to create the transaction. */
   transactionId: number | null;
   /** The status of the transaction, or `refused`. */
   status: string;

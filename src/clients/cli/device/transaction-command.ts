@@ -35,7 +35,7 @@ export interface TransactionRow {
 const WAIT_OPTIONS = {
   wait: { text: 'wait for the end of the transaction (default on a terminal, but not in scripts)' },
   'no-wait': { text: 'only create the transaction, and print its transactionId' },
-  timeout: { value: 'SECONDS', text: 'wait at most so many seconds; the transaction goes on' },
+  timeout: { value: 'SECONDS', text: 'wait at most this many seconds; the transaction goes on' },
 } satisfies Options;
 
 /** Milliseconds to wait; null to wait until the end; undefined not to wait. */

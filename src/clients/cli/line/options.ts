@@ -6,7 +6,7 @@ export interface Option {
   greedy?: RegExp;
   /** The only permitted values of the option. */
   choices?: readonly string[];
-  /** The value is the name of a file. */
+  /** True when the value is the name of a file. */
   file?: boolean;
   text: string;
 }
@@ -18,7 +18,7 @@ export interface Argument {
   optional?: boolean;
   /** The only permitted values of the argument. */
   choices?: readonly string[];
-  /** The argument is the name of a file. */
+  /** True when the argument is the name of a file. */
   file?: boolean;
 }
 

@@ -46,7 +46,10 @@ export const SERVICE_COMMANDS = {
   },
 } satisfies Record<string, ServiceCommand>;
 
-/** Reads the command line of such a command: the settings by their option names, and its flags. Throws a UsageError. */
+/**
+ * Reads the arguments of `lapel serve` or `lapel doctor`: the settings by their option names, and the flags. Throws a
+ * UsageError.
+ */
 export function readServiceCommand(name: keyof typeof SERVICE_COMMANDS, args: readonly string[]) {
   const given = readArguments(args, SERVICE_COMMANDS[name].options);
   const [surplus] = given.positionals;

@@ -5,7 +5,7 @@ export type Colour = 'green' | 'red' | 'yellow' | 'cyan' | 'dim' | 'bold';
 
 /** How a text is shown: its width and its colours. */
 export interface Look {
-  /** Columns; null when the output is not a terminal, so that nothing is cut. */
+  /** The width of the output in columns; null when it is not a terminal, so that nothing is cut. */
   width: number | null;
   paint(colour: Colour | undefined, text: string): string;
 }

@@ -27,7 +27,7 @@ const OPTIONS = {
   },
   timeout: {
     value: 'SECONDS',
-    text: 'wait at most so many seconds for the installations, which go on (default: until their end)',
+    text: 'wait at most this many seconds for the installations, which go on (default: until their end)',
   },
 } as const;
 

@@ -41,7 +41,7 @@ const deliveries: Command = {
   options: {
     status: STATUS,
     setting: SETTING,
-    limit: { value: 'N', text: 'show at most so many rows (20; 0: all)' },
+    limit: { value: 'N', text: 'show at most N rows (20; 0: all)' },
     ...APPLICATION_OPTIONS,
   },
   examples: ['lapel webhook deliveries', 'lapel webhook deliveries --status exhausted --limit 0'],

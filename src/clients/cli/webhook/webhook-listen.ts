@@ -29,7 +29,7 @@ const OPTIONS = {
   host: { value: 'ADDRESS', text: 'address to listen on (127.0.0.1)' },
   'public-url': { value: 'URL', text: 'URL at which the service reaches this receiver, for example a tunnel' },
   full: { text: 'print each event in full' },
-  timeout: { value: 'SECONDS', text: 'stop after so many seconds with exit code 0 (by default Ctrl-C stops it)' },
+  timeout: { value: 'SECONDS', text: 'stop after this many seconds with exit code 0 (by default Ctrl-C stops it)' },
   ...APPLICATION_OPTIONS,
 } satisfies Options;
 const LARGEST_BODY = 1024 * 1024;

@@ -1,11 +1,12 @@
 import type { Sql } from '../../../platform/database/sql.ts';
+import type { Micros } from '../../../runtime/units.ts';
 
 /** A session of the console of administration; times in microseconds. */
 export interface ConsoleSession {
   sessionId: string;
-  createdAt: number;
-  lastUsedAt: number;
-  expiresAt: number;
+  createdAt: Micros;
+  lastUsedAt: Micros;
+  expiresAt: Micros;
   /** The address of the browser, or of the proxy in front of the service. */
   address: string;
 }
@@ -58,7 +59,7 @@ export const findSessionById = (
 export const listSessions = (
   sql: Sql,
   administrator: Buffer,
-  { now, usedSince }: { now: number; usedSince: number },
+  { now, usedSince }: { now: Micros; usedSince: number },
 ): Promise<ConsoleSession[]> =>
   sql.all(
     `SELECT ${COLUMNS} FROM console_sessions WHERE administrator = ? AND expires_at > ? AND last_used_at > ?

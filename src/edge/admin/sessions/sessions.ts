@@ -25,7 +25,7 @@ export const SESSION_LIFETIME = 12 * 60 * MINUTE;
 /** A session ends when it is not used for this long. */
 export const SESSION_IDLE = 30 * MINUTE;
 /** The last use of a session is stored at most this often. */
-const USE_GRAIN = MINUTE;
+const USE_PRECISION = MINUTE;
 /** The most simultaneous sessions; a further one ends the session that was not used for longest. */
 export const MOST_SESSIONS = 100;
 /** Wrong tokens of one address in a minute, on each node, that are answered as wrong; further ones are answered 429. */
@@ -67,7 +67,7 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
   async function use(session: ConsoleSession | undefined): Promise<ConsoleSession | undefined> {
     const now = clock.now();
     if (!session || idleUntil(session) <= now) return undefined;
-    if (now - session.lastUsedAt < USE_GRAIN) return session;
+    if (now - session.lastUsedAt < USE_PRECISION) return session;
     await database.transactSoon((unit) => saveUse(unit, session.sessionId, now));
     return { ...session, lastUsedAt: now };
   }
