@@ -14,7 +14,7 @@ interface Parts {
 interface Cancelled {
   transactionId: number;
   cancelled: boolean;
-  /** The reason why it was not cancelled. */
+  /** The reason why the transaction was not cancelled. */
   code?: ErrorCode;
 }
 

@@ -251,7 +251,7 @@ export async function listTransactions(
 }
 
 /**
- * The number of due transactions, and the time at which the oldest was stored. It reads all of them, so it belongs on a
+ * The number of due transactions, and the time at which the oldest was stored. It reads all due transactions, so it belongs on a
  * thread of its own.
  */
 export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: number | null }> {

@@ -241,7 +241,9 @@ export function createWebhooks(options: Options) {
     /** Called when receivers are no longer this node's: their queues are dropped, and the new node sends the deliveries. */
     dropLost: receivers.dropLost,
 
-    /** Like `dropLost`; resolves when the attempts in progress for the receivers of other nodes have ended and are stored. */
+    /**
+     * Like `dropLost`; resolves when the attempts in progress for the receivers of other nodes have ended and are stored.
+     */
     async drain(): Promise<void> {
       receivers.dropLost();
       await handedOver.idle();

@@ -32,7 +32,7 @@ interface Parts {
   metrics: Pick<Metrics, 'clusterFenced'>;
 }
 
-/** Rows that one query reads. */
+/** The most rows of devices that one query reads. */
 const PAGE = 2_000;
 
 export type Ownership = ReturnType<typeof createOwnership>;

@@ -7,7 +7,10 @@ import type { Ownership } from './ownership.ts';
 const CHECK_MS = 1_000;
 /** Milliseconds without a node that joins or leaves before devices are handed over, since further nodes may follow. */
 const SETTLED_MS = 30_000;
-/** A node has too many devices when it exceeds the mean by a tenth, but at least by a few. It stops at half of that. */
+/**
+ * A node has too many devices when it exceeds the mean by a tenth, but at least by a few. It hands devices over until its
+ * excess is half of that.
+ */
 const SLACK_SHARE = 0.1;
 const SLACK = 4;
 /** Milliseconds in which a device connects to its new node, and that node has told its new number of devices. */

@@ -7,7 +7,7 @@ import type { SchemaTypes } from './types.ts';
 /** The readable part of a message, and the faults of the rest. */
 export interface Reading<Value> {
   value: Value;
-  /** The faults whose values were removed. */
+  /** The faults in the message; their values were removed from it. */
   leftOut: readonly Fault[];
   /** The removed members that the schema does not know: their number, and the names of the first. */
   unknown: { count: number; names: readonly string[] };

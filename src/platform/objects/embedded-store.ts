@@ -20,7 +20,7 @@ import { embeddedCredentials } from './store-key.ts';
 import { createTransfers, type Transfers } from './transfers.ts';
 
 interface StoreLimits {
-  /** Bytes of one object: 5 GB as in S3 (ops 22 and 23). */
+  /** The most bytes of one object: 5 GB as in S3 (ops 22 and 23). */
   objectBytes: number;
   /**
    * Transfers at a time. When all are taken, see createTransfers: another is cut, or the new one is answered 503 SlowDown.

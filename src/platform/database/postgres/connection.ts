@@ -77,7 +77,7 @@ const CONNECT_MS = 3_000;
 const IDLE_IN_TRANSACTION_MS = 1_000;
 /** Time between two checks whether the server has been silent for too long. */
 const CHECK_MS = 250;
-/** Time that a connection has to close in order. */
+/** The time in which a connection must close in an orderly way; then it is cut. */
 const CLOSE_MS = 1_000;
 /** Idle time before TCP probes the connection. */
 const KEEP_ALIVE_MS = 5_000;
@@ -129,7 +129,7 @@ export async function openConnection(
     if (!ended) onLost(cause);
   }
 
-  // The stream is missing in the library's types. It is read each time, because TLS replaces it during the connect.
+  // The library's types lack the connection's stream. It is read at each use, because TLS replaces it during the connect.
   const stream = (): Duplex => (client as unknown as { connection: { stream: Duplex } }).connection.stream;
 
   function destroy(cause: Error): void {
