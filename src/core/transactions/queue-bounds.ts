@@ -6,7 +6,7 @@ import { countDue, countUnfinished, LARGE_PARAMETERS, sumLargeParameters } from 
 
 /** The most unfinished transactions of a device; one more is answered TOO_MANY_TRANSACTIONS. */
 const UNFINISHED = 1000;
-/** Op 6 may exceed that bound, because a device that does not answer must still be removable. */
+/** Deactivations (op 6) may exceed UNFINISHED by this many, because a device that does not answer must be removable. */
 const BEYOND_FOR_DEACTIVATION = 16;
 /** The most bytes of one command's parameters (contract, section 1). */
 const PARAMETERS = 64 * 1024;

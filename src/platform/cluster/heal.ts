@@ -46,7 +46,7 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
   const age = (): number => Math.max(0, clock.now() - wholeAt) / 1_000_000;
 
   function arm(): void {
-    cancel(); // a check that was running may have set the timer
+    cancel(); // the check that has just ended may have set this timer already
     cancel = clock.after(BETWEEN_MS, now);
   }
 

@@ -19,7 +19,7 @@ export interface SqliteOptions {
   /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
   folder: string;
   nowMicros: number;
-  /** Begins a new life of the database. Without it, no number is raised, and none may be given out. */
+  /** Begins a new life of the database. Without this function no number is raised, and none may be given out. */
   newLife?(): NewLife;
   /** Called when numbers were raised. */
   onRaised?(raised: Raised): void;
