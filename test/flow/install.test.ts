@@ -60,7 +60,7 @@ t.test('op 28: the command carries a URL that is made at delivery and serves the
   });
 });
 
-t.test('op 28: 400 without a started distribution or without a binary; 404 for what does not exist', async (t) => {
+t.test('op 28: 400 without a started distribution or without a binary; 404 for an unknown version', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);

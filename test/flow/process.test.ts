@@ -32,7 +32,7 @@ async function halfSent({ application: { port, token, path } }: CrashWorld, devi
 t.jobs = 2;
 
 t.test(
-  'SIGTERM under load: what is in flight is answered, the exit code is 0, nothing is lost',
+  'SIGTERM under load: requests in flight are answered, the exit code is 0, nothing is lost',
   { buffered: true },
   async (t) => {
     const target = await startCrashTarget(t);
