@@ -55,7 +55,7 @@ export interface Target {
 export const BODY = JSON.stringify([{ ssid: 'office', password: 'correct horse', security: 'WPA2' }]);
 
 export interface Measurement {
-  /** Loops per second. */
+  /** Closed loops per second, from the submission of a command to its webhook. */
   rate: number;
   /** Milliseconds. */
   p50: number;

@@ -32,7 +32,7 @@ export interface LapelTarget extends RunningTarget {
 }
 
 const SCOPE = 'svc:application:read svc:application:write svc:device:read svc:device:write';
-/** Lines of one import. */
+/** The number of devices in one import request, each a line. */
 const AT_ONCE = 5_000;
 
 const start = (folder: string, { profile, env }: Pick<Options, 'profile' | 'env'>): Promise<Process> => {

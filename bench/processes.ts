@@ -7,11 +7,11 @@ const ROOT = join(import.meta.dirname, '..');
 const TICKS_PER_SECOND = 100;
 
 export interface Process {
-  /** The first line of its output, as JSON. */
+  /** The first line that the process has printed: its addresses, as JSON. */
   addresses: Record<string, string>;
-  /** Milliseconds from its start to that line. */
+  /** Milliseconds from the start of the process to the first line that it has printed. */
   startMs: number;
-  /** Seconds of processor time that it has used; NaN if the kernel does not tell. */
+  /** Seconds of processor time that the process has used; NaN if the kernel does not tell. */
   cpuSeconds(): number;
   /** Bytes of its resident memory; NaN if the kernel does not tell. */
   rssBytes(): number;

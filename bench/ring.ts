@@ -6,10 +6,10 @@ import type { Table } from './report.ts';
 
 /** Measures the closed loop of Lapel and of the floor, in turns. */
 export async function runRing({ seconds, rounds, devices, callers, profile }: Options): Promise<Table> {
-  await using stack = new AsyncDisposableStack(); // ends all processes in any case
+  await using stack = new AsyncDisposableStack(); // ends all processes, even after an error
   const floor = stack.adopt(await startFloor({ devices }), (target) => target.close());
   const lapel = stack.adopt(await startLapel({ devices, profile }), (target) => target.close());
-  await runClosedLoop(floor, 64, 2); // warms up both
+  await runClosedLoop(floor, 64, 2); // a short load first, so that both are warm
   await runClosedLoop(lapel, 64, 2);
   const rows = [];
   for (const count of callers) {

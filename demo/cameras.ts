@@ -100,7 +100,7 @@ export function createCamera(index: number, account: DeviceAccount, url: string,
     timeline.arrow({ from: name, to: 'store', text: `has uploaded ${file.size} bytes` });
   });
   device.events.on('violation', (fault) => complaints.push(fault));
-  device.events.on('complaint', ({ reason }) => complaints.push(`told off by the service: ${reason}`));
+  device.events.on('complaint', ({ reason }) => complaints.push(`complaint from the service: ${reason}`));
   device.events.on('refused', (error) => complaints.push(error.message));
   return { name, device, delivered, happened, uploaded, complaints };
 }

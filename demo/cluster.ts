@@ -48,7 +48,7 @@ function createCamera(index: number, account: DeviceAccount, url: string, timeli
   );
   device.events.on('online', () => timeline.arrow({ from: name, to: 'lapel', text: 'is connected' }));
   device.events.on('violation', (fault) => complaints.push(`${name}: ${fault}`));
-  device.events.on('complaint', ({ reason }) => complaints.push(`${name} was told off: ${reason}`));
+  device.events.on('complaint', ({ reason }) => complaints.push(`${name} got a complaint from the service: ${reason}`));
   return { device, complaints };
 }
 
@@ -135,8 +135,8 @@ export async function clusterDemo({ folder, output, stopped }: Options): Promise
     body: { deviceEvent: receiver.url },
   });
   let over = false; // at the end the cameras disconnect, which is not shown
-  const told: Pick<Timeline, 'arrow'> = { arrow: (line) => (over ? undefined : timeline.arrow(line)) };
-  const cameras = tenant.accounts.map((account, index) => createCamera(index, account, addresses.mqtt, told));
+  const visible: Pick<Timeline, 'arrow'> = { arrow: (line) => (over ? undefined : timeline.arrow(line)) };
+  const cameras = tenant.accounts.map((account, index) => createCamera(index, account, addresses.mqtt, visible));
   for (const { device } of cameras) stack.use(device);
   await Promise.all(cameras.map(({ device }) => device.connect()));
   const made = new Set<number>();

@@ -16,7 +16,7 @@ interface Options {
   /** The folder for the service's data; the caller removes it. */
   folder: string;
   output: Output;
-  /** Ends after the tour. */
+  /** The demo ends after the tour. */
   once: boolean;
   /** Aborted by Ctrl-C. */
   stopped: AbortSignal;

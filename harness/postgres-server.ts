@@ -16,7 +16,7 @@ const DEBIAN = '/usr/lib/postgresql';
 
 /** A folder in memory, on Linux. Data are kept there, unless the caller wants them on the disk. */
 const MEMORY = '/dev/shm';
-/** Bytes that must be free in it. */
+/** Bytes that must be free in the folder in memory. */
 const ROOM = 1024 * 1024 * 1024;
 
 // fsync stays on, because the service refuses a server without it.
@@ -80,10 +80,10 @@ function isOpen(folder: string): boolean {
 /**
  * The folder for a server's data. A server that runs as another user must be able to reach it, and TMPDIR may be private.
  */
-function placeOf({ onDisk, asOther }: { onDisk: boolean; asOther: boolean }): string {
+function dataFolder({ onDisk, asOther }: { onDisk: boolean; asOther: boolean }): string {
   if (!onDisk && hasRoom(MEMORY)) return MEMORY;
-  const places = [tmpdir(), '/tmp', '/var/tmp'];
-  return (asOther ? places.find((place) => isOpen(resolve(place))) : undefined) ?? tmpdir();
+  const folders = [tmpdir(), '/tmp', '/var/tmp'];
+  return (asOther ? folders.find((folder) => isOpen(resolve(folder))) : undefined) ?? tmpdir();
 }
 
 async function freePort(): Promise<number> {
@@ -134,7 +134,7 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
   if (isThere(pid)) process.kill(pid, name);
 };
 
-/** Keeps a copy of new data. Of several processes that do so at once one wins, and none sees an incomplete copy. */
+/** Keeps a copy of a new data folder. When several processes do so at once, one wins, and none sees an incomplete copy. */
 async function keep(data: string, kept: string): Promise<void> {
   const copy = `${kept}-${process.pid}`;
   await mkdir(dirname(kept), { recursive: true });
@@ -164,7 +164,7 @@ export async function startPostgres({
   if (!programs) throw new Error('PostgreSQL is not installed on this machine (Debian: apt-get install postgresql)');
   const port = wanted ?? (await freePort());
   const asOther = process.getuid?.() === 0; // PostgreSQL refuses to run as root
-  const folder = await mkdtemp(join(placeOf({ onDisk, asOther }), 'lapel-postgres-'));
+  const folder = await mkdtemp(join(dataFolder({ onDisk, asOther }), 'lapel-postgres-'));
   const data = join(folder, 'data');
   let as: string[] = [];
   if (asOther) {
@@ -206,11 +206,11 @@ export async function startPostgres({
       ...more,
     };
     const server = [...as, join(programs as string, 'postgres'), '-D', data];
-    const told = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     // A shell stands between: when this process ends, the shell's standard input closes, and it ends the server and removes
     // the folder.
     const script = '"$@" & cat >/dev/null; kill -CONT $!; kill -QUIT $!; wait $!; rm -rf "$FOLDER"';
-    guard = spawn('sh', ['-c', script, 'sh', ...server, ...told], {
+    guard = spawn('sh', ['-c', script, 'sh', ...server, ...flags], {
       cwd: folder,
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -230,7 +230,7 @@ export async function startPostgres({
     }
   }
 
-  async function gone(pids: readonly number[]): Promise<void> {
+  async function haveEnded(pids: readonly number[]): Promise<void> {
     while (pids.some(isThere)) await pause(5);
   }
 
@@ -239,7 +239,7 @@ export async function startPostgres({
   async function end(name: NodeJS.Signals): Promise<void> {
     const all = processes();
     for (const pid of name === 'SIGKILL' ? all : all.slice(0, 1)) signal(pid, name);
-    await gone(all);
+    await haveEnded(all);
     main = 0;
     guard?.kill('SIGKILL'); // the shell has nothing left to guard, and must not remove the data
     guard?.stdin?.destroy();

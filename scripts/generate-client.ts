@@ -68,7 +68,7 @@ function typeLines({ route, documented }: ReturnType<typeof operationsOf>[number
     .map((param) => `${param}: ${param === 'transactionId' ? 'number' : 'string'}`);
   if (route.body !== undefined) input.push(`body${route.bodyOptional ? '?' : ''}: ${typeOf(route.body)}`);
   if (route.query !== undefined) {
-    // Members with a default may be left out.
+    // Members of a query that have a default may be left out.
     const queryType = typeOf(route.query);
     const required = route.query === 'rest/connectivity-query';
     input.push(required ? `query: ${queryType}` : `query?: Partial<${queryType}>`);

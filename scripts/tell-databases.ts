@@ -1,4 +1,4 @@
-// Prints before the tests on which databases they run.
+// Prints, before the tests begin, on which databases they run.
 import { findPostgres } from '../harness/postgres-server.ts';
 
 const usual = process.env['LAPEL_TEST_DATABASE'] ?? 'sqlite';

@@ -14,11 +14,11 @@ const pages = ['.', 'docs']
   .filter((file) => file.endsWith('.md'));
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-t.test('tables of the documents are the code’s', async (t) => {
+t.test('tables of the documents match the code', async (t) => {
   for (const { file, now, wanted } of documents()) t.equal(now, wanted, `${file}: npm run generate`);
 });
 
-t.test('the table of states is the state machine’s', async (t) => {
+t.test('the table of states matches the state machine', async (t) => {
   const text = textOf('docs/reference.md').split('<!-- states -->')[1]?.split('<!-- /states -->')[0] ?? '';
   const rows = text
     .split('\n')
@@ -69,7 +69,7 @@ t.test('no page and no schema shows the numbering of the specification', async (
   const schemas = readdirSync(join(ROOT, 'schemas'), { recursive: true, encoding: 'utf8' });
   const texts = [
     ...pages
-      .filter((page) => page.startsWith('docs') || page === 'README.md' || page === 'CHANGELOG.md')
+      .filter((page) => page !== 'CONTRIBUTING.md') // code may cite the numbering
       .map((page): [string, string] => [page, textOf(page)]),
     ...schemas
       .filter((name) => /\.(json|yaml)$/.test(name))
@@ -86,7 +86,7 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-t.test('a link between documents leads somewhere', async (t) => {
+t.test('every link between documents leads to a page and a heading', async (t) => {
   for (const page of pages) {
     const words = textOf(page).replace(/^```.*?^```$/gms, '');
     for (const [, link = ''] of words.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
@@ -100,7 +100,23 @@ t.test('a link between documents leads somewhere', async (t) => {
   }
 });
 
-t.test('files and folders that the documents name are there', async (t) => {
+t.test('no page has two sections of one name, and the contents of a long page name all of its sections', async (t) => {
+  for (const page of pages) {
+    const text = textOf(page).replace(/^```.*?^```$/gms, '');
+    const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+    t.ok(anchors.length > 0, `${page} has headings`);
+    if (page !== 'CHANGELOG.md') t.equal(new Set(anchors).size, anchors.length, `${page}: every heading once`);
+    const contents = text.split(/^## /m)[0] ?? '';
+    const sections = [...text.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+    if (textOf(page).length < 12_000 || page === 'CHANGELOG.md' || page === 'CONFORMANCE.md') continue;
+    for (const section of sections) t.ok(contents.includes(`](#${section})`), `${page}: contents without ${section}`);
+  }
+  const operations = textOf('docs/operations.md');
+  for (const name of ['The console', 'Backups', 'Upgrades', 'Sizing'])
+    t.equal(operations.split(`\n## ${name}\n`).length, 2, name);
+});
+
+t.test('files and folders that the documents name exist', async (t) => {
   for (const page of pages.filter((page) => page !== 'CHANGELOG.md')) {
     const names = textOf(page).matchAll(
       /(?:`|'\.\/)((?:src|test|device-sim|demo|bench|scripts|schemas|docs|bin|console|harness|deploy|\.ci)\/[\w./-]*)[`']/g,
@@ -109,7 +125,7 @@ t.test('files and folders that the documents name are there', async (t) => {
   }
 });
 
-t.test('settings and metrics that the documents name are those that there are', async (t) => {
+t.test('settings and metrics that the documents name exist', async (t) => {
   const settings = new Set<string>([
     ...SETTINGS.map(({ name }) => name),
     ...CLIENTS_OWN,
@@ -133,7 +149,7 @@ t.test('every npm script that a document or another script names exists', async 
   for (const [, name = ''] of texts.matchAll(/npm run ([a-z]+(?::[a-z]+)*)/g)) t.ok(scripts[name], name);
 });
 
-t.test('calls of the simulator in the documents are ones that it takes', async (t) => {
+t.test('calls of the simulator in the documents are valid', async (t) => {
   const calls = pages.flatMap((page) => [
     ...textOf(page)
       .replaceAll('\\\n', ' ')
@@ -143,7 +159,7 @@ t.test('calls of the simulator in the documents are ones that it takes', async (
   for (const [call, args = ''] of calls) t.doesNotThrow(() => readCommandLine(args.trim().split(/ +/), {}), call);
 });
 
-t.test('the scenario that the document for QA shows is one', async (t) => {
+t.test('the scenario in the document for QA is valid', async (t) => {
   const shown = [...textOf('docs/qa.md').matchAll(/^```yaml\n(# yaml-language-server.*?)^```/gms)];
   t.equal(shown.length, 1);
   for (const [, text = ''] of shown) t.doesNotThrow(() => readScenario(text, 'docs/qa.md'));

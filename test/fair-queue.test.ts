@@ -34,7 +34,7 @@ t.test('each developer with work gets the same share, whatever the number of its
   t.same(countBy(takeSome(queue, 400), 'developer'), { many: 200, some: 200 }, 'who has nothing left leaves its share');
 });
 
-t.test('of one developer each device gets the same share, and keeps its order', async (t) => {
+t.test('each device of a developer gets the same share, and keeps its order', async (t) => {
   const queue = createFairQueue<Item>();
   fill(queue, 'dev', { devices: 1, items: 50 });
   for (let number = 0; number < 3; number += 1)
@@ -50,7 +50,7 @@ t.test('of one developer each device gets the same share, and keeps its order', 
   t.equal(queue.size(), 0);
 });
 
-t.test('who comes is next, however long the queue of another is', async (t) => {
+t.test('a newcomer is next, however long the queue of another is', async (t) => {
   const queue = createFairQueue<Item>();
   fill(queue, 'many', { devices: 300, items: 9_000 });
   takeSome(queue, 1_000);
@@ -60,7 +60,7 @@ t.test('who comes is next, however long the queue of another is', async (t) => {
   }
 });
 
-t.test('what costs more is paid for with later turns', async (t) => {
+t.test('an expensive item is followed by a longer wait', async (t) => {
   const queue = createFairQueue<Item>();
   fill(queue, 'large', { devices: 3, items: 100, cost: 10 });
   fill(queue, 'small', { devices: 1, items: 200 });
@@ -77,7 +77,7 @@ t.test('what costs more is paid for with later turns', async (t) => {
   );
 });
 
-t.test('a device that changes hands keeps its order', async (t) => {
+t.test('a device that moves to another developer keeps its order', async (t) => {
   const queue = createFairQueue<Item>();
   fill(queue, 'a', { devices: 1, items: 3 });
   const moved = (number: number): Item => ({ developer: 'b', device: 'a 0', number });
@@ -90,40 +90,37 @@ t.test('a device that changes hands keeps its order', async (t) => {
   );
 });
 
-t.test(
-  'whatever comes and goes, nothing is lost, nothing comes twice, and none with work waits for long',
-  async (t) => {
-    let seed = 7;
-    const random = (below: number): number => {
-      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return Math.floor((seed / 2_147_483_648) * below);
-    };
-    const queue = createFairQueue<Item>();
-    const last = new Map<string, number>();
-    const waiting = new Map<string, { since: number; left: number }>();
-    let put = 0;
-    let taken = 0;
-    for (let step = 0; step < 30_000; step += 1) {
-      if (random(100) < 48) {
-        const developer = `d${random(6)}`;
-        const device = `${developer} ${random(50)}`;
-        queue.put([developer, device], { developer, device, number: put });
-        const before = waiting.get(developer);
-        waiting.set(developer, { since: before?.since ?? taken, left: (before?.left ?? 0) + 1 });
-        put += 1;
-        continue;
-      }
-      const item = queue.take();
-      if (!item) continue;
-      const own = waiting.get(item.developer);
-      if (!own || taken - own.since > 6 || (last.get(item.device) ?? -1) >= item.number)
-        t.fail(`out of turn: ${item.device}`);
-      last.set(item.device, item.number);
-      taken += 1;
-      if (own && own.left > 1) waiting.set(item.developer, { since: taken, left: own.left - 1 });
-      else waiting.delete(item.developer);
+t.test('nothing is lost, nothing comes twice, and no source with work waits for long', async (t) => {
+  let seed = 7;
+  const random = (below: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((seed / 2_147_483_648) * below);
+  };
+  const queue = createFairQueue<Item>();
+  const last = new Map<string, number>();
+  const waiting = new Map<string, { since: number; left: number }>();
+  let put = 0;
+  let taken = 0;
+  for (let step = 0; step < 30_000; step += 1) {
+    if (random(100) < 48) {
+      const developer = `d${random(6)}`;
+      const device = `${developer} ${random(50)}`;
+      queue.put([developer, device], { developer, device, number: put });
+      const before = waiting.get(developer);
+      waiting.set(developer, { since: before?.since ?? taken, left: (before?.left ?? 0) + 1 });
+      put += 1;
+      continue;
     }
-    t.equal(put - taken, queue.size());
-    t.equal(takeSome(queue, put).length, put - taken);
-  },
-);
+    const item = queue.take();
+    if (!item) continue;
+    const own = waiting.get(item.developer);
+    if (!own || taken - own.since > 6 || (last.get(item.device) ?? -1) >= item.number)
+      t.fail(`out of turn: ${item.device}`);
+    last.set(item.device, item.number);
+    taken += 1;
+    if (own && own.left > 1) waiting.set(item.developer, { since: taken, left: own.left - 1 });
+    else waiting.delete(item.developer);
+  }
+  t.equal(put - taken, queue.size());
+  t.equal(takeSome(queue, put).length, put - taken);
+});

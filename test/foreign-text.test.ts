@@ -18,7 +18,7 @@ const OF_A_HEAD = 7 * 1024;
 
 const BEGINNINGS = ['', '{"', '{"password":"', 'x "secret" : [', '{"a":"https://', '{"transactionId" :'];
 
-t.test('what is hidden of a text costs what its length costs', async (t) => {
+t.test('hiding secrets in a text costs no more than its length', async (t) => {
   const all = BEGINNINGS.flatMap((beginning) => WORST.map((worst) => (length: number) => beginning + worst(length)));
   for (const text of all) {
     await costsItsLength(t, JSON.stringify(text(30)), (length) => {
@@ -28,7 +28,7 @@ t.test('what is hidden of a text costs what its length costs', async (t) => {
   }
 });
 
-t.test('what the console shows and reads costs what its length costs', async (t) => {
+t.test('text in the console costs no more than its length', async (t) => {
   for (const worst of WORST) {
     await costsItsLength(t, JSON.stringify(worst(30)), (length) => {
       const text = worst(length);
@@ -39,7 +39,7 @@ t.test('what the console shows and reads costs what its length costs', async (t)
   }
 });
 
-t.test('what the console reads of the feed costs what its length costs', async (t) => {
+t.test('reading the feed in the console costs no more than its length', async (t) => {
   for (const unit of ['data: a\n', 'a', '\n', '\r', 'data:', ': \n']) {
     await costsItsLength(t, JSON.stringify(unit), async (length) => {
       // Sent in small pieces, as they may arrive from a network.
@@ -107,7 +107,7 @@ const HEADERS: Record<string, readonly string[]> = {
   referer: ['https://'],
 };
 
-t.test('a request costs what its length costs', async (t) => {
+t.test('a request costs no more than its length', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const token = await world.tokenOf(tenant.applicationId, tenant.secret);
@@ -193,7 +193,7 @@ t.test('a request costs what its length costs', async (t) => {
   }
 });
 
-t.test('a message of a device costs what its length costs, also while somebody looks on', async (t) => {
+t.test('a message of a device costs no more than its length, also while the console shows it', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const { deviceId, link } = await world.activatedDevice(tenant);

@@ -12,7 +12,7 @@ t.test('a source has a line a minute, and the next one says how many were left o
   t.same([limit('a'), limit('a'), limit('b')], [3, undefined, 0]);
 });
 
-t.test('sources without end make no more lines than its bound, and one for all others', async (t) => {
+t.test('endless sources make a bounded number of lines, and one for all others', async (t) => {
   const clock = createFakeClock();
   const limit = createLogLimit({ clock });
   let lines = 0;
@@ -23,7 +23,7 @@ t.test('sources without end make no more lines than its bound, and one for all o
   t.equal(limit('new'), 0, 'those that were quiet for a minute make room');
 });
 
-t.test('sources without end of one owner take no line of another', async (t) => {
+t.test('endless sources of one owner take no line of another', async (t) => {
   const clock = createFakeClock();
   const limit = createLogLimit({ clock });
   let lines = 0;

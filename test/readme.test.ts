@@ -71,7 +71,7 @@ function freshFolder(t: Test): string {
   return folder;
 }
 
-t.test('the path by hand ends in a verified webhook, and the first commands go on from there', async (t) => {
+t.test('the path by hand ends in a verified webhook, and the first commands continue from there', async (t) => {
   const cwd = freshFolder(t);
   // Not the ports of the README, because other processes may use those.
   const port: Record<string, number> = {};

@@ -40,7 +40,7 @@ async function start(t: Test, limits: { perAddress: number; total: number }) {
   return { clock, hits, bounds, open };
 }
 
-t.test('a full address loses the connection that has waited for longest, not one that is worked for', async (t) => {
+t.test('a full address loses the connection that has waited longest, not one with a request in progress', async (t) => {
   const { bounds, hits, open } = await start(t, { perAddress: 3, total: 10 });
   const first = await open();
   const second = await open();
@@ -59,7 +59,7 @@ t.test('a full address loses the connection that has waited for longest, not one
   t.equal(bounds.open(), 3);
 });
 
-t.test('where all are worked for, a further one is refused', async (t) => {
+t.test('if all connections have a request in progress, a further one is refused', async (t) => {
   const { bounds, hits, open } = await start(t, { perAddress: 2, total: 2 });
   for (const { far } of [await open(), await open()]) bounds.works(far);
   t.equal(bounds.isFull(), true);
@@ -69,18 +69,22 @@ t.test('where all are worked for, a further one is refused', async (t) => {
   t.same(hits, ['connections_per_address refused']);
 });
 
-t.test('the bound of all costs the address that holds most', { skip: process.platform !== 'linux' }, async (t) => {
-  const { hits, open } = await start(t, { perAddress: 3, total: 4 });
-  const few = await open('127.0.0.2'); // it has waited for longest
-  const many = [await open('127.0.0.3'), await open('127.0.0.3'), await open('127.0.0.3')];
-  await open('127.0.0.4');
-  many[0]?.near.resume();
-  await many[0]?.closed;
-  t.equal(few.far.destroyed, false);
-  t.same(hits, ['connections cut']);
-});
+t.test(
+  'above the bound of all, the address with most connections loses one',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const { hits, open } = await start(t, { perAddress: 3, total: 4 });
+    const few = await open('127.0.0.2'); // it has waited for longest
+    const many = [await open('127.0.0.3'), await open('127.0.0.3'), await open('127.0.0.3')];
+    await open('127.0.0.4');
+    many[0]?.near.resume();
+    await many[0]?.closed;
+    t.equal(few.far.destroyed, false);
+    t.same(hits, ['connections cut']);
+  },
+);
 
-t.test('a peer that takes nothing of what is written to it is cut, one that takes it slowly is not', async (t) => {
+t.test('a peer that reads nothing is cut, one that reads slowly is not', async (t) => {
   const { clock, hits, open } = await start(t, { perAddress: 3, total: 3 });
   const [still, slow] = [await open(), await open()];
   const slice = Buffer.alloc(64 * 1024);
@@ -103,7 +107,7 @@ t.test('a peer that takes nothing of what is written to it is cut, one that take
   t.equal(clock.timers(), 0, 'nothing is watched when nobody is there');
 });
 
-t.test('an IPv6 network of 64 bits is one address, and so is IPv4 however it is written', async (t) => {
+t.test('an IPv6 network of 64 bits counts as one address, and so does IPv4 in any form', async (t) => {
   t.equal(addressGroup('192.0.2.7'), '192.0.2.7');
   t.equal(addressGroup('::ffff:192.0.2.7'), '192.0.2.7');
   t.equal(addressGroup('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64');
@@ -113,7 +117,7 @@ t.test('an IPv6 network of 64 bits is one address, and so is IPv4 however it is 
   t.equal(addressGroup('::1'), '0:0:0:0::/64');
 });
 
-t.test('all bounds of connections together leave files for the service itself', async (t) => {
+t.test('all bounds of connections together leave open files for the service itself', async (t) => {
   for (const limit of [256, 1024, 4096, 65_536, 1_048_576]) {
     const { http, admin, objects, mqtt } = shareOpenFiles(limit);
     t.ok(http + admin + objects + mqtt <= limit - Math.min(1280, Math.floor(limit / 3)), `${limit}`);

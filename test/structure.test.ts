@@ -50,7 +50,7 @@ function circles(): string[] {
   return [...imports.keys()];
 }
 
-t.test('no file imports one that imports it, by whatever way', async (t) => t.same(circles(), []));
+t.test('there are no import cycles', async (t) => t.same(circles(), []));
 
 /** Every wing and room of src/ by its path, with its place from top to bottom. Files directly in a wing wire its rooms. */
 const PLACES = new Map<string, { place: number; room: Room }>(
@@ -108,7 +108,7 @@ t.test('every folder of src is a room of the table, and every file directly in i
 
 const WIRING = ['main.ts', 'service.ts'];
 
-t.test('files import the rooms and wings below them, and no other', async (t) => {
+t.test('files import only the rooms and wings below them', async (t) => {
   for (const file of files.filter((name) => !WIRING.includes(name))) {
     for (const target of importedBy(join('src', file)).map((path) => relative('src', path)))
       t.ok(mayImport(file, target), `${file} imports ${target}`);
@@ -117,14 +117,14 @@ t.test('files import the rooms and wings below them, and no other', async (t) =>
   }
 });
 
-t.test('every exception is one', async (t) => {
+t.test('every exception is still needed', async (t) => {
   for (const [file, targets] of Object.entries(EXCEPTIONS)) {
     const imported = importedBy(join('src', file)).map((path) => relative('src', path));
     for (const target of Object.keys(targets)) t.ok(imported.includes(target), `${file} imports ${target}`);
   }
 });
 
-t.test('a library is imported by the rooms that own it, and by those it is imported', async (t) => {
+t.test('a library is imported by the rooms that own it, and by no others', async (t) => {
   const rooms = [...PLACES].map(([path, { room }]) => [path, room] as const);
   rooms.push(...Object.entries(CLIENTS).map(([name, room]) => [`clients/${name}`, room] as const));
   const owned = rooms.flatMap(([path, { owns = [] }]) => owns.map((library) => ({ library, path })));
@@ -141,7 +141,7 @@ t.test('a library is imported by the rooms that own it, and by those it is impor
   t.same([...used].sort(), owned.map(({ library, path }) => `${library} of ${path}`).sort());
 });
 
-t.test('the pages import their own files, what is packaged for them, and the types of the contract', async (t) => {
+t.test('the pages import their own files, their packaged libraries, and the types of the contract', async (t) => {
   const packaged = PACKAGED.map(({ name }) => name);
   const isTypes = (text: string, name: string): boolean =>
     name.endsWith('/src/platform/contracts/types.ts') &&
@@ -157,7 +157,7 @@ t.test('the pages import their own files, what is packaged for them, and the typ
   }
 });
 
-t.test('rules know no database, no clock and no waiting', async (t) => {
+t.test('rules use no database, no clock and no promises', async (t) => {
   const allowed = [...RULES, 'errors', 'platform/contracts/types', 'runtime/units'].map((name) => `src/${name}.ts`);
   for (const file of RULES.map((name) => `src/${name}.ts`)) {
     t.notMatch(
@@ -169,7 +169,7 @@ t.test('rules know no database, no clock and no waiting', async (t) => {
   }
 });
 
-t.test('the rooms of the command line import only each other’s as they may', async (t) =>
+t.test('the rooms of the command line import only rooms below them', async (t) =>
   checkRooms(t, 'src/clients/cli', CLI_ROOMS, []),
 );
 
@@ -183,12 +183,12 @@ t.test('nothing outside main.ts uses process.* or imports service.ts', async (t)
   }
 });
 
-t.test('the rooms of the simulator import only each other’s as they may', async (t) =>
+t.test('the rooms of the simulator import only rooms below them', async (t) =>
   checkRooms(t, 'device-sim', SIMULATOR_ROOMS, SIMULATOR_LEAVES),
 );
 
 // The devices implement the contract themselves. The customer is a customer's program, and uses the typed client.
-t.test('the simulator imports of the service the client only, in its customer', async (t) => {
+t.test('the simulator imports only the typed client of the service, in its customer', async (t) => {
   for (const file of typeScriptIn(join(ROOT, 'device-sim')).map((name) => join('device-sim', name))) {
     const outside = importedBy(file).filter((target) => !target.startsWith('device-sim/'));
     const allowed = file.startsWith('device-sim/customer/') ? /^src\/clients\/client\// : /^$/;
@@ -222,7 +222,7 @@ t.test('clients name their operations, and type no path of an API', async (t) =>
   }
 });
 
-t.test('what is not documented of Aedes is in one file', async (t) => {
+t.test('uses of undocumented parts of Aedes are in one file', async (t) => {
   for (const file of files.filter((name) => name.startsWith('edge/mqtt/') && name !== 'edge/mqtt/aedes-internals.ts')) {
     t.notMatch(readFileSync(join(SRC, file), 'utf8'), /as unknown as|\._(?!write\b|writev\b)[a-z]/, file);
   }

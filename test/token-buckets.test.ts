@@ -2,7 +2,7 @@ import t from 'tap';
 import { createTokenBuckets } from '../src/runtime/token-buckets.ts';
 import { createFakeClock } from './fake-clock.ts';
 
-t.test('above ten thousand owners who has been silent for longest is forgotten, and nobody else', async (t) => {
+t.test('above ten thousand owners only the one that was silent for longest is forgotten', async (t) => {
   const { take } = createTokenBuckets({ clock: createFakeClock(), perSecond: 1 });
   const empty = (owner: string): void => {
     for (let count = 0; count < 2; count += 1) take(owner);

@@ -3,7 +3,7 @@ import { createTurns } from '../src/runtime/turns.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-await t.test('at most so many pieces begin in one turn, in the order in which they asked', async (t) => {
+await t.test('a bounded number of pieces begins in one turn, in their order', async (t) => {
   const turn = createTurns(3);
   const begun: number[] = [];
   const pieces = Array.from({ length: 8 }, (_, piece) => turn().then(() => begun.push(piece)));
@@ -20,7 +20,7 @@ await t.test('at most so many pieces begin in one turn, in the order in which th
   t.same(lengths, [6, 8]);
 });
 
-await t.test('one who works alone never waits, and nothing keeps the loop awake afterwards', async (t) => {
+await t.test('a single worker never waits, and nothing keeps the loop awake afterwards', async (t) => {
   const turn = createTurns(1);
   for (let round = 0; round < 3; round += 1) {
     let done = false;

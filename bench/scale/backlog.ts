@@ -61,7 +61,7 @@ export async function runBacklog({ seconds, rounds, devices, callers, rows: coun
   const empty = await open(0);
   const waiting = await open(each * OFFLINE);
   const rows = [];
-  await accepted(empty, 64, 1); // warms up both
+  await accepted(empty, 64, 1); // a short load first, so that both are warm
   await accepted(waiting, 64, 1);
   for (const number of callers) {
     const pairs: { empty: number; waiting: number }[] = [];

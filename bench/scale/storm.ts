@@ -80,7 +80,7 @@ export async function runStorm({ devices, fleet, profile }: Options): Promise<Ta
   const env = { LAPEL_MQTT_ADDRESS_LOGINS: '0' }; // no limit per address, because all devices have the same one here
   const lapel = stack.adopt(await startLapel({ devices, offline: fleet, env, profile }), (target) => target.close());
   const ids = deviceIds(fleet, 500_000);
-  await runClosedLoop(floor, CALLERS, 2); // warms up both
+  await runClosedLoop(floor, CALLERS, 2); // a short load first, so that both are warm
   await runClosedLoop(lapel, CALLERS, 2);
   const plain = await measureStorms(floor, {
     port: Number(floor.process.addresses['mqtt']),

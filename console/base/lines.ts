@@ -1,4 +1,4 @@
-/** The lines of a body as they arrive, without empty ones. */
+/** Yields the lines of a response body as they arrive, without empty ones. */
 export async function* linesOf(response: Response): AsyncGenerator<string> {
   if (!response.body) return;
   let text = '';

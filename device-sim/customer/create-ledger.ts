@@ -232,7 +232,7 @@ export function createLedger({
     postponed: (phase) => of(phase).add('postponed'),
 
     delivered(deviceId, { transactionId, operation, issuedAt, attempt }, at) {
-      // A cancel carries the transactionId of what it cancels.
+      // A cancel has the transactionId of the command that it cancels.
       if (operation === 'cancel') return;
       let entry = meet(transactionId, deviceId, at);
       if (!entry) return;

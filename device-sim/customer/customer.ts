@@ -40,7 +40,7 @@ export interface Customer extends AsyncDisposable {
    * Rejects with a sentence.
    */
   start(): Promise<void>;
-  /** Records from now on what the devices of the fleet report. */
+  /** Follows the fleet from now on: the books record the events of its devices. */
   follow(fleet: Pick<Fleet, 'devices' | 'events'>): void;
   /**
    * Activates the devices that are not activated; resolves to those that are activated then. All devices are asked

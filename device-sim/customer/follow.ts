@@ -5,7 +5,7 @@ import type { Ledger } from './ledger.ts';
 
 /** The connection state of the devices that are followed. */
 export interface Followed {
-  /** Records from now on what the devices of the fleet report. */
+  /** Follows the fleet from now on: the books record the events of its devices. */
   follow(fleet: Pick<Fleet, 'devices' | 'events'>): void;
   device(deviceId: string): Device | undefined;
   /** The time since which the device is connected; undefined while it is offline. */

@@ -11,7 +11,7 @@ function makeNoise(): Buffer {
   return bytes;
 }
 
-/** A box of ISO/IEC 14496-12: its whole length, its type, what is in it. */
+/** A box of ISO/IEC 14496-12: its whole length, its type, its content. */
 function box(type: string, content: Buffer, length = content.length + 8): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(length);

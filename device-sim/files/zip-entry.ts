@@ -32,7 +32,7 @@ async function readDirectory(handle: FileHandle, size: number): Promise<Buffer> 
     if (at + END_BYTES + tail.readUInt16LE(at + 20) !== tail.length) continue;
     const length = tail.readUInt32LE(at + 12);
     const offset = tail.readUInt32LE(at + 16);
-    // The markers of ZIP64 are among what is refused here: Android does not read such packages either.
+    // This also refuses the markers of ZIP64: Android does not read such packages either.
     if (length > LARGEST_DIRECTORY || offset + length > start + at) throw new Error('its directory is out of bounds');
     return readExactly(handle, offset, length);
   }

@@ -16,7 +16,7 @@ export interface CallPlan {
 const BACKLOG = 8;
 const CONTENT_TYPE = 'video/mp4';
 
-/** What the wearer of a device does: calls, and files of the customer's application. */
+/** The actions of the wearer of a device: calls, and files of the customer's application. */
 export interface Calls {
   /** Begins a call; returns its callId, or undefined during another call. */
   call(plan: CallPlan): string | undefined;

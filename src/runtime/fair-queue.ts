@@ -1,7 +1,9 @@
 /** The cost that a key may take in one turn. */
 const QUANTUM = 1;
 
-/** One key on one level of the queue. It holds either waiting items (on the last level) or the keys of the next level. */
+/**
+ * One key on one level of the queue. It holds either waiting items (on the last level) or the keys of the next level.
+ */
 interface Branch<Item> {
   readonly key: string;
   readonly parent: Branch<Item> | undefined;
@@ -95,7 +97,8 @@ export function createFairQueue<Item>() {
         continue;
       }
       const taken = takeFrom(head);
-      // A key that is alone pays for nothing, because nobody waited. Its debt of one turn lets a key that comes now go first.
+      // While a single key has items, they cost it nothing, because no other key waits. It owes one turn, so that a key
+      // which is added now goes first.
       head.balance = isAlone ? -QUANTUM : head.balance - taken.cost;
       if (head.size === 0 && (isAlone || head.balance >= 0)) removeHead(branch, head);
       else if (head.balance <= 0) branch.tail = head;

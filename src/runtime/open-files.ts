@@ -13,7 +13,7 @@ interface OpenFileShares {
   http: number;
   admin: number;
   objects: number;
-  /** The share of devices, over all MQTT listeners. */
+  /** The most connections of devices, over all MQTT listeners. */
   mqtt: number;
 }
 

@@ -76,7 +76,7 @@ class Scan {
   /** The text up to here is already written to `#out`. */
   #written = 0;
   #out = '';
-  /** The position after the last quote. */
+  /** The position after the last quotation mark that was read. */
   #quoted = 0;
 
   constructor(text: string, most: number) {

@@ -14,7 +14,7 @@ export interface FleetFilter {
   /** The last reported firmware version; null matches devices without a report. */
   firmware?: string | null;
   package?: string;
-  /** A version of the package that is asked for. */
+  /** A version of `package`. */
   version?: string;
   batteryBelow?: number;
   batteryFrom?: number;
@@ -61,7 +61,7 @@ const ORDERS: Record<FleetOrder, { by: string; after: string; place(at: FleetPla
   },
 };
 
-/** The conditions with their values, and the additional tables that they need. */
+/** The WHERE conditions of a filter with their values, and the JOINs that they need. */
 function conditions(filter: FleetFilter): {
   joins: string;
   joinValues: SqlValue[];

@@ -183,32 +183,26 @@ t.test('op 5 and op 6 keep the contract and the clientIds', async (t) => {
     },
   );
 
-  t.test(
-    'a clientId has 1 to 128 characters; without one the service makes one, and the device is told it',
-    async (t) => {
-      const tenant = await newTenant();
-      const [long, own, wrong] = await devicesOf(tenant, 3);
-      const faults = async (json: unknown) => faultsOf(await tenant.api.post(wrong!.path, { json }));
-      t.match(await tenant.api.post(long!.path, { json: { clientId: '語'.repeat(128) } }), { status: 201 });
-      t.same(await faults({ clientId: 'x'.repeat(129) }), ['body.clientId string_too_long']);
-      t.same(await faults({ clientId: '' }), ['body.clientId string_too_short']);
-      t.same(await faults({ clientId: null }), ['body.clientId string_type']);
-      t.same(await faults({ clientId: 7 }), ['body.clientId string_type']);
-      t.same(await faults({ clientID: 'x' }), ['body.clientID extra_forbidden']);
-      t.same(await faults(null), ['body dict_type']);
-      t.same(await faults('x'), ['body dict_type']);
-      const link = await world.connect(own!);
-      await tenant.api.post(own!.path);
-      const { operation, parameters } = await answerNext(link);
-      t.match(
-        { operation, parameters },
-        { operation: 'activate', parameters: { applicationId: tenant.applicationId } },
-      );
-      const { clientId } = (await tenant.api.get(own!.path)).body;
-      t.equal(clientId, parameters['clientId']);
-      t.ok(clientId.length > 0);
-    },
-  );
+  t.test('a clientId has 1 to 128 characters; without one the service makes one, and the device gets it', async (t) => {
+    const tenant = await newTenant();
+    const [long, own, wrong] = await devicesOf(tenant, 3);
+    const faults = async (json: unknown) => faultsOf(await tenant.api.post(wrong!.path, { json }));
+    t.match(await tenant.api.post(long!.path, { json: { clientId: '語'.repeat(128) } }), { status: 201 });
+    t.same(await faults({ clientId: 'x'.repeat(129) }), ['body.clientId string_too_long']);
+    t.same(await faults({ clientId: '' }), ['body.clientId string_too_short']);
+    t.same(await faults({ clientId: null }), ['body.clientId string_type']);
+    t.same(await faults({ clientId: 7 }), ['body.clientId string_type']);
+    t.same(await faults({ clientID: 'x' }), ['body.clientID extra_forbidden']);
+    t.same(await faults(null), ['body dict_type']);
+    t.same(await faults('x'), ['body dict_type']);
+    const link = await world.connect(own!);
+    await tenant.api.post(own!.path);
+    const { operation, parameters } = await answerNext(link);
+    t.match({ operation, parameters }, { operation: 'activate', parameters: { applicationId: tenant.applicationId } });
+    const { clientId } = (await tenant.api.get(own!.path)).body;
+    t.equal(clientId, parameters['clientId']);
+    t.ok(clientId.length > 0);
+  });
 
   t.test(
     'a successful deactivation cancels the other unfinished transactions, each with one event, and the device is told',

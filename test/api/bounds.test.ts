@@ -6,42 +6,45 @@ import { createLog } from '../../src/runtime/log.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { OPERATIONS, targetOf } from './operations.ts';
 
-t.test('a device has 1000 unfinished transactions at most, whoever asks and however many at once', async (t) => {
-  const world = await startWorld(t);
-  const tenant = await world.createTenant();
-  const device = await world.activatedDevice(tenant);
-  const neighbour = await world.activatedDevice(tenant);
-  await device.link.drop();
-  const put = () => tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
-  const ids: number[] = [];
-  for (let count = 0; count < 9; count += 1) {
-    ids.push(...(await Promise.all(Array.from({ length: 110 }, put))).map(transactionIdOf));
-  }
-  const last = await Promise.all(Array.from({ length: 30 }, put));
-  t.equal(last.filter(({ status }) => status === 201).length, 10);
-  const refused = last.filter(({ status }) => status === 429);
-  t.equal(refused.length, 20);
-  for (const answer of refused) {
-    t.match(answer.body, { message: 'the device has 1000 unfinished transactions.' });
-    t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
-  }
-  t.match(await tenant.api.put(`${device.path}/settings/apn`, { json: [] }), { status: 429 }, 'op 10');
-  t.match((await tenant.api.get(`${device.path}/transactions`)).body, { total: 1001 }, 'the refused are not stored');
-  t.match(await tenant.api.put(`${neighbour.path}/settings/wifi`, { json: WIFI }), { status: 201 }, 'another device');
+t.test(
+  'a device has at most 1000 unfinished transactions, from any application and with any number of calls at once',
+  async (t) => {
+    const world = await startWorld(t);
+    const tenant = await world.createTenant();
+    const device = await world.activatedDevice(tenant);
+    const neighbour = await world.activatedDevice(tenant);
+    await device.link.drop();
+    const put = () => tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+    const ids: number[] = [];
+    for (let count = 0; count < 9; count += 1) {
+      ids.push(...(await Promise.all(Array.from({ length: 110 }, put))).map(transactionIdOf));
+    }
+    const last = await Promise.all(Array.from({ length: 30 }, put));
+    t.equal(last.filter(({ status }) => status === 201).length, 10);
+    const refused = last.filter(({ status }) => status === 429);
+    t.equal(refused.length, 20);
+    for (const answer of refused) {
+      t.match(answer.body, { message: 'the device has 1000 unfinished transactions.' });
+      t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
+    }
+    t.match(await tenant.api.put(`${device.path}/settings/apn`, { json: [] }), { status: 429 }, 'op 10');
+    t.match((await tenant.api.get(`${device.path}/transactions`)).body, { total: 1001 }, 'the refused are not stored');
+    t.match(await tenant.api.put(`${neighbour.path}/settings/wifi`, { json: WIFI }), { status: 201 }, 'another device');
 
-  await tenant.api.delete(`${device.path}/transactions/${ids[0]}`);
-  t.match(await put(), { status: 201 }, 'one that is over makes room for one');
-  t.match(await put(), { status: 429 });
-  const link = await world.connect(device);
-  const command = await link.command();
-  await link.ack({ transactionId: command.transactionId, status: 'failed' });
-  t.match(await put(), { status: 201 });
+    await tenant.api.delete(`${device.path}/transactions/${ids[0]}`);
+    t.match(await put(), { status: 201 }, 'one that is over makes room for one');
+    t.match(await put(), { status: 429 });
+    const link = await world.connect(device);
+    const command = await link.command();
+    await link.ack({ transactionId: command.transactionId, status: 'failed' });
+    t.match(await put(), { status: 201 });
 
-  for (let count = 0; count < 16; count += 1) {
-    t.match(await tenant.api.delete(device.path), { status: 201 }, 'op 6: a device that is stuck must be able to go');
-  }
-  t.match(await tenant.api.delete(device.path), { status: 429 }, 'but not without end');
-});
+    for (let count = 0; count < 16; count += 1) {
+      t.match(await tenant.api.delete(device.path), { status: 201 }, 'op 6: a device that is stuck must be able to go');
+    }
+    t.match(await tenant.api.delete(device.path), { status: 429 }, 'but not without end');
+  },
+);
 
 t.test('large commands are bounded one by one, for a device, and for all devices of an application', async (t) => {
   const world = await startWorld(t);

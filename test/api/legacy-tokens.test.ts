@@ -52,7 +52,7 @@ async function setUp(t: Test, more: Record<string, string> = {}) {
 t.test('tokens of the legacy issuer', async (t) => {
   const { clock, issuer, world, tenant, applicationId, anonymous, fetched, get, sign, ...rest } = await setUp(t);
 
-  t.test('the keys are fetched when first needed, once for all who need them', async (t) => {
+  t.test('the keys are fetched when first needed, once for all callers', async (t) => {
     t.equal(issuer.fetches(), 0);
     const tokens = await Promise.all([1, 2, 3, 4].map((jti) => sign({ jti: String(jti) })));
     const answers = await Promise.all(tokens.map(get));

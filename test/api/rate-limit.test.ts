@@ -7,7 +7,7 @@ t.test('the rate limit of an application', async (t) => {
   const quiet = await world.createTenant('quiet', { key: false, deviceEvent: false });
   const ask = () => busy.api.get(busy.path);
 
-  t.test('twice the limit is answered at once, and each answer says what is left', async (t) => {
+  t.test('twice the limit is answered at once, and each answer says how many requests are left', async (t) => {
     const answers = [];
     for (let count = 0; count < 10; count += 1) answers.push(await ask());
     t.same([...new Set(answers.map(({ status }) => status))], [200]);
@@ -64,7 +64,7 @@ t.test('the rate limit of the token endpoint', async (t) => {
     t.same(await statuses(1), [200]);
   });
 
-  t.test('an application that asks too often is told when to ask again', async (t) => {
+  t.test('an application with too many requests gets a Retry-After', async (t) => {
     world.clock.advance(60_000);
     t.same(await statuses(4), [200, 200, 200, 200]);
     const answer = await ask(applicationId, secret);

@@ -58,7 +58,7 @@ t.test('op 2 refuses a missing body, and one that is not an object', async (t) =
   });
 });
 
-t.test('http URLs are allowed for loopback, and everywhere when the service is told so', async (t) => {
+t.test('http URLs are allowed for loopback, and everywhere by a setting', async (t) => {
   const strict = await startWorld(t);
   const tenant = await strict.createTenant();
   t.equal((await tenant.api.patch(tenant.path, { json: { callEvent: 'http://localhost:1/x' } })).status, 200);
@@ -122,7 +122,7 @@ t.test('remoteSupportEvent is served by the releases before 2026-10, with header
   });
 
   for (const release of ['2026-10', '2026-11']) {
-    t.test(`${release}: it is no setting any more, and what was stored is not shown`, async (t) => {
+    t.test(`${release}: it is not a setting any more, and a stored value is not shown`, async (t) => {
       await using service = await at(release);
       const answer = await service.read();
       t.same(answer.body, {});

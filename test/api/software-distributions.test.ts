@@ -33,7 +33,7 @@ t.test('distributions', async (t) => {
     );
   });
 
-  t.test('op 26: a started one is a conflict, whoever asks; of many at once one starts it', async (t) => {
+  t.test('op 26: a second start is a conflict for every caller; of many at once one succeeds', async (t) => {
     const conflict = { status: 409, body: { message: 'distribution already started.' } };
     t.match(await api.post(at), conflict);
     t.match(await second.api.post(at.replace(path, second.path)), conflict);

@@ -23,7 +23,7 @@ t.test('packages', async (t) => {
     await api.delete(`${path}/packages/com.example.none`);
   });
 
-  t.test('op 13: a name that is registered is a conflict, whoever holds it', async (t) => {
+  t.test('op 13: a registered name is a conflict, for its owner and for others', async (t) => {
     for (const { client, at } of [
       { client: api, at: path },
       { client: second.api, at: second.path },

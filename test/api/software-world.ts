@@ -50,7 +50,7 @@ export async function startSoftware(t: Test, options: WorldOptions = {}) {
   return { world, tenant, other, second, api, path, versionPath, register, put, upload };
 }
 
-/** Follows the `Link` headers of a list; returns what `read` finds on all pages. */
+/** Follows the `Link` headers of a list; returns the results of `read` on all pages. */
 export async function allPages<Row>(
   api: CheckedClient,
   target: string,

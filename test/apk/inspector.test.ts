@@ -69,7 +69,7 @@ async function advanceWhenArmed(clock: FakeClock, milliseconds: number): Promise
   clock.advance(milliseconds);
 }
 
-void t.test('a worker that never ends is ended, and the service goes on', async (t) => {
+void t.test('a worker that never ends is terminated, and the service continues', async (t) => {
   const clock = createFakeClock();
   const inspect = createApkInspector({ clock, module: moduleOf(t, 'for (;;);') });
   const inspected = inspect(sourceOf(Buffer.alloc(10)));

@@ -32,7 +32,7 @@ t.test('developers, applications and devices', async (t) => {
     t.match(await good('developer show acme'), { deviceLimit: null });
     t.match((await admin('developer list')).stdout, /^DEVELOPER +NAME +DEVICE LIMIT\nacme +AcmeCorp/);
     const both = await admin('developer update acme --device-limit 5 --no-device-limit');
-    t.match(both, { code: 2, stderr: /^lapel: --no-device-limit: makes no sense with --device-limit/ });
+    t.match(both, { code: 2, stderr: /^lapel: --no-device-limit: cannot be combined with --device-limit/ });
     const odd = await admin('developer update acme --device-limit many');
     t.match(odd, { code: 2, stderr: /^lapel: --device-limit: "many" is not a whole number/ });
   });

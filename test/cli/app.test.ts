@@ -36,7 +36,7 @@ t.test('upload reads the file, registers it, uploads it and starts its distribut
   t.match((await tenant.api.get(`${version}/distributions`)).body, { distributable: true });
 });
 
-t.test('upload a second time replaces the file; the distribution goes on', async (t) => {
+t.test('a second upload replaces the file, and the distribution stays started', async (t) => {
   const { options } = await start(t);
   await run(['app', 'upload', FIRST, ...options]);
   const { code, stdout, stderr } = await run(['app', 'upload', FIRST, ...options, '--json']);
@@ -155,7 +155,7 @@ t.test('people get a table of the devices; progress moves on a terminal', async 
   t.match(stderr, new RegExp(`${device.deviceId}  processing \\[#{10} {14}\\]  40 %`));
 });
 
-t.test('--timeout stops following; the installation goes on', async (t) => {
+t.test('--timeout ends the wait, and the installation continues', async (t) => {
   const { world, tenant, options } = await start(t);
   const device = await world.activatedDevice(tenant);
   await device.link.drop();

@@ -198,7 +198,7 @@ t.test('lapel device', async (t) => {
       [`wifi ${deviceId} --none --ssid a`, /^lapel: --file: give either/],
       [`wifi ${deviceId} --password a`, /^lapel: --password: needs --ssid/],
       [`wifi ${deviceId} --ssid a --security WPA`, /did you mean WPA2\?/],
-      [`wifi ${deviceId} --none --wait --no-wait`, /^lapel: --no-wait: makes no sense with --wait/],
+      [`wifi ${deviceId} --none --wait --no-wait`, /^lapel: --no-wait: cannot be combined with --wait/],
       ['wifi', /^lapel: DEVICE: is needed/],
     ];
     for (const [line, words] of cases) t.match(await lapel(`device ${line}`), { code: 2, stderr: words }, line);

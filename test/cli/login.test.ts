@@ -40,7 +40,7 @@ t.test('profiles', async (t) => {
     const empty = await lapel(line);
     t.match(empty, { code: 2, stderr: /^lapel: --secret-stdin: standard input is empty/ });
     const twice = await lapel(`${line} --secret x`, { input: 'x' });
-    t.match(twice, { code: 2, stderr: /^lapel: --secret-stdin: makes no sense with --secret/ });
+    t.match(twice, { code: 2, stderr: /^lapel: --secret-stdin: cannot be combined with --secret/ });
     t.match(await lapel('login'), { code: 2, stderr: /^lapel: --url: is needed|--application: is needed/ });
   });
 

@@ -165,7 +165,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
     const cases: [string, RegExp][] = [
       ['redeliver', /^lapel: DELIVERY: is needed, or --since/],
       ['redeliver --since yesterday', /"yesterday" is not a time such as/],
-      [`redeliver ${deliveryId} --since 2020-01-01`, /--since: makes no sense with a DELIVERY/],
+      [`redeliver ${deliveryId} --since 2020-01-01`, /--since: cannot be combined with a DELIVERY/],
       ['test deviceEvnt', /"deviceEvnt" is not one of .*did you mean deviceEvent\?/],
       ['listen --port x', /"x" is not a whole number/],
     ];

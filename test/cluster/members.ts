@@ -85,7 +85,7 @@ export async function startMember(
   partitions.serve({
     adopt: async () => void events.emit('partitions'),
     drain: () => drains.hold,
-    letGo: () => undefined,
+    dropLost: () => undefined,
   });
   bus.on('wake', (about) => {
     told.push(about);

@@ -128,7 +128,7 @@ t.test('the operator’s session', async (t) => {
     t.match(await send('DELETE', '/console/session'), { status: 401, code: 'SESSION_ENDED' });
   });
 
-  await t.test('whoever has the token or a session sees all sessions, and ends any', async (t) => {
+  await t.test('with the token or a session one can see and end all sessions', async (t) => {
     const [own, other] = [await login(), await login()];
     const { body } = await send('GET', '/admin/v1/sessions', { cookie: own });
     t.equal(body.sessions.filter((one: { own: boolean }) => one.own).length, 1);

@@ -75,7 +75,7 @@ function commonCases(row: string): Cases {
   }
   if (path.includes('{deviceId}')) {
     cases[404] = {
-      title: 'a deviceId that is no IMEI',
+      title: 'a deviceId that is not an IMEI',
       run: (world) => asked(operation, world.api, target(operation, world, { deviceId: BROKEN_DEVICE })),
     };
   }
@@ -321,13 +321,13 @@ const OWN: Record<string, Cases> = {
     },
   },
   'transaction cancel': {
-    204: { title: 'an unfinished one', run: async ({ api, newTransaction }) => api.delete(await newTransaction()) },
+    204: { title: 'an open transaction', run: async ({ api, newTransaction }) => api.delete(await newTransaction()) },
     404: {
       title: 'transaction not found',
       run: ({ api, device }) => api.delete(`${device.path}/transactions/999999`),
     },
     409: {
-      title: 'it is finished',
+      title: 'a finished transaction',
       async run({ api, newTransaction }) {
         const path = await newTransaction();
         await api.delete(path);
@@ -358,7 +358,7 @@ const OWN: Record<string, Cases> = {
   },
   'delivery log': { 200: PLAIN('delivery log', 'the deliveries of the application') },
   'delivery lookup': {
-    200: { title: 'one of the application', run: async (world) => world.api.get(await newestDelivery(world)) },
+    200: { title: 'a delivery of the application', run: async (world) => world.api.get(await newestDelivery(world)) },
     404: { title: 'delivery not found', run: ({ api, path }) => api.get(`${path}/webhooks/deliveries/${NO_DELIVERY}`) },
   },
   redelivery: {
@@ -371,10 +371,10 @@ const OWN: Record<string, Cases> = {
       run: ({ api, path }) => api.post(`${path}/webhooks/deliveries/${NO_DELIVERY}/redeliver`),
     },
   },
-  'redelivery of a range': { 202: PLAIN('redelivery of a range', 'what was given up') },
+  'redelivery of a range': { 202: PLAIN('redelivery of a range', 'deliveries that were given up') },
   'test event': {
     202: {
-      title: 'to a setting with a URL',
+      title: 'a setting with a URL',
       run: ({ api, path }) => api.post(`${path}/webhooks/test`, { json: { setting: 'deviceEvent' } }),
     },
     404: PLAIN('test event', 'the setting has no URL'),

@@ -2,7 +2,7 @@
 export interface Row {
   key: string;
   scope: string;
-  /** The success and every error status that the row names, without what the contract adds to all operations. */
+  /** The success and every error status of the row, without the statuses that the contract adds to all operations. */
   statuses: number[];
 }
 

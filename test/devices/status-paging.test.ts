@@ -90,21 +90,18 @@ t.test('the list of a hundred thousand devices', async (t) => {
     connection.prepare('DELETE FROM device_status WHERE reported_at = 1 AND length(reported) > 1000').run();
   });
 
-  t.test(
-    'a page reads a range of the index and what belongs to its own rows; nothing is sorted or counted',
-    async (t) => {
-      plans.length = 0;
-      await listActivatedStates(sql, 'app', { after: expected[98_000]!, offset: 0, limit: 10 });
-      t.equal(plans.length, 2, 'nothing is left out, so nothing is counted');
-      await listActivatedStates(sql, 'app', { offset: 98_000, limit: 10 });
-      const range = 'USING COVERING INDEX devices_activated (application_id=? AND device_id>?)';
-      const [total = '', page = '', , leftOut = ''] = plans;
-      t.match(total, /^SEARCH activated_counts USING INDEX/);
-      t.match(page.split('\n'), [`SEARCH d ${range}`, /^SEARCH s USING INDEX/, /^SEARCH p USING INDEX/]);
-      t.equal(leftOut, `SEARCH devices ${range}`);
-      for (const plan of plans) t.notMatch(plan, /SCAN|TEMP B-TREE/);
-    },
-  );
+  t.test('a page reads a range of the index and the data of its own rows; nothing is sorted or counted', async (t) => {
+    plans.length = 0;
+    await listActivatedStates(sql, 'app', { after: expected[98_000]!, offset: 0, limit: 10 });
+    t.equal(plans.length, 2, 'nothing is left out, so nothing is counted');
+    await listActivatedStates(sql, 'app', { offset: 98_000, limit: 10 });
+    const range = 'USING COVERING INDEX devices_activated (application_id=? AND device_id>?)';
+    const [total = '', page = '', , leftOut = ''] = plans;
+    t.match(total, /^SEARCH activated_counts USING INDEX/);
+    t.match(page.split('\n'), [`SEARCH d ${range}`, /^SEARCH s USING INDEX/, /^SEARCH p USING INDEX/]);
+    t.equal(leftOut, `SEARCH devices ${range}`);
+    for (const plan of plans) t.notMatch(plan, /SCAN|TEMP B-TREE/);
+  });
 
   t.test('the count is updated with every activation and deactivation', async (t) => {
     const deviceId = deviceIdOf(COUNT + 5000);

@@ -87,7 +87,7 @@ t.test('the reference in a browser', { skip }, async (t) => {
     t.same(faults, []);
   });
 
-  await t.test('the other pages: links lead there, nothing is refused', async (t) => {
+  await t.test('the other pages can be reached by links, and their policy refuses nothing', async (t) => {
     await page.getByRole('link', { name: 'Devices and webhooks' }).click();
     await page.locator('#recordingSaved summary').click();
     await page.locator('#recordingSaved').getByText('data.connections[].movieFile').waitFor();

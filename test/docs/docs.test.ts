@@ -26,7 +26,7 @@ t.test('documents and reference at the newest release', async (t) => {
   const anonymous = world.anonymous();
   const base = world.service.addresses.http;
 
-  t.test('both documents are in one piece: every reference leads to somewhere in them', async (t) => {
+  t.test('both documents are complete: every reference leads to a place in them', async (t) => {
     for (const path of ['/openapi.json', '/asyncapi.json']) {
       const { body } = await anonymous.get(path);
       const references = valuesOf(body, '$ref') as string[];
@@ -57,7 +57,7 @@ t.test('documents and reference at the newest release', async (t) => {
     t.equal(`mqtt://${messages.servers.mqtt.host}`, world.service.addresses.mqtt);
   });
 
-  t.test('they have nothing that was removed, nor the headers and components for it', async (t) => {
+  t.test('they have no removed fields, and no headers and components for them', async (t) => {
     const { body: api } = await anonymous.get('/openapi.json');
     const { body: messages } = await anonymous.get('/asyncapi.json');
     for (const name of Object.keys(DEPRECATIONS)) t.same(valuesOf([api, messages], name), [], name);
@@ -72,7 +72,7 @@ t.test('documents and reference at the newest release', async (t) => {
     );
   });
 
-  t.test('each file is answered 200 with its type, 304 to who has it, and HEAD without its body', async (t) => {
+  t.test('each file is answered 200 with its type, 304 if it is up to date, and HEAD without its body', async (t) => {
     for (const path of DOCS_FILES) {
       const answer = await fetch(`${base}${path}`, { headers: { 'accept-encoding': 'identity' } });
       const text = await answer.text();
@@ -111,7 +111,7 @@ t.test('documents and reference at the newest release', async (t) => {
     }
   });
 
-  t.test('what is not on the list is a wrong URL, whatever it is spelled like', async (t) => {
+  t.test('a path that is not on the list is a wrong URL, in any spelling', async (t) => {
     for (const path of [
       '/docs/',
       '/docs/index.html',
@@ -135,7 +135,7 @@ t.test('documents and reference at the newest release', async (t) => {
   });
 
   t.test(
-    'the page of events says of every operation what it is given and answers, and of every field its bounds',
+    'the page of events shows parameters and result of every operation, and the bounds of every field',
     async (t) => {
       const { body: messages } = await anonymous.get('/asyncapi.json');
       const { body: page } = (await anonymous.get('/docs/events')) as { body: string };
@@ -191,7 +191,7 @@ t.test('documents and reference at the newest release', async (t) => {
   });
 });
 
-t.test('at a release that still serves it, what is deprecated is marked in the documents', async (t) => {
+t.test('at a release that still serves them, deprecated parts are marked in the documents', async (t) => {
   const world = await startWorld(t, { env: { LAPEL_API_RELEASE: '2026-08' } });
   const anonymous = world.anonymous();
   const { body: api } = await anonymous.get('/openapi.json');
@@ -207,7 +207,7 @@ t.test('at a release that still serves it, what is deprecated is marked in the d
   t.match((await anonymous.get('/docs/events')).body, /webmFile<\/code>.*>deprecated</s);
 });
 
-t.test('If-None-Match and Accept-Encoding are read as HTTP says', async (t) => {
+t.test('If-None-Match and Accept-Encoding follow HTTP', async (t) => {
   const etag = 'W/"a"';
   for (const given of ['W/"a"', '"a"', '*', '"b", W/"a"', ' "b" , "a" ']) t.ok(isKnown(given, { etag }), given);
   for (const given of [undefined, '', '"b"', 'a', 'W/"ab"']) t.notOk(isKnown(given, { etag }), String(given));
@@ -216,7 +216,7 @@ t.test('If-None-Match and Accept-Encoding are read as HTTP says', async (t) => {
     t.notOk(takesGzip(given), String(given));
 });
 
-t.test('text becomes HTML without ever being HTML', async (t) => {
+t.test('text is escaped when it becomes HTML', async (t) => {
   t.equal(
     html`<p title="${'"'}">${'<b>&'}${html`<i>${"'"}</i>`}</p>`.html,
     '<p title="&quot;">&lt;b&gt;&amp;<i>&#39;</i></p>',

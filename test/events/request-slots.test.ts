@@ -5,7 +5,7 @@ import { createFakeClock } from '../fake-clock.ts';
 const of = (developerId: string, applicationId = `${developerId}-app`) => ({ developerId, applicationId });
 
 t.test(
-  'an application whose URL hangs leaves room for the others, and a developer with many for other developers',
+  'an application whose URL hangs leaves slots for others, and so does a developer with many applications',
   async (t) => {
     const slots = createRequestSlots({
       clock: createFakeClock(),
@@ -23,7 +23,7 @@ t.test(
   },
 );
 
-t.test('developers who wait get the slots that become free by turns', async (t) => {
+t.test('waiting developers get free slots in turn', async (t) => {
   const slots = createRequestSlots({
     clock: createFakeClock(),
     bounds: { application: 1, service: 4 },
@@ -40,7 +40,7 @@ t.test('developers who wait get the slots that become free by turns', async (t) 
   t.same(order, ['first', 'second', 'third']);
 });
 
-t.test('who waits too long gets no slot, and takes none from those behind it', async (t) => {
+t.test('a request that waits too long gets no slot, and delays none behind it', async (t) => {
   const clock = createFakeClock();
   const slots = createRequestSlots({ clock, bounds: { application: 1, service: 8 }, longestWaitMs: 60_000 });
   t.equal(slots.enter(of('a')), true);

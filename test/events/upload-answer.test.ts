@@ -25,7 +25,7 @@ t.test('an upload is complete: PUT and no headers unless the answer says so, tim
 });
 
 t.test(
-  'upload URLs are absolute https without credentials, http where it is allowed, at most 8192 characters',
+  'upload URLs are absolute https without credentials, or http if allowed, with at most 8192 characters',
   async (t) => {
     const fault = (url: string, allowHttp = false) => said(() => toUpload({ uploadUrl: url }, allowHttp, []));
     const long = (length: number) => `https://store.example/${'a'.repeat(length - 'https://store.example/'.length)}`;
@@ -42,7 +42,7 @@ t.test(
   },
 );
 
-t.test('headers that the device’s client sets itself, or that are none, are refused by name', async (t) => {
+t.test('headers that the device’s client sets itself, and invalid ones, are refused by name', async (t) => {
   const fault = (headers: Record<string, string>) => said(() => toUpload({ uploadUrl, headers }, false, []));
   const own = ['Host', 'content-LENGTH', 'Connection', 'Transfer-Encoding', 'Upgrade', 'TE', 'Trailer', 'Keep-Alive'];
   for (const name of [...own, 'Proxy-Authorization']) {
@@ -54,7 +54,7 @@ t.test('headers that the device’s client sets itself, or that are none, are re
   t.match(fault({ 'x-amz-acl': 'private', 'Content-Type': 'a/b' }), { method: 'PUT' });
 });
 
-t.test('of several files each name is there, once, and no other; the order is that of the question', async (t) => {
+t.test('with several files each name occurs once, and no other, in the order of the request', async (t) => {
   const urls = (...names: string[]) => ({ urls: names.map((name) => ({ name, uploadUrl: `${uploadUrl}&n=${name}` })) });
   const made = (...names: string[]) => said(() => toUploads(urls(...names), ['a', 'b'], false));
   t.match(made('b', 'a'), { urls: [{ name: 'a' }, { name: 'b' }] });
@@ -68,7 +68,7 @@ t.test('of several files each name is there, once, and no other; the order is th
   );
 });
 
-t.test('times of devices are read to the microsecond, with their offset', async (t) => {
+t.test('times of devices keep microseconds and their offset', async (t) => {
   const at = (text: string) => said(() => fromDeviceTime(text, 'body', 'occurredAt'));
   const start = Date.UTC(2026, 10, 20, 9, 30) * 1000;
   t.equal(at('2026-11-20T09:30:00Z'), start);

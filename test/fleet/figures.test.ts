@@ -25,7 +25,7 @@ t.test('figures of the fleet', async (t) => {
     return { groups: body.groups, others: body.others };
   };
 
-  await t.test('the summary counts devices, what waits, and receivers', async (t) => {
+  await t.test('the summary counts devices, waiting work, and receivers', async (t) => {
     const { body } = await admin.get('/admin/v1/fleet/summary');
     t.match(body, {
       at: '2026-11-20T09:30:00.123456Z',
@@ -59,7 +59,7 @@ t.test('figures of the fleet', async (t) => {
     tenant.receiver.answer({});
   });
 
-  await t.test('devices are counted by what they have', async (t) => {
+  await t.test('devices are counted in groups', async (t) => {
     const software = (...items: [name: string, version: string][]) => ({
       software: items.map(([name, version]) => ({ package: name, version, versionCode: 1 })),
     });
@@ -119,7 +119,7 @@ t.test('figures of the fleet', async (t) => {
     t.match((await cli('summary')).stdout, /devices +\{"total":3/);
   });
 
-  await t.test('of many groups the largest are shown, and how many are in others', async (t) => {
+  await t.test('the largest groups are shown, with the number of devices in all others', async (t) => {
     const file = await world.raw();
     await file.exec(
       Array.from(
@@ -168,7 +168,7 @@ t.test('figures over time', async (t) => {
   await world.idle();
   await pass(world, 10 * SECOND, 10 * SECOND);
 
-  await t.test('every ten seconds what there is and what happened is written down', async (t) => {
+  await t.test('every ten seconds states and events are stored', async (t) => {
     const { stepSeconds, points: found } = await points('2026-11-20T09:00:00Z');
     t.equal(stepSeconds, 10);
     const counted = found.map((point: Record<string, unknown>) => [
@@ -204,7 +204,7 @@ t.test('figures over time', async (t) => {
     t.match(shown.stdout, /^2026-11-20 09:30:20 +1 +1 +1 /m);
   });
 
-  await t.test('it becomes coarser with time, and nothing that happened is lost', async (t) => {
+  await t.test('points become coarser with time, and no event is lost', async (t) => {
     const begun = { at: '2026-11-20T09:30:00.000000Z', created: 2, finished: 2, failed: 1, due: 1, devices: 1 };
     world.clock.advance(3 * HOUR);
     await world.idle();
@@ -225,7 +225,7 @@ t.test('figures over time', async (t) => {
     t.match((await steps()).at(-1), [600, Number]);
   });
 
-  await t.test('it goes after thirty days', async (t) => {
+  await t.test('points are removed after thirty days', async (t) => {
     world.clock.advance(30 * DAY);
     await world.idle();
     await pass(world, 1200 * SECOND, 600 * SECOND);

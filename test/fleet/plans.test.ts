@@ -13,7 +13,7 @@ import { countPending } from '../../src/views/receivers-repository.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 
 // The plans of the statements for counts and lists show which rows they read; they are the same for more rows.
-t.test('figures, webhooks and the audit log look at what their indexes name', async (t) => {
+t.test('figures, webhooks and the audit log read only the rows that their indexes name', async (t) => {
   const { database } = openTestDatabase(t);
   /** The tables that are read, in order, with the way of reading. */
   const readsOf = async (ask: (sql: Sql) => Promise<unknown>): Promise<string[]> => {
@@ -58,7 +58,7 @@ t.test('figures, webhooks and the audit log look at what their indexes name', as
     }
   });
 
-  t.test('what waits is counted in the index of what waits', async (t) => {
+  t.test('waiting work is counted in its own index', async (t) => {
     t.match(await readsOf((sql) => figures.countDueUpTo(sql, 9)), [
       /^SCAN transactions USING COVERING INDEX transactions_due/,
     ]);
@@ -75,7 +75,7 @@ t.test('figures, webhooks and the audit log look at what their indexes name', as
     );
   });
 
-  t.test('webhooks come along their identifiers, also from a time on', async (t) => {
+  t.test('webhooks come in the order of their identifiers, also from a time on', async (t) => {
     const own = await readsOf((sql) => listDeliveries(sql, 'a', { since: 1, until: 9, offset: 0, limit: 9 }));
     for (const step of own)
       t.match(

@@ -7,7 +7,7 @@ import { createFakeClock } from '../fake-clock.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-t.test('answers are remembered for ten seconds, and no longer than somebody asks something else', async (t) => {
+t.test('answers are remembered for ten seconds, and freed when another one is requested', async (t) => {
   const clock = createFakeClock();
   const remembered = createRemembered({ clock });
   let asked = 0;

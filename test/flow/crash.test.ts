@@ -49,45 +49,53 @@ t.setTimeout(30_000 + ROUNDS * 30_000);
 // A process that ends normally writes the compile cache for those that will be killed.
 t.before(() => runMain(t, ['--help']));
 
-t.test('nothing is lost or doubled when it is killed at any moment of a transaction', { buffered: true }, async (t) => {
-  const random = createRandom(SEED * 100);
-  const scene = await startScene(t, { devices: DEVICES, latency: { min: 0, max: 0 } });
-  const { world } = scene;
-  for (let i = 0; i < ROUNDS; i += 1) {
-    for (const { moment, title } of POINTS) {
-      t.comment(title);
-      const repeats = world.repeats();
-      await round(scene, moment, random, `${moment} ${i}`);
-      if (moment === 'webhook') t.ok(world.repeats() > repeats, 'what was not recorded came again, with its id');
+t.test(
+  'nothing is lost or doubled when the service is killed at any moment of a transaction',
+  { buffered: true },
+  async (t) => {
+    const random = createRandom(SEED * 100);
+    const scene = await startScene(t, { devices: DEVICES, latency: { min: 0, max: 0 } });
+    const { world } = scene;
+    for (let i = 0; i < ROUNDS; i += 1) {
+      for (const { moment, title } of POINTS) {
+        t.comment(title);
+        const repeats = world.repeats();
+        await round(scene, moment, random, `${moment} ${i}`);
+        if (moment === 'webhook') t.ok(world.repeats() > repeats, 'what was not recorded came again, with its id');
+      }
     }
-  }
-  t.equal(await world.verify(), world.submitted(), EACH_ONCE);
-});
+    t.equal(await world.verify(), world.submitted(), EACH_ONCE);
+  },
+);
 
-t.test('nothing is lost or doubled when it is killed anywhere under load', { buffered: true }, async (t) => {
-  const random = createRandom(SEED * 100 + 99);
-  const { target, world } = await startScene(t, { devices: 12, latency: { min: 0, max: 6 } });
-  const names = POINTS.map(({ moment }) => moment);
-  let over = false;
+t.test(
+  'nothing is lost or doubled when the service is killed at random moments under load',
+  { buffered: true },
+  async (t) => {
+    const random = createRandom(SEED * 100 + 99);
+    const { target, world } = await startScene(t, { devices: 12, latency: { min: 0, max: 6 } });
+    const names = POINTS.map(({ moment }) => moment);
+    let over = false;
 
-  /** Makes requests through all crashes; without an answer it goes on to the next one. */
-  async function caller(number: number): Promise<void> {
-    const own = createRandom(SEED * 1000 + number);
-    for (let i = 0; !over; i += 1) {
-      const device = world.devices[whole(own, world.devices.length)]!;
-      const transactionId = await world.setWifi(device, `caller ${number}, ${i}`);
-      if (transactionId === undefined) await target.up();
-      else if (own() < 0.2) await world.cancel(device, transactionId);
+    /** Makes requests through all crashes; without an answer it goes on to the next one. */
+    async function caller(number: number): Promise<void> {
+      const own = createRandom(SEED * 1000 + number);
+      for (let i = 0; !over; i += 1) {
+        const device = world.devices[whole(own, world.devices.length)]!;
+        const transactionId = await world.setWifi(device, `caller ${number}, ${i}`);
+        if (transactionId === undefined) await target.up();
+        else if (own() < 0.2) await world.cancel(device, transactionId);
+      }
     }
-  }
-  const callers = Array.from({ length: 6 }, (_, number) => caller(number));
-  for (let i = 0; i < ROUNDS * 3; i += 1) {
-    const moment = names[whole(random, names.length)]!;
-    await actAt(world.moments, { moment, nth: 1 + whole(random, 60), delay: random() * 3 }, target.kill);
-    await target.restart();
-  }
-  over = true;
-  await Promise.all(callers);
-  await world.settled();
-  t.equal(await world.verify(), world.submitted(), EACH_ONCE);
-});
+    const callers = Array.from({ length: 6 }, (_, number) => caller(number));
+    for (let i = 0; i < ROUNDS * 3; i += 1) {
+      const moment = names[whole(random, names.length)]!;
+      await actAt(world.moments, { moment, nth: 1 + whole(random, 60), delay: random() * 3 }, target.kill);
+      await target.restart();
+    }
+    over = true;
+    await Promise.all(callers);
+    await world.settled();
+    t.equal(await world.verify(), world.submitted(), EACH_ONCE);
+  },
+);

@@ -107,7 +107,7 @@ t.test('events of devices', async (t) => {
       await world.idle();
     });
 
-    t.test(`${setting} unset: ${type} is dropped, counted, and acknowledged all the same`, async (t) => {
+    t.test(`${setting} unset: ${type} is dropped, counted, and acknowledged nevertheless`, async (t) => {
       await configure(...SETTINGS.filter((name) => name !== setting));
       const [before, requests] = [await dropped(setting), sink.requests.length];
       await send(link, row);
@@ -127,7 +127,7 @@ t.test('events of devices', async (t) => {
     await sink.next();
   });
 
-  t.test('what a device says cannot pass for another device, application or event', async (t) => {
+  t.test('a message of a device cannot pass for another device, application or event', async (t) => {
     const forged = { callId: CALL, deviceId: 'x', applicationId: 'y', eventId: 'z' };
     const eventId = await send(link, { type: 'call.started', data: forged });
     const { data } = checkWebhook((await sink.next()).body);
@@ -137,7 +137,7 @@ t.test('events of devices', async (t) => {
     t.same(types.sort(), ['call', 'custom'], 'nor make up labels of metrics');
   });
 
-  t.test('wrong events are answered on the errors topic with every faulty field, and dropped', async (t) => {
+  t.test('wrong events are reported on the errors topic with every faulty field, and dropped', async (t) => {
     const requests = sink.requests.length;
     const call = { type: 'call.started', occurredAt: OCCURRED, data: { callId: CALL } };
     const saved = { type: 'recording.saved', occurredAt: OCCURRED };
@@ -189,7 +189,7 @@ t.test('events of devices', async (t) => {
     t.equal(sink.requests.length, requests);
   });
 
-  t.test('events of a device that is not activated are answered on the errors topic', async (t) => {
+  t.test('events of a device that is not activated are reported on the errors topic', async (t) => {
     const fresh = await world.registerDevice();
     const idle = await world.connect(fresh);
     await send(idle, ROWS[0]!);
@@ -220,7 +220,7 @@ t.test('events of devices', async (t) => {
     await world.idle();
     t.equal(sink.requests.length, requests);
 
-    t.test('an event is known for 30 days; then its row goes when the device sends another one', async (t) => {
+    t.test('an event is known for 30 days; then its row is removed when the device sends another one', async (t) => {
       world.clock.advance(30 * 24 * 3600 * 1000);
       await send(again, event, 'same');
       await world.idle();

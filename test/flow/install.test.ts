@@ -60,7 +60,7 @@ t.test('op 28: the command carries a URL that is made at delivery and serves the
   });
 });
 
-t.test('op 28: 400 without a started distribution or without a binary; 404 for what does not exist', async (t) => {
+t.test('op 28: 400 without a started distribution or without a binary; 404 for an unknown version', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
@@ -77,30 +77,33 @@ t.test('op 28: 400 without a started distribution or without a binary; 404 for w
   t.match(await install('1.0.0'), { status: 400, body: { reason: 'binary is deleted.' } });
 });
 
-t.test('what is deleted or stopped between op 28 and its delivery fails without the device', async (t) => {
-  const world = await startWorld(t);
-  const tenant = await world.createTenant();
-  const device = await world.activatedDevice(tenant);
-  await distribute(tenant, '1.0.0', apk('camera-1.0.0.apk'));
-  await distribute(tenant, '1.1.0', apk('camera-1.1.0.apk'));
-  await device.link.drop();
-  const put = async (version: string) =>
-    transactionIdOf(await tenant.api.put(`${device.path}/apps`, { json: { package: CAMERA, version } }));
-  const [deleted, stopped] = [await put('1.0.0'), await put('1.1.0')];
-  const behind = transactionIdOf(await tenant.api.delete(device.path));
-  await tenant.api.delete(`${tenant.path}/packages/${CAMERA}/versions/1.0.0/binaries`);
-  await tenant.api.delete(`${tenant.path}/packages/${CAMERA}/versions/1.1.0/distributions`);
-  const link = await world.connect(device);
-  t.match(await link.command(), { transactionId: behind }, 'the device hears of what comes after them only');
-  const results = [(await tenant.event()).data.transaction, (await tenant.event()).data.transaction];
-  results.sort((a, b) => Number(a['transactionId']) - Number(b['transactionId']));
-  t.match(results, [
-    { transactionId: deleted, status: 'failed', attempts: 0, error: { code: 'BINARY_DELETED' } },
-    { transactionId: stopped, status: 'failed', attempts: 0, error: { code: 'DISTRIBUTION_STOPPED' } },
-  ]);
-  const never = 'SELECT subject FROM transactions WHERE published_at IS NULL ORDER BY transaction_id';
-  t.same(await (await world.raw()).all(never), [{ subject: `${CAMERA}@1.0.0` }, { subject: `${CAMERA}@1.1.0` }]);
-});
+t.test(
+  'an installation whose version is deleted or stopped before its delivery fails without the device',
+  async (t) => {
+    const world = await startWorld(t);
+    const tenant = await world.createTenant();
+    const device = await world.activatedDevice(tenant);
+    await distribute(tenant, '1.0.0', apk('camera-1.0.0.apk'));
+    await distribute(tenant, '1.1.0', apk('camera-1.1.0.apk'));
+    await device.link.drop();
+    const put = async (version: string) =>
+      transactionIdOf(await tenant.api.put(`${device.path}/apps`, { json: { package: CAMERA, version } }));
+    const [deleted, stopped] = [await put('1.0.0'), await put('1.1.0')];
+    const behind = transactionIdOf(await tenant.api.delete(device.path));
+    await tenant.api.delete(`${tenant.path}/packages/${CAMERA}/versions/1.0.0/binaries`);
+    await tenant.api.delete(`${tenant.path}/packages/${CAMERA}/versions/1.1.0/distributions`);
+    const link = await world.connect(device);
+    t.match(await link.command(), { transactionId: behind }, 'the device hears of what comes after them only');
+    const results = [(await tenant.event()).data.transaction, (await tenant.event()).data.transaction];
+    results.sort((a, b) => Number(a['transactionId']) - Number(b['transactionId']));
+    t.match(results, [
+      { transactionId: deleted, status: 'failed', attempts: 0, error: { code: 'BINARY_DELETED' } },
+      { transactionId: stopped, status: 'failed', attempts: 0, error: { code: 'DISTRIBUTION_STOPPED' } },
+    ]);
+    const never = 'SELECT subject FROM transactions WHERE published_at IS NULL ORDER BY transaction_id';
+    t.same(await (await world.raw()).all(never), [{ subject: `${CAMERA}@1.0.0` }, { subject: `${CAMERA}@1.1.0` }]);
+  },
+);
 
 t.test('a command that is being prepared keeps its place in the order', async (t) => {
   const world = await startWorld(t);
@@ -164,7 +167,7 @@ t.test('a firmware update goes to a version of op 29’s list', async (t) => {
   t.match(await device.link.command(), { operation: 'updateFirmware', parameters: { ...json, size: 8 } });
 });
 
-t.test('the firmware of a device is read as it last reported it', async (t) => {
+t.test('the firmware of a device is the last reported one', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);

@@ -21,7 +21,7 @@ t.test('a device whose firmware is too old for Bluetooth operations', async (t) 
     link.puback(command.packet);
   };
 
-  t.test('is not warned of before it has told its versions', async (t) => {
+  t.test('gets no warning before it has reported its versions', async (t) => {
     const id = await ask();
     t.match(await read(id), { warning: null });
     await take(id);
@@ -29,7 +29,7 @@ t.test('a device whose firmware is too old for Bluetooth operations', async (t) 
     t.equal((await tenant.event()).type, 'transaction.succeeded');
   });
 
-  t.test('is asked all the same, leaves it unprocessed, and holds up nothing that comes after it', async (t) => {
+  t.test('is asked nevertheless, ignores the command, and later commands are not delayed', async (t) => {
     await report({ firmwareVersion: '9.000.4', managementClientVersion: '2.3.1' });
     const warning = { code: 'FIRMWARE_TOO_OLD', message: /firmware 9\.000\.4;/ };
     const unanswered = await ask();
@@ -58,7 +58,7 @@ t.test('a device whose firmware is too old for Bluetooth operations', async (t) 
     t.match(await read(unanswered), { status: 'cancelled', warning: null });
   });
 
-  t.test('is warned of also for its management client, and no more when it was updated', async (t) => {
+  t.test('gets a warning also for its management client, and none after an update', async (t) => {
     await report({ firmwareVersion: '9.001.0', managementClientVersion: '2.3.0' });
     const id = transactionIdOf(await api.post(`${device.path}/bluetooth/devices`, { json: { macAddress: MAC } }));
     t.match(await read(id), { warning: { message: /management client 2\.3\.0;/ } });

@@ -46,7 +46,7 @@ t.test('presence of a device', async (t) => {
     await link.next('pingresp');
   };
 
-  t.test('every packet of a device counts: its login, its messages, its pings, its goodbye', async (t) => {
+  t.test('every packet of a device counts as presence: login, messages, pings, DISCONNECT', async (t) => {
     t.match(await status(), { connected: true, lastSeenAt: START });
     clock.advance(1000);
     t.match(await status(), { lastSeenAt: START }, 'time alone is nothing of the device');
@@ -69,7 +69,7 @@ t.test('presence of a device', async (t) => {
   });
 
   t.test(
-    'after a crash nobody is connected, and a device was last seen a minute before the crash or later',
+    'after a crash no device is connected, and the last-seen time is at most a minute older than the crash',
     async (t) => {
       clock.advance(60_000);
       await world.idle();
@@ -89,29 +89,32 @@ t.test('presence of a device', async (t) => {
     },
   );
 
-  t.test('what a device reported counts after a crash in any case', async (t) => {
+  t.test('a status report updates the last-seen time even if a crash follows', async (t) => {
     link.publish('status', {});
     await link.next('puback');
     const crashed = await afterCrash(t, world, tenant, device.deviceId);
     t.match(await crashed.status(), { connected: false, lastSeenAt: after(2, 5), reportedAt: after(2, 5) });
   });
 
-  t.test('a device that leaves is written within a second, and nothing more is written while it is away', async (t) => {
-    clock.advance(100_000);
-    await world.idle();
-    await ping();
-    await link.drop();
-    while ((await status()).connected);
-    clock.advance(1000);
-    const crashed = await afterCrash(t, world, tenant, device.deviceId);
-    t.match(await crashed.status(), { connected: false, lastSeenAt: after(3, 45) });
-    const before = writes();
-    clock.advance(600_000);
-    await world.idle();
-    t.equal(writes(), before);
-  });
+  t.test(
+    'the presence of a device that leaves is stored within a second, and not again while it is offline',
+    async (t) => {
+      clock.advance(100_000);
+      await world.idle();
+      await ping();
+      await link.drop();
+      while ((await status()).connected);
+      clock.advance(1000);
+      const crashed = await afterCrash(t, world, tenant, device.deviceId);
+      t.match(await crashed.status(), { connected: false, lastSeenAt: after(3, 45) });
+      const before = writes();
+      clock.advance(600_000);
+      await world.idle();
+      t.equal(writes(), before);
+    },
+  );
 
-  t.test('of many messages in a minute one is written', async (t) => {
+  t.test('many messages in a minute make one write', async (t) => {
     link = await world.connect(device);
     clock.advance(60_000);
     await world.idle();
@@ -126,7 +129,7 @@ t.test('presence of a device', async (t) => {
     t.equal(writes(), before + 1);
   });
 
-  t.test('a stop in good order loses nothing', async (t) => {
+  t.test('a stop in order loses nothing', async (t) => {
     clock.advance(5000);
     await ping();
     const { lastSeenAt } = await status();
@@ -135,7 +138,7 @@ t.test('presence of a device', async (t) => {
     t.match(await status(), { connected: false, lastSeenAt });
   });
 
-  t.test('a device that is removed takes its presence along, and one that is registered anew has none', async (t) => {
+  t.test('the presence of a removed device is removed, and a device that is registered again has none', async (t) => {
     const { deviceId, credential } = await world.registerDevice();
     const gone = await world.connect({ deviceId, credential });
     await world.idle();

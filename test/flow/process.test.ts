@@ -32,7 +32,7 @@ async function halfSent({ application: { port, token, path } }: CrashWorld, devi
 t.jobs = 2;
 
 t.test(
-  'SIGTERM under load: what is in flight is answered, the exit code is 0, nothing is lost',
+  'SIGTERM under load: requests in flight are answered, the exit code is 0, nothing is lost',
   { buffered: true },
   async (t) => {
     const target = await startCrashTarget(t);
@@ -127,7 +127,7 @@ t.test('a bad setting ends the start with 78 and its name', { buffered: true }, 
   );
 });
 
-t.test('a database that cannot be used is told of in words at any log level', { buffered: true }, async (t) => {
+t.test('an unusable database is reported with a sentence at any log level', { buffered: true }, async (t) => {
   const folder = t.testdir({ 'lapel.db': 'this is no database'.repeat(100) });
   const { code, stderr, stdout } = await runMain(t, ['serve'], { LAPEL_DATA_DIR: folder, LAPEL_LOG_LEVEL: 'silent' });
   t.equal(code, 70);
@@ -135,7 +135,7 @@ t.test('a database that cannot be used is told of in words at any log level', { 
   t.equal(stdout, '');
 });
 
-t.test('lapel doctor looks at a folder, whether a service has it or not', { buffered: true }, async (t) => {
+t.test('lapel doctor checks a folder, whether a service uses it or not', { buffered: true }, async (t) => {
   const folders = t.testdir({ good: {}, bad: { 'lapel.db': 'this is no database'.repeat(100) } });
   const folder = join(folders, 'good');
   const doctor = (...options: string[]) => runMain(t, ['doctor', '--data-dir', folder, ...options]);
@@ -220,7 +220,7 @@ t.test('SIGHUP with TLS', { buffered: true, skip }, async (t) => {
 });
 
 t.test(
-  'with few files to open, connections that say nothing take none from devices and webhooks',
+  'with a low limit of open files, silent connections take none from devices and webhooks',
   { buffered: true },
   async (t) => {
     const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() }, 400);
@@ -243,7 +243,7 @@ t.test(
 );
 
 const noPrlimit = spawnSync('prlimit', ['--version']).status !== 0 && 'there is no prlimit to take files away with';
-t.test('a process that can open no more files says so', { buffered: true, skip: noPrlimit }, async (t) => {
+t.test('a process that can open no more files reports it', { buffered: true, skip: noPrlimit }, async (t) => {
   const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() });
   spawnSync('prlimit', ['--nofile=20:', '--pid', String(service.pid)]);
   await service.said('the limit of open files is reached');
@@ -261,7 +261,7 @@ t.test('serve --help prints every setting with its default', { buffered: true },
   }
 });
 
-t.test('an unknown command or option ends with 2 and tells what there is', { buffered: true }, async (t) => {
+t.test('an unknown command or option ends with 2 and lists the valid ones', { buffered: true }, async (t) => {
   const command = await runMain(t, ['server']);
   t.equal(command.code, 2);
   t.match(command.stderr, /unknown command "server"[\s\S]*lapel serve/);
@@ -270,7 +270,7 @@ t.test('an unknown command or option ends with 2 and tells what there is', { buf
   t.match(option.stderr, /--htp-port[\s\S]*lapel serve --help/);
 });
 
-t.test('options on the command line win over the environment', { buffered: true }, async (t) => {
+t.test('options on the command line take precedence over the environment', { buffered: true }, async (t) => {
   const { code, stderr } = await runMain(t, ['serve', '--http-port', 'x'], { LAPEL_HTTP_PORT: 'y' });
   t.equal(code, 78);
   t.match(stderr, /LAPEL_HTTP_PORT.*"x"/);

@@ -20,7 +20,7 @@ t.test('two nodes', { skip }, async (t) => {
   const answerOf = ({ status, body }: { status: number; body: { message?: string } }) =>
     status < 300 ? status : `${status} ${body.message}`;
 
-  await t.test('activate no more devices than contracted', async (t) => {
+  await t.test('no more devices are activated than contracted', async (t) => {
     const few = await a.createTenant('few', { deviceLimit: 1 });
     const second = await b.admin().post('/admin/v1/developers/few/applications', { json: { name: 'another' } });
     const other = await b.clientOf(second.body.applicationId, second.body.secret);
@@ -36,7 +36,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.same(answers.map(answerOf), [201, '403 not contracted or activation limit exceeded.']);
   });
 
-  await t.test('give a clientId to one device, also of two developers', async (t) => {
+  await t.test('a clientId is given to one device, also with two developers', async (t) => {
     const foreign = await a.createTenant('foreign');
     const other = await b.clientOf(foreign.applicationId, foreign.secret);
     const [one, two] = [await a.registerDevice(), await a.registerDevice('foreign')];
@@ -48,7 +48,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.same(new Set(answers.map(answerOf)), new Set([201, '403 ClientId is already in use.']));
   });
 
-  await t.test('store no more for a device than the bound', async (t) => {
+  await t.test('the bound of stored commands for a device holds', async (t) => {
     const { deviceId } = await a.activatedDevice(tenant);
     await query(
       `INSERT INTO transactions (device_id, application_id, operation, status, due, attempts, created_at, updated_at)
@@ -61,7 +61,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.same(answers.map(answerOf), [201, '429 the device has 1000 unfinished transactions.']);
   });
 
-  await t.test('give a device its commands in the order of their identifiers', async (t) => {
+  await t.test('a device gets its commands in the order of their identifiers', async (t) => {
     const device = await a.activatedDevice(tenant);
     const wifi = (api: typeof at.a, headers?: Record<string, string>) => () =>
       api.put(`${device.path}/settings/wifi`, { json: WIFI, ...(headers && { headers }) });
@@ -76,7 +76,7 @@ t.test('two nodes', { skip }, async (t) => {
     );
   });
 
-  await t.test('finish a transaction once', async (t) => {
+  await t.test('each transaction is finished once', async (t) => {
     const device = await a.activatedDevice(tenant);
     const submitted = await at.a.put(`${device.path}/settings/wifi`, { json: WIFI });
     const transactionId = transactionIdOf(submitted);
@@ -92,7 +92,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.same(events, [{ type: 'transaction.succeeded' }]);
   });
 
-  await t.test('count activated devices of several applications, and never wait for each other', async (t) => {
+  await t.test('the counts of activated devices of several applications are right, without deadlocks', async (t) => {
     const three = [await a.createTenant('one'), await a.createTenant('mid'), await a.createTenant('two')];
     const activating = async (node: typeof a, of: number) => {
       const { developerId, api, path: own } = three[of] as (typeof three)[number];
@@ -119,7 +119,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.same(counts, [{ n: 2 }, { n: 2 }, { n: 3 }]);
   });
 
-  await t.test('let nobody in with a credential that is being replaced', async (t) => {
+  await t.test('a credential that is being replaced is refused', async (t) => {
     const device = await a.registerDevice();
     const link = await b.open(device);
     // The login has read the credential, and has not claimed the device yet.
@@ -131,7 +131,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.same([replaced.status, connack.returnCode], [201, 4]);
   });
 
-  await t.test('take an event that a device sends right behind the end of its activation', async (t) => {
+  await t.test('an event right after the end of an activation is accepted', async (t) => {
     const few = await a.createTenant('eager', { deviceLimit: 10 });
     for (let round = 0; round < 8; round += 1) {
       const device = await a.registerDevice('eager');
@@ -147,7 +147,7 @@ t.test('two nodes', { skip }, async (t) => {
     }
   });
 
-  await t.test('settle what a device answers with a NUL character', async (t) => {
+  await t.test('an answer with a NUL character is settled', async (t) => {
     const device = await a.activatedDevice(tenant);
     const submitted = await at.a.put(`${device.path}/settings/wifi`, { json: WIFI });
     const transactionId = transactionIdOf(submitted);
@@ -159,7 +159,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.match(body, { status: 'failed', error: { code: 'A\ufffd', message: 'no\ufffdreason' } });
   });
 
-  await t.test('carry out a request with an Idempotency-Key once', async (t) => {
+  await t.test('a request with an Idempotency-Key is carried out once, at two nodes', async (t) => {
     const { deviceId } = await a.activatedDevice(tenant);
     const headers = { 'idempotency-key': '"one"' };
     const submit = (api: typeof at.a) => () =>
@@ -170,7 +170,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.equal(second.headers['idempotency-replayed'], 'true');
   });
 
-  await t.test('answer the repetition of an activation as the first, and do not refuse it', async (t) => {
+  await t.test('a repeated activation gets the first answer, and is not refused', async (t) => {
     const { deviceId } = await a.registerDevice();
     const headers = { 'idempotency-key': '"activation"' };
     const activate = (api: typeof at.a) => () => api.post(`${path}/devices/${deviceId}`, { json: {}, headers });
@@ -179,7 +179,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.equal(transactionIdOf(first), transactionIdOf(second));
   });
 
-  await t.test('refuse a key that comes with two requests', async (t) => {
+  await t.test('an Idempotency-Key with two different requests is refused', async (t) => {
     const [one, two] = [await a.activatedDevice(tenant), await a.activatedDevice(tenant)];
     const headers = { 'idempotency-key': '"two"' };
     const [first, second] = await meet(
@@ -199,7 +199,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.equal(stored.length, 1, 'it left nothing behind');
   });
 
-  await t.test('give the name of a package to one developer', async (t) => {
+  await t.test('the name of a package is given to one developer', async (t) => {
     const rival = await a.createTenant('rival');
     const other = await b.clientOf(rival.applicationId, rival.secret);
     const wanted = { package: 'com.example.wanted', version: '1.0.0', fileSize: 5 };
@@ -213,7 +213,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.equal(versions.length, 1, 'and no version of another one is in it');
   });
 
-  await t.test('lose no change of a version', async (t) => {
+  await t.test('no change of a version is lost', async (t) => {
     const packages = `${path}/packages`;
     await at.a.post(packages, { json: { package: 'com.example.changed' } });
     const versions = `${packages}/com.example.changed/versions`;
@@ -229,7 +229,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.same(row, { description: 'changed', started: true });
   });
 
-  await t.test('register no version in a package that goes', async (t) => {
+  await t.test('no version is registered in a package that is being deleted', async (t) => {
     const packages = `${path}/packages`;
     await at.a.post(packages, { json: { package: 'com.example.gone' } });
     const [removed, registered] = await meet(
@@ -240,7 +240,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.same([removed.status, registered.status], [204, 404]);
   });
 
-  await t.test('delete no application that gets a device', async (t) => {
+  await t.test('an application that gets a device is not deleted', async (t) => {
     const brief = await a.createTenant('brief');
     const { deviceId } = await a.registerDevice('brief');
     const [activated, deleted] = await meet(
@@ -251,7 +251,7 @@ t.test('two nodes', { skip }, async (t) => {
     t.same([activated.status, deleted.status], [201, 409]);
   });
 
-  await t.test('lose no setting of an application, and nothing of a developer', async (t) => {
+  await t.test('no change of a setting or of a developer is lost', async (t) => {
     const url = `${tenant.receiver.url}/calls`;
     await meet(
       'applications',

@@ -48,7 +48,7 @@ async function acknowledged(link: RawDevice): Promise<Response> {
   return body;
 }
 
-t.test('what a device asks is answered', async (t) => {
+t.test('requests of devices are answered', async (t) => {
   const { world, tenant, device, customer, answers } = await setUp(t);
   let { link } = device;
   /** Resolves when everything that the device sent is carried out. */
@@ -77,7 +77,7 @@ t.test('what a device asks is answered', async (t) => {
     t.same(link.pending('publish'), [], 'each of them once');
   });
 
-  t.test('requests beyond four at a time wait for their turn, and are asked of the customer', async (t) => {
+  t.test('requests beyond four at a time wait for their turn, and then reach the customer', async (t) => {
     const before = customer.requests.length;
     for (const requestId of ['1', '2', '3', '4', '5', '6', '7', '8', '9']) ask(link, requestId);
     const got = new Set<string>();
@@ -89,7 +89,7 @@ t.test('what a device asks is answered', async (t) => {
     t.equal(customer.requests.length, before + 9);
   });
 
-  t.test('an answer without PUBACK comes again with the next connection, and is the same one', async (t) => {
+  t.test('an answer without PUBACK is repeated at the next connection, unchanged', async (t) => {
     ask(link, 'unacknowledged');
     const first = await response(link);
     await again();
@@ -100,7 +100,7 @@ t.test('what a device asks is answered', async (t) => {
     t.same(link.pending('publish'), [], 'with its PUBACK it is done');
   });
 
-  t.test('what the service was stopped in is carried out after its start, once', async (t) => {
+  t.test('a request that a stop interrupted is carried out after the next start, once', async (t) => {
     customer.answer({ hang: true });
     const before = customer.requests.length;
     for (const requestId of ['hangs 1', 'hangs 2', 'hangs 3', 'hangs 4', 'waits']) ask(link, requestId);
@@ -116,7 +116,7 @@ t.test('what a device asks is answered', async (t) => {
   });
 
   t.test(
-    'a request of QoS 2 that comes again after a crash has one answer, and its identifier is no way around that',
+    'a request of QoS 2 that is repeated after a crash has one answer, whatever its packet identifier',
     async (t) => {
       const publish = (requestId: string, messageId: number, dup: boolean): void =>
         link.send({
@@ -146,7 +146,7 @@ t.test('what a device asks is answered', async (t) => {
     },
   );
 
-  t.test('an identifier that is used for another request is another request', async (t) => {
+  t.test('the same requestId with other data is another request', async (t) => {
     ask(link, 'same');
     const first = await acknowledged(link);
     link.publish('requests', { requestId: 'same', type: 'fileUploadUrl', data: fileOf('other') });
@@ -164,7 +164,7 @@ t.test('what a device asks is answered', async (t) => {
     );
   });
 
-  t.test('a device that takes no answers is told to ask later, and its other messages go on', async (t) => {
+  t.test('a device that takes no answers gets BUSY, and its other messages continue', async (t) => {
     await tenant.renew();
     const other = await world.activatedDevice(tenant);
     for (let count = 0; count < STORED.requests + 1; count += 1) ask(other.link, `unread ${count}`, 'somethingElse');
@@ -178,7 +178,7 @@ t.test('what a device asks is answered', async (t) => {
     await settled(other.link);
   });
 
-  t.test('a request that still waits when its device is deactivated is asked of nobody', async (t) => {
+  t.test('a request that waits while its device is deactivated does not reach the customer', async (t) => {
     const other = await world.activatedDevice(tenant);
     customer.answer({ hang: true });
     const before = customer.requests.length;

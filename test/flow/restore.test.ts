@@ -64,7 +64,7 @@ async function activated(world: World, tenant: Tenant) {
 }
 
 onBoth(t, async (t, database) => {
-  await t.test('after a restore no number is given again: what is new is carried out', async (t) => {
+  await t.test('after a restore no number is given again, so new commands are carried out', async (t) => {
     const { log, lines } = loudLog();
     const world = await startWorld(t, { database, log });
     const tenant = await world.createTenant();
@@ -133,7 +133,7 @@ onBoth(t, async (t, database) => {
     t.match(metrics, new RegExp(`lapel_numbers_raised_total\\{reason="${last}"\\} 1`));
   });
 
-  await t.test('a database that is another one all at once is noticed while the service runs', async (t) => {
+  await t.test('a database that is replaced while the service runs is noticed', async (t) => {
     if (database === 'sqlite') return t.pass('the folder is locked as long as it runs');
     const { log, lines } = loudLog();
     const world = await startWorld(t, { database, log });
@@ -164,7 +164,7 @@ onBoth(t, async (t, database) => {
   });
 });
 
-t.test('a copy of the data folder is told by its start and by lapel doctor, and has numbers of its own', async (t) => {
+t.test('a copy of the data folder is reported at its start and by lapel doctor, and uses other numbers', async (t) => {
   const folders = t.testdir({ original: {}, copy: {} });
   const world = await startWorld(t, { database: 'sqlite', dataDir: join(folders, 'original') });
   const tenant = await world.createTenant();

@@ -29,7 +29,7 @@ t.test('a REST call reaches an online device and comes back as a signed webhook'
   t.match(record.body, { status: 'succeeded', attempts: 1, result: { joined: 'office' }, error: null });
 });
 
-t.test('a command for an offline device waits and is delivered when it comes', async (t) => {
+t.test('a command for an offline device is delivered when the device connects', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
@@ -46,7 +46,7 @@ t.test('a command for an offline device waits and is delivered when it comes', a
   t.match(await link.command(), { transactionId: second, operation: 'setApn', attempt: 1 });
 });
 
-t.test('commands queued before a restart are delivered after it, and the session is still there', async (t) => {
+t.test('commands queued before a restart are delivered after it, and the session still exists', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
@@ -87,7 +87,7 @@ t.test('on every connection the device gets its unfinished commands again with a
   });
 });
 
-t.test('a command that is never answered holds up nothing behind it', async (t) => {
+t.test('a command that is never answered delays no later one', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const { link, path } = await world.activatedDevice(tenant);
@@ -100,7 +100,7 @@ t.test('a command that is never answered holds up nothing behind it', async (t) 
 });
 
 t.test(
-  'a bounded number of unacknowledged commands is in flight; a PUBACK lets the next one go, in order',
+  'a bounded number of commands is in flight without PUBACK; a PUBACK releases the next one, in order',
   async (t) => {
     const world = await startWorld(t);
     const tenant = await world.createTenant();
@@ -149,7 +149,7 @@ t.test('a device that answers its commands and never sends PUBACK gets all of th
   t.equal(device.link.pending('publish').length, 16, 'and the window is what it was');
 });
 
-t.test('PUBACK makes a transaction delivered; a clean session has no such state', async (t) => {
+t.test('a PUBACK makes a transaction delivered', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);

@@ -10,7 +10,7 @@ const CREDENTIALS = { accessKeyId: 'AKIATEST', secretAccessKey: 'a secret of the
 const VERSION = { package: 'com.example.camera', version: '1.0.0' };
 
 t.test(
-  'an install waits for an object store that is away, in its place; nothing fails, and what is cancelled meanwhile never goes out',
+  'an install waits in its place for an unavailable object store; nothing fails, and a cancelled install is never sent',
   async (t) => {
     // An own store, configured like any S3-compatible one; its credentials come from the AWS chain.
     process.env['AWS_ACCESS_KEY_ID'] = CREDENTIALS.accessKeyId;

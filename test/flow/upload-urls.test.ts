@@ -72,7 +72,7 @@ t.test('upload URLs that devices ask for', async (t) => {
       ?.value;
   };
 
-  t.test('a recording goes all the way: URLs, uploads, and the notification with its movieFile', async (t) => {
+  t.test('a recording passes all steps: URLs, uploads, and the notification with its movieFile', async (t) => {
     const store = await createTestReceiver(t);
     customer.answer(({ body }) => {
       const { files } = (JSON.parse(body.toString()) as { data: { files: { name: string; contentType: string }[] } })
@@ -128,7 +128,7 @@ t.test('upload URLs that devices ask for', async (t) => {
     t.match(checkWebhook(event.body), { type: 'recording.saved', data: saved });
   });
 
-  t.test('a file gets its URL; what the answer leaves out has its default', async (t) => {
+  t.test('a file gets its URL, with defaults for missing members of the answer', async (t) => {
     customer.answer(json({ uploadUrl: 'https://store.example/a', more: { than: 'asked' } }));
     await ask(link, 'fileUploadUrl', FILE);
     t.same((await answerOf(link)).data, { uploadUrl: 'https://store.example/a', method: 'PUT', headers: {} });
@@ -138,7 +138,7 @@ t.test('upload URLs that devices ask for', async (t) => {
     t.equal(await sampleOf('uploadUrlRequests', { type: 'fileUploadUrl', outcome: 'answered' }), 1);
   });
 
-  t.test('each answer that is of no use is an error that says why, and an event to the customer', async (t) => {
+  t.test('each unusable answer is an error with its reason, and an event to the customer', async (t) => {
     const good = 'https://store.example/a';
     const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
     const cases: [string, TestAnswer, string][] = [
@@ -181,7 +181,7 @@ t.test('upload URLs that devices ask for', async (t) => {
       [
         'a line end in a header',
         json({ uploadUrl: good, headers: { a: 'b\r\nc: d' } }),
-        'the answer cannot be used: headers.a: String should have no control characters but tabs, and no characters above U+00FF.',
+        'the answer cannot be used: headers.a: String should have no control characters except tabs, and no characters above U+00FF.',
       ],
       [
         'many headers',
@@ -219,7 +219,7 @@ t.test('upload URLs that devices ask for', async (t) => {
   });
 
   t.test(
-    '5xx, 429, a lost connection and a timeout are asked once more, a second later, under the same id',
+    'after a 5xx, a 429, a lost connection or a timeout the service asks once more, a second later, with the same id',
     async (t) => {
       const gone = await createTestReceiver(t);
       await gone.close();
@@ -283,7 +283,7 @@ t.test('upload URLs that devices ask for', async (t) => {
     },
   );
 
-  t.test('a request that is wrong is answered with every faulty field, and nobody is asked', async (t) => {
+  t.test('a wrong request is answered with every faulty field, and does not reach the customer', async (t) => {
     const before = customer.requests.length;
     const cases: ['fileUploadUrl' | 'recordingUploadUrls', object, string][] = [
       ['fileUploadUrl', { ...FILE, size: -1 }, 'size: Input should be greater than or equal to 0'],
@@ -309,7 +309,7 @@ t.test('upload URLs that devices ask for', async (t) => {
     ['recordingUploadUrls', recording('a'), ['callRecGetMultiPresignedUrl', 'callFileSendEvent']],
   ] as const) {
     for (const setting of settings) {
-      t.test(`${setting} unset: ${type} is answered NOT_CONFIGURED, and nobody is asked`, async (t) => {
+      t.test(`${setting} unset: ${type} is answered NOT_CONFIGURED, and does not reach the customer`, async (t) => {
         const before = customer.requests.length;
         await configure({ ...all, [setting]: null });
         await ask(link, type, data);
@@ -327,7 +327,7 @@ t.test('upload URLs that devices ask for', async (t) => {
     t.same((await answerOf(other)).error, { code: 'NOT_ACTIVATED', message: 'device is not activated.' });
   });
 
-  t.test('a customer who is slow holds up neither PUBACKs nor other messages nor other devices', async (t) => {
+  t.test('a slow customer delays neither PUBACKs nor other messages nor other devices', async (t) => {
     customer.answer({ hang: true });
     const asked = customer.requests.length;
     for (const id of ['1', '2', '3', '4', '5']) await ask(link, 'fileUploadUrl', FILE, id);

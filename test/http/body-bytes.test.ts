@@ -4,7 +4,7 @@ import { createMetrics } from '../../src/metrics.ts';
 
 const MEBIBYTE = 1024 ** 2;
 
-t.test('a developer with many applications leaves others room for their bodies', async (t) => {
+t.test('a developer with many applications leaves room for the bodies of others', async (t) => {
   const bytes = createBodyBytes({ metrics: createMetrics() });
   const taken: string[] = [];
   for (let index = 0; index < 8; index += 1) {

@@ -27,7 +27,7 @@ t.test('a JSON body is parsed, checked and given to the handler', async (t) => {
   });
 });
 
-t.test('a missing body is a fault, unless the route can do without', async (t) => {
+t.test('a missing body is a fault, unless it is optional for the route', async (t) => {
   const { request } = await start(t);
   const missing = invalid({ loc: ['body'], msg: 'Field required', type: 'missing' });
   t.match(await request('POST', '/echo'), { status: 400, body: missing });
@@ -35,7 +35,7 @@ t.test('a missing body is a fault, unless the route can do without', async (t) =
   t.match(await request('POST', '/perhaps', '[]'), { status: 400 }, 'a body that is there is checked');
 });
 
-t.test('a body that is no JSON is one fault of the body', async (t) => {
+t.test('a body that is not JSON is one fault of the body', async (t) => {
   const { request } = await start(t);
   const fault = { status: 400, body: invalid({ loc: ['body'], type: 'json_invalid' }) };
   for (const body of ['{', '{"a":1,}', 'null x', '\u0000', '\ufeff{}'])
@@ -70,14 +70,14 @@ t.test('a body without Content-Length is bounded too', async (t) => {
   t.same(received.match(/HTTP\/1.1 \d+/g), ['HTTP/1.1 413', 'HTTP/1.1 200']);
 });
 
-t.test('a client that says it will send far too much is answered at once, and the connection closed', async (t) => {
+t.test('a client that announces far too large a body is answered at once, and the connection is closed', async (t) => {
   const { port } = await start(t);
   const received = await raw(port, 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n{');
   t.match(received, /^HTTP\/1.1 413 /);
   t.match(received, /\r\nConnection: close\r\n/i);
 });
 
-t.test('what the table does not have is answered 403, on strict paths 405 with Allow', async (t) => {
+t.test('a route that is not in the table is answered 403, on strict paths 405 with Allow', async (t) => {
   const { request } = await start(t);
   const wrong = { status: 403, body: { message: 'wrong url.' } };
   for (const path of ['/', '/echo/', '/Echo', '/devices/', '//', '/strict/x', '/%', '/list/..']) {
@@ -91,7 +91,7 @@ t.test('what the table does not have is answered 403, on strict paths 405 with A
   t.match(await request('HEAD', '/list'), { status: 403, body: undefined });
 });
 
-t.test('targets in absolute form are served, and those that are no URL are wrong', async (t) => {
+t.test('targets in absolute form are served, and targets that are not URLs are wrong', async (t) => {
   const { port } = await start(t);
   const ask = (target: string): Promise<string> =>
     raw(port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
@@ -119,7 +119,7 @@ t.test('path parameters are checked before anything else of the request, all at 
   }
 });
 
-t.test('a list says where its next page is, until there is none', async (t) => {
+t.test('a list links to its next page, until there is none', async (t) => {
   const { request } = await start(t);
   const link = async (query: string) => (await request('GET', `/list${query}`)).headers['link'];
   t.equal(await link(''), '<https://lapel.example/base/list?offset=100&limit=100>; rel="next"');
@@ -129,7 +129,7 @@ t.test('a list says where its next page is, until there is none', async (t) => {
   t.match(await request('GET', '/list?limit=0&offset=x'), { status: 400, body: { details: [{}, {}] } });
 });
 
-t.test('a request id of the caller is kept when it is sane, and is on the log line', async (t) => {
+t.test('a valid request id of the caller is kept, and is in the log line', async (t) => {
   const { request, lines } = await start(t);
   const idOf = async (given: string) =>
     (await request('GET', '/strict', undefined, { 'x-request-id': given })).headers['x-request-id'];
@@ -174,7 +174,7 @@ t.test('requests above the bound are answered 503 with Retry-After, and counted'
   t.match(await request('GET', '/strict'), { status: 200 }, 'and are served again afterwards');
 });
 
-t.test('draining finishes what is in flight, closes its connection, and accepts nothing more', async (t) => {
+t.test('draining finishes requests in flight, closes their connections, and accepts nothing more', async (t) => {
   const { listener, request, port, held, entered } = await start(t);
   const idleConnection = raw(port, 'GET /strict HTTP/1.1\r\nHost: a\r\n\r\n');
   const inFlight = request('GET', '/held');
@@ -193,7 +193,7 @@ t.test('draining finishes what is in flight, closes its connection, and accepts 
   t.equal(await raw(port, 'GET /strict HTTP/1.1\r\nHost: a\r\n\r\n'), '', 'refused');
 });
 
-t.test('a client that goes away in the middle of its body disturbs nobody', async (t) => {
+t.test('a client that leaves in the middle of its body disturbs no other', async (t) => {
   const { listener, request, port } = await start(t);
   const socket = connect({ host: '127.0.0.1', port });
   socket.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{"cli');
@@ -220,7 +220,7 @@ t.test('more than 17 requests that wait on one connection close it', async (t) =
   t.match(await metrics.registry.metrics(), 'lapel_http_refused_total{bound="pipelined_requests"} 1');
 });
 
-t.test('what waits for the rest of its body keeps nobody else waiting', async (t) => {
+t.test('a request that waits for the rest of its body delays no other', async (t) => {
   const { port, request, held } = await start(t, 1);
   const half = connect({ host: '127.0.0.1', port });
   t.teardown(() => half.destroy());
@@ -234,7 +234,7 @@ t.test('what waits for the rest of its body keeps nobody else waiting', async (t
   t.match(await other, /^HTTP\/1.1 200 /);
 });
 
-t.test('one application has its own bound of requests in work, and leaves the others theirs', async (t) => {
+t.test('each application has its own bound of requests in progress', async (t) => {
   const { request, port, held, entered, metrics } = await start(t, undefined, {
     maxInFlightOfSource: 1,
     applicationOf: () => 'busy',
@@ -249,29 +249,32 @@ t.test('one application has its own bound of requests in work, and leaves the ot
   t.match(await first, { status: 200 });
 });
 
-t.test('a developer with many applications has no more requests in work than it leaves places', async (t) => {
-  let asked = 0;
-  const { port, held, metrics } = await start(t, undefined, {
-    maxInFlight: 4,
-    applicationOf: () => {
-      asked += 1;
-      return `application ${asked}`;
-    },
-    developerOf: () => (asked > 3 ? 'other' : 'many'),
-  });
-  const ask = (): Promise<string> => raw(port, 'GET /own HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
-  const first = [ask(), ask()];
-  while (asked < 2) await new Promise(setImmediate);
-  t.match(await ask(), /^HTTP\/1.1 429 .*Retry-After: 1\r\n/s);
-  t.match(await metrics.registry.metrics(), 'bound="requests_in_flight_per_developer"} 1');
-  const other = ask();
-  while (asked < 4) await new Promise(setImmediate);
-  held.resolve();
-  t.match(await other, /^HTTP\/1.1 200 /, 'another developer has a place');
-  for (const one of first) t.match(await one, /^HTTP\/1.1 200 /);
-});
+t.test(
+  'a developer with many applications has at most as many requests in progress as there are places left',
+  async (t) => {
+    let asked = 0;
+    const { port, held, metrics } = await start(t, undefined, {
+      maxInFlight: 4,
+      applicationOf: () => {
+        asked += 1;
+        return `application ${asked}`;
+      },
+      developerOf: () => (asked > 3 ? 'other' : 'many'),
+    });
+    const ask = (): Promise<string> => raw(port, 'GET /own HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    const first = [ask(), ask()];
+    while (asked < 2) await new Promise(setImmediate);
+    t.match(await ask(), /^HTTP\/1.1 429 .*Retry-After: 1\r\n/s);
+    t.match(await metrics.registry.metrics(), 'bound="requests_in_flight_per_developer"} 1');
+    const other = ask();
+    while (asked < 4) await new Promise(setImmediate);
+    held.resolve();
+    t.match(await other, /^HTTP\/1.1 200 /, 'another developer has a place');
+    for (const one of first) t.match(await one, /^HTTP\/1.1 200 /);
+  },
+);
 
-t.test('a long list arrives whole, and one that breaks off is no whole answer', async (t) => {
+t.test('a long list arrives completely, and a broken-off one is visibly incomplete', async (t) => {
   const { request, port, lines } = await start(t);
   const { body } = await request('GET', '/long');
   t.same(body, { rows: Array(20_000).fill({ number: 1, text: 'é' }), none: [], total: 20_000 });
@@ -281,7 +284,7 @@ t.test('a long list arrives whole, and one that breaks off is no whole answer', 
   t.ok(lines.some(({ msg }) => msg === 'an answer could not be sent'));
 });
 
-t.test('a header that has one value is refused when it has two, and so is a request without Host', async (t) => {
+t.test('a single-valued header with two values is refused, and so is a request without Host', async (t) => {
   const { port } = await start(t);
   const ask = (...headers: string[]): Promise<string> =>
     raw(port, `GET /strict HTTP/1.1\r\n${headers.join('\r\n')}\r\nConnection: close\r\n\r\n`);

@@ -48,7 +48,7 @@ async function found(path: string, method = 'GET'): Promise<unknown> {
   return body.json();
 }
 
-t.test('a path finds its line and its parameters, in the order of the path', async (t) => {
+t.test('a path finds its route and its parameters, in the order of the path', async (t) => {
   t.same(await found('/v1/apps/one/devices/two'), [
     'GET /v1/apps/{applicationId}/devices/{deviceId}',
     [
@@ -59,7 +59,7 @@ t.test('a path finds its line and its parameters, in the order of the path', asy
   t.same(await found('/v1/apps/one', 'PATCH'), ['PATCH /v1/apps/{applicationId}', [['applicationId', 'one']]]);
 });
 
-t.test('a tree answers every path below its own that is not another line’s', async (t) => {
+t.test('a tree answers every path below its own that no other route has', async (t) => {
   for (const path of ['/pages', '/pages/', '/pages/a/b/c', '/pages/sessions'])
     t.same(await found(path), ['GET /pages', []], path);
   t.same(await found('/pages/session', 'POST'), ['POST /pages/session', []]);
@@ -84,7 +84,7 @@ t.test('a fixed segment wins over a parameter where it has the method, and only 
   t.match(await found('/v1/apps/one/devices/status/none'), ['WRONG_URL']);
 });
 
-t.test('a method that a path does not have is a wrong URL, or is told what it has', async (t) => {
+t.test('an unknown method of a path is a wrong URL, or gets Allow', async (t) => {
   t.same(await found('/v1/apps/one', 'DELETE'), ['WRONG_URL', []]);
   t.same(await found('/healthz', 'DELETE'), ['METHOD_NOT_ALLOWED', [['allow', 'GET, POST']]]);
   t.equal(
@@ -104,7 +104,7 @@ t.test('nothing else is found', async (t) => {
   t.same(await found('/__proto__'), ['WRONG_URL', []]);
 });
 
-t.test('parameters are percent-decoded, a slash in them too; what cannot be decoded stays', async (t) => {
+t.test('parameters are percent-decoded, slashes too; an undecodable one stays unchanged', async (t) => {
   for (const [segment, value] of [
     ['a%2Fb%20c', 'a/b c'],
     ['%ZZ', '%ZZ'],

@@ -66,7 +66,7 @@ await t.test('every refusal is an XML error with a code of S3', async (t) => {
   t.equal(await store.head(KEY), undefined);
 });
 
-await t.test('the wrong time of a request signed in its header is named', async (t) => {
+await t.test('a request signed in its header with a wrong time is refused with that reason', async (t) => {
   const { as } = await startEmbedded(t);
   await t.rejects(as({ aheadMs: 16 * 60_000 }).read(KEY, 0, 1), { cause: { name: 'RequestTimeTooSkewed' } });
   await t.rejects(as({ aheadMs: 14 * 60_000 }).read(KEY, 0, 1), { cause: { name: 'NoSuchKey' } });
@@ -118,7 +118,7 @@ await t.test('a client that sends a large body without asking still reads why it
   }
 });
 
-await t.test('an upload that breaks off leaves no object and no litter', async (t) => {
+await t.test('a broken-off upload leaves no object and no temporary file', async (t) => {
   const { url, folder, embedded } = await withUrl(t);
   for (const sent of [0, 1, 65_536, 999_999]) {
     await rawRequest(url, {
@@ -131,7 +131,7 @@ await t.test('an upload that breaks off leaves no object and no litter', async (
   t.same([litter(folder), objects(folder)], [[], []]);
 });
 
-await t.test('a connection without a byte for too long is ended, a slow one is not', async (t) => {
+await t.test('a silent connection is closed, a slow one is not', async (t) => {
   const { url, folder, embedded, store } = await withUrl(t, { limits: { idleMs: 150 } });
   await rawRequest(url, { headers: { 'Content-Length': '10' }, body: 'abc' });
   await embedded.idle();
@@ -151,7 +151,7 @@ await t.test('a connection without a byte for too long is ended, a slow one is n
   t.equal((await store.head(KEY))?.size, 10);
 });
 
-await t.test('what a crash left is swept at the next start; objects and the key stay', async (t) => {
+await t.test('temporary files of a crash are removed at the next start; objects and the key stay', async (t) => {
   const first = await withUrl(t);
   await put(first.url, 'kept');
   writeFileSync(join(first.folder, 'objects', 'drafts', '7'), 'half');
@@ -170,7 +170,7 @@ await t.test('the secret key is for its owner only', async (t) => {
   t.equal(Buffer.from(credentials.secretAccessKey, 'base64url').length, 32);
 });
 
-await t.test('any key is a safe one and its own', async (t) => {
+await t.test('any key is stored safely, and apart from others', async (t) => {
   const { store, folder } = await startEmbedded(t);
   const keys = [
     'a',
@@ -214,7 +214,7 @@ async function rawRawPut(url: string, path: string): Promise<void> {
   await once(socket, 'close');
 }
 
-await t.test('who reads an object that is replaced or removed goes on reading the old one', async (t) => {
+await t.test('the reader of an object that is replaced or removed continues to read the old one', async (t) => {
   const { url, store } = await withUrl(t);
   const body = Buffer.alloc(30 * 1024 * 1024, 'old.');
   await put(url, body);
@@ -239,7 +239,7 @@ await t.test('who reads an object that is replaced or removed goes on reading th
   t.equal(await store.head(KEY), undefined);
 });
 
-await t.test('transfers beyond the bound are told to slow down, and counted', async (t) => {
+await t.test('transfers beyond the bound get SlowDown, and are counted', async (t) => {
   const { url, store, metrics } = await withUrl(t, { limits: { uploads: 1, downloads: 0 } });
   let first: Promise<unknown> = Promise.resolve();
   await new Promise<void>((running) => {
@@ -279,7 +279,7 @@ await t.test('an upload that would take the disk space of the database is refuse
   t.same(litter(folder), []);
 });
 
-await t.test('a disk that is full in the middle of an upload is named, and no litter stays', async (t) => {
+await t.test('a disk that gets full during an upload is reported, and no temporary file stays', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'lapel-full-disk-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder], { stdio: 'ignore' });
@@ -302,7 +302,7 @@ await t.test('a disk that is full in the middle of an upload is named, and no li
   }
 });
 
-await t.test('conditions and ranges are those of HTTP', async (t) => {
+await t.test('conditions and ranges follow HTTP', async (t) => {
   const { url, store } = await withUrl(t);
   await put(url, '0123456789', { 'content-type': 'text/x' });
   const { url: download } = await store.downloadUrl(KEY, { expiresIn: 60 });
@@ -326,7 +326,7 @@ await t.test('conditions and ranges are those of HTTP', async (t) => {
   t.same(await get({ 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }), [412, 'PreconditionFailed']);
 });
 
-await t.test('a file that is damaged is an error and no object', async (t) => {
+await t.test('a damaged file is an error, not an object', async (t) => {
   const { url, store, folder } = await withUrl(t);
   await put(url, 'whole');
   const file = join(folder, 'objects', 'objects', objects(folder)[0]!);
@@ -339,7 +339,7 @@ await t.test('a file that is damaged is an error and no object', async (t) => {
   }
 });
 
-await t.test('draining lets an upload finish, and cuts off what does not end', async (t) => {
+await t.test('draining lets an upload finish, and cuts off transfers that do not end', async (t) => {
   const clock = createFakeClock(Math.floor(Date.now() * 1000));
   const { url, embedded, folder } = await withUrl(t, { clock });
   /** An upload of five bytes whose head was accepted, and whose body is not sent yet. */

@@ -22,7 +22,7 @@ async function listening(t: Test, server: ReturnType<typeof createTcpServer>): P
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-await t.test('URLs are signed with the injected time, and presigning asks nobody', async (t) => {
+await t.test('URLs are signed with the injected time, and presigning makes no request', async (t) => {
   const clock = createFakeClock();
   const store = createObjectStore({ ...address, endpoint: 'http://store.invalid:9', clock });
   const upload = await store.uploadUrl('a/b', { expiresIn: 3600 });
@@ -79,7 +79,7 @@ await t.test('a store that does not answer is given up at the deadline', async (
   t.equal(clock.timers(), 0);
 });
 
-await t.test('errors of the store are tried again, a bounded number of times', async (t) => {
+await t.test('failed requests to the store are repeated, a bounded number of times', async (t) => {
   let requests = 0;
   let failures = 2;
   const server = createServer((_request, response) => {
@@ -102,7 +102,7 @@ await t.test('errors of the store are tried again, a bounded number of times', a
   t.equal(requests, 6);
 });
 
-await t.test('a store that answers a range with the whole file is not read to its end', async (t) => {
+await t.test('if a store answers a range with the whole file, the rest is not read', async (t) => {
   let sent = 0;
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-length': 1e9 });
@@ -119,7 +119,7 @@ await t.test('a store that answers a range with the whole file is not read to it
   t.ok(sent < 50e6);
 });
 
-await t.test('while the process is busy its own store is slow, and there all the same', async (t) => {
+await t.test('while the process is busy its own store is slow, but available', async (t) => {
   const objects = await openObjects({
     config: { dataDir: t.testdir(), objects: readConfig({ env: { LAPEL_OBJECTS_PORT: '0' } }).objects },
     clock: systemClock,

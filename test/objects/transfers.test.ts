@@ -11,7 +11,7 @@ function setUp({ total = 4, perKey = 2 } = {}) {
   return { clock, refused, cut, admit };
 }
 
-void t.test('one who is alone may have every place, and gives the slowest to who comes', async (t) => {
+void t.test('a single owner may have every place, and loses the slowest to a newcomer', async (t) => {
   const { admit, cut, refused, clock } = setUp();
   const [a, b, c] = ['1', '2', '3', '4'].map((key) => admit('first', key));
   clock.advance(1000);
@@ -39,7 +39,7 @@ void t.test('a third upload of one object takes the place of the slowest of the 
   t.same([cut, refused], [['first 1'], ['key']]);
 });
 
-void t.test('a transfer that moves less than a kibibyte a second is cut, however long it goes on', async (t) => {
+void t.test('a transfer below a kibibyte a second is cut, however long it has lasted', async (t) => {
   const { admit, cut, refused, clock } = setUp();
   const steady = admit('first', 'steady');
   const slow = admit('first', 'slow');

@@ -12,7 +12,7 @@ interface Compose {
 }
 const { services } = parse(read('compose.yaml'), { merge: true }) as Compose;
 
-t.test('the nodes of compose.yaml are told settings that there are, and all that nodes need', async (t) => {
+t.test('the nodes of compose.yaml have valid settings, and all that nodes need', async (t) => {
   const names = new Set<string>(SETTINGS.map(({ name }) => name));
   for (const node of ['node-1', 'node-2']) {
     const environment = services[node]?.environment ?? {};
@@ -28,7 +28,7 @@ t.test('the nodes of compose.yaml are told settings that there are, and all that
   }
 });
 
-t.test('the balancer knows every node that there is, at every port that it gives', async (t) => {
+t.test('the balancer knows every node, at every port', async (t) => {
   const balancer = read('deploy/haproxy.cfg');
   const nodes = Object.keys(services).filter((name) => name.startsWith('node-'));
   const ports = (services['balancer']?.ports ?? []).map((port) => port.split(':').at(-1));

@@ -24,7 +24,7 @@ function listen(level = 'trace') {
   };
 }
 
-t.test('no secret is ever on the log, at the level trace, whatever goes well or wrong', async (t) => {
+t.test('the log never contains a secret, even at the level trace', async (t) => {
   const { log, text, lines } = listen();
   const world = await startWorld(t, { log });
   const tenant = await world.createTenant();
@@ -102,64 +102,64 @@ t.test('no secret is ever on the log, at the level trace, whatever goes well or 
   }
 });
 
-t.test(
-  'every request has one line with its id, by its route and never its path; one that was refused at info',
-  async (t) => {
-    const { log, lines } = listen('debug');
-    const world = await startWorld(t, { log });
-    const tenant = await world.createTenant();
-    for (const [index, [method, target, status, route]] of (
-      [
-        ['GET', tenant.path, 200, '/v1/applications/{applicationId}'],
-        ['GET', `${tenant.path}/devices/x`, 404, '/v1/applications/{applicationId}/devices/{deviceId}'],
-        ['PATCH', tenant.path, 400, '/v1/applications/{applicationId}'],
-        ['GET', '/nowhere', 403, 'unknown'],
-      ] as const
-    ).entries()) {
-      const id = `request-${index}`;
-      await tenant.api.request(method, target, { headers: { 'x-request-id': id } });
-      const own = lines().filter(({ requestId }) => requestId === id);
-      t.equal(own.length, 1);
-      const expected = { level: status < 400 ? 20 : 30, msg: status < 400 ? 'request' : 'request refused' };
-      t.match(own[0], { ...expected, listener: 'api', method, route, status });
-    }
-    const made = await tenant.api.get(tenant.path);
-    t.ok(
-      lines().some(({ requestId }) => requestId === made.headers['x-request-id']),
-      'also an id that was made here',
-    );
-    await world.admin().get('/admin/v1/developers', { headers: { 'x-request-id': 'admin-1' } });
-    t.match(
-      lines().find(({ requestId }) => requestId === 'admin-1'),
-      { listener: 'admin' },
-    );
-  },
-);
-
-t.test('at the level info a refusal names who, what and why, and once a minute how many there were', async (t) => {
-  const { log, lines } = listen('info');
+t.test('every request has one log line with its id and its route, never its path; a refused one at info', async (t) => {
+  const { log, lines } = listen('debug');
   const world = await startWorld(t, { log });
   const tenant = await world.createTenant();
-  const { deviceId } = await world.registerDevice();
-  const route = '/v1/applications/{applicationId}/devices/{deviceId}/status';
-  const refused = () => tenant.api.get(`${tenant.path}/devices/${deviceId}/status`);
-  for (let count = 0; count < 5; count += 1) await refused();
-  await tenant.api.get(`${tenant.path}/devices/x/status`); // another error is logged at once
-  await world.anonymous().get(tenant.path);
-  await world.anonymousAdmin().get('/admin/v1/developers', { token: 'wrong' });
-  world.clock.advance(60_000);
-  const last = await refused();
-  const api = { level: 30, listener: 'api', method: 'GET', msg: 'request refused' };
-  const own = { ...api, route, applicationId: tenant.applicationId };
-  t.match(lines(), [
-    { ...own, status: 403, code: 'DEVICE_NOT_ACTIVATED', leftOut: undefined },
-    { ...own, status: 404, code: 'PATH_PARAMETER_INVALID' },
-    { ...api, status: 401, code: 'TOKEN_MISSING', address: '127.0.0.1' },
-    { ...api, listener: 'admin', status: 401, code: 'ADMIN_TOKEN_INVALID', address: '127.0.0.1' },
-    { ...own, code: 'DEVICE_NOT_ACTIVATED', leftOut: 4, requestId: last.headers['x-request-id'] },
-  ]);
-  t.equal(lines().length, 5);
+  for (const [index, [method, target, status, route]] of (
+    [
+      ['GET', tenant.path, 200, '/v1/applications/{applicationId}'],
+      ['GET', `${tenant.path}/devices/x`, 404, '/v1/applications/{applicationId}/devices/{deviceId}'],
+      ['PATCH', tenant.path, 400, '/v1/applications/{applicationId}'],
+      ['GET', '/nowhere', 403, 'unknown'],
+    ] as const
+  ).entries()) {
+    const id = `request-${index}`;
+    await tenant.api.request(method, target, { headers: { 'x-request-id': id } });
+    const own = lines().filter(({ requestId }) => requestId === id);
+    t.equal(own.length, 1);
+    const expected = { level: status < 400 ? 20 : 30, msg: status < 400 ? 'request' : 'request refused' };
+    t.match(own[0], { ...expected, listener: 'api', method, route, status });
+  }
+  const made = await tenant.api.get(tenant.path);
+  t.ok(
+    lines().some(({ requestId }) => requestId === made.headers['x-request-id']),
+    'also an id that was made here',
+  );
+  await world.admin().get('/admin/v1/developers', { headers: { 'x-request-id': 'admin-1' } });
+  t.match(
+    lines().find(({ requestId }) => requestId === 'admin-1'),
+    { listener: 'admin' },
+  );
 });
+
+t.test(
+  'at the level info a refusal names caller, route and reason, and once a minute the number of others',
+  async (t) => {
+    const { log, lines } = listen('info');
+    const world = await startWorld(t, { log });
+    const tenant = await world.createTenant();
+    const { deviceId } = await world.registerDevice();
+    const route = '/v1/applications/{applicationId}/devices/{deviceId}/status';
+    const refused = () => tenant.api.get(`${tenant.path}/devices/${deviceId}/status`);
+    for (let count = 0; count < 5; count += 1) await refused();
+    await tenant.api.get(`${tenant.path}/devices/x/status`); // another error is logged at once
+    await world.anonymous().get(tenant.path);
+    await world.anonymousAdmin().get('/admin/v1/developers', { token: 'wrong' });
+    world.clock.advance(60_000);
+    const last = await refused();
+    const api = { level: 30, listener: 'api', method: 'GET', msg: 'request refused' };
+    const own = { ...api, route, applicationId: tenant.applicationId };
+    t.match(lines(), [
+      { ...own, status: 403, code: 'DEVICE_NOT_ACTIVATED', leftOut: undefined },
+      { ...own, status: 404, code: 'PATH_PARAMETER_INVALID' },
+      { ...api, status: 401, code: 'TOKEN_MISSING', address: '127.0.0.1' },
+      { ...api, listener: 'admin', status: 401, code: 'ADMIN_TOKEN_INVALID', address: '127.0.0.1' },
+      { ...own, code: 'DEVICE_NOT_ACTIVATED', leftOut: 4, requestId: last.headers['x-request-id'] },
+    ]);
+    t.equal(lines().length, 5);
+  },
+);
 
 t.test('at the level info an ordinary day is silent', async (t) => {
   const { log, lines } = listen('info');
@@ -172,7 +172,7 @@ t.test('at the level info an ordinary day is silent', async (t) => {
   t.same(lines(), []);
 });
 
-t.test('what is named as a secret is redacted if it ever gets to the log', async (t) => {
+t.test('a value with a secret name is redacted in the log', async (t) => {
   const { log, lines } = listen();
   const names = [
     'password',

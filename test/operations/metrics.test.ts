@@ -68,7 +68,7 @@ t.test('metrics after a whole life of a device', async (t) => {
   await tenant.api.get(`${path}/transactions/x`);
   await world.idle();
 
-  t.test('every family keeps the rules of Prometheus for names, units, types and help', async (t) => {
+  t.test('every family follows the rules of Prometheus for names, units, types and help', async (t) => {
     const families = parse(await readMetrics(world));
     t.ok(families.size >= 15);
     const problems: string[] = [];
@@ -134,7 +134,7 @@ t.test('metrics after a whole life of a device', async (t) => {
     },
   );
 
-  t.test('what happened is counted, each once', async (t) => {
+  t.test('each event is counted once', async (t) => {
     const expected: [name: string, labels: Record<string, string>, value: number][] = [
       ['lapel_transactions_created_total', { operation: 'activate' }, 1],
       ['lapel_transactions_created_total', { operation: 'setWifi' }, 2],
@@ -199,7 +199,7 @@ t.test('metrics after a whole life of a device', async (t) => {
   });
 });
 
-t.test('metrics tell what waits, for how long, and how large everything is', async (t) => {
+t.test('metrics show waiting work, its age, and the sizes', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);

@@ -3,7 +3,7 @@ import t from 'tap';
 import { request } from 'undici';
 import { startWorld } from '../world.ts';
 
-t.test('probes and metrics want no token and take GET alone', async (t) => {
+t.test('probes and metrics need no token, and accept GET only', async (t) => {
   const world = await startWorld(t);
   const probe = world.anonymousAdmin();
   for (const path of ['/healthz', '/readyz']) {
@@ -20,7 +20,7 @@ t.test('probes and metrics want no token and take GET alone', async (t) => {
   }
 });
 
-t.test('while it drains the service is alive and not ready, and finishes what it has begun', async (t) => {
+t.test('while it drains the service is alive and not ready, and finishes its requests', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const token = await world.tokenOf(tenant.applicationId, tenant.secret);
@@ -59,7 +59,7 @@ t.test('while it drains the service is alive and not ready, and finishes what it
   t.match((await tenant.api.get(tenant.path)).body, { callEvent: 'https://a.example' }, 'and nothing of it is lost');
 });
 
-t.test('administration answers to its own names; a stranger’s name that leads to it gets nothing', async (t) => {
+t.test('administration answers to its own names, and refuses foreign names that lead to it', async (t) => {
   const world = await startWorld(t, {
     env: { LAPEL_ADMIN_NAMES: 'admin.internal,LAPEL', LAPEL_CONSOLE_URL: 'https://console.example/lapel' },
   });

@@ -4,7 +4,7 @@ import { createPreparation } from '../../src/core/outbox/preparation.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
-t.test('a connection that lasts for years keeps nothing of the commands that were prepared on it', async (t) => {
+t.test('a connection that lasts for years keeps no memory of prepared commands', async (t) => {
   const connection = new AbortController();
   const waiter = { signal: connection.signal, pausing: () => undefined };
   const clock = createFakeClock();

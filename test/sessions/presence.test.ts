@@ -52,7 +52,7 @@ async function setUp(t: Test) {
   };
 }
 
-t.test('a whole fleet is written once, in units that hold up nobody for long', async (t) => {
+t.test('the presence of a whole fleet is written once, in short units', async (t) => {
   const { clock, presence, commits, count, settled } = await setUp(t);
   for (let number = 0; number < DEVICES; number += 1) presence.heard(idOf(number));
   t.equal(clock.timers(), 1, 'one timer for all');
@@ -69,7 +69,7 @@ t.test('a whole fleet is written once, in units that hold up nobody for long', a
   t.equal(clock.timers(), 0, 'there is nothing to write of those that leave');
 });
 
-t.test('what is heard while the time before it is written, is written later', async (t) => {
+t.test('a time that changes while the former one is written is written later', async (t) => {
   const { clock, database, presence, stored, settled } = await setUp(t);
   presence.heard(idOf(0));
   const first = clock.now();
@@ -84,7 +84,7 @@ t.test('what is heard while the time before it is written, is written later', as
   t.equal(stored(), second);
 });
 
-t.test('a database that cannot write loses nothing: it is tried again', async (t) => {
+t.test('a failed write loses nothing: it is repeated', async (t) => {
   const { clock, file, presence, stored, settled } = await setUp(t);
   file.exec("CREATE TRIGGER broken BEFORE INSERT ON device_presence BEGIN SELECT RAISE(ABORT, 'full'); END");
   presence.heard(idOf(0));
@@ -99,7 +99,7 @@ t.test('a database that cannot write loses nothing: it is tried again', async (t
   t.equal(stored(), at);
 });
 
-t.test('time never runs backwards, and of unknown devices nothing is kept', async (t) => {
+t.test('the last-seen time never goes back, and nothing is kept for unknown devices', async (t) => {
   const { clock, file, presence, stored, count, settled } = await setUp(t);
   file.exec(`INSERT INTO device_presence VALUES ('${idOf(0)}', ${clock.now() + 5})`);
   presence.heard(idOf(0));
@@ -111,7 +111,7 @@ t.test('time never runs backwards, and of unknown devices nothing is kept', asyn
   t.equal(presence.newerThanStored('nobody'), undefined);
 });
 
-t.test('above its bound of memory it writes at once', async (t) => {
+t.test('above its bound of memory presence is written at once', async (t) => {
   const { clock, presence, stored, settled } = await setUp(t);
   presence.heard(idOf(0));
   for (let number = 0; number < 100_000; number += 1) presence.heard(`${number}`);
@@ -121,7 +121,7 @@ t.test('above its bound of memory it writes at once', async (t) => {
   t.equal(presence.newerThanStored('99999'), undefined);
 });
 
-t.test('above its bound it writes at once, but one time after the other', async (t) => {
+t.test('above its bound presence is written at once, but one write after the other', async (t) => {
   const clock = createFakeClock();
   let units = 0;
   const disk = Promise.withResolvers<never>();
@@ -141,7 +141,7 @@ t.test('above its bound it writes at once, but one time after the other', async 
   t.equal(units, 1, 'while the disk is busy no other begins');
 });
 
-t.test('two nodes that heard of the same devices write them and never wait for each other', { skip }, async (t) => {
+t.test('two nodes that write the same devices never wait for each other', { skip }, async (t) => {
   const url = await createDatabase(t);
   const log = createLog({ level: 'silent', pretty: false });
   const clock = createFakeClock();

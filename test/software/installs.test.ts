@@ -11,7 +11,7 @@ import { openTestDatabase } from '../applications/tenant.ts';
 const NAME = { package: 'com.example.camera', version: '1.0.0' };
 const MINE = { developerId: 'mine', applicationId: 'mine-app' };
 
-t.test('what an install asks of software', async (t) => {
+t.test('the software part of an install', async (t) => {
   const { database, clock } = openTestDatabase(t);
   const stored = new Map<string, StoredObject>();
   const objects = {
@@ -60,7 +60,7 @@ t.test('what an install asks of software', async (t) => {
     t.match(await find('mine'), { distributionStartedAt: clock.now() });
   });
 
-  t.test('a download is made afresh, with the size that is stored now, or not at all', async (t) => {
+  t.test('a download URL is made for the present binary, or not at all', async (t) => {
     const current = await installs.findCurrent('software', NAME, 'mine');
     t.ok(current);
     if (!current) return;
@@ -76,7 +76,7 @@ t.test('what an install asks of software', async (t) => {
     });
   });
 
-  t.test('who does not wait for a digest is told that it is being made, and has it a little later', async (t) => {
+  t.test('a caller that does not wait for a digest learns that it is being made, and gets it later', async (t) => {
     const current = (await installs.findCurrent('software', NAME, 'mine'))!;
     const asked = { expiresIn: 60, waits: false };
     stored.set(current.objectKey, { size: 7, uploadedAt: 0, etag: '"another"' });
@@ -87,7 +87,7 @@ t.test('what an install asks of software', async (t) => {
     t.match(await installs.download(current, asked), { sha256: 'of the store itself' });
   });
 
-  t.test('a name that went to another developer is nothing to the first one', async (t) => {
+  t.test('a name that another developer has now is unknown to the first one', async (t) => {
     await software.binaries.remove('mine', NAME);
     await software.distributions.stop('mine', NAME);
     await software.versions.remove('mine', NAME);
@@ -99,7 +99,7 @@ t.test('what an install asks of software', async (t) => {
     t.equal(await installs.findCurrent('software', NAME, 'mine'), undefined);
   });
 
-  t.test('system packages are for every developer, firmware is found apart from them', async (t) => {
+  t.test('system packages are for every developer, and firmware is separate', async (t) => {
     const own = { package: 'com.lapel.client', version: '1.0.0' };
     await software.systemPackages.put(own, {});
     t.match(await installs.findInstallable(database.read, 'mine', own), { distributionStartedAt: clock.now() });

@@ -88,7 +88,7 @@ t.test('lists of ten thousand versions', async (t) => {
     isIndexScan(t, plans.at(-1)!);
   });
 
-  t.test('pages of what can be distributed are ranges of the index, with every choice', async (t) => {
+  t.test('pages of available software are ranges of the index, with every filter', async (t) => {
     const caller = { developerId: 'dev', applicationId: 'app' };
     const seen: string[] = [];
     for (let offset = 0; offset < COUNT + 1000; offset += 1000) {

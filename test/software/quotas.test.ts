@@ -5,7 +5,7 @@ import { startWorld } from '../world.ts';
 
 const MEBIBYTE = 1024 ** 2;
 
-t.test('what a developer has of the disk has quotas', async (t) => {
+t.test('a developer has quotas', async (t) => {
   const env = {
     LAPEL_DEVELOPER_PACKAGES: '3',
     LAPEL_DEVELOPER_VERSIONS: '4',
@@ -50,7 +50,7 @@ t.test('what a developer has of the disk has quotas', async (t) => {
     t.match((await shown()).usage, { packages: 3, versions: 4, storedBytes: 0 });
   });
 
-  await t.test('of bytes: by what an upload URL was given out for', async (t) => {
+  await t.test('of bytes: by the sizes for which upload URLs were issued', async (t) => {
     const uploads = await Promise.all([2, 3].map((number) => upload('a', number, 600)));
     t.same(statuses(uploads), [200, 429]);
     t.equal((await shown()).usage.storedBytes, 600 * MEBIBYTE);
@@ -62,7 +62,7 @@ t.test('what a developer has of the disk has quotas', async (t) => {
     t.equal((await shown()).usage.storedBytes, 0);
   });
 
-  await t.test('of bytes: by what comes by a URL that does not say how much', async (t) => {
+  await t.test('of bytes: by the sizes of uploads through URLs without a size', async (t) => {
     const path = `${packages}/com.example.a/versions/4.0.0/binaries`;
     const uploadUrl: string = (await tenant.api.post(path)).body.urlList[0].uploadUrl;
     const { hostname, port, pathname, search, host } = new URL(uploadUrl);

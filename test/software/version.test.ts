@@ -64,7 +64,7 @@ t.test('build metadata does not count', async (t) => {
   t.equal(compareKeys('1.0.0-beta+9', '1.0.0'), -1);
 });
 
-t.test('what is no SemVer is older than all that is, in the order of its runs', async (t) => {
+t.test('other schemes are older than all SemVer versions, in the order of their runs', async (t) => {
   const others = [
     'beta',
     '1',

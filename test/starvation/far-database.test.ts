@@ -14,7 +14,7 @@ const skip = NO_POSTGRES;
  */
 const FEW = 40;
 
-t.test('when devices were last seen takes a few ways to the database, however many they are', { skip }, async (t) => {
+t.test('writing last-seen times takes a few messages to the database, however many devices', { skip }, async (t) => {
   const url = await createDatabase(t);
   const way = await createSlowWay(t, url, { milliseconds: 2 });
   const database = await openPostgres({ url: way.url, nowMicros: 0 });
@@ -44,7 +44,7 @@ t.test('when devices were last seen takes a few ways to the database, however ma
   });
 });
 
-t.test('a deactivation with 300 queued commands takes a few ways to the database', { skip }, async (t) => {
+t.test('a deactivation with 300 queued commands takes a few messages to the database', { skip }, async (t) => {
   const way = await createSlowWay(t, await createDatabase(t), { milliseconds: 2 });
   const world = await startWorld(t, { env: { LAPEL_DATABASE_URL: way.url } });
   const tenant = await world.createTenant();

@@ -21,7 +21,7 @@ async function start(t: Test, env: Record<string, string> = {}) {
   return { world, neighbour, http, admin };
 }
 
-t.test('who pipelines hundreds of requests and never reads is cut', async (t) => {
+t.test('a client that pipelines hundreds of requests and never reads is cut', async (t) => {
   const { world, neighbour, http } = await start(t);
   const text = `GET ${BUNDLE} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(600);
   const attack = await openMany(t, http, 20, { from: ATTACKER, text: () => text, reads: true });
@@ -30,7 +30,7 @@ t.test('who pipelines hundreds of requests and never reads is cut', async (t) =>
   t.ok((await refused(world, 'pipelined_requests')) >= 20);
 });
 
-t.test('answers that nobody reads keep nobody else waiting, and are cut when none of them is taken', async (t) => {
+t.test('unread answers delay no other client, and are cut if none of them is read', async (t) => {
   const { world, neighbour, http } = await start(t);
   const text = `GET ${BUNDLE} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(16);
   const attack = await openMany(t, http, 120, { from: ATTACKER, text: () => text });
@@ -44,7 +44,7 @@ t.test('answers that nobody reads keep nobody else waiting, and are cut when non
   await attack.closed(120);
 });
 
-t.test('requests that have come in part keep nobody else waiting', async (t) => {
+t.test('requests that have arrived in part delay no other client', async (t) => {
   const { world, neighbour, http } = await start(t);
   const { applicationId, secret } = await world.createTenant('attacker', { key: false, deviceEvent: false });
   const token = await world.tokenOf(applicationId, secret);
@@ -71,7 +71,7 @@ t.test('requests that have come in part keep nobody else waiting', async (t) => 
   t.ok((await refused(world, 'body_bytes_of_source')) > 40, 'one application has 16 MiB of bodies at most');
 });
 
-t.test('credentials are judged before a form is read, and a form is small', async (t) => {
+t.test('credentials are checked before a form is read, and a form is small', async (t) => {
   const { world, http } = await start(t);
   const { applicationId, secret } = await world.createTenant('attacker', { key: false, deviceEvent: false });
   const post = (password: string, length: number, more = '') =>
@@ -102,50 +102,58 @@ t.test('idle connections up to the bound are cut for those that have something t
   t.match(await world.anonymous().get('/docs'), { status: 200 });
 });
 
-t.test('wrong credentials above a rate wait for their answer; right ones never do, and the log says it', async (t) => {
-  const { world, neighbour, http, admin } = await start(t, { LAPEL_FAILED_LOGIN_LIMIT: '2' });
-  const { applicationId, secret } = await world.createTenant('attacked', { key: false, deviceEvent: false });
-  const basic = Buffer.from(`${applicationId}:guess`).toString('base64');
-  const requests = [
-    `POST /api/v1/authenticate HTTP/1.1\r\nHost: a\r\nAuthorization: Basic ${basic}\r\nContent-Length: 0\r\n\r\n`,
-    `GET /v1/applications/${applicationId} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a.b.c\r\n\r\n`,
-  ];
-  const text = (index: number) => (requests[index % 2] ?? '').repeat(8);
-  const api = await openMany(t, http, 30, { from: ATTACKER, text, reads: true });
-  const wrong = `GET /admin/v1/developers HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n\r\n`.repeat(8);
-  const console = await openMany(t, admin, 10, { from: ATTACKER, text: () => wrong, reads: true });
-  await neighbour.works('wrong credentials on 40 connections');
-  const statuses = ({ received }: typeof api) => received.join('').match(/HTTP\/1.1 \d+/g) ?? [];
-  t.equal(statuses(api).length, 4, 'a burst is answered at once, all others wait');
-  t.equal(statuses(console).length, 4);
-  t.equal(await world.tokenOf(applicationId, secret).then((token) => token.length > 0), true);
-  t.match(await world.admin().get('/admin/v1/developers'), { status: 200 });
-  world.clock.advance(1_000);
-  await until(() => statuses(api).length > 30 && statuses(console).length > 10);
-  t.match(api.received.join(''), /HTTP\/1.1 429 .*?Retry-After: \d+\r\n.*?Lapel-Error-Code: RATE_LIMITED/s);
-  t.ok((await refused(world, 'login_failures')) >= 34);
-  t.ok((await metric(world, 'lapel_login_failures_total{listener="admin"}')) >= 10);
-});
+t.test(
+  'wrong credentials above a rate wait for their answer, right ones never do, and the log reports it',
+  async (t) => {
+    const { world, neighbour, http, admin } = await start(t, { LAPEL_FAILED_LOGIN_LIMIT: '2' });
+    const { applicationId, secret } = await world.createTenant('attacked', { key: false, deviceEvent: false });
+    const basic = Buffer.from(`${applicationId}:guess`).toString('base64');
+    const requests = [
+      `POST /api/v1/authenticate HTTP/1.1\r\nHost: a\r\nAuthorization: Basic ${basic}\r\nContent-Length: 0\r\n\r\n`,
+      `GET /v1/applications/${applicationId} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a.b.c\r\n\r\n`,
+    ];
+    const text = (index: number) => (requests[index % 2] ?? '').repeat(8);
+    const api = await openMany(t, http, 30, { from: ATTACKER, text, reads: true });
+    const wrong = `GET /admin/v1/developers HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n\r\n`.repeat(
+      8,
+    );
+    const console = await openMany(t, admin, 10, { from: ATTACKER, text: () => wrong, reads: true });
+    await neighbour.works('wrong credentials on 40 connections');
+    const statuses = ({ received }: typeof api) => received.join('').match(/HTTP\/1.1 \d+/g) ?? [];
+    t.equal(statuses(api).length, 4, 'a burst is answered at once, all others wait');
+    t.equal(statuses(console).length, 4);
+    t.equal(await world.tokenOf(applicationId, secret).then((token) => token.length > 0), true);
+    t.match(await world.admin().get('/admin/v1/developers'), { status: 200 });
+    world.clock.advance(1_000);
+    await until(() => statuses(api).length > 30 && statuses(console).length > 10);
+    t.match(api.received.join(''), /HTTP\/1.1 429 .*?Retry-After: \d+\r\n.*?Lapel-Error-Code: RATE_LIMITED/s);
+    t.ok((await refused(world, 'login_failures')) >= 34);
+    t.ok((await metric(world, 'lapel_login_failures_total{listener="admin"}')) >= 10);
+  },
+);
 
-t.test('eight that scrape the metrics without end cost what one does: they are written once a second', async (t) => {
-  const world = await startWorld(t, { keepsMetrics: true });
-  const neighbour = await createNeighbour(t, world);
-  const { addresses, metrics } = world.service;
-  let written = 0;
-  new Gauge({
-    name: 'test_looks',
-    help: 'How often all of them were looked at',
-    registers: [metrics.registry],
-    collect: () => {
-      written += 1;
-    },
-  });
-  const text = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(10);
-  const scrapers = await openMany(t, addresses.admin, 8, { text: () => text, reads: true });
-  await neighbour.works('eight scrapers of /metrics', 10);
-  await until(() => scrapers.answers.every((count) => count > 0));
-  t.equal(written, 1);
-  world.clock.advance(1_000);
-  await world.anonymousAdmin().get('/metrics');
-  t.equal(written, 2, 'and a second later once more');
-});
+t.test(
+  'eight constant scrapers of the metrics cost as much as one, because the metrics are written once a second',
+  async (t) => {
+    const world = await startWorld(t, { keepsMetrics: true });
+    const neighbour = await createNeighbour(t, world);
+    const { addresses, metrics } = world.service;
+    let written = 0;
+    new Gauge({
+      name: 'test_looks',
+      help: 'How often all of them were looked at',
+      registers: [metrics.registry],
+      collect: () => {
+        written += 1;
+      },
+    });
+    const text = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(10);
+    const scrapers = await openMany(t, addresses.admin, 8, { text: () => text, reads: true });
+    await neighbour.works('eight scrapers of /metrics', 10);
+    await until(() => scrapers.answers.every((count) => count > 0));
+    t.equal(written, 1);
+    world.clock.advance(1_000);
+    await world.anonymousAdmin().get('/metrics');
+    t.equal(written, 2, 'and a second later once more');
+  },
+);

@@ -17,7 +17,7 @@ async function told(link: RawDevice) {
   };
 }
 
-t.test('bodies and messages with faults without end keep nobody from anything', async (t) => {
+t.test('endless bodies and messages with faults delay no other tenant', async (t) => {
   const world = await startWorld(t);
   const attacker = await world.createTenant('attacker');
   const { link, path } = await world.activatedDevice(attacker);
@@ -45,7 +45,7 @@ t.test('bodies and messages with faults without end keep nobody from anything', 
   await attack;
 });
 
-t.test('the events of one device are stored up to a bound, and told beyond', async (t) => {
+t.test('the events of one device are stored up to a bound, and refused beyond', async (t) => {
   const env = { LAPEL_DEVICE_EVENT_MIB: '2', LAPEL_APPLICATION_EVENT_MIB: '3' };
   const world = await startWorld(t, { env });
   const attacker = await world.createTenant('attacker');
@@ -79,7 +79,7 @@ t.test('the events of one device are stored up to a bound, and told beyond', asy
   const fits = (mebibytes: number): number => Math.floor((mebibytes * MEBIBYTE) / JSON.stringify(event('a-10')).length);
   await Promise.all([flood(device.link, 'a', fits(2), 'device'), neighbour.works('200 kB events without end', 20)]);
 
-  await t.test('a repetition costs nothing, and a small event finds room', async (t) => {
+  await t.test('a repeated event does not count, and a small event still fits', async (t) => {
     for (let index = 0; index < 20; index += 1) device.link.publish('events', event('a-0'));
     for (let index = 0; index < 20; index += 1) await device.link.next('puback');
     device.link.publish('events', event('small', {}));

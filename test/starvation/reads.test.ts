@@ -43,7 +43,7 @@ async function createFleet(world: World): Promise<{ statuses: string; results: s
   return { statuses: get('status'), results: get(`${first!.deviceId}/transactions`) };
 }
 
-t.test('pages of 4 MiB are made slice by slice, two at a time for each application', async (t) => {
+t.test('pages of 4 MiB are made in slices, two at a time for each application', async (t) => {
   const world = await startWorld(t, { database: 'sqlite' }); // its rows are inserted into the file
   const neighbour = await createNeighbour(t, world);
   const { statuses, results } = await createFleet(world);
@@ -83,30 +83,33 @@ t.test('pages of 4 MiB are made slice by slice, two at a time for each applicati
   t.equal(deaf.gone(), 0);
 });
 
-t.test('the service is not ready while its API has reached its limit of connections, and says so', async (t) => {
-  const store = createServer(() => undefined); // never answers
-  store.listen(0, '127.0.0.1');
-  await once(store, 'listening');
-  t.teardown(() => store.closeAllConnections());
-  t.teardown(() => store.close());
-  const endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
-  process.env['AWS_ACCESS_KEY_ID'] = 'AKIATEST';
-  process.env['AWS_SECRET_ACCESS_KEY'] = 'a secret of the test';
-  const env = { LAPEL_S3_ENDPOINT: endpoint, LAPEL_HTTP_MAX_CONNECTIONS: '4', LAPEL_HTTP_ADDRESS_CONNECTIONS: '4' };
-  const world = await startWorld(t, { env });
-  const tenant = await world.createTenant('dev', { key: false, deviceEvent: false });
-  const version = { package: 'com.example.camera', version: '1.0.0' };
-  await tenant.api.post(`${tenant.path}/packages`, { json: { package: version.package, displayName: 'x' } });
-  const versions = `${tenant.path}/packages/${version.package}/versions`;
-  await tenant.api.post(versions, { json: { version: version.version } });
-  const token = await world.tokenOf(tenant.applicationId, tenant.secret);
-  const asked = Promise.all(Array.from({ length: 4 }, () => once(store, 'request')));
-  const text = `GET ${versions}/1.0.0/binaries HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
-  const hanging = await openMany(t, world.service.addresses.http, 4, { text: () => text });
-  await asked;
-  const probe = await world.anonymousAdmin().get('/readyz');
-  t.match(probe, { status: 503, headers: { 'retry-after': '1', 'lapel-error-code': 'NOT_READY' } });
-  t.same(probe.body.problems, [{ part: 'api', reason: 'has reached its limit of connections' }]);
-  for (const socket of hanging.sockets) socket.destroy();
-  store.closeAllConnections();
-});
+t.test(
+  'the service is not ready while its API has reached its limit of connections, and names the reason',
+  async (t) => {
+    const store = createServer(() => undefined); // never answers
+    store.listen(0, '127.0.0.1');
+    await once(store, 'listening');
+    t.teardown(() => store.closeAllConnections());
+    t.teardown(() => store.close());
+    const endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
+    process.env['AWS_ACCESS_KEY_ID'] = 'AKIATEST';
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'a secret of the test';
+    const env = { LAPEL_S3_ENDPOINT: endpoint, LAPEL_HTTP_MAX_CONNECTIONS: '4', LAPEL_HTTP_ADDRESS_CONNECTIONS: '4' };
+    const world = await startWorld(t, { env });
+    const tenant = await world.createTenant('dev', { key: false, deviceEvent: false });
+    const version = { package: 'com.example.camera', version: '1.0.0' };
+    await tenant.api.post(`${tenant.path}/packages`, { json: { package: version.package, displayName: 'x' } });
+    const versions = `${tenant.path}/packages/${version.package}/versions`;
+    await tenant.api.post(versions, { json: { version: version.version } });
+    const token = await world.tokenOf(tenant.applicationId, tenant.secret);
+    const asked = Promise.all(Array.from({ length: 4 }, () => once(store, 'request')));
+    const text = `GET ${versions}/1.0.0/binaries HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const hanging = await openMany(t, world.service.addresses.http, 4, { text: () => text });
+    await asked;
+    const probe = await world.anonymousAdmin().get('/readyz');
+    t.match(probe, { status: 503, headers: { 'retry-after': '1', 'lapel-error-code': 'NOT_READY' } });
+    t.same(probe.body.problems, [{ part: 'api', reason: 'has reached its limit of connections' }]);
+    for (const socket of hanging.sockets) socket.destroy();
+    store.closeAllConnections();
+  },
+);

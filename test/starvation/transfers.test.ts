@@ -46,7 +46,7 @@ async function distributes(t: Test, { tenant, device }: Awaited<ReturnType<typeo
   t.equal((await tenant.event()).type, 'transaction.succeeded');
 }
 
-void t.test('one tenant’s slow uploads and unread downloads keep nobody from objects', async (t) => {
+void t.test('one tenant’s slow uploads and unread downloads do not keep others from their objects', async (t) => {
   const world = await startWorld(t);
   const attacker = await world.createTenant('attacker');
   const neighbour = await createNeighbour(t, world);
@@ -82,7 +82,7 @@ void t.test('one tenant’s slow uploads and unread downloads keep nobody from o
   await neighbour.works('downloads that nobody reads');
 });
 
-void t.test('a thousand downloads asked for at once over one connection are none', async (t) => {
+void t.test('a thousand downloads requested at once over one connection are refused', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant('attacker');
   const socket = begin(t, await uploadUrl(tenant, VERSION, 4), 'GET');
@@ -92,7 +92,7 @@ void t.test('a thousand downloads asked for at once over one connection are none
   t.equal(await refusals(world, 'requests_per_connection'), 1);
 });
 
-void t.test('the service reads its objects though every connection of the store is taken', async (t) => {
+void t.test('the service reads its objects even when every connection of the store is in use', async (t) => {
   const world = await startWorld(t);
   const neighbour = await createNeighbour(t, world);
   const upload = await fetch(await uploadUrl(neighbour.tenant, VERSION, 4), { method: 'PUT', body: 'file' });

@@ -28,11 +28,11 @@ t.test('either of the two may be too old, and the message says which', async (t)
   t.match(message, /^the device reported firmware 8\.5 and management client 2\.3; .* firmware 9\.001\.0 .* 2\.3\.1/);
 });
 
-t.test('of what is not known, or is no version, nothing is supposed', async (t) => {
+t.test('an unknown or invalid version causes no warning', async (t) => {
   for (const unknown of [null, '', 'unknown', '-']) t.notOk(isOld(unknown, unknown), String(unknown));
 });
 
-t.test('it is about unfinished Bluetooth operations only', async (t) => {
+t.test('the warning is for unfinished Bluetooth operations only', async (t) => {
   const old = { firmware: '1', managementClient: '1' };
   const warned = (Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]).filter((operation) =>
     firmwareWarning({ operation, status: 'queued' }, old),

@@ -20,7 +20,7 @@ t.test('while the first request with a key has no answer', async (t) => {
     return answerWith('first')(keep as never);
   });
 
-  t.test('the same one is refused, and so is another one with its key', async (t) => {
+  t.test('a repetition is refused, and so is another request with its key', async (t) => {
     const running = { code: 'IDEMPOTENCY_KEY_RUNNING' };
     await t.rejects(once(request, answerWith('second')), running);
     await t.rejects(once({ ...request, request: 'two' }, answerWith('second')), { code: 'IDEMPOTENCY_KEY_REUSED' });
@@ -37,7 +37,7 @@ t.test('while the first request with a key has no answer', async (t) => {
     t.same(await once(request, answerWith('second')), { answer: 'first', replayed: true });
   });
 
-  t.test('one that fails leaves its key free', async (t) => {
+  t.test('a failed request leaves its key unused', async (t) => {
     const failing = { ...request, key: 'failing' };
     await t.rejects(
       once(failing, () => Promise.reject(new Error('no'))),
@@ -46,7 +46,7 @@ t.test('while the first request with a key has no answer', async (t) => {
     t.same(await once(failing, answerWith('again')), { answer: 'again', replayed: false });
   });
 
-  t.test('answers whose time is over are swept out as others come', async (t) => {
+  t.test('old answers are removed when new ones are stored', async (t) => {
     const count = async () => (await database.read.get<{ n: number }>('SELECT count(*) AS n FROM idempotency_keys'))?.n;
     const before = Number(await count());
     clock.advance(DAY + 1);

@@ -59,7 +59,7 @@ void t.test('the transactions of a device, due and not due, are one list', async
   });
 
   await t.test(
-    'the rows come from the indexes in their order: none is sorted (but the numbers that are counted), none of others is looked at',
+    'the rows come from the indexes in their order: no row is sorted (only counted numbers), and no foreign row is read',
     async (t) => {
       const plans: string[] = [];
       const explained = async (text: string, values: readonly SqlValue[]): Promise<void> => {

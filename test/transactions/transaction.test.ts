@@ -35,7 +35,7 @@ for (const status of TRANSACTION_STATUSES) {
   }
 }
 
-t.test('exactly succeeded, failed and cancelled are the end', async (t) => {
+t.test('exactly succeeded, failed and cancelled are final', async (t) => {
   t.same(TRANSACTION_STATUSES.filter(isFinished), ['succeeded', 'failed', 'cancelled']);
 });
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import { risingIds } from '../rising-ids.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
-t.test('a transaction keeps when it was published, what it was about and its webhook', async (t) => {
+t.test('a transaction keeps its publish time, its subject and its webhook', async (t) => {
   const world = await startWorld(t, { ids: risingIds() });
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
@@ -20,7 +20,7 @@ t.test('a transaction keeps when it was published, what it was about and its web
     return (await tenant.event()).headers['webhook-id'];
   };
 
-  await t.test('one for a connected device is published when it is stored', async (t) => {
+  await t.test('a command for a connected device is published when it is stored', async (t) => {
     const now = world.clock.now();
     const made = transactionIdOf(await api.put(`${device.path}/settings/wifi`, { json: WIFI }));
     t.match(await rowOf(made), { published_at: now, subject: '1 network', delivery_id: null });
@@ -30,24 +30,27 @@ t.test('a transaction keeps when it was published, what it was about and its web
     t.match(await rowOf(made), { published_at: now, subject: '1 network', delivery_id: webhook, parameters: null });
   });
 
-  await t.test('one that waits is published when its device comes, and stays so when it comes again', async (t) => {
-    await device.link.drop();
-    const made = transactionIdOf(await api.put(`${device.path}/settings/lang`, { json: { lang: 'ja-JP' } }));
-    t.match(await rowOf(made), { published_at: null, subject: 'ja-JP' });
-    world.clock.advance(60_000);
-    const now = world.clock.now();
-    device.link = await world.connect(device);
-    await device.link.command();
-    t.match(await rowOf(made), { published_at: now });
-    await device.link.drop();
-    world.clock.advance(60_000);
-    device.link = await world.connect(device);
-    t.match(await device.link.command(), { attempt: 2 });
-    t.match(await rowOf(made), { published_at: now });
-    await finish(made);
-  });
+  await t.test(
+    'a waiting command has its publish time from the device’s first connection, not from later ones',
+    async (t) => {
+      await device.link.drop();
+      const made = transactionIdOf(await api.put(`${device.path}/settings/lang`, { json: { lang: 'ja-JP' } }));
+      t.match(await rowOf(made), { published_at: null, subject: 'ja-JP' });
+      world.clock.advance(60_000);
+      const now = world.clock.now();
+      device.link = await world.connect(device);
+      await device.link.command();
+      t.match(await rowOf(made), { published_at: now });
+      await device.link.drop();
+      world.clock.advance(60_000);
+      device.link = await world.connect(device);
+      t.match(await device.link.command(), { attempt: 2 });
+      t.match(await rowOf(made), { published_at: now });
+      await finish(made);
+    },
+  );
 
-  await t.test('one that is cancelled before it is published never was', async (t) => {
+  await t.test('a command that is cancelled before its publish has no publish time', async (t) => {
     await device.link.drop();
     const apns = ['one', 'two'].map((name) => ({ name, apn: 'secret.example', mcc: '440', mnc: '10' }));
     const made = transactionIdOf(await api.put(`${device.path}/settings/apn`, { json: apns }));
@@ -59,7 +62,7 @@ t.test('a transaction keeps when it was published, what it was about and its web
   });
 
   await t.test(
-    'what a deactivation cancels has a webhook of its own, each before that of the deactivation',
+    'each transaction that a deactivation cancels has its own webhook, before that of the deactivation',
     async (t) => {
       const other = transactionIdOf(await api.put(`${device.path}/settings/wifi`, { json: WIFI }));
       await device.link.command();

@@ -39,7 +39,7 @@ void t.test('only global unicast addresses may be connected to', async (t) => {
     for (const address of addresses) t.equal(refusedAddress(address), undefined, `${kind}: ${address}`);
 });
 
-void t.test('where private addresses are allowed, those of clouds’ metadata are not', async (t) => {
+void t.test('the metadata addresses of clouds are refused even if private addresses are allowed', async (t) => {
   const metadata = [
     '169.254.169.254',
     '169.254.170.2',
@@ -64,7 +64,7 @@ void t.test('where private addresses are allowed, those of clouds’ metadata ar
   t.notOk(refusedHost('localhost', { allowPrivate: true }));
 });
 
-void t.test('a host of a URL is refused when it is such an address, or a name of this machine', async (t) => {
+void t.test('a URL is refused if its host is such an address, or a name of this machine', async (t) => {
   for (const host of [
     '127.0.0.1',
     '[::1]',

@@ -131,7 +131,7 @@ void t.test('a receiver that hangs has 15 s', async (t) => {
   t.match(await row(deliveryId), { status: 'pending', attempts: 1, statusCode: null, error: 'no answer within 15 s' });
 });
 
-void t.test('a status that came in time counts, though the answer never ends', async (t) => {
+void t.test('a status that arrives in time counts, even if the answer never ends', async (t) => {
   const receiver = await createTestReceiver(t);
   receiver.answer({ status: 202, body: 'more to come', stall: true });
   const { open, row, clock, finished } = await createSetUp(t, receiver.url);
@@ -146,7 +146,7 @@ void t.test('a status that came in time counts, though the answer never ends', a
   t.match(await row(deliveryId), { status: 'delivered', statusCode: 202, attempts: 1 });
 });
 
-void t.test('of a long answer 64 KiB are read, and its status counts', async (t) => {
+void t.test('the first 64 KiB of a long answer are read, and its status counts', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, row } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();
@@ -167,7 +167,7 @@ void t.test('of a long answer 64 KiB are read, and its status counts', async (t)
   t.equal((await row(deliveryId)).status, 'delivered');
 });
 
-void t.test('a receiver that is not there is tried again', async (t) => {
+void t.test('an unreachable receiver is tried again', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, row, clock } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();

@@ -3,7 +3,7 @@ import { checkWebhook } from '../contract/checked-messages.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver, type TestReceiver } from './test-receiver.ts';
 
-void t.test('an application is told of its failing receiver, at another one', async (t) => {
+void t.test('an application learns of its failing receiver through another one', async (t) => {
   const [main, other] = [await createTestReceiver(t), await createTestReceiver(t)];
   const { open, applications, clock } = await createSetUp(t, main.url);
   const settings = { callEvent: main.url, callFileSendEvent: other.url };

@@ -10,7 +10,7 @@ import { createTestReceiver, type TestAnswer } from './test-receiver.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-void t.test('what came of failed attempts is kept, and which receivers fail', async (t) => {
+void t.test('failed attempts, and failing receivers, are stored', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, applications, clock, database } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();
@@ -26,12 +26,12 @@ void t.test('what came of failed attempts is kept, and which receivers fail', as
     return deliveryId;
   };
 
-  await t.test('one that is delivered at once leaves nothing', async (t) => {
+  await t.test('a delivery that succeeds at once has no failed attempts', async (t) => {
     t.same(await attemptsOf(await send({})), []);
     t.same(await failing(), []);
   });
 
-  await t.test('each failed attempt has its status, error, time and how the answer began', async (t) => {
+  await t.test('each failed attempt has its status, error, time and the beginning of the answer', async (t) => {
     const long = `${'x'.repeat(4095)}é and much more`;
     const deliveryId = await send({ status: 503, body: long });
     const since = clock.now();
@@ -54,7 +54,7 @@ void t.test('what came of failed attempts is kept, and which receivers fail', as
     t.same(await failing(), [], 'a good answer ends it');
   });
 
-  await t.test('one without an answer has no answer', async (t) => {
+  await t.test('an attempt without an answer has none stored', async (t) => {
     await applications.updateSettings('app-1', { deviceEvent: 'http://127.0.0.1:1/' });
     const deliveryId = await record();
     await webhooks.idle();
@@ -64,7 +64,7 @@ void t.test('what came of failed attempts is kept, and which receivers fail', as
     await applications.updateSettings('app-1', { deviceEvent: receiver.url });
   });
 
-  await t.test('the newest twenty are kept, and go with their delivery', async (t) => {
+  await t.test('the newest twenty are kept, and removed with their delivery', async (t) => {
     const deliveryId = await send({ status: 410, body: 'gone' });
     for (let again = 0; again < 24; again += 1) {
       await log.redeliver('app-1', deliveryId);
@@ -93,7 +93,7 @@ void t.test('what came of failed attempts is kept, and which receivers fail', as
     );
   });
 
-  await t.test('of an application no more of its answers is kept than there is room for', async (t) => {
+  await t.test('the stored answers of an application are bounded', async (t) => {
     const metrics = createMetrics();
     const keep = createStoredAnswers({ clock, metrics });
     const [own, others] = (['app-1', 'app-2'] as const).map(
@@ -108,7 +108,7 @@ void t.test('what came of failed attempts is kept, and which receivers fail', as
     t.match((await metrics.answersDropped.get()).values, [{ value: 2 }]);
   });
 
-  await t.test('after a restart a good answer still ends it', async (t) => {
+  await t.test('after a restart a good answer still ends the failing state', async (t) => {
     receiver.answer({ status: 500 });
     await record();
     await receiver.next();

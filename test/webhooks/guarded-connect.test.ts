@@ -78,7 +78,7 @@ void t.test(
   },
 );
 
-void t.test('the address that is judged is the one that is connected to: there is no second look-up', async (t) => {
+void t.test('the checked address is the one that is connected to, without a second lookup', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open } = await createSetUp(t, `http://hook.example:${receiver.port}/`);
   const rebinding = resolver(['127.0.0.1'], ['10.0.0.1']);

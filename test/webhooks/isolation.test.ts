@@ -7,7 +7,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-void t.test('a receiver that hangs with 10,000 deliveries behind it delays no other', async (t) => {
+void t.test('a hanging receiver with 10,000 deliveries delays no other', async (t) => {
   const hanging = await createTestReceiver(t);
   const quick = await createTestReceiver(t);
   hanging.answer({ hang: true });
@@ -43,7 +43,7 @@ void t.test('a receiver that hangs with 10,000 deliveries behind it delays no ot
   t.equal(new Set(ids).size, 10_000, 'none lost; only what hung was sent twice');
 });
 
-void t.test('a thousand receivers hang, and one that answers goes on as if they were not there', async (t) => {
+void t.test('a thousand hanging receivers do not delay one that answers', async (t) => {
   const hanging = await createTestReceiver(t);
   const quick = await createTestReceiver(t);
   hanging.answer({ hang: true });
@@ -81,7 +81,7 @@ void t.test('a thousand receivers hang, and one that answers goes on as if they 
   t.equal(reached.size, 1000, 'none of them is forgotten');
 });
 
-void t.test('busy receivers begin to hang with all places: within a second others have them again', async (t) => {
+void t.test('when busy receivers hang and hold all places, others get them within a second', async (t) => {
   const hanging = await createTestReceiver(t);
   const quick = await createTestReceiver(t);
   const { open, clock, addApplication, finished, metrics } = await createSetUp(t, quick.url);
@@ -111,7 +111,7 @@ void t.test('busy receivers begin to hang with all places: within a second other
   t.match(await metrics.registry.metrics(), /lapel_webhook_attempts_cut_total 512/, 'those that hold most give way');
 });
 
-void t.test('the window of a receiver that keeps pace grows, and one that is late has one attempt', async (t) => {
+void t.test('the window of a fast receiver grows, and a late one has one attempt', async (t) => {
   const receiver = createReceiver({ applicationId: 'app', setting: 'deviceEvent' });
   t.match(receiver, { window: 4, kind: 'trial' });
   for (let index = 0; index < 1000; index += 1) succeeded(receiver, true, receiver.window);
@@ -135,7 +135,7 @@ void t.test('the window of a receiver that keeps pace grows, and one that is lat
   t.match(receiver, { window: 1, kind: 'trial' });
 });
 
-void t.test('a burst goes out whole, each once, though memory holds only a part of it', async (t) => {
+void t.test('a burst is sent completely, each once, although memory holds only a part of it', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, count, metrics } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();

@@ -37,7 +37,7 @@ for (const [how, close] of [
   ['closes', (socket: Socket): unknown => socket.end()],
   ['resets', (socket: Socket): unknown => socket.resetAndDestroy()],
 ] as const) {
-  t.test(`a kept connection that the receiver ${how} as the next webhook comes costs no attempt`, async (t) => {
+  t.test(`a kept connection that the receiver ${how} as the next webhook arrives costs no attempt`, async (t) => {
     const receiver = await startReceiver(t, (socket, onThis) => (onThis === 1 ? ok(socket) : close(socket)));
     const { open, row } = await createSetUp(t, receiver.url);
     const { webhooks, record } = await open();
@@ -52,7 +52,7 @@ for (const [how, close] of [
   });
 
   t.test(
-    `one that ${how} every connection after its first answer gets it twice in an attempt, and no more`,
+    `a receiver that ${how} every connection after its first answer gets a webhook twice in an attempt, and no more`,
     async (t) => {
       const receiver = await startReceiver(t, (socket, onThis, connection) =>
         connection === 1 && onThis === 1 ? ok(socket) : close(socket),
@@ -68,7 +68,7 @@ for (const [how, close] of [
     },
   );
 
-  t.test(`a new connection that the receiver ${how} is an attempt that failed`, async (t) => {
+  t.test(`a new connection that the receiver ${how} is a failed attempt`, async (t) => {
     const receiver = await startReceiver(t, (socket) => close(socket));
     const { open, row } = await createSetUp(t, receiver.url);
     const { webhooks, record } = await open();

@@ -5,7 +5,7 @@ import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 
 void t.test(
-  'the log tells once that a receiver begins to fail, that it answers again, and once a minute what is given up',
+  'the log reports once that a receiver begins to fail, once that it recovers, and once a minute what was given up',
   async (t) => {
     const receiver = await createTestReceiver(t);
     const { open, clock } = await createSetUp(t, receiver.url);

@@ -5,7 +5,7 @@ import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 
-void t.test('a redelivery that is asked for while an outcome is written is made', async (t) => {
+void t.test('a redelivery requested while an outcome is written is carried out', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, applications, clock, row } = await createSetUp(t, receiver.url);
   let redelivery: Promise<void> | undefined;
@@ -56,7 +56,7 @@ void t.test('a range ends, however many are made and delivered meanwhile', async
   t.equal(receiver.requests.length, 500 + 500 + 2 * 500, 'what came meanwhile was sent once');
 });
 
-void t.test('a redelivery that is asked for while the last attempt is under way begins anew', async (t) => {
+void t.test('a redelivery requested during the last attempt starts the schedule again', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, applications, clock, database, row } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();
@@ -85,7 +85,7 @@ void t.test('a redelivery that is asked for while the last attempt is under way 
 });
 
 void t.test(
-  'one that is asked for while an attempt hangs is sent at once, and only its own outcome counts',
+  'a redelivery requested while an attempt hangs is sent at once, and only its own outcome counts',
   async (t) => {
     const receiver = await createTestReceiver(t);
     const { open, applications, clock, database, row, finished } = await createSetUp(t, receiver.url);
@@ -105,7 +105,7 @@ void t.test(
   },
 );
 
-void t.test('one that is asked for while it is queued is sent once', async (t) => {
+void t.test('a redelivery requested while the delivery is queued is sent once', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, applications, clock, database, row } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();
@@ -126,7 +126,7 @@ void t.test('one that is asked for while it is queued is sent once', async (t) =
   t.equal(ids.length, 9);
 });
 
-void t.test('an attempt that was written down already is not written down again, by whomever', async (t) => {
+void t.test('an attempt is recorded only once, by any node', async (t) => {
   const database = openSqlite({ folder: t.testdir(), nowMicros: 0 });
   t.teardown(() => database.close());
   const delivery = { applicationId: 'app', deliveryId: 'msg', setting: 'deviceEvent', type: 'test' } as const;

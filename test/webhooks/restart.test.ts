@@ -18,7 +18,7 @@ const failingWrites =
     return { ...database, transact: failing(database.transact), transactSoon: failing(database.transactSoon) };
   };
 
-void t.test('a restart sends what is due and waits for what is not', async (t) => {
+void t.test('a restart sends due deliveries and waits for the others', async (t) => {
   const receiver = await createTestReceiver(t);
   receiver.answer({ status: 500 });
   const { open, clock, addApplication, row } = await createSetUp(t, receiver.url);
@@ -49,7 +49,7 @@ void t.test('a restart sends what is due and waits for what is not', async (t) =
   t.equal(receiver.requests.length, 8);
 });
 
-void t.test('what is recorded before the start goes out with it', async (t) => {
+void t.test('deliveries recorded before the start are sent at the start', async (t) => {
   const receiver = await createTestReceiver(t);
   const { open, row } = await createSetUp(t, receiver.url);
   const stopped = await open();
@@ -102,7 +102,7 @@ void t.test('an outcome that cannot be written is written later, and nothing is 
   t.equal(receiver.requests.length, 1);
 });
 
-void t.test('on a stop what is under way ends, or is cut off after the bound and stays pending', async (t) => {
+void t.test('at a stop attempts in progress end, or are cut off after the bound and stay pending', async (t) => {
   const quick = await createTestReceiver(t);
   const hanging = await createTestReceiver(t);
   hanging.answer({ hang: true });

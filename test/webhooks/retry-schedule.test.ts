@@ -40,7 +40,7 @@ void t.test('the delays are those of the contract, then it is exhausted', async 
   t.equal(judge(answered(503, '60'), 10, NOW, () => 0.5).status, 'exhausted', 'whatever Retry-After says');
 });
 
-void t.test('jitter is a fifth either way', async (t) => {
+void t.test('jitter is a fifth in both directions', async (t) => {
   RETRY_DELAY_SECONDS.forEach((delay, index) => {
     t.equal(waits(none, index + 1, 0), delay * 0.8);
     t.ok(Math.abs((waits(none, index + 1, 0.999999) ?? 0) - delay * 1.2) < 1);

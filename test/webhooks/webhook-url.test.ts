@@ -33,7 +33,7 @@ void t.test('a webhook URL is absolute https, or http where that is allowed', as
   for (const [url, expected] of rows) t.equal(verdict(url), expected, url.slice(0, 60));
 });
 
-void t.test('http is allowed for every host only when the setting says so, and nothing else then', async (t) => {
+void t.test('http is allowed for every host only by the setting, which allows nothing else', async (t) => {
   t.equal(verdict('http://example.com/', true), 'fine');
   t.equal(verdict('ftp://example.com/', true), 'url_scheme');
   t.equal(verdict('http://user@example.com/', true), 'url_parsing');

@@ -2,7 +2,7 @@ import type { Micros } from '../../runtime/units.ts';
 
 const DAY_MICROS = 24 * 3600 * 1_000_000;
 
-/** A new key is made when the newest has this age. */
+/** A new signing key is made when the newest one has this age. */
 export const KEY_SIGNS_FOR_MICROS = 30 * DAY_MICROS;
 /**
  * A key is published for this time before it signs: nodes and verifiers that cache the keys (for five minutes) then have it.

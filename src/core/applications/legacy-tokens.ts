@@ -7,7 +7,7 @@ import type { Scope } from './scopes.ts';
 
 /** The settings of LAPEL_LEGACY_*. */
 interface LegacyIssuer {
-  /** The exact `iss` of its tokens. */
+  /** The exact `iss` of the legacy issuer's tokens. */
   issuer: string;
   jwksUrl: string;
   scopeBase: string;

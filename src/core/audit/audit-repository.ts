@@ -15,9 +15,9 @@ interface AuditRow {
   at: number;
   actorKind: Actor['kind'];
   actorName: string | null;
-  /** The method and the template of the path. */
+  /** The HTTP method and the template of the request's path. */
   action: string;
-  /** The path itself. */
+  /** The path of the request. */
   resource: string;
   requestId: string;
   /** The status of the answer; null when the service ended before it answered. */
@@ -32,9 +32,9 @@ export interface AuditFilter {
   /** Microseconds: [since, until). */
   since?: Micros;
   until?: Micros;
-  /** The kind of an actor, or an actor's name. */
+  /** Selects the entries of a kind of actors, or of the actor with this name. */
   actor?: string;
-  /** A prefix of the resource. */
+  /** Selects the entries whose resource begins with this text. */
   resource?: string;
 }
 

@@ -33,7 +33,7 @@ interface Parts {
 interface Change {
   actor: Actor;
   method: string;
-  /** The template of the path; `path` is the path itself. */
+  /** The template of the request's path; `path` is the path that was called. */
   route: string;
   path: string;
   requestId: string;

@@ -29,7 +29,7 @@ export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
   let write: ((raised: Raised) => void) | undefined;
   let onOther = (): void => undefined;
 
-  function told(raised: Raised): void {
+  function report(raised: Raised): void {
     const { reason, to } = raised;
     metrics.numbersRaised.inc({ reason });
     if (needsAttention(raised)) log.error({ reason, to }, `${MESSAGES[reason]}; numbers go on higher than any before`);
@@ -43,7 +43,7 @@ export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
     /** Options for opening the database. */
     opening: {
       newLife: () => ({ lifeId: ids.next('life', clock.now()), nowMicros: clock.now() }),
-      onRaised: told,
+      onRaised: report,
     },
 
     /** Gives the audit log, to which raises are written from now on. */

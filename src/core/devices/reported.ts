@@ -19,7 +19,7 @@ function countedOf(reported: ReportedFields): Counted {
   };
 }
 
-/** The values by which fleets are counted, if they have changed; otherwise undefined. */
+/** Returns the reported values by which fleets are counted, if they have changed; otherwise undefined. */
 export function newlyCounted(before: ReportedFields, after: ReportedFields): Counted | undefined {
   const [was, is] = [countedOf(before), countedOf(after)];
   return was.firmware === is.firmware && was.battery === is.battery ? undefined : is;

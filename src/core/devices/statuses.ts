@@ -111,10 +111,10 @@ export function createStatuses({ database, clock, watch, presence, connected }: 
     /** The last reported versions, which decide the features of a device; null when not reported. */
     versions: (deviceId: string): Promise<Versions> => versions(database.read, deviceId),
 
-    /** The versions of many devices. */
+    /** The last reported versions of many devices. */
     async versionsOf(deviceIds: readonly string[]): Promise<Map<string, Versions>> {
       const found = new Map<string, Versions>();
-      // They are read one after another, because a report can be long.
+      // The reports are read one after another, because a report can be long.
       for (const deviceId of deviceIds) found.set(deviceId, await versions(database.aside, deviceId));
       return found;
     },

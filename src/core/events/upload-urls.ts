@@ -17,7 +17,7 @@ import { UPLOAD_FEATURES, type UploadRequest } from './upload-features.ts';
 
 /** Requests in progress: of all devices of an application, and in total. */
 const UPLOAD_BOUNDS = { application: 64, service: 512 };
-/** Milliseconds that a request waits for others of its developer to end. */
+/** Milliseconds that a request waits at most for other requests of its developer to end. */
 const LONGEST_WAIT_MS = 60_000;
 
 type Code = 'NOT_ACTIVATED' | 'NOT_CONFIGURED' | 'UPLOAD_URL_FAILED' | 'BUSY' | 'INTERNAL';

@@ -34,7 +34,7 @@ export interface ConnectionState {
   readonly unsent: Set<number>;
   /** Commands that are claimed and not acknowledged by PUBACK; those that a running unit of work reserves count too. */
   inFlight: number;
-  /** The commands of these that were written, by transactionId; a cancel by the negative one. */
+  /** The commands in flight that were written, by transactionId; a cancel by its negative transactionId. */
   readonly written: Set<number>;
   claiming: boolean;
   open: boolean;

@@ -73,11 +73,11 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
   const responses = createResponseSender({
     read: (deviceId, limit) => repository.findAnswered(database.read, deviceId, limit),
     done: (key) => write(key, (unit) => repository.setDone(unit, key, clock.now())),
-    failed: later,
+    failed: logFailure,
   });
 
   /** Logs a failure. The stored requests and answers are read again at the device's next connection. */
-  function later(err: unknown): void {
+  function logFailure(err: unknown): void {
     if (!isDatabaseAway(err)) log.warn({ err }, 'requests of a device could not be read or marked; trying again later');
   }
 
@@ -125,7 +125,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     carryOut(request, () => {
       ofDevice.running.delete(name);
       metrics.deviceRequestsRunning.dec();
-      void goOn(request.deviceId, ofDevice);
+      void continueBacklog(request.deviceId, ofDevice);
     });
   }
 
@@ -138,11 +138,11 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
       return;
     }
     ofDevice.backlog = true;
-    void goOn(request.deviceId, ofDevice);
+    void continueBacklog(request.deviceId, ofDevice);
   }
 
   /** Carries out waiting requests from the database, in their order. */
-  async function goOn(deviceId: string, ofDevice: Working): Promise<void> {
+  async function continueBacklog(deviceId: string, ofDevice: Working): Promise<void> {
     if (ofDevice.reading) return;
     ofDevice.reading = true;
     work.begun();
@@ -158,7 +158,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
         for (const one of wanted.slice(0, room)) run(one, ofDevice);
       }
     } catch (err) {
-      later(err);
+      logFailure(err);
     } finally {
       ofDevice.reading = false;
       work.ended();
@@ -176,7 +176,10 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
   }
 
   /** Stores a request, inside its unit; returns the action that follows the commit. */
-  async function take(unit: UnitOfWork, request: StoredRequest): Promise<'begin' | 'send' | 'nothing' | 'busy'> {
+  async function storeRequest(
+    unit: UnitOfWork,
+    request: StoredRequest,
+  ): Promise<'begin' | 'send' | 'nothing' | 'busy'> {
     const { deviceId, requestId } = request;
     const now = request.receivedAt;
     const known = await repository.findRequest(unit, deviceId, requestId);
@@ -231,7 +234,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
         const { activation, applicationId } = device;
         // A unit can run twice, so it starts from the message and not from a changed copy.
         const own = { ...request, applicationId: activation === 'activated' ? applicationId : null };
-        return { outcome: await take(unit, own), own };
+        return { outcome: await storeRequest(unit, own), own };
       });
       if (outcome.outcome === 'begin') begin(outcome.own);
       if (outcome.outcome === 'send') responses.answered(outcome.own);
@@ -247,7 +250,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     open(link: ResponseLink): () => void {
       const ofDevice = workingOf(link.deviceId);
       ofDevice.backlog = true;
-      void goOn(link.deviceId, ofDevice);
+      void continueBacklog(link.deviceId, ofDevice);
       return responses.open(link);
     },
 

@@ -1,7 +1,7 @@
 /** The content of a response. */
 export type ResponseBody = { data: object } | { error: { code: string; message: string } };
 
-/** A request that is carried out. */
+/** A request of a device that is carried out. */
 export interface Request {
   deviceId: string;
   /** The application for which the device was activated when it asked; null when it was not. */

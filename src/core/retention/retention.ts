@@ -58,7 +58,7 @@ export function createRetention(parts: Parts) {
     const giveUp = (): void => resolve();
     signal.addEventListener('abort', giveUp);
     await promise;
-    signal.removeEventListener('abort', giveUp); // otherwise the listeners of all pauses would add up
+    signal.removeEventListener('abort', giveUp); // otherwise the signal would keep a listener for each pause
     clearTimeout(timer);
     return !signal.aborted;
   };

@@ -6,8 +6,8 @@ import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
 // The time of a device is stored this long after it was heard of, so a crash can lose as much.
 const GATHER_MS = 60_000;
-// With several nodes a time is stored sooner, because the others read it; a device that keeps talking is still written
-// rarely.
+// With several nodes the time is stored sooner, because the other nodes read it; a device that keeps talking is still
+// written rarely.
 const AMONG_NODES_MS = 15_000;
 // Devices that leave are written sooner, but together, because a whole fleet can leave at once.
 const LEFT_MS = 1_000;
@@ -30,7 +30,7 @@ export type Presence = ReturnType<typeof createPresence>;
  */
 export function createPresence({ database, clock, log }: Parts) {
   const newer = new Map<string, number>();
-  /** Those of these devices that have left. */
+  /** The devices with a time that is not stored yet, and that have disconnected since. */
   const left = new Set<string>();
   const gatherMs = database.concurrent ? AMONG_NODES_MS : GATHER_MS;
   const ofAll = createTimer(() => newer.keys());

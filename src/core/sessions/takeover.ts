@@ -3,7 +3,7 @@ import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import * as repository from './session-repository.ts';
 
-/** Reads committed rows, or those that a unit of work sees; for code that only passes it on. */
+/** Reads committed rows, or the rows that a unit of work sees. For code that only passes the reader on to the takeover. */
 export type Seen = Sql;
 type Standing = 'good' | 'bad' | 'blocked';
 

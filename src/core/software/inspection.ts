@@ -82,7 +82,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
   }
 
   /** Starts an inspection, or puts it into the queue; does not wait for it. */
-  function begin({ binaryId }: Registered, task: () => Promise<void>): void {
+  function enqueue({ binaryId }: Registered, task: () => Promise<void>): void {
     if (signal.aborted || running.has(binaryId) || waiting.size >= MOST_WAITING) return;
     waiting.set(binaryId, task);
     startNext();
@@ -108,11 +108,12 @@ export function createInspection({ database, clock, log, objects }: Parts) {
 
   return {
     /** Inspects a binary that a HEAD has found (ops 20 and 28). */
-    seen: (registered: Registered, stored: StoredObject): void => begin(registered, () => inspect(registered, stored)),
+    seen: (registered: Registered, stored: StoredObject): void =>
+      enqueue(registered, () => inspect(registered, stored)),
 
     /** Asks the store for the binary first (op 26, which does not require one). */
     look: (registered: Registered): void =>
-      begin(registered, async () => {
+      enqueue(registered, async () => {
         const stored = await objects.head(objectKey(registered.binaryId), { signal });
         if (stored) await inspect(registered, stored);
       }),

@@ -36,7 +36,7 @@ type Pace = (workedMs: number) => Promise<boolean>;
 export function createObjectSweep({ database, clock, log, objects, quotas }: Parts) {
   let nextAt = Number.NEGATIVE_INFINITY;
 
-  async function take(page: readonly ListedObject[], known: Map<string, number>): Promise<number> {
+  async function examine(page: readonly ListedObject[], known: Map<string, number>): Promise<number> {
     const now = clock.now();
     const found: string[] = [];
     let removed = 0;
@@ -77,7 +77,7 @@ export function createObjectSweep({ database, clock, log, objects, quotas }: Par
     let removed = 0;
     for await (const page of objects.list(objectKey(''))) {
       for (let at = 0; at < page.length; at += OBJECTS_PER_STEP) {
-        removed += await take(page.slice(at, at + OBJECTS_PER_STEP), known);
+        removed += await examine(page.slice(at, at + OBJECTS_PER_STEP), known);
         if (!(await pace(STEP_MS))) return removed;
       }
     }

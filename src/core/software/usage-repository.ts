@@ -33,7 +33,7 @@ export async function lockUsage(unit: UnitOfWork, developerId: string): Promise<
 
 /** Adds to a developer's usage; a removal is negative. */
 export async function addUsage(unit: UnitOfWork, developerId: string, by: Partial<Usage>): Promise<void> {
-  await lockUsage(unit, developerId); // makes sure that the row exists
+  await lockUsage(unit, developerId); // makes sure that the developer's row exists
   await unit.run(
     `UPDATE developer_usage SET packages = packages + ?, versions = versions + ?, stored_bytes = stored_bytes + ?
      WHERE developer_id = ?`,

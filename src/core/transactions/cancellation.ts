@@ -5,7 +5,7 @@ import type { TransactionRecord } from './transaction-repository.ts';
 const AT_ONCE = 100;
 
 interface Parts {
-  /** Throws TRANSACTION_NOT_FOUND. */
+  /** Finds a transaction of any application. Throws TRANSACTION_NOT_FOUND. */
   find(transactionId: number): Promise<{ record: Pick<TransactionRecord, 'applicationId' | 'deviceId'> }>;
   /** Cancels as the application itself does. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
   cancel(applicationId: string, deviceId: string, transactionId: number): Promise<void>;
@@ -14,7 +14,7 @@ interface Parts {
 interface Cancelled {
   transactionId: number;
   cancelled: boolean;
-  /** The reason why it was not cancelled. */
+  /** The reason why the transaction was not cancelled. */
   code?: ErrorCode;
 }
 
@@ -28,7 +28,7 @@ export function createCancellation({ find, cancel }: Parts) {
     await cancel(record.applicationId, record.deviceId, transactionId);
   }
 
-  async function told(transactionId: number): Promise<Cancelled> {
+  async function cancelAndReport(transactionId: number): Promise<Cancelled> {
     try {
       await one(transactionId);
       return { transactionId, cancelled: true };
@@ -46,7 +46,7 @@ export function createCancellation({ find, cancel }: Parts) {
       const results = new Map<number, Cancelled>();
       const distinct = [...new Set(transactionIds)];
       for (let start = 0; start < distinct.length; start += AT_ONCE) {
-        const some = await Promise.all(distinct.slice(start, start + AT_ONCE).map(told));
+        const some = await Promise.all(distinct.slice(start, start + AT_ONCE).map(cancelAndReport));
         for (const result of some) results.set(result.transactionId, result);
       }
       return transactionIds.flatMap((transactionId) => results.get(transactionId) ?? []);

@@ -1,5 +1,5 @@
 const WINDOW_MS = 100;
-/** The number of past windows that count. */
+/** The number of the latest windows, of which the highest count is the demand. */
 const REMEMBERED = 10;
 
 export type Demand = ReturnType<typeof createDemand>;

@@ -88,7 +88,8 @@ export function createInstallation({ database, installs, findApplication, log, f
 
   return {
     /**
-     * Whether there is a binary that the developer can install. Called before the unit of work, because it uses the network.
+     * Whether there is a binary that the developer can install. Called before the unit of work, because the check uses the
+     * network.
      */
     async hasBinary(operation: InstallOperation, name: InstallName, developerId: string): Promise<boolean> {
       const current = await installs.findCurrent(lineOf(operation), name, developerId);

@@ -6,11 +6,11 @@ import { countDue, countUnfinished, LARGE_PARAMETERS, sumLargeParameters } from 
 
 /** The most unfinished transactions of a device; one more is answered TOO_MANY_TRANSACTIONS. */
 const UNFINISHED = 1000;
-/** Op 6 may exceed that bound, because a device that does not answer must still be removable. */
+/** Deactivations (op 6) may exceed UNFINISHED by this many, because a device that does not answer must be removable. */
 const BEYOND_FOR_DEACTIVATION = 16;
-/** Bytes of one command's parameters (contract, section 1). */
+/** The most bytes of one command's parameters (contract, section 1). */
 const PARAMETERS = 64 * 1024;
-/** Characters of large parameters that wait for one device, and for all devices of one application. */
+/** The most characters of large parameters that wait for one device, and for all devices of one application. */
 const PER_DEVICE = 4 * 1024 ** 2;
 const PER_APPLICATION = 256 * 1024 ** 2;
 
@@ -18,7 +18,7 @@ interface Wanted {
   applicationId: string;
   deviceId: string;
   operation: Operation;
-  /** The parameters as they are stored. */
+  /** The command's parameters as the JSON text that is stored. */
   text: string;
 }
 

@@ -26,7 +26,7 @@ const toDue = (row: DueRow): Due => ({
   parameters: row.parameters === null ? {} : (JSON.parse(row.parameters) as object),
 });
 
-// SQLite runs each of these by itself; PostgreSQL runs one for many devices at once.
+// SQLite runs each of these statements by itself; PostgreSQL runs one of them for many devices at once.
 const INSERT = inSets(
   `INSERT INTO transactions
      (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at, published_at, subject)
@@ -251,7 +251,7 @@ export async function listTransactions(
 }
 
 /**
- * The number of due transactions, and the time at which the oldest was stored. It reads all of them, so it belongs on a
+ * The number of due transactions, and the time at which the oldest was stored. It reads all due transactions, so it belongs on a
  * thread of its own.
  */
 export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: number | null }> {

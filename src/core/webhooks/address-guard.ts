@@ -53,7 +53,7 @@ function embeddedIn(address: ipaddr.IPv6): ipaddr.IPv4[] {
 function isMetadata(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   const all = address instanceof ipaddr.IPv4 ? [address] : [address, ...embeddedIn(address)];
   return all.some((one) => {
-    const bare = one instanceof ipaddr.IPv6 ? new ipaddr.IPv6(one.parts) : one; // removes the zone
+    const bare = one instanceof ipaddr.IPv6 ? new ipaddr.IPv6(one.parts) : one; // removes an IPv6 zone (`%eth0`)
     return METADATA.has(bare.toNormalizedString());
   });
 }

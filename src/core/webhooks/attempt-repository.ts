@@ -100,7 +100,7 @@ export async function saveTold(sql: Sql, { applicationId, setting }: ReceiverNam
   await sql.run(text, at, applicationId, setting);
 }
 
-/** Removes a receiver after a successful attempt. */
+/** Removes the record that a receiver fails, after a successful attempt. */
 export async function removeFailing(sql: Sql, { applicationId, setting }: ReceiverName): Promise<void> {
   await sql.run('DELETE FROM failing_receivers WHERE application_id = ? AND setting = ?', applicationId, setting);
 }

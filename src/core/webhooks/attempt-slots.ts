@@ -24,7 +24,7 @@ interface Parts<Receiver> {
   resume(receiver: Receiver): void;
   /** Called when an attempt of the receiver has had no answer for a second. */
   late(receiver: Receiver): void;
-  /** Called when an attempt was cut because others needed its slot. */
+  /** Called when an attempt was cut because other attempts needed its slot. */
   onCut(): void;
 }
 

@@ -37,7 +37,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
     );
   }
 
-  async function tell(
+  async function sendEvent(
     unit: UnitOfWork,
     target: UrlSetting,
     type: 'endpoint.failing' | 'endpoint.recovered',
@@ -55,7 +55,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
       const target = await targetFor(unit, name);
       if (target === undefined) return;
       await saveTold(unit, name, clock.now());
-      await tell(unit, target, 'endpoint.failing', row);
+      await sendEvent(unit, target, 'endpoint.failing', row);
     },
 
     /** Removes a failing receiver after a successful attempt, and notifies if its failure was notified. */
@@ -64,7 +64,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
       if (!row) return;
       await removeFailing(unit, name);
       const target = row.toldAt === null ? undefined : await targetFor(unit, name);
-      if (target !== undefined) await tell(unit, target, 'endpoint.recovered', row);
+      if (target !== undefined) await sendEvent(unit, target, 'endpoint.recovered', row);
     },
   };
 }

@@ -19,15 +19,17 @@ export interface Receiver extends ReceiverName {
   window: number;
   /** The kind of slots that its attempts take: `trial` until it answers at once. */
   kind: Kind;
-  /** Whether its last attempt failed. */
+  /** Whether the last attempt for the receiver failed. */
   failing: boolean;
-  /** Whether its last answer was good but took longer than a second, so that further slow answers are expected. */
+  /**
+   * Whether the receiver's last answer was good but took longer than a second, so that further slow answers are expected.
+   */
   slow: boolean;
   /** The time at which the log said that it fails, in microseconds; null when it did not. */
   loggedFailingAt: Micros | null;
   /** Whether the database may have due deliveries that are not held. */
   more: boolean;
-  /** Whether a page of them is being read. */
+  /** Whether a page of due deliveries is being read from the database. */
   reading: boolean;
   /** The time at which rows that are not held become due; Infinity when there are none. */
   nextDueAt: Micros;
@@ -114,7 +116,7 @@ function slowDown(receiver: Receiver): void {
 /** Drops queued deliveries from memory, except the first `kept`; they remain in the database. */
 export function dropQueue(receiver: Receiver, kept = 0): void {
   for (const delivery of receiver.queue.splice(kept)) {
-    letGo(receiver, delivery);
+    unhold(receiver, delivery);
     receiver.more = true;
   }
 }
@@ -124,7 +126,7 @@ export const holds = ({ held }: Pick<Receiver, 'held'>, { deliveryId, round }: R
   (held.get(deliveryId) ?? -1) >= round;
 
 /** Stops holding a delivery, unless it is held in another round. */
-export function letGo({ held }: Receiver, { deliveryId, round }: Round): void {
+export function unhold({ held }: Receiver, { deliveryId, round }: Round): void {
   if (held.get(deliveryId) === round) held.delete(deliveryId);
 }
 

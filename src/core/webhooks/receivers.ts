@@ -38,7 +38,7 @@ export function createReceivers(share: ReceiverShare) {
     },
 
     /** Drops the queues of receivers that now belong to other nodes. */
-    letGo(): void {
+    dropLost(): void {
       for (const receiver of receivers.values()) if (!mine(receiver)) dropQueue(receiver);
     },
 

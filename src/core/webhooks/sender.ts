@@ -8,7 +8,7 @@ import type { Answer } from './retry-schedule.ts';
 const LONGEST_ANSWER = 64 * 1024;
 const TOO_LONG = `the answer is longer than ${LONGEST_ANSWER / 1024} KiB`;
 const LONGEST_ERROR = 200;
-/** Bytes that are kept of an answer without a 2xx status, for people who look for the reason. */
+/** The most bytes that are kept of an answer without a 2xx status, for people who look for the reason. */
 const BEGINNING = 4 * 1024;
 
 const isGood = (statusCode: number): boolean => statusCode >= 200 && statusCode < 300;

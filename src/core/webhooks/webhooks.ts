@@ -15,7 +15,7 @@ import { createDueTimer } from './due-timer.ts';
 import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures } from './failures.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
-import { holds, late, letGo, type Receiver, roomIn, wantsMore } from './receiver.ts';
+import { holds, late, type Receiver, roomIn, unhold, wantsMore } from './receiver.ts';
 import { createReceivers } from './receivers.ts';
 import { createRecording } from './recording.ts';
 import { createSender } from './sender.ts';
@@ -64,7 +64,14 @@ export function createWebhooks(options: Options) {
   const recording = createRecording({ clock, ids, metrics, accept });
   const endpoints = createEndpointEvents({ clock, findApplication, record: recording.record });
   const failures = createFailures({ database, endpoints });
-  const writer = createOutcomeWriter<Concluded>({ database, clock, log, also: failures.write, written, rested: tell });
+  const writer = createOutcomeWriter<Concluded>({
+    database,
+    clock,
+    log,
+    also: failures.write,
+    written,
+    rested: checkIdle,
+  });
   const slots = createAttemptSlots<Receiver>({
     clock,
     resume: pump,
@@ -99,7 +106,7 @@ export function createWebhooks(options: Options) {
 
   /** Takes a new delivery after its commit. If older ones wait in the database, it waits behind them there. */
   function accept(name: ReceiverName, delivery: Delivery): void {
-    if (!running) return; // the row remains, and start() finds it
+    if (!running) return; // the delivery's row remains, and start() finds it
     if (receivers.isElsewhere(name)) {
       share.tell(name);
       return;
@@ -155,7 +162,7 @@ export function createWebhooks(options: Options) {
     reads -= 1;
     pump(receiver);
     receivers.forget(receiver);
-    tell();
+    checkIdle();
   }
 
   async function attempt(receiver: Receiver, delivery: Delivery, slot: AttemptSlot<Receiver>): Promise<void> {
@@ -165,24 +172,24 @@ export function createWebhooks(options: Options) {
     slot.cut = undefined;
     slots.release(slot);
     if (made?.answer) writer.add(attempts.conclude(slot, delivery, made.url, made.answer));
-    else letGo(receiver, delivery); // the outcome is unknown, so the delivery stays pending
+    else unhold(receiver, delivery); // the outcome is unknown, so the delivery stays pending
     if (made === null) timer.schedule(receiver, clock.now() + READ_PAUSE_MICROS);
     receiver.inFlight -= 1;
     underWay -= 1;
     pump(receiver);
-    tell();
+    checkIdle();
   }
 
   function written(outcome: Concluded, counts: boolean): void {
     const { receiver, nextAttemptAt } = outcome;
-    letGo(receiver, outcome);
+    unhold(receiver, outcome);
     if (!counts) receiver.more = true;
     else if (nextAttemptAt !== null) timer.schedule(receiver, nextAttemptAt);
     pump(receiver);
     receivers.forget(receiver);
   }
 
-  function tell(): void {
+  function checkIdle(): void {
     drained.tell();
     idle.tell();
     handedOver.tell();
@@ -232,11 +239,13 @@ export function createWebhooks(options: Options) {
     takeUp,
 
     /** Called when receivers are no longer this node's: their queues are dropped, and the new node sends the deliveries. */
-    letGo: receivers.letGo,
+    dropLost: receivers.dropLost,
 
-    /** Like `letGo`; resolves when the attempts in progress for these receivers have ended and are stored. */
+    /**
+     * Like `dropLost`; resolves when the attempts in progress for the receivers of other nodes have ended and are stored.
+     */
     async drain(): Promise<void> {
-      receivers.letGo();
+      receivers.dropLost();
       await handedOver.idle();
       for (const receiver of receivers.all()) receivers.forget(receiver);
     },

@@ -9,7 +9,7 @@ export interface DocsFile {
   type: string;
   bytes: Buffer;
   gzipped: Buffer;
-  /** Weak, because it is the same for both encodings (RFC 9110 8.8.1). */
+  /** A weak ETag, because the plain and the gzipped form share it (RFC 9110 8.8.1). */
   etag: string;
   headers: Record<string, string>;
 }

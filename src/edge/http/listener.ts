@@ -64,7 +64,10 @@ interface Parts<Services, Caller> extends ListenerParts {
   applicationOf?(caller: Caller): string;
   /** The developer of the caller's application: shared resources are divided by developers first. */
   developerOf?(caller: Caller): string;
-  /** Counts a request of a caller. Its headers are on the answer; when it refuses, the answer is 429. */
+  /**
+   * Counts a request against the rate limit of its caller. The verdict has headers for the answer; a refusal is
+   * answered with 429.
+   */
   limit?(caller: Caller): RateLimitVerdict | undefined;
   /** Records changes in the audit log. */
   changes?: Changes<Caller>;
@@ -83,7 +86,7 @@ interface Exchange<Services, Caller> {
   route: Route<Services, Caller> | undefined;
   applicationId: string | undefined;
   developerId: string | undefined;
-  /** The record of the change, when the request is one. */
+  /** The begun record of the change; undefined for a request that changes nothing. */
   change: BegunChange | undefined;
   /** The answer of the handler. */
   answer: Answer | undefined;

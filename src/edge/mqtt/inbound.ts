@@ -83,8 +83,8 @@ const PARTLY = 'parts of the message were left out.';
 // Bytes. A message counts once, and once more for each further 16 KiB, because large messages cost as much as several
 // small ones.
 const BYTES_PER_COUNT = 16 * 1024;
-// A SUBSCRIBE counts once more for each 64 filters; this is the power of two.
-const FILTERS_PER_COUNT = 6;
+// A SUBSCRIBE counts once, and once more for each 64 filters.
+const FILTERS_PER_COUNT = 64;
 /** Acks per command that do not count against the rate of the device: steps of the command, and its result. */
 const ACKS_PER_COMMAND = 4;
 /** Acks above its rate that a device may have collected while it was offline: two for each of a thousand commands. */
@@ -299,7 +299,7 @@ export function createInbound(parts: Parts) {
 
     /** Counts a SUBSCRIBE or UNSUBSCRIBE with its filters as a message; returns false when it is above the rate. */
     isWithinRate(client: Client, filters: number): boolean {
-      const cost = Math.min(mostCost, 1 + (filters >> FILTERS_PER_COUNT));
+      const cost = Math.min(mostCost, 1 + Math.floor(filters / FILTERS_PER_COUNT));
       if (!tooFast.has(client) && rate.take(client.id, cost)?.allowed !== false) return true;
       void refuseRate(client);
       return false;

@@ -14,7 +14,10 @@ export const HANDSHAKES: Pace = { most: 1100, perCommand: 1, least: 200 };
 
 /** Commands per second below which nothing waits. */
 const FEW_COMMANDS = 30;
-/** Milliseconds of delay that are caught up; timers are late when the service is busy. */
+/**
+ * When a timer fires late, the logins of at most this many milliseconds are made up for at once; the service is busy
+ * then.
+ */
 const CATCH_UP = 20;
 /** The shortest time of a timer, in milliseconds. */
 const TICK = 1;

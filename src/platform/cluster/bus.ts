@@ -8,7 +8,7 @@ import { createReconnectingConnection } from './reconnecting-connection.ts';
 /** The most hints that wait for one node; further ones are dropped, and healing finds what they would have told. */
 const MOST_WAITING = 20_000;
 /** Milliseconds between two checks of the connection, since a connection that is cut off gives no sign by itself. */
-const PULSE_MS = 1_000;
+const CHECK_MS = 1_000;
 const LONGEST_WAIT_MS = 2_000;
 
 type Handler = (about: string) => void;
@@ -52,7 +52,7 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
   let sending = false;
   let scheduled = false;
   let listensTo = '';
-  let pulse: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   const connection = createReconnectingConnection({
@@ -119,7 +119,7 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
       waiting = new Map();
       const outcome = await notify(batch).then(
         () => 'sent' as const,
-        () => 'dropped' as const, // healing finds what these hints would have told
+        () => 'dropped' as const, // the periodic check of everything (heal.ts) finds the changes that these hints told of
       );
       for (const lines of batch.values())
         for (const { kind } of fromPayload([...lines].join('\n'))) metrics.clusterHints.inc({ kind, outcome });
@@ -153,11 +153,11 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
       if (!closed) log.warn({ err }, 'the connection for hints is opened again');
       on?.close();
     }
-    beat();
+    scheduleCheck();
   }
 
-  function beat(): void {
-    if (!closed) pulse = setTimeout(() => void checkConnection(), PULSE_MS).unref();
+  function scheduleCheck(): void {
+    if (!closed) timer = setTimeout(() => void checkConnection(), CHECK_MS).unref();
   }
 
   return {
@@ -172,24 +172,24 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
     /** Begins to listen. */
     async start(): Promise<void> {
       await connection.start();
-      beat();
+      scheduleCheck();
     },
     /** Listens to the node's new name. */
     async renamed(): Promise<void> {
       const on = connection.current();
-      if (!on) return; // the next connection listens to the new name
+      if (!on) return; // the next connection listens to the node's new name
       try {
         await listen(on);
         gap();
       } catch {
-        on.close(); // the next connection listens to the new name
+        on.close(); // the next connection listens to the node's new name
       }
     },
     /** Resolves when no hint waits to be sent. */
     idle: work.idle,
     async [Symbol.asyncDispose](): Promise<void> {
       closed = true;
-      clearTimeout(pulse);
+      clearTimeout(timer);
       await work.idle();
       await connection[Symbol.asyncDispose]();
     },

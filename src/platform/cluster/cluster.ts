@@ -80,7 +80,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
     async join(): Promise<void> {
       await nodes.start();
       await bus.start();
-      bus.broadcast({ kind: 'partitions', about: '' }); // the others then renew at once, and see this node
+      bus.broadcast({ kind: 'partitions', about: '' }); // the other nodes then renew their leases at once, and see this node
     },
 
     /** For a database that was replaced: all devices have to connect again, and all cached state is read again. */

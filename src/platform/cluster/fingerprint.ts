@@ -41,7 +41,7 @@ export function differingSettings(own: string, other: string): string[] {
 /** The settings that a node must have before another may join, and that this one lacks. */
 export const lackingSettings = (config: Config): string[] =>
   [
-    ['LAPEL_ADMIN_TOKEN', config.admin.token] as const, // without it each node would make its own
+    ['LAPEL_ADMIN_TOKEN', config.admin.token] as const, // without the setting each node would make a token of its own
     ['LAPEL_PUBLIC_URL', config.publicUrl] as const, // the issuer of tokens, which all nodes must accept
     ['LAPEL_S3_ENDPOINT', config.objects.endpoint] as const, // the embedded store has its files on a single machine
   ].flatMap(([name, value]) => (value === null ? [name] : []));

@@ -46,7 +46,7 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
   const age = (): number => Math.max(0, clock.now() - wholeAt) / 1_000_000;
 
   function arm(): void {
-    cancel(); // a check that was running may have set it
+    cancel(); // the check that has just ended may have set this timer already
     cancel = clock.after(BETWEEN_MS, now);
   }
 
@@ -68,9 +68,9 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
   }
 
   return {
-    /** Adds a check; before the start. */
+    /** Adds a check; to be called before the start. */
     add: (check: Check): void => void checks.push(check),
-    /** Checks at once. */
+    /** Runs all checks at once, not at the next regular time. */
     now,
     age,
     /** The reason why this node is not ready; undefined when it is. */

@@ -33,7 +33,7 @@ export function createShares({ clock, nodes, bus }: Parts) {
   let toldAt = clock.now();
   const others = new Map<string, Heard>();
 
-  function tell(): void {
+  function broadcastUse(): void {
     const now = clock.now();
     const seconds = (now - toldAt) / 1_000_000;
     const used = seconds > 0 ? [...taken].sort(([, a], [, b]) => b - a).slice(0, MOST_TOLD) : [];
@@ -43,7 +43,7 @@ export function createShares({ clock, nodes, bus }: Parts) {
         kind: 'used',
         about: JSON.stringify([nodes.id(), key, Math.round((100 * count) / seconds) / 100]),
       });
-    if (seconds <= 0) return; // the clock has not moved
+    if (seconds <= 0) return; // no time has passed since the last report, so there is no rate
     taken = new Map();
     toldAt = now;
   }
@@ -59,7 +59,7 @@ export function createShares({ clock, nodes, bus }: Parts) {
   }
 
   bus.on('used', hear);
-  nodes.atBeat(async () => tell());
+  nodes.atBeat(async () => broadcastUse());
   nodes.onChanged(() => {
     const live = new Set(nodes.live().map(({ nodeId }) => nodeId));
     for (const nodeId of others.keys()) if (!live.has(nodeId)) others.delete(nodeId);

@@ -1,6 +1,6 @@
 import type { RawConnection } from '../database/postgres/raw-connection.ts';
 
-/** A node's row, by which the others know it. */
+/** A node's row, by which the other nodes know it. */
 export interface Node {
   nodeId: string;
   /** Microseconds, by the clock of the database. */

@@ -26,7 +26,7 @@ export interface NodesParts {
   ids: Ids;
   log: Log;
   metrics: Pick<Metrics, 'clusterNodes'>;
-  /** The columns by which the others know this node. */
+  /** The columns of this node's row that the other nodes compare with their own. */
   about: Pick<Node, 'release' | 'fingerprint' | 'lacking'>;
   lease?: Lease;
   /** The number of devices that are connected to this node. */

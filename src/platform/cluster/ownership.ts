@@ -32,7 +32,7 @@ interface Parts {
   metrics: Pick<Metrics, 'clusterFenced'>;
 }
 
-/** Rows that one query reads. */
+/** The most rows of devices that one query reads. */
 const PAGE = 2_000;
 
 export type Ownership = ReturnType<typeof createOwnership>;
@@ -184,7 +184,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       if (nodeId !== null) bus.send(nodeId, { kind, about: deviceId });
     },
 
-    /** Which of these devices are connected to a live node. */
+    /** Returns those of the given devices that are connected to a live node. */
     async connected(deviceIds: readonly string[]): Promise<ReadonlySet<string>> {
       const owners = deviceIds.length === 0 ? [] : await repository.ownersOf(database.read, deviceIds);
       return new Set(owners.filter(({ nodeId }) => nodes.isLive(nodeId)).map(({ deviceId }) => deviceId));

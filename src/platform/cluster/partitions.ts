@@ -28,7 +28,7 @@ export interface Worker {
    */
   drain(): Promise<void>;
   /** Called when all partitions were lost: begins no more work, and lets attempts in progress end. */
-  letGo(): void;
+  dropLost(): void;
 }
 
 interface Parts {
@@ -70,7 +70,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     draining.clear();
     drained.clear();
     metrics.clusterPartitions.set(0);
-    worker?.letGo();
+    worker?.dropLost();
   }
 
   function beginDraining(partitions: readonly number[]): void {
@@ -85,7 +85,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
   }
 
   /** Releases the drained partitions. Returns true when there were any. */
-  async function letGo(on: RawConnection, ids: readonly string[]): Promise<boolean> {
+  async function releaseDrained(on: RawConnection, ids: readonly string[]): Promise<boolean> {
     const going = known.filter(({ partition }) => drained.has(partition));
     const byNode = Map.groupBy(going, ({ partition }) => chosen(partition, ids) ?? '');
     for (const [to, partitions] of byNode) {
@@ -99,7 +99,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     return going.length > 0;
   }
 
-  async function take(on: RawConnection, ids: readonly string[]): Promise<boolean> {
+  async function takeFree(on: RawConnection, ids: readonly string[]): Promise<boolean> {
     const free = known.filter(
       ({ partition, nodeId }) => (nodeId === null || !nodes.isLive(nodeId)) && chosen(partition, ids) === nodes.id(),
     );
@@ -112,8 +112,8 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
   async function update(on: RawConnection): Promise<void> {
     const ids = nodes.live().map(({ nodeId }) => nodeId);
     known = await listPartitions(on);
-    if (await letGo(on, ids)) known = await listPartitions(on);
-    if (await take(on, ids)) known = await listPartitions(on);
+    if (await releaseDrained(on, ids)) known = await listPartitions(on);
+    if (await takeFree(on, ids)) known = await listPartitions(on);
     const mine = known.filter(({ nodeId }) => nodeId === nodes.id()).map(({ partition }) => partition);
     if (!nodes.mayAct()) return; // the lease was lost meanwhile
     const news = mine.filter((partition) => !owned.has(partition));

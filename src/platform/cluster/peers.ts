@@ -25,7 +25,7 @@ export interface DeviceOwnership {
   lost(deviceId: string, epoch: number): void;
   /** In the unit that deletes a device. */
   remove(unit: UnitOfWork, deviceId: string): Promise<unknown>;
-  /** Which of these devices are connected, to any node. */
+  /** Returns those of the given devices that are connected to any node. */
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
   /** All connected devices; undefined when there are more than `most`. */
   connectedIds(most: number): string[] | undefined | Promise<string[] | undefined>;

@@ -7,12 +7,15 @@ import type { Ownership } from './ownership.ts';
 const CHECK_MS = 1_000;
 /** Milliseconds without a node that joins or leaves before devices are handed over, since further nodes may follow. */
 const SETTLED_MS = 30_000;
-/** A node has too many devices when it exceeds the mean by a tenth, but at least by a few. It stops at half of that. */
+/**
+ * A node has too many devices when it exceeds the mean by a tenth, but at least by a few. It hands devices over until its
+ * excess is half of that.
+ */
 const SLACK_SHARE = 0.1;
 const SLACK = 4;
 /** Milliseconds in which a device connects to its new node, and that node has told its new number of devices. */
 const ON_THE_WAY_MS = 10_000;
-/** Devices that are remembered, so that none is handed over twice within the time below. */
+/** The most handed-over devices that are remembered, so that none is handed over twice within an hour (ONCE_IN_MS). */
 const REMEMBERED = 50_000;
 const ONCE_IN_MS = 3_600_000;
 /**

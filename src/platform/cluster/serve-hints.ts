@@ -25,7 +25,7 @@ export function serveHints({ bus, heal, ownership, partitions }: Cluster, worker
     const { receiver, passedOn } = partitions.readHint(about);
     webhooks.due(receiver, passedOn ? 'passed on' : 'by another');
   });
-  partitions.serve({ adopt: webhooks.takeUp, drain: webhooks.drain, letGo: webhooks.letGo });
+  partitions.serve({ adopt: webhooks.takeUp, drain: webhooks.drain, dropLost: webhooks.dropLost });
   heal.add(webhooks.takeUp);
   heal.add(() => ownership.heal(commands.found));
   ownership.whenRenamed(renamed);

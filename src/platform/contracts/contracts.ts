@@ -27,7 +27,7 @@ export interface Contracts {
   checkQuery<Name extends SchemaName>(name: Name, query: string): SchemaTypes[Name];
   /** Reads a message of a device tolerantly: see createTolerantReader. Throws REQUEST_INVALID with every fault. */
   read<Name extends SchemaName>(name: Name, value: unknown): Reading<SchemaTypes[Name]>;
-  /** Whether the value obeys the schema. Cheaper than the others, since no faults are described. */
+  /** Whether the value obeys the schema. It costs less than `check` and `faults`, because no faults are described. */
   accepts<Name extends SchemaName>(name: Name, value: unknown): value is SchemaTypes[Name];
   /** Returns every fault of the value; the list is empty when it obeys the schema. */
   faults(name: SchemaName, value: unknown, ...place: string[]): Fault[];

@@ -72,7 +72,7 @@ export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
     return fault === undefined;
   };
   ajv.addKeyword({ keyword: 'settingUrl', type: 'string', schemaType: 'boolean', compile: () => settingUrl });
-  // This keyword is the last one, so that a fault by the text's own rule comes first.
+  // plainText is the last keyword, so that a fault by a more specific rule of the same text is reported first.
   ajv.addKeyword({
     keyword: 'plainText',
     type: 'string',

@@ -14,7 +14,7 @@ const TAG = new RegExp(
   'i',
 );
 
-/** No tag in use comes near this length. */
+/** The most characters of a language tag; no tag in use comes near this length. */
 const LONGEST = 255;
 
 /**

@@ -7,7 +7,7 @@ import type { SchemaTypes } from './types.ts';
 /** The readable part of a message, and the faults of the rest. */
 export interface Reading<Value> {
   value: Value;
-  /** The faults whose values were removed. */
+  /** The faults in the message; their values were removed from it. */
   leftOut: readonly Fault[];
   /** The removed members that the schema does not know: their number, and the names of the first. */
   unknown: { count: number; names: readonly string[] };
@@ -31,7 +31,7 @@ const NOTHING_UNKNOWN = { count: 0, names: [] };
  * @param validatorsOf makes validators that call its argument for each member that their schemas do not know
  */
 export function createTolerantReader(validatorsOf: (takeOut: TakeOut) => Validators) {
-  let unknown: { count: number; names: string[] } | undefined; // in the message that is being read
+  let unknown: { count: number; names: string[] } | undefined; // the unknown members of the message that is being read
   const validators = validatorsOf((from, name) => {
     delete from[name];
     unknown ??= { count: 0, names: [] };
@@ -60,7 +60,7 @@ function leaveOut(message: unknown, { instancePath }: ErrorObject): boolean {
   let owner: Record<string, unknown> | undefined;
   let member = '';
   for (const name of pointerParts(instancePath)) {
-    if (typeof object !== 'object' || object === null) return true; // already removed, with a part around it
+    if (typeof object !== 'object' || object === null) return true; // already removed, with a part of the message around it
     if (!Array.isArray(object)) {
       owner = object as Record<string, unknown>;
       member = name;

@@ -68,7 +68,8 @@ export async function newestFirst<Row extends object, Key extends string | numbe
         `(SELECT ${key} AS seen_key, CASE WHEN ${filter} THEN 1 ELSE 0 END AS hit FROM ${table}
         WHERE ${where}${start} ORDER BY ${key} DESC LIMIT ${bound}) AS seen_${index}`,
     );
-  // With several ranges, each is limited before they are merged; PostgreSQL would otherwise sort all of their rows.
+  // Several ranges of rows are each cut to the limit before they are merged; PostgreSQL would otherwise sort all of their
+  // rows.
   const windowOf = (start: string): string => {
     const [first = '', ...more] = windows(start);
     if (more.length === 0) return first;

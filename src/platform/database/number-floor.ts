@@ -44,8 +44,8 @@ export const HIGHEST_FLOOR = 2 ** 52;
 /** Numbers that each raise skips: more than can be given out between reading the sequence and setting it. */
 export const STEP = 1_000_000;
 /**
- * A sequence this far ahead of the clock was raised by a wrong clock, so the clock gives no floor; more numbers are skipped
- * then.
+ * A sequence that is ahead of the clock by more than an hour was raised by a wrong clock, so that the clock gives no floor.
+ * More numbers are then skipped (LONG_STEP).
  */
 export const FAR_AHEAD_MICROS = 3_600_000_000;
 export const LONG_STEP = 1_000_000_000;

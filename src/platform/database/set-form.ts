@@ -19,7 +19,7 @@ export function inSets(text: string, types: readonly ParameterType[]): string {
   return text;
 }
 
-/** The types of a declared statement; undefined for others. */
+/** The parameter types of a statement that was declared for sets; undefined for any other statement. */
 export const setTypesOf = (text: string): readonly ParameterType[] | undefined => declared.get(text);
 
 /** All declared statements with their types. */

@@ -90,8 +90,8 @@ export interface Database {
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
   /**
-   * Compares the database that another connection has reached, asked through `ask`, with the one of these connections, and
-   * opens these again if they differ. Present only for PostgreSQL.
+   * Asks a connection from elsewhere (through `ask`) which database it has reached. If that is another database than this
+   * object's, all connections of this object are opened again. Present only for PostgreSQL.
    */
   seenAt?(ask: <Row>(text: string) => Promise<Row[]>): Promise<void>;
   /** Whether the database answers and can be written, for the readiness probe. */

@@ -31,7 +31,7 @@ export interface Waiting {
   reject: (cause: unknown) => void;
   /** The device whose rows it decides on; see Transact. */
   key: string | undefined;
-  /** Whether a caller waits for it. */
+  /** Whether a caller waits for the unit. */
   urgent: boolean;
 }
 
@@ -97,20 +97,20 @@ export function createUnitQueue(
   const fresh: Waiting[] = [];
   /** Units that were too many for one commit. */
   const backlog = createFairQueue<Waiting>();
-  /** Units that were already chosen, and go into the next commit before all others. */
+  /** Units that `commit` has returned; they go into the next commit before all other units. */
   let first: Waiting[] = [];
   const isBurst = createBurstDetector();
   const developers = createDeveloperWatch();
-  let urgent = 0; // waiting units that a caller waits for
+  let urgent = 0; // the number of waiting units whose callers wait for an answer
   let running = false;
   let lastBatch = 0; // units of the last commit
   let soon: NodeJS.Timeout | undefined;
   let closed = false;
-  const rest = createIdle(() => running || waiting() > 0);
+  const idleState = createIdle(() => running || waiting() > 0);
 
   const waiting = (): number => fresh.length + first.length + backlog.size();
 
-  function take(): Waiting[] {
+  function takeBatch(): Waiting[] {
     const most = Math.min(perCommit(), developers.areSeveral() ? SHARED_COMMIT : UNITS_PER_COMMIT);
     if (fresh.length === waiting() && fresh.length <= Math.min(most, perKey)) return fresh.splice(0);
     for (const unit of fresh.splice(0)) {
@@ -141,9 +141,9 @@ export function createUnitQueue(
   }
 
   async function drain(): Promise<void> {
-    const batch = take();
+    const batch = takeBatch();
     lastBatch = batch.length;
-    urgent = waiting(); // the units that did not fit must go next, so they count as urgent
+    urgent = waiting(); // the units that did not fit into this commit must go into the next one, so they count as urgent
     const left = await commit(batch);
     if (left) {
       first = [...left, ...first];
@@ -152,7 +152,7 @@ export function createUnitQueue(
     running = false;
     if (urgent > 0) start();
     else if (waiting() > 0) startSoon();
-    else rest.tell();
+    else idleState.tell();
   }
 
   /** Commits when as many units have come as in the last commit, or after this many turns of the event loop. */
@@ -172,7 +172,7 @@ export function createUnitQueue(
   }
 
   function startSoon(): void {
-    if (rest.awaited()) start();
+    if (idleState.awaited()) start();
     else if (!running) soon ??= setTimeout(start, SOON_MS);
   }
 
@@ -193,7 +193,7 @@ export function createUnitQueue(
 
   /** Resolves when no unit waits or runs; units that wait for a commit to join are committed now. */
   async function idle(): Promise<void> {
-    const rested = rest.idle();
+    const rested = idleState.idle();
     if (waiting() > 0) start();
     await rested;
   }

@@ -93,7 +93,7 @@ async function* readCsv(body: Readable): AsyncIterable<ImportLine> {
       await fed((done) => parser.write(chunk, done));
       yield* taken();
     }
-    // A request that breaks off throws before this, so its cut last line is not read as a whole one.
+    // A request that breaks off has thrown in the loop, so that its cut last line is not read as a whole line here.
     await fed((done) => parser.end(done));
     yield* taken();
   } catch (error) {

@@ -20,7 +20,7 @@ import { embeddedCredentials } from './store-key.ts';
 import { createTransfers, type Transfers } from './transfers.ts';
 
 interface StoreLimits {
-  /** Bytes of one object: 5 GB as in S3 (ops 22 and 23). */
+  /** The most bytes of one object: 5 GB as in S3 (ops 22 and 23). */
   objectBytes: number;
   /**
    * Transfers at a time. When all are taken, see createTransfers: another is cut, or the new one is answered 503 SlowDown.
@@ -119,31 +119,31 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   let draining = false;
   let stored = { at: Number.NEGATIVE_INFINITY, bytes: Promise.resolve(0) };
 
-  const places = (bound: 'uploads' | 'downloads', perKey: number): Transfers =>
+  const createSlots = (bound: 'uploads' | 'downloads', perKey: number): Transfers =>
     createTransfers({
       clock,
       limits: { total: limits[bound], perKey },
       refused: (why) => metrics.objectsRefused.inc({ bound: why === 'total' ? bound : `${bound}_${why}` }),
     });
-  const uploads = places('uploads', limits.uploadsOfObject);
-  const downloads = places('downloads', Number.POSITIVE_INFINITY);
+  const uploads = createSlots('uploads', limits.uploadsOfObject);
+  const downloads = createSlots('downloads', Number.POSITIVE_INFINITY);
 
   /**
    * Runs a transfer of a client within the bounds of its kind. Transfers of the service itself are not bounded, so that
    * clients cannot keep it from its objects.
    */
-  async function placed<Result>(
-    places: Transfers,
+  async function inSlot<Result>(
+    slots: Transfers,
     { own, response }: Exchange,
     key: string,
     work: (moved: (bytes: number) => void) => Promise<Result>,
   ): Promise<Result> {
     if (own) return work(() => undefined);
-    const place = places.admit(await ownerOf(key), key, () => response.destroy());
+    const slot = slots.admit(await ownerOf(key), key, () => response.destroy());
     try {
-      return await work(place.moved);
+      return await work(slot.moved);
     } finally {
-      place.end();
+      slot.end();
     }
   }
 
@@ -162,7 +162,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     const { request, response } = exchange;
     const upload = readUpload(key, request, sha256, limits.objectBytes);
     await checkAge(key, target);
-    await placed(uploads, exchange, key, async (moved) => {
+    await inSlot(uploads, exchange, key, async (moved) => {
       let left = upload.size;
       promised += left;
       try {
@@ -215,7 +215,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     } else if (method === 'PUT') {
       await put(exchange, target, sha256);
     } else if (method === 'GET' || method === 'HEAD') {
-      await placed(downloads, exchange, key, (moved) =>
+      await inSlot(downloads, exchange, key, (moved) =>
         sendObject({ files, turn }, key, exchange, (count) => {
           moved(count);
           metrics.objectBytes.inc({ direction: 'out' }, count);

@@ -7,7 +7,7 @@ export interface ObjectInfo {
   key: string;
   /** Bytes. */
   size: number;
-  /** With its quotes, as in the header. */
+  /** The ETag with its quotes, as in the header. */
   etag: string;
   contentType: string;
   /** Microseconds since the epoch. */
@@ -34,7 +34,7 @@ export type ObjectFiles = ReturnType<typeof createObjectFiles>;
 // A file is the object's bytes, then its description as JSON, then the description's length and this mark. It is one file,
 // so that one rename replaces both the bytes and the description.
 const MARK = Buffer.from('lapel-object');
-/** Objects in one page of a listing. */
+/** The number of objects in one page of a listing. */
 const LISTED = 100;
 const FOOTER = 4 + MARK.length;
 // A key has at most 1024 bytes, six times as many when JSON must escape all of them; the headers bound the content type.

@@ -44,7 +44,7 @@ export interface StoredObject {
   size: number;
   /** Microseconds since the epoch, in whole seconds, since stores keep no fractions. */
   uploadedAt: number;
-  /** With its quotes, as the store wrote it. */
+  /** The ETag with its quotes, as the store wrote it. */
   etag: string;
   /** Hexadecimal; present only if the store's ETags are SHA-256. */
   sha256?: string;

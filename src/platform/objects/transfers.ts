@@ -17,9 +17,9 @@ interface Running {
 }
 
 interface TransferLimits {
-  /** Transfers at a time, over all owners. */
+  /** The most transfers at a time, over all owners. */
   total: number;
-  /** Transfers at a time of one object. */
+  /** The most transfers of one object at a time. */
   perKey: number;
 }
 

@@ -71,7 +71,7 @@ async function cuttable(t: Test, url: string) {
 
 const skip = NO_POSTGRES && { skip: NO_POSTGRES };
 
-/** What a reader gets when its connection has come back, which may be later than that of the writers. */
+/** Repeats a read until its connection is back, which may be later than the connection of the writers. */
 async function backAgain<Result>(read: () => Promise<Result>): Promise<Result> {
   for (;;) {
     const found = await read().catch((cause: unknown) => {

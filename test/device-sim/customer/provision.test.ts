@@ -2,7 +2,7 @@ import t from 'tap';
 import { provision } from '../../../device-sim/customer/provision.ts';
 import { startWorld } from '../../world.ts';
 
-t.test('what a run works with', async (t) => {
+t.test('the resources of a run', async (t) => {
   const world = await startWorld(t);
   const { admin: adminUrl } = world.service.addresses;
   const at = { adminUrl, token: world.service.adminToken };

@@ -87,7 +87,7 @@ t.test(
 );
 
 /** A device for each fault. The fault happens at the first possible command. */
-t.test('faults, and what the service promises', async (t) => {
+t.test('the promises of the service hold under faults', async (t) => {
   // Webhooks are verified against the real time, and broken transfers end by the clock.
   const clock = createFakeClock(Date.now() * 1000);
   let step = 50;

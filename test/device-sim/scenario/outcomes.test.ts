@@ -219,7 +219,7 @@ expectations: [lost == 0, doubled == 0, succeeded == 100 %, devices == 7]
     t.match(stderr, /^--run: device \d{15} exists already and belongs to developer one/);
   });
 
-  t.test('a service that goes away in the middle is exit code 3, with a report of what was seen', async (t) => {
+  t.test('a service that disappears during a run is exit code 3, with a report', async (t) => {
     const file = write('gone', 'devices: 2\nactivate: false\nsettle: 0s\nphases: [{ name: work, duration: 1s }]\n');
     const statusReports = async (): Promise<number> => {
       const metrics = await (

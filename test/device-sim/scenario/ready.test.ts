@@ -17,9 +17,16 @@ const SMALL: Readonly<Record<string, string>> = {
   smoke: '--count 4 --faster 10',
 };
 
+/** A run whose own process stood still for so long may have missed times of its scenario. */
+const STOOD_STILL_MS = 300;
+
+const isGood = ({ holds, measurable }: { holds: boolean; measurable: boolean }): boolean => holds || !measurable;
+
+t.setTimeout(300_000);
+
 t.test(
   'the included scenarios run all at once against one service, in a small form',
-  { timeout: 90_000 },
+  { timeout: 280_000 },
   async (t) => {
     const { addresses } = await startProcess(t, { LAPEL_DATA_DIR: t.testdir(), LAPEL_ALLOW_HTTP_WEBHOOKS: 'true' });
     const { admin, http, mqtt } = addresses;
@@ -27,22 +34,28 @@ t.test(
     const options = { stopped: new AbortController().signal, stream: { write: () => {} } };
     t.strictSame(Object.keys(SMALL), readyNames());
 
-    const play = (name: string) => {
-      const command = readCommandLine(`run ${name} ${SMALL[name]} ${at} --clean`.split(' '), {
-        LAPEL_ADMIN_TOKEN: ADMIN_TOKEN,
-      });
+    const play = (name: string, slower = 1) => {
+      const [, count = '', faster = '1', rest = ''] = /^(.*--faster) (\d+)(.*)$/.exec(SMALL[name] ?? '') ?? [];
+      const line = `run ${name} ${count} ${Math.max(1, Math.round(Number(faster) / slower))}${rest} ${at} --clean`;
+      const command = readCommandLine(line.split(' '), { LAPEL_ADMIN_TOKEN: ADMIN_TOKEN });
       if (command.do !== 'run') throw new Error(`${name} is no scenario`);
       return run(command.settings, options);
     };
     const runs = readyNames().map((name) => ({ name, played: play(name) }));
     for (const { played } of runs) played.catch(() => {}); // it is awaited below
     for (const { name, played } of runs) {
-      t.test(`${name}: all its expectations hold`, { timeout: 60_000 }, async (t) => {
-        const { record, gone } = await played;
+      t.test(`${name}: all its expectations hold`, { timeout: 200_000 }, async (t) => {
+        let { record, gone } = await played;
+        // A busy machine is not a fault of the service: a run that stood still is played again, alone and slower.
+        for (const slower of [3, 9]) {
+          if (record.own.standstill < STOOD_STILL_MS || record.verdicts.every(isGood)) break;
+          ({ record, gone } = await play(name, slower));
+        }
         t.equal(gone, null);
-        // A busy machine is not a fault of the service.
-        for (const { text, phase, holds, measurable, shown, story } of record.verdicts)
-          t.ok(holds || !measurable, `${text}${phase === null ? '' : ` (${phase})`}: ${shown}`, { story });
+        for (const verdict of record.verdicts) {
+          const { text, phase, shown, story } = verdict;
+          t.ok(isGood(verdict), `${text}${phase === null ? '' : ` (${phase})`}: ${shown}`, { story });
+        }
         // In so small a form some faults have no occasion.
         for (const { text, phase, holds, shown } of record.requirements.filter(
           ({ text }) => !text.startsWith('played'),

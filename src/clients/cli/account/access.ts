@@ -78,7 +78,7 @@ export async function readSecret(
 ): Promise<string | undefined> {
   const said = given.text(option);
   if (given.flag(`${option}-stdin`)) {
-    if (said !== undefined) throw new UsageError(`--${option}-stdin`, `makes no sense with --${option}`);
+    if (said !== undefined) throw new UsageError(`--${option}-stdin`, `cannot be combined with --${option}`);
     return firstLineOf(stdin, `--${option}-stdin`);
   }
   return said ?? (fallback || ((await ask?.(question, { hidden: true })) ?? undefined) || undefined);
@@ -157,7 +157,7 @@ export async function openAdministration(given: Given, terminal: Terminal): Prom
   const silent = { ...terminal, ask: null };
   const said = await readSecret(given, { option: 'token', question: '' }, silent);
   const folder = given.text('data-dir');
-  if (said !== undefined && folder !== undefined) throw new UsageError('--data-dir', 'makes no sense with --token');
+  if (said !== undefined && folder !== undefined) throw new UsageError('--data-dir', 'cannot be combined with --token');
   const fromFolder = async (path: string): Promise<string> => {
     try {
       return await tokenIn(path);

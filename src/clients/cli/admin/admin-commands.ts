@@ -44,7 +44,7 @@ async function bodyOf(
   for (const [name, { field, kind, none }] of Object.entries(fields)) {
     const text = given.text(name);
     if (none !== undefined && given.flag(`no-${name}`)) {
-      if (text !== undefined) throw new UsageError(`--no-${name}`, `makes no sense with --${name}`);
+      if (text !== undefined) throw new UsageError(`--no-${name}`, `cannot be combined with --${name}`);
       body[field] = null;
     } else if (text !== undefined) {
       if (kind === 'json') body[field] = await readJson(`--${name}`, text, terminal);

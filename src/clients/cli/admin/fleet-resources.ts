@@ -170,7 +170,7 @@ export const PACKAGES: Resource = {
   ],
 };
 
-/** The search by identifier or name. */
+/** `lapel admin search`: finds anything by its identifier or name. */
 export const SEARCH: Resource = {
   resource: 'search',
   columns: [column('KIND', 'kind'), column('ID', 'id'), column('OF', 'parent')],

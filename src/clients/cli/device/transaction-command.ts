@@ -43,7 +43,7 @@ function readWait(given: Given, { stderr }: Terminal): number | null | undefined
   const seconds = given.text('timeout');
   if (given.flag('no-wait')) {
     const other = given.flag('wait') ? '--wait' : seconds === undefined ? undefined : '--timeout';
-    if (other !== undefined) throw new UsageError('--no-wait', `makes no sense with ${other}`);
+    if (other !== undefined) throw new UsageError('--no-wait', `cannot be combined with ${other}`);
     return undefined;
   }
   if (seconds !== undefined) return 1000 * readSeconds('timeout', seconds);

@@ -232,7 +232,7 @@ export async function openImportOutput(path: string, developerId: string) {
   };
 }
 
-/** Replaces a file by the wanted ones of its rows, between a first and a last text. */
+/** Rewrites an output file: `head`, the rows whose numbers are wanted, `tail`. */
 async function copy(path: string, head: string, wanted: (row: number) => boolean, tail: string): Promise<void> {
   const unfinished = `${path}.new`;
   await using target = await open(unfinished, 'w', 0o600);

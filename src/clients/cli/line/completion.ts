@@ -67,7 +67,7 @@ const valued = ({ commands }: Table): string => {
   return [...new Set(names.map(([name]) => `--${name}`))].join('|');
 };
 
-/** The beginnings of commands, which the scripts recognize as paths. */
+/** The command paths and their beginnings (`admin`, `admin application`), as alternatives of a shell pattern. */
 const known = ({ words, commands }: Table): string =>
   [...new Set([...words.keys(), ...commands.map(({ name }) => name)])]
     .filter((path) => path !== '')

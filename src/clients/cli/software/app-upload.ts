@@ -63,7 +63,7 @@ function readWanted(given: Given): Wanted {
   if (devices.length > 0 && !distribute) {
     throw new UsageError(
       '--no-distribute',
-      'makes no sense with --install: only distributed versions can be installed',
+      'cannot be combined with --install: only distributed versions can be installed',
     );
   }
   const seconds = given.text('timeout');

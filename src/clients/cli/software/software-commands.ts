@@ -22,7 +22,7 @@ const VERSION = ['PACKAGE', 'VERSION'];
 function textOf(given: Given, name: string): string | null | undefined {
   const text = given.text(name);
   if (!given.flag(`no-${name}`)) return text;
-  if (text !== undefined) throw new UsageError(`--no-${name}`, `makes no sense with --${name}`);
+  if (text !== undefined) throw new UsageError(`--no-${name}`, `cannot be combined with --${name}`);
   return null;
 }
 function textNeeded(given: Given, name: string): string | null {

@@ -47,7 +47,7 @@ const set: Command = {
     for (const name of NAMES) {
       const url = given.text(kebab(name));
       if (given.flag(`no-${kebab(name)}`)) {
-        if (url !== undefined) throw new UsageError(`--no-${kebab(name)}`, `makes no sense with --${kebab(name)}`);
+        if (url !== undefined) throw new UsageError(`--no-${kebab(name)}`, `cannot be combined with --${kebab(name)}`);
         body[name] = null;
       } else if (url !== undefined) body[name] = url;
     }

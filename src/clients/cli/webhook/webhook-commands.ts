@@ -101,7 +101,7 @@ as the service shows them.`,
     for (const name of ['since', 'until', 'status', 'setting']) {
       const text = given.text(name);
       if (text === undefined) continue;
-      if (deliveryId !== undefined) throw new UsageError(`--${name}`, 'makes no sense with a DELIVERY');
+      if (deliveryId !== undefined) throw new UsageError(`--${name}`, 'cannot be combined with a DELIVERY');
       range[name] = name === 'since' || name === 'until' ? readTime(name, text) : text;
     }
     if (deliveryId === undefined && range['since'] === undefined) {

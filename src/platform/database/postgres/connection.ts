@@ -17,7 +17,7 @@ const TYPES = {
 export interface Bounds {
   /** The connection cannot write. */
   readOnly?: boolean;
-  /** Its statements find their rows by an index, and take few rows. */
+  /** The connection's statements find their rows by an index, and read few rows. */
   byIndex?: boolean;
   /** Each statement is planned once, regardless of its values, because planning takes as long as running it. */
   keepsPlans?: boolean;
@@ -75,9 +75,9 @@ async function pin(client: Client, { byIndex, keepsPlans, readOnly, statementMs,
 const CONNECT_MS = 3_000;
 /** A process that is frozen in a transaction holds its locks; the server ends the transaction after this time. */
 const IDLE_IN_TRANSACTION_MS = 1_000;
-/** Time between two checks for silence. */
+/** Time between two checks whether the server has been silent for too long. */
 const CHECK_MS = 250;
-/** Time that a connection has to close in order. */
+/** The time in which a connection must close in an orderly way; then it is cut. */
 const CLOSE_MS = 1_000;
 /** Idle time before TCP probes the connection. */
 const KEEP_ALIVE_MS = 5_000;
@@ -129,7 +129,7 @@ export async function openConnection(
     if (!ended) onLost(cause);
   }
 
-  // The stream is missing in the library's types. It is read each time, because TLS replaces it during the connect.
+  // The library's types lack the connection's stream. It is read at each use, because TLS replaces it during the connect.
   const stream = (): Duplex => (client as unknown as { connection: { stream: Duplex } }).connection.stream;
 
   function destroy(cause: Error): void {

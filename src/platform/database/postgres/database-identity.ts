@@ -46,8 +46,8 @@ const REDUCED = `SELECT '' AS system, '' AS timeline, 0::float8 AS log, ${SINCE}
 type Ask = <Row>(text: string) => Promise<Row[]>;
 
 /**
- * Asks a connection which database it has reached. If the server hides some of it, at least the database and its start are
- * known.
+ * Asks a connection which database it has reached. If the server hides some of the answers, at least the database and the
+ * server's start are known.
  */
 export async function readIdentity(ask: Ask): Promise<DatabaseIdentity> {
   type Row = { system: string; timeline: string; log: number; oid: string; since: string };
@@ -65,8 +65,9 @@ export const identityThrough = (connection: Connection): Promise<DatabaseIdentit
 /** The advisory lock under which numbers are raised, so that no node sets back what another has raised. */
 const LOCK = 0x1a9e2;
 
-// See raisedFrom; the later of the two clocks counts. Only nextval also changes the sequences, and the numbers that it gives
-// out between the reading and the setting are far fewer than the step.
+// Raises all sequences as raisedFrom (number-floor.ts) raises one number, by the later of the node's and the server's clock.
+// Besides this statement only nextval changes the sequences, and the numbers that it gives out between the reading and the
+// setting are far fewer than the step.
 const RAISE = `SELECT sequencename::text AS name,
     setval(format('%I.%I', schemaname, sequencename)::regclass, GREATEST(last, floor) +
       CASE WHEN last > floor + ${FAR_AHEAD_MICROS} THEN ${LONG_STEP} ELSE ${STEP} END) AS to

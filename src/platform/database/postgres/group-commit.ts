@@ -54,7 +54,7 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
    */
   async function attempt(units: readonly Waiting[]): Promise<{ cause: unknown; atFault: Waiting[] } | undefined> {
     const started = performance.now();
-    const seen = (committed: number, rolledBack: number, failed: boolean): void =>
+    const report = (committed: number, rolledBack: number, failed: boolean): void =>
       observe({ seconds: (performance.now() - started) / 1000, committed, rolledBack, failed });
     let transaction: Transaction;
     try {
@@ -69,12 +69,12 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
     } catch (cause) {
       const atFault = transaction.ran.filter(transaction.isAtFault);
       await transaction.rollback();
-      seen(0, units.length, true);
+      report(0, units.length, true);
       const own = units.length === 1 ? atFault[0]?.outcome : undefined;
       return { cause: own && 'cause' in own ? own.cause : cause, atFault: atFault.map(({ unit }) => unit) };
     }
     const failed = transaction.settle();
-    seen(units.length - failed, failed, false);
+    report(units.length - failed, failed, false);
     return undefined;
   }
 

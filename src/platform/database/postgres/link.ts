@@ -115,25 +115,25 @@ export function createLinks({ url, prepare, onAway, onBack }: Options) {
         }
       }
 
-      function begin(): Promise<Connection> {
+      function startConnecting(): Promise<Connection> {
         opening ??= reconnect().finally(() => {
           opening = undefined;
         });
-        opening.catch(() => undefined); // those who await it get the error
+        opening.catch(() => undefined); // the callers that await the connection get the error
         return opening;
       }
 
       function lost(cause: unknown): void {
         current = undefined;
         setAway(cause);
-        if (!closing.signal.aborted) void begin();
+        if (!closing.signal.aborted) void startConnecting();
       }
 
       return {
         /** The connection, if it is open; it can be lost at any time. */
         current: (): Connection | undefined => (current?.alive() ? current : undefined),
         /** Waits until the connection is open. Rejects with ConnectionLost after `close`. */
-        ready: (): Promise<Connection> => (current?.alive() ? Promise.resolve(current) : begin()),
+        ready: (): Promise<Connection> => (current?.alive() ? Promise.resolve(current) : startConnecting()),
         /** Milliseconds since the connection was lost or could not be opened; 0 while nothing is known to be wrong. */
         awayFor: (): number => (awaySince === undefined ? 0 : performance.now() - awaySince),
       };

@@ -42,9 +42,9 @@ export interface PostgresOptions {
 const READERS = 4;
 
 // A server that stops answering is given up after `silenceMs`, so it must be a time that its users can wait.
-/** For queries over many rows. */
+/** The time limits of queries over many rows. */
 const LONG: Bounds = { statementMs: 30_000, lockMs: 500, silenceMs: 33_000 };
-/** For recovery between nodes, which reads pages of rows. */
+/** The time limits of recovery between nodes, which reads pages of rows. */
 const PROMPT: Bounds = { statementMs: 5_000, lockMs: 500, silenceMs: 5_000 };
 /** For migrations, whose duration depends on the size of the tables. */
 const MIGRATING: Bounds = { statementMs: 0, lockMs: 60_000, silenceMs: Number.POSITIVE_INFINITY };
@@ -74,7 +74,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   /** The database that the writing connection last reached; undefined before the start, and if no numbers are given out. */
   let known: DatabaseIdentity | undefined;
 
-  async function begin(connection: Connection, newLife: () => NewLife): Promise<void> {
+  async function raiseIfChanged(connection: Connection, newLife: () => NewLife): Promise<void> {
     const at = await identityThrough(connection);
     const before = known;
     const isSame = before !== undefined && changeOf(before, at) === undefined;
@@ -91,7 +91,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       if (!isChecked) await checkPooler(connection, open);
       isChecked = true;
       // The connection may have reached another database, so numbers are raised before the first one is given out.
-      if (known && options.newLife && !readOnly) await begin(connection, options.newLife);
+      if (known && options.newLife && !readOnly) await raiseIfChanged(connection, options.newLife);
     },
     onAway,
     onBack,
@@ -117,7 +117,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   try {
     const first = await connectAtStart();
     await migrate(first, nowMicros);
-    if (options.newLife) await begin(first, options.newLife);
+    if (options.newLife) await raiseIfChanged(first, options.newLife);
     identities = await readIdentityColumns(first);
     await first.end();
   } catch (cause) {

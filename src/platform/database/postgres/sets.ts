@@ -81,9 +81,9 @@ export function inDistinctSets<Call extends { values: readonly Bound[] }>(
   const sets: { calls: Call[]; rows: Set<string> }[] = [];
   for (const call of calls) {
     const row = form.identity.map((index) => String(call.values[index])).join('\0');
-    const place = sets.findLastIndex(({ rows }) => rows.has(row)) + 1;
-    if (place === sets.length) sets.push({ calls: [], rows: new Set() });
-    const set = sets[place] as (typeof sets)[number];
+    const index = sets.findLastIndex(({ rows }) => rows.has(row)) + 1;
+    if (index === sets.length) sets.push({ calls: [], rows: new Set() });
+    const set = sets[index] as (typeof sets)[number];
     set.calls.push(call);
     set.rows.add(row);
   }

@@ -10,9 +10,9 @@ import { type Answer, createTurns } from './turn.ts';
 export interface Ran {
   unit: Waiting;
   outcome: { value: unknown } | { cause: unknown } | undefined;
-  /** Whether it has written: its changes can then only be rolled back with the whole transaction. */
+  /** Whether the unit has written: its changes can then only be rolled back with the whole transaction. */
   wrote: boolean;
-  /** Whether one of its statements has failed, and so the whole transaction. */
+  /** Whether a statement of the unit has failed, and so the whole transaction. */
   broke: boolean;
   onCommit: (() => void)[];
 }

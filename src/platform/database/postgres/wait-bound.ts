@@ -16,7 +16,7 @@ export function createWaitBound({ awayForMs, longestMs = LONGEST_MS }: { awayFor
   const timer = setInterval(() => {
     const since = performance.now() - longestMs;
     for (const one of waiting) {
-      if (one.since > since) break; // those behind it began later
+      if (one.since > since) break; // the waits are in the order of their beginnings, so the further ones began later
       one.giveUp(`no answer for ${longestMs} ms`);
     }
   }, CHECK_MS).unref();

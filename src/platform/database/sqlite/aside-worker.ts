@@ -21,9 +21,9 @@ const sql = createStatements(new Sqlite(workerData as string, { readonly: true }
 port.postMessage('open' satisfies Opened);
 
 port.on('message', ({ id, kind, text, values }: Question) => {
-  const told = (answer: Answer): void => port.postMessage(answer);
+  const post = (answer: Answer): void => port.postMessage(answer);
   sql[kind](text, ...values).then(
-    (result) => told({ id, result }),
-    (cause: Error & { code?: string }) => told({ id, error: cause.message, code: cause.code }),
+    (result) => post({ id, result }),
+    (cause: Error & { code?: string }) => post({ id, error: cause.message, code: cause.code }),
   );
 });

@@ -2,7 +2,7 @@ import type { Sql, SqlValue } from '../sql.ts';
 
 /** A b-tree of the file, and the columns along which it is read. */
 interface Tree {
-  /** Its name for people, such as `table transactions`. */
+  /** The name of the b-tree for people, such as `table transactions`. */
   what: string;
   from: string;
   /** The condition that all of its rows meet: that of a partial index, or `1 = 1`. */

@@ -19,7 +19,7 @@ export interface SqliteOptions {
   /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
   folder: string;
   nowMicros: number;
-  /** Begins a new life of the database. Without it, no number is raised, and none may be given out. */
+  /** Begins a new life of the database. Without this function no number is raised, and none may be given out. */
   newLife?(): NewLife;
   /** Called when numbers were raised. */
   onRaised?(raised: Raised): void;
@@ -66,7 +66,7 @@ function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sq
   return {
     all: (text, ...values) => free().all(text, ...values),
     get: (text, ...values) => free().get(text, ...values),
-    run: apart.run, // refused by SQLite
+    run: apart.run, // SQLite refuses to write on the connection for reading
   };
 }
 
