@@ -20,6 +20,7 @@ interface Route {
   method: string;
   path: string;
   scope: string | null;
+  head?: true;
   body?: SchemaName;
   bodyOptional?: true;
   query?: SchemaName;
@@ -56,6 +57,9 @@ function operationsOf({ routes, paths }: typeof API): { route: Route; documented
     });
 }
 
+/** The requests without a token, except those for pages and documents: for tokens and sessions, probes and metrics. */
+const publicRoutes = [...API.routes, ...ADMINISTRATION.routes].filter(({ scope, head }) => scope === null && !head);
+
 /** A stream, which no client returns as an answer. */
 const isStream = ({ documented }: { documented: Documented }): boolean =>
   documented.responses['200']?.content?.['text/event-stream'] !== undefined;
@@ -84,6 +88,8 @@ function typeLines({ route, documented }: ReturnType<typeof operationsOf>[number
 }
 
 function apiTable(): string {
+  const token = publicRoutes.find(({ name }) => name === 'issueToken');
+  if (!token) throw new Error('no route is named issueToken');
   const operations = operationsOf(API).filter((one) => !isStream(one));
   const rows = operations.map(({ route: { name, method, path, scope }, documented: { parameters } }) => {
     const values = [`method: '${method}'`, `path: '${path}'`, `scope: '${scope}'`];
@@ -103,6 +109,9 @@ ${operations.flatMap((one) => typeLines(one, 'applicationId')).join('\n')}
 export const OPERATIONS: Record<keyof Operations, { method: string; path: string; scope: string; repeatable?: true }> = {
 ${rows.join('\n')}
 };
+
+/** The request for an access token. */
+export const TOKEN_REQUEST = { method: '${token.method}', path: '${token.path}' } as const;
 
 ${operationNames()}
 ${settingValues()}`;
@@ -149,6 +158,11 @@ ${rows(ADMINISTRATION, BASES.operator)}
 /** The operations of an application; paths are relative to \`${BASES.application}\`. */
 export const APPLICATION = {
 ${rows(API, BASES.application)}
+} as const;
+
+/** The requests without a token of the API or of administration; paths are relative to the root of the service. */
+export const PUBLIC = {
+${publicRoutes.map(({ name, method, path }) => `  ${name}: { method: '${method}', path: '${path}' },`).join('\n')}
 } as const;
 `;
 }

@@ -197,8 +197,8 @@ t.test('the simulator imports only the typed client of the service, in its custo
 });
 
 /** Paths of an API as they would be typed by hand: in any client, and as the console would give them to its requests. */
-const TYPED_PATH = /['"`]\/(?:admin\/)?v1\//;
-const TYPED_REQUEST = /\b(?:send|read|readPage)(?:<[^()]*>)?\(\s*(?:['"`]|\{)/;
+const TYPED_PATH = /['"`](?:[A-Z]+ )?\/(?:admin\/|api\/)?v1\//;
+const TYPED_REQUEST = /\b(?:(?:send|read|readPage)(?:<[^()]*>)?\(\s*(?:['"`]|\{)|fetch\(\s*['"`])/;
 
 t.test('clients name their operations, and type no path of an API', async (t) => {
   for (const path of ["'/admin/v1/developers'", '`/v1/applications`']) t.match(path, TYPED_PATH);
@@ -207,6 +207,7 @@ t.test('clients name their operations, and type no path of an API', async (t) =>
     'read<{ rows: Row[] }>(`/devices`)',
     "send(\n  '/a'",
     "read({ path: '/a' })",
+    'fetch(`/readyz`)',
   ])
     t.match(call, TYPED_REQUEST);
   const isClean = "send(operation('deleteDevice', { deviceId }))";

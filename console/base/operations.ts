@@ -111,3 +111,16 @@ export const APPLICATION = {
   stopDistribution: { method: 'DELETE', path: '/packages/{package}/versions/{version}/distributions' },
   listFirmware: { method: 'GET', path: '/firmware' },
 } as const;
+
+/** The requests without a token of the API or of administration; paths are relative to the root of the service. */
+export const PUBLIC = {
+  issueToken: { method: 'POST', path: '/api/v1/authenticate' },
+  readJwks: { method: 'GET', path: '/.well-known/jwks.json' },
+  readMetadata: { method: 'GET', path: '/.well-known/oauth-authorization-server' },
+  openSession: { method: 'POST', path: '/console/session' },
+  readOwnSession: { method: 'GET', path: '/console/session' },
+  closeSession: { method: 'DELETE', path: '/console/session' },
+  readMetrics: { method: 'GET', path: '/metrics' },
+  readHealth: { method: 'GET', path: '/healthz' },
+  readReadiness: { method: 'GET', path: '/readyz' },
+} as const;

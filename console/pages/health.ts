@@ -16,6 +16,7 @@ import {
 } from '../base/elements.ts';
 import { bytes, visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
+import { PUBLIC } from '../base/operations.ts';
 import { ROOT } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import type { ConsoleSession, SettingRow } from '../base/rows.ts';
@@ -51,7 +52,7 @@ function Readiness() {
   const ready = useLoad(
     'ready',
     async (signal) => {
-      const response = await fetch(`${ROOT}/readyz`, { signal, cache: 'no-store' });
+      const response = await fetch(ROOT + PUBLIC.readReadiness.path, { signal, cache: 'no-store' });
       return ((await response.json()) as { problems?: (string | { part?: string })[] }).problems ?? [];
     },
     { every: EVERY },
@@ -74,7 +75,8 @@ function Readiness() {
 function Sizes() {
   const sizes = useLoad(
     'metrics',
-    async (signal) => readMetrics(await (await fetch(`${ROOT}/metrics`, { signal, cache: 'no-store' })).text()),
+    async (signal) =>
+      readMetrics(await (await fetch(ROOT + PUBLIC.readMetrics.path, { signal, cache: 'no-store' })).text()),
     { every: 2 * EVERY },
   );
   return card(

@@ -154,6 +154,9 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   listFirmware: { method: 'GET', path: '/v1/applications/{applicationId}/firmware', scope: 'svc:application:read' },
 };
 
+/** The request for an access token. */
+export const TOKEN_REQUEST = { method: 'POST', path: '/api/v1/authenticate' } as const;
+
 /** The operations that a transaction carries out on its device. */
 export const TRANSACTION_OPERATIONS = [
   'activate',
