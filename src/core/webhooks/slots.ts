@@ -20,7 +20,7 @@ export function createSlots<Waiter>(size: number, resume: (waiter: Waiter) => vo
     release(): void {
       free += 1;
       // A waiter that may not take a slot yet waits again, behind the others.
-      for (const waiter of [...waiting.values().take(MOST_RESUMED)]) {
+      for (const waiter of waiting.values().take(MOST_RESUMED)) {
         if (free === 0) return;
         waiting.delete(waiter);
         resume(waiter);
