@@ -1,20 +1,15 @@
 import { crc32 } from 'node:zlib';
-import { remember } from '../bounded-map.ts';
 import { addFigures, type Counts, createCounts } from './counts.ts';
 import { createDeviceBooks } from './device-books.ts';
 import { createElsewhere } from './elsewhere.ts';
 import { type Entry, newEntry } from './entry.ts';
 import { createEventBook } from './event-book.ts';
 import { createExamples } from './examples.ts';
-import { createIdMarks } from './id-marks.ts';
 import type { Ledger, Refused } from './ledger.ts';
 import { tell } from './story.ts';
+import { createTransactionBooks } from './transaction-books.ts';
 import { createTroubleBook } from './trouble-book.ts';
 
-/** How many finished transactions are remembered with all their times. */
-const DONE_KEPT = 20_000;
-/** How many commands and results are remembered for transactions whose 201 was not seen yet. */
-const EARLY_KEPT = 10_000;
 /** How many finished transactions the story of a device shows. */
 const STORY_DEPTH = 3;
 
@@ -31,21 +26,15 @@ export function createLedger({
   lateAfter?: number;
   stoodStill?: ((from: number, to: number) => number) | undefined;
 }): Ledger {
-  const open = new Map<number, Entry>();
-  const early = new Map<number, Entry>();
-  const done = new Map<number, Entry>();
-  /** The mark of the webhook that brought the result of each transaction. */
-  const finished = createIdMarks();
-  /** The transactions whose 201 was seen. */
-  const acceptedIds = createIdMarks();
   const events = createEventBook();
   const examples = createExamples();
   const devices = createDeviceBooks();
   const { book, note } = devices;
+  const books = createTransactionBooks(devices);
+  const { open, early, done, finished, acceptedIds, find, meet, another, close } = books;
   const { trouble, troubles, storyOf } = createTroubleBook({ began, devices });
   const phases = new Map<string, Counts>();
   let current = '';
-  let strangers = 0;
 
   function of(phase: string): Counts {
     const known = phases.get(phase);
@@ -53,37 +42,6 @@ export function createLedger({
     const made = createCounts();
     phases.set(phase, made);
     return made;
-  }
-
-  const find = (transactionId: number): Entry | undefined =>
-    early.get(transactionId) ?? open.get(transactionId) ?? done.get(transactionId);
-
-  /** The entry of a command or a result, which may arrive before the answer to its request. */
-  function meet(transactionId: number, deviceId: string, at: number): Entry | undefined {
-    const known = find(transactionId);
-    if (known || finished.of(transactionId) !== undefined) return known;
-    const entry = newEntry(transactionId, deviceId, at);
-    if (early.size >= EARLY_KEPT && early.values().next().value?.result) strangers += 1;
-    remember(early, transactionId, entry, EARLY_KEPT);
-    return entry;
-  }
-
-  /**
-   * Replaces a known transaction by another one with the same id: from now on commands and results belong to the new
-   * one.
-   */
-  function another(transactionId: number, deviceId: string, at: number): Entry {
-    const entry = newEntry(transactionId, deviceId, at);
-    entry.former = finished.of(transactionId) ?? 0;
-    finished.set(transactionId, 0);
-    done.delete(transactionId);
-    return entry;
-  }
-
-  function close({ transactionId, deviceId }: Entry): void {
-    open.delete(transactionId);
-    const device = book(deviceId);
-    device.open = device.open.filter((one) => one !== transactionId);
   }
 
   function double(entry: Entry, text: string, at: number): void {
@@ -137,7 +95,7 @@ export function createLedger({
     if (phase === null || !result) return;
     const counts = of(phase);
     close(entry);
-    remember(done, transactionId, entry, DONE_KEPT);
+    books.finish(entry);
     if (result.status === 'succeeded' || result.status === 'failed' || result.status === 'cancelled')
       counts.add(result.status);
     if (result.status === 'failed') examples.failed(entry);
@@ -242,7 +200,7 @@ export function createLedger({
       }
       if (entry.issuedAt !== null && entry.issuedAt !== issuedAt) {
         entry = another(transactionId, deviceId, at);
-        remember(early, transactionId, entry, EARLY_KEPT);
+        books.expect(entry);
       }
       entry.issuedAt = issuedAt;
       const device = book(deviceId);
@@ -370,7 +328,7 @@ export function createLedger({
       }
       const figures = addFigures([...phases.values()].map((counts) => counts.figures()));
       for (const entry of open.values()) if (!entry.lost) figures.unfinished += 1;
-      figures.unasked = strangers;
+      figures.unasked = books.strangers;
       for (const entry of early.values()) if (entry.result) figures.unasked += 1;
       return figures;
     },
