@@ -17,6 +17,7 @@ const NUMBERS = [
   'unordered',
   'reused',
   'violations',
+  'wrong',
   'forged',
   'unasked',
   'repeated',

@@ -1,4 +1,6 @@
 import { crc32 } from 'node:zlib';
+import { createContentBook } from './content-book.ts';
+import { type Outcome, remembersAnswer } from './contents.ts';
 import { addFigures, type Counts, createCounts } from './counts.ts';
 import { createDeviceBooks } from './device-books.ts';
 import { createElsewhere } from './elsewhere.ts';
@@ -63,7 +65,12 @@ export function createLedger({
     trouble('violation', entry.phase ?? current, text, at, entry);
   }
 
-  const elsewhere = createElsewhere(violation);
+  const elsewhere = createElsewhere((entry, text, at) => {
+    of(entry.phase ?? current).add('wrong');
+    violation(entry, text, at);
+  });
+
+  const contents = createContentBook({ of, phase: () => current, find, trouble });
 
   /** A new transaction got the id of another one. Their results cannot be told apart. */
   function reuse(entry: Entry, at: number): void {
@@ -96,6 +103,7 @@ export function createLedger({
     const counts = of(phase);
     close(entry);
     books.finish(entry);
+    contents.result(entry, result.at);
     if (result.status === 'succeeded' || result.status === 'failed' || result.status === 'cancelled')
       counts.add(result.status);
     if (result.status === 'failed') examples.failed(entry);
@@ -114,9 +122,11 @@ export function createLedger({
     {
       transactionId,
       deviceId,
+      operation,
       status,
+      result,
       error,
-    }: { transactionId: number; deviceId: string; status: string; error: { code: string } | null },
+    }: { transactionId: number; deviceId: string; error: { code: string } | null } & Omit<Outcome, 'error'>,
     { webhookId, body }: { webhookId: string; body: Uint8Array },
     at: number,
   ): void {
@@ -141,6 +151,7 @@ export function createLedger({
     finished.set(transactionId, mark);
     if (entry.phase !== null && entry.deviceId !== deviceId) elsewhere.resultOf(entry, deviceId, at);
     entry.result = { status, code: error?.code ?? null, webhookId, body: content, at };
+    entry.outcome = { operation, status, result, error };
     conclude(entry);
   }
 
@@ -157,13 +168,13 @@ export function createLedger({
     },
     carriedOut: (phase) => of(phase).add('requests'),
 
-    accepted({ transactionId, deviceId, operation, phase, number, requestedAt, at }) {
+    accepted({ transactionId, deviceId, operation, phase, number, requestedAt, asked = null, at }) {
       const again = acceptedIds.of(transactionId) !== undefined;
       const make = again ? another : newEntry;
       const entry = early.get(transactionId) ?? make(transactionId, deviceId, at);
       early.delete(transactionId);
       acceptedIds.set(transactionId, 1);
-      Object.assign(entry, { operation, phase, number, requestedAt, acceptedAt: at });
+      Object.assign(entry, { operation, phase, number, requestedAt, asked, acceptedAt: at });
       elsewhere.asked(entry, deviceId, at);
       if (again) reuse(entry, at);
       of(phase).add('requests');
@@ -171,6 +182,7 @@ export function createLedger({
       of(phase).took('accepted', at - requestedAt);
       open.set(transactionId, entry);
       book(deviceId).open.push(transactionId);
+      contents.command(entry, at);
       countDelivery(entry);
       countAcknowledgement(entry);
       conclude(entry);
@@ -189,7 +201,7 @@ export function createLedger({
     failed: countError,
     postponed: (phase) => of(phase).add('postponed'),
 
-    delivered(deviceId, { transactionId, operation, issuedAt, attempt }, at) {
+    delivered(deviceId, { transactionId, operation, parameters, issuedAt, attempt }, at) {
       // A cancel has the transactionId of the command that it cancels.
       if (operation === 'cancel') return;
       let entry = meet(transactionId, deviceId, at);
@@ -203,6 +215,8 @@ export function createLedger({
         books.expect(entry);
       }
       entry.issuedAt = issuedAt;
+      entry.got = { operation, parameters };
+      contents.command(entry, at);
       const device = book(deviceId);
       if (entry.deliveredAt === null) {
         entry.deliveredAt = at;
@@ -226,11 +240,13 @@ export function createLedger({
       entry.attempt = Math.max(entry.attempt, attempt);
     },
 
-    answered(deviceId, { transactionId, status }, at) {
+    answered(deviceId, answer, at) {
+      const { transactionId, status } = answer;
       const entry = meet(transactionId, deviceId, at);
       if (!entry) return;
       if (entry.deviceId !== deviceId) return elsewhere.answerOf(entry, deviceId, status, at);
       entry.answeredAt ??= at;
+      remembersAnswer(entry, answer);
       entry.answer ??= status;
     },
 
@@ -242,6 +258,7 @@ export function createLedger({
       countAcknowledgement(entry);
     },
 
+    happened: events.happened,
     told(deviceId, { eventId, type }, at) {
       of(current).add('eventsTold');
       events.told({ eventId, deviceId, type, phase: current, at });
@@ -260,11 +277,13 @@ export function createLedger({
 
     received({ webhookId, event: { type, data }, body }, at) {
       if ('transaction' in data) {
+        contents.envelope({ type, data }, data.transaction, at);
         receiveResult(data.transaction, { webhookId, body }, at);
         return;
       }
       if (!('eventId' in data)) return;
       const { eventId, deviceId } = data;
+      contents.wrong({ text: `event ${eventId} (${type})`, deviceId }, events.differences(eventId, { type, data }), at);
       const came = events.received(eventId, markOf(webhookId));
       if (came === 'first') of(current).add('eventsReceived');
       else if (came === 'repeated') of(current).add('repeated');
@@ -279,6 +298,9 @@ export function createLedger({
       of(current).add('forged');
       trouble('forged', current, `a webhook is not genuine: ${reason}`, at);
     },
+
+    sample: contents.sample,
+    wrong: contents.wrong,
 
     lose(transactionId, why, at) {
       const entry = open.get(transactionId);

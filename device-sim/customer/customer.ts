@@ -8,6 +8,7 @@ import { UsageError } from '../usage-error.ts';
 import type { Action } from './action.ts';
 import { createActivation } from './activation.ts';
 import { createActs } from './acts.ts';
+import { createAudit } from './audit.ts';
 import { createLedger } from './create-ledger.ts';
 import { createFollowed } from './follow.ts';
 import type { Ledger } from './ledger.ts';
@@ -106,8 +107,8 @@ export function createCustomer({
   const ledger = createLedger({ began: now(), ...(lateAfter !== undefined && { lateAfter }), stoodStill });
   const requests = createRequests({ ledger, timers, stopped: stop.signal });
   const releases = createReleases({ lapel, applicationId, admin });
-  const acts = createActs({ lapel, requests, releases, ledger });
-  const { follow, device, onlineSince, onlineFor } = createFollowed(ledger, timers, stoodStill);
+  const acts = createActs({ lapel, applicationId, requests, releases, ledger });
+  const { follow, device, devices, onlineSince, onlineFor } = createFollowed(ledger, timers, stoodStill);
   const spentSince = (from: number): number => now() - from - (stoodStill?.(from, now()) ?? 0);
   const activation = createActivation({
     lapel,
@@ -130,6 +131,7 @@ export function createCustomer({
     onlineSince,
     onlineFor,
   });
+  const audit = createAudit({ lapel, requests, ledger, timers, stopped: stop.signal, devices });
   let key = given ?? '';
   let before: Settings | undefined;
   let receiver: Receiver | undefined;
@@ -201,7 +203,11 @@ export function createCustomer({
     async act(action, deviceId, phase, due) {
       await acts.perform(action, deviceId, phase, due);
     },
-    settle,
+    async settle(milliseconds) {
+      const settlement = await settle(milliseconds);
+      await audit();
+      return settlement;
+    },
     clean: () => releases.clean(),
 
     async [Symbol.asyncDispose]() {

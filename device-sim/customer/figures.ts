@@ -55,6 +55,11 @@ export interface Figures {
    * the one that was asked.
    */
   violations: number;
+  /**
+   * Contents that are not the right ones: a parameter, result, error, device, event, record or status differs from its
+   * origin.
+   */
+  wrong: number;
   /** Webhooks with a wrong signature. */
   forged: number;
   /** Results of transactions that this run did not request. */

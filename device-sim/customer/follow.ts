@@ -7,6 +7,8 @@ import type { Ledger } from './ledger.ts';
 export interface Followed {
   /** Follows the fleet from now on: the books record the events of its devices. */
   follow(fleet: Pick<Fleet, 'devices' | 'events'>): void;
+  /** All followed devices. */
+  devices(): readonly Device[];
   device(deviceId: string): Device | undefined;
   /** The time since which the device is connected; undefined while it is offline. */
   onlineSince(deviceId: string): number | undefined;
@@ -42,6 +44,7 @@ export function createFollowed(
         if (!repeated) ledger.answered(deviceId, answer, now());
       });
       events.on('acknowledged', ({ deviceId }, answer) => ledger.acknowledged(deviceId, answer, now()));
+      events.on('event', ({ deviceId }, event) => ledger.happened(deviceId, event));
       events.on('told', ({ deviceId }, event) => ledger.told(deviceId, event, now()));
       events.on('complaint', ({ deviceId }, complaint) => ledger.complained(deviceId, complaint, now()));
       events.on('online', ({ deviceId }) => {
@@ -63,6 +66,7 @@ export function createFollowed(
         );
       });
     },
+    devices: () => [...devices.values()],
     device: (deviceId) => devices.get(deviceId),
     onlineSince: (deviceId) => online.get(deviceId),
     onlineFor(deviceId, after) {

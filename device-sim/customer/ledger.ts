@@ -1,5 +1,7 @@
 import type { WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
 import type { Answer, Command, Complaint, DeviceEvent } from '../mqtt/messages.ts';
+import type { Asked, Outcome } from './contents.ts';
+import type { Difference } from './differences.ts';
 import type { Entry } from './entry.ts';
 import type { ToldEvent } from './event-book.ts';
 import type { Figures } from './figures.ts';
@@ -12,6 +14,8 @@ export interface Accepted {
   readonly phase: string;
   /** The number of the action, if an action of the run made the request. */
   readonly number?: number | undefined;
+  /** The command that the request should become; without it contents are not compared. */
+  readonly asked?: Asked | undefined;
   readonly requestedAt: number;
   readonly at: number;
 }
@@ -28,7 +32,7 @@ export interface Refused {
 
 /** Something that went wrong, with the shortest story of it. */
 export interface Trouble {
-  readonly kind: 'lost' | 'doubled' | 'late' | 'unordered' | 'forged' | 'error' | 'violation';
+  readonly kind: 'lost' | 'doubled' | 'late' | 'unordered' | 'forged' | 'error' | 'violation' | 'wrong';
   readonly deviceId: string;
   readonly transactionId: number | null;
   readonly phase: string;
@@ -36,6 +40,20 @@ export interface Trouble {
   readonly text: string;
   /** Lines with the time since the start, the actor, and what it did. */
   readonly story: readonly string[];
+}
+
+/** A content that may be wrong, and its device. */
+export interface About {
+  readonly text: string;
+  readonly deviceId: string;
+  readonly transactionId?: number;
+  readonly phase?: string;
+}
+
+/** A result with its content. */
+export interface Sampled extends Outcome {
+  readonly transactionId: number;
+  readonly deviceId: string;
 }
 
 export type ExampleKind = 'failed' | 'unfinished' | 'slowest';
@@ -63,6 +81,8 @@ export interface Ledger {
   answered(deviceId: string, answer: Answer, at: number): void;
   /** The service has acknowledged an answer. */
   acknowledged(deviceId: string, answer: Answer, at: number): void;
+  /** An event happened on a device, which will report it. */
+  happened(deviceId: string, event: DeviceEvent): void;
   /** The service has acknowledged an event. */
   told(deviceId: string, event: DeviceEvent, at: number): void;
   /** The service has reported a fault in a message. If the message is an event, its webhook is no longer expected. */
@@ -76,6 +96,12 @@ export interface Ledger {
   forged(reason: string, at: number): void;
   /** Counts a transaction as lost. `why` is a sentence. */
   lose(transactionId: number, why: string, at: number): void;
+  /** Results with their contents, a sample of the whole run, for the comparison with their records. */
+  sample(): readonly Sampled[];
+  /**
+   * Counts differences between a content and its origin. `about` begins the sentences: "the record of transaction 48".
+   */
+  wrong(about: About, found: readonly Difference[], at: number): void;
   loseEvent(event: ToldEvent, at: number): void;
 
   /** The action that caused a transaction, if this process made the request and has its answer. */

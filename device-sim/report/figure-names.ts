@@ -52,6 +52,10 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
       read: ({ figures }) => (figures ? unaccounted(figures) : undefined),
     },
   ] as [string, Named],
+  customer(
+    'wrong',
+    'parameters, results, errors, events, records, statuses or answers with another content than their origin',
+  ),
   customer('forged', 'webhooks with a wrong signature'),
   customer('unasked', 'results of transactions that this run did not request'),
   customer('requests', 'calls that should create a transaction'),

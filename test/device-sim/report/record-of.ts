@@ -26,6 +26,7 @@ export function figuresOf(some: Partial<Figures>, milliseconds: readonly number[
     unordered: 0,
     reused: 0,
     violations: 0,
+    wrong: 0,
     forged: 0,
     unasked: 0,
     repeated: 0,
