@@ -2,7 +2,7 @@ import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
 import { peersOf } from '../model/bluetooth.ts';
 import type { Action, ActionName, Release } from './action.ts';
 import { apnsOf, languageOf, networksOf } from './call-contents.ts';
-import type { Asked } from './contents.ts';
+import type { Asked } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 import type { Releases } from './releases.ts';
 import type { Made, Requests } from './requests.ts';

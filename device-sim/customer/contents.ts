@@ -1,22 +1,6 @@
 import type { Answer, Command } from '../mqtt/messages.ts';
 import { type Difference, differences } from './differences.ts';
-import type { Entry } from './entry.ts';
-
-/** The command that a request should become: its name, and its parameters. */
-export interface Asked {
-  readonly operation: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
-  /** Parameters that the service adds. */
-  readonly added?: readonly string[];
-}
-
-/** The content of a result, in a webhook or in the transaction record. */
-export interface Outcome {
-  readonly operation: string;
-  readonly status: string;
-  readonly result: unknown;
-  readonly error: unknown;
-}
+import type { Asked, Entry, Outcome } from './entry.ts';
 
 /** How many different answers to one command are remembered: a device that restarted may answer differently. */
 const ANSWERS_KEPT = 3;

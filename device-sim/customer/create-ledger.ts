@@ -1,10 +1,11 @@
 import { crc32 } from 'node:zlib';
+import { aboutIn } from './about-webhook.ts';
 import { createContentBook } from './content-book.ts';
-import { type Outcome, remembersAnswer } from './contents.ts';
+import { remembersAnswer } from './contents.ts';
 import { addFigures, type Counts, createCounts } from './counts.ts';
 import { createDeviceBooks } from './device-books.ts';
 import { createElsewhere } from './elsewhere.ts';
-import { type Entry, newEntry } from './entry.ts';
+import { type Entry, newEntry, type Outcome } from './entry.ts';
 import { createEventBook } from './event-book.ts';
 import { createExamples } from './examples.ts';
 import type { Ledger, Refused } from './ledger.ts';
@@ -137,7 +138,7 @@ export function createLedger({
       const entry = find(transactionId) ?? newEntry(transactionId, deviceId, at);
       // Each attempt has its own timestamp, but the same content.
       const same = before === mark && (entry.result === null || entry.result.body === content);
-      if (same) of(entry.phase ?? current).add('repeated');
+      if (same) of(entry.phase ?? current).add('resent');
       else if (before === mark) double(entry, `${transactionId} has two different bodies with one webhook-id`, at);
       else double(entry, `${transactionId} has a second result: ${status}, webhook ${webhookId}`, at);
       return;
@@ -145,7 +146,7 @@ export function createLedger({
     const entry = meet(transactionId, deviceId, at);
     if (!entry) return;
     if (entry.former === mark) {
-      of(current).add('repeated');
+      of(current).add('resent');
       return;
     }
     finished.set(transactionId, mark);
@@ -286,7 +287,7 @@ export function createLedger({
       contents.wrong({ text: `event ${eventId} (${type})`, deviceId }, events.differences(eventId, { type, data }), at);
       const came = events.received(eventId, markOf(webhookId));
       if (came === 'first') of(current).add('eventsReceived');
-      else if (came === 'repeated') of(current).add('repeated');
+      else if (came === 'repeated') of(current).add('resent');
       else {
         of(current).add('doubled');
         of(current).add('eventsDoubled');
@@ -301,6 +302,21 @@ export function createLedger({
 
     sample: contents.sample,
     wrong: contents.wrong,
+
+    untimely({ kind, text }, body, at) {
+      of(current).add(kind);
+      const { transactionId, deviceId } = aboutIn(body);
+      const entry = transactionId === undefined ? undefined : find(transactionId);
+      const about = transactionId === undefined ? '' : `, about transaction ${transactionId}`;
+      trouble(kind, entry?.phase ?? current, `${text}${about}`, at, entry, deviceId);
+    },
+
+    overrun(deviceId, commands, at) {
+      of(current).add('window');
+      const { highest = 0 } = devices.known(deviceId) ?? {};
+      const text = `gets ${commands} commands without a PUBACK or an answer, the last one for transaction ${highest}`;
+      trouble('window', current, text, at, find(highest), deviceId);
+    },
 
     lose(transactionId, why, at) {
       const entry = open.get(transactionId);

@@ -105,10 +105,20 @@ export function createCustomer({
   // The client makes one attempt. A failure is counted, and the request is repeated with the same key and recorded.
   const lapel = createLapelClient({ baseUrl: apiUrl, applicationId, secret, attempts: 1, now });
   const ledger = createLedger({ began: now(), ...(lateAfter !== undefined && { lateAfter }), stoodStill });
-  const requests = createRequests({ ledger, timers, stopped: stop.signal });
+  const requests = createRequests({
+    ledger,
+    timers,
+    stopped: stop.signal,
+    onNoAnswer: () => receiver?.attempts.forget(),
+  });
   const releases = createReleases({ lapel, applicationId, admin });
   const acts = createActs({ lapel, applicationId, requests, releases, ledger });
-  const { follow, device, devices, onlineSince, onlineFor } = createFollowed(ledger, timers, stoodStill);
+  const { follow, device, devices, onlineSince, onlineFor } = createFollowed({
+    ledger,
+    timers,
+    stoodStill,
+    onAllGone: () => receiver?.attempts.forget(),
+  });
   const spentSince = (from: number): number => now() - from - (stoodStill?.(from, now()) ?? 0);
   const activation = createActivation({
     lapel,
@@ -130,6 +140,7 @@ export function createCustomer({
     device,
     onlineSince,
     onlineFor,
+    onRedeliver: () => receiver?.attempts.rest(),
   });
   const audit = createAudit({ lapel, requests, ledger, timers, stopped: stop.signal, devices });
   let key = given ?? '';
@@ -174,6 +185,7 @@ export function createCustomer({
         seed,
         onReceived: receive,
         onForged: (reason) => ledger.forged(reason, now()),
+        onUntimely: (untimely, body) => ledger.untimely(untimely, body, now()),
       });
       const { url, urlsUrl } = receiver;
       try {

@@ -1,5 +1,20 @@
 import type { Command } from '../mqtt/messages.ts';
-import type { Asked, Outcome } from './contents.ts';
+
+/** The command that a request should become: its name, and its parameters. */
+export interface Asked {
+  readonly operation: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Parameters that the service adds. */
+  readonly added?: readonly string[];
+}
+
+/** The content of a result, in a webhook or in the transaction record. */
+export interface Outcome {
+  readonly operation: string;
+  readonly status: string;
+  readonly result: unknown;
+  readonly error: unknown;
+}
 
 /** The books about one transaction. Times are milliseconds of the timers of the run; null means not yet. */
 export interface Entry {

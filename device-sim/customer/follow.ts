@@ -23,11 +23,18 @@ export interface Followed {
 const LONG = 5000;
 
 /** `stoodStill`: milliseconds of a span in which the simulator itself could not notice anything. */
-export function createFollowed(
-  ledger: Ledger,
-  timers: Timers,
-  stoodStill: (from: number, to: number) => number = () => 0,
-): Followed {
+export function createFollowed({
+  ledger,
+  timers,
+  stoodStill = () => 0,
+  onAllGone = () => {},
+}: {
+  ledger: Ledger;
+  timers: Timers;
+  stoodStill?: ((from: number, to: number) => number) | undefined;
+  /** The last connection was lost: the service may be away. */
+  onAllGone?: () => void;
+}): Followed {
   const devices = new Map<string, Device>();
   const online = new Map<string, number>();
   const long = new Map<string, { from: number; to: number }>();
@@ -51,10 +58,12 @@ export function createFollowed(
         online.set(deviceId, now());
         ledger.connected(deviceId, now());
       });
-      events.on('offline', ({ deviceId }, reason) => {
+      events.on('overrun', ({ deviceId }, commands) => ledger.overrun(deviceId, commands, now()));
+      events.on('offline', ({ deviceId }, reason, expected) => {
         const from = online.get(deviceId) ?? now();
         if (now() - from >= LONG) long.set(deviceId, { from, to: now() });
         online.delete(deviceId);
+        if (!expected && online.size === 0) onAllGone();
         ledger.note(deviceId, `has disconnected: ${reason}`, now());
       });
       events.on('refused', ({ deviceId }, error) => ledger.note(deviceId, `is refused: ${error.message}`, now()));

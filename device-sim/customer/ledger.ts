@@ -1,8 +1,8 @@
 import type { WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
 import type { Answer, Command, Complaint, DeviceEvent } from '../mqtt/messages.ts';
-import type { Asked, Outcome } from './contents.ts';
+import type { Untimely } from './attempts.ts';
 import type { Difference } from './differences.ts';
-import type { Entry } from './entry.ts';
+import type { Asked, Entry, Outcome } from './entry.ts';
 import type { ToldEvent } from './event-book.ts';
 import type { Figures } from './figures.ts';
 
@@ -32,7 +32,18 @@ export interface Refused {
 
 /** Something that went wrong, with the shortest story of it. */
 export interface Trouble {
-  readonly kind: 'lost' | 'doubled' | 'late' | 'unordered' | 'forged' | 'error' | 'violation' | 'wrong';
+  readonly kind:
+    | 'window'
+    | 'repeated'
+    | 'hammering'
+    | 'lost'
+    | 'doubled'
+    | 'late'
+    | 'unordered'
+    | 'forged'
+    | 'error'
+    | 'violation'
+    | 'wrong';
   readonly deviceId: string;
   readonly transactionId: number | null;
   readonly phase: string;
@@ -94,6 +105,10 @@ export interface Ledger {
   /** A verified webhook arrived. `body` is the signed text. */
   received(received: { webhookId: string; event: WebhookEvent; body: Uint8Array }, at: number): void;
   forged(reason: string, at: number): void;
+  /** An attempt of a webhook came that should not have come now. `body` is its text, which is not verified. */
+  untimely(untimely: Untimely, body: Buffer, at: number): void;
+  /** A device has got so many commands without a PUBACK, which is more than the contract allows. */
+  overrun(deviceId: string, commands: number, at: number): void;
   /** Counts a transaction as lost. `why` is a sentence. */
   lose(transactionId: number, why: string, at: number): void;
   /** Results with their contents, a sample of the whole run, for the comparison with their records. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LapelError } from '../../src/clients/client/lapel-error.ts';
 import { pause, type Timers } from '../timers.ts';
-import type { Asked } from './contents.ts';
+import type { Asked } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /** How often one request is delayed by a 429, and how often it is repeated after no answer or a 5xx. */
@@ -60,11 +60,14 @@ export function createRequests({
   ledger,
   timers,
   stopped,
+  onNoAnswer = () => {},
 }: {
   ledger: Ledger;
   timers: Timers;
   /** Ends all pauses, and every request that waits for another attempt. */
   stopped: AbortSignal;
+  /** A request got no answer: the service may be away. */
+  onNoAnswer?: () => void;
 }): Requests {
   const rest = (milliseconds: number): Promise<void> => pause(timers, milliseconds, stopped);
 
@@ -75,6 +78,7 @@ export function createRequests({
   ): Promise<'postponed' | 'failed' | null> {
     if (stopped.aborted) return null;
     const status = statusOf(error);
+    if (status === 0) onNoAnswer();
     if (status === 429 && counts.postponed < MOST_POSTPONEMENTS) {
       counts.postponed += 1;
       await rest(1000 * ((error as LapelError).retryAfter ?? 1));

@@ -16,6 +16,9 @@ const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
   reused: 'violation',
   violations: 'violation',
   wrong: 'wrong',
+  repeated: 'repeated',
+  hammering: 'hammering',
+  window: 'window',
 };
 
 /** Figures of events, which have no transaction. */
@@ -79,7 +82,7 @@ export const standing = (expectations: readonly Expectation[], chapters: readonl
   }));
 
 /** Expectations of every run: they hold for every service that keeps its promises, if the books are right. */
-const ALWAYS = ['reused == 0', 'unaccounted == 0', 'wrong == 0'];
+const ALWAYS = ['reused == 0', 'unaccounted == 0', 'wrong == 0', 'repeated == 0', 'hammering == 0', 'window == 0'];
 
 export function withAlways(expectations: readonly Expectation[]): Expectation[] {
   const written = new Set(expectations.filter(({ phase }) => phase === null).map(({ text }) => text));
