@@ -4,7 +4,7 @@ import { readAccounts, readToken, saveAccounts } from './customer/accounts.ts';
 import { type Customer, createCustomer } from './customer/customer.ts';
 import { type ApplicationAccess, provision } from './customer/provision.ts';
 import { registerDevices, removeDevices, seedOfRun } from './customer/registration.ts';
-import { createServiceClient } from './customer/service-client.ts';
+import { createAdminClient } from './customer/service-client.ts';
 import type { DeviceAccount } from './fleet/member.ts';
 import type { DeviceOptions } from './model/device-options.ts';
 import type { RunRecord } from './report/record.ts';
@@ -71,7 +71,7 @@ async function castOf(settings: RunSettings): Promise<Cast> {
   const membersOf = (made: readonly DeviceAccount[]): RunMember[] =>
     made.map((account, at) => ({ account, place: places[at]! }));
   if (!wanted) {
-    const client = createServiceClient({ baseUrl: adminUrl, token: admin.token });
+    const client = createAdminClient({ baseUrl: adminUrl, token: admin.token });
     const made = await registerDevices(client, { adminUrl, token: admin.token }, names);
     const deviceIds = made.map(({ deviceId }) => deviceId);
     return { members: membersOf(made), application: null, admin, clean: () => removeDevices(client, deviceIds) };

@@ -1,40 +1,74 @@
-// Writes src/clients/client/operations.ts, the typed client's table of operations, from schemas/openapi.yaml and the routes.
-// With --check it writes nothing, and fails when the file is out of date.
+// Writes the tables of operations of both APIs, for the typed client, the command line, the simulator and the console, from
+// the OpenAPI documents and the routes. With --check it writes nothing, and fails when a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { ROUTES } from '../src/edge/api/routes.ts';
-import { settingValues } from './setting-values.ts';
+import { ROUTES as ADMIN_ROUTES } from '../src/edge/admin/routes.ts';
+import { ROUTES as API_ROUTES } from '../src/edge/api/routes.ts';
+import type { SchemaName } from '../src/platform/contracts/contracts.ts';
+import { operationNames, settingValues } from './contract-values.ts';
 
-interface Operation {
+interface Documented {
   summary: string;
-  'x-specification-row': string;
-  responses: Record<
-    string,
-    { content?: { 'application/json'?: { schema: { $ref: string } }; 'text/event-stream'?: object } }
-  >;
+  'x-specification-row'?: string;
+  responses: Record<string, { content?: Record<string, { schema: { $ref?: string } }> }>;
   parameters?: { $ref?: string }[];
 }
 
-const output = fileURLToPath(new URL('../src/clients/client/operations.ts', import.meta.url));
-const document = parse(readFileSync(new URL('../schemas/openapi.yaml', import.meta.url), 'utf8')) as {
-  paths: Record<string, Record<string, Operation>>;
-};
+interface Route {
+  name: string;
+  method: string;
+  path: string;
+  scope: string | null;
+  head?: true;
+  body?: SchemaName;
+  bodyOptional?: true;
+  query?: SchemaName;
+}
+
+/** The base paths to which the paths of the console's tables are relative. */
+const BASES = { operator: '/admin/v1', application: '/v1/applications/{applicationId}' };
+
+const document = (name: string): Record<string, Record<string, Documented>> =>
+  (
+    parse(readFileSync(new URL(`../schemas/${name}`, import.meta.url), 'utf8')) as {
+      paths: Record<string, Record<string, Documented>>;
+    }
+  ).paths;
+const API = { routes: API_ROUTES as readonly Route[], paths: document('openapi.yaml') };
+const ADMINISTRATION = { routes: ADMIN_ROUTES as readonly Route[], paths: document('openapi-admin.yaml') };
 
 /** `./rest/wifi-settings.json` -> `SchemaTypes['rest/wifi-settings']`. */
 const typeOf = (name: string): string => `SchemaTypes['${name}']`;
 const nameOf = (reference: string): string => reference.replace(/^\.\/(.+)\.json$/, '$1');
 
-const types: string[] = [];
-const rows: string[] = [];
-for (const route of ROUTES.filter(({ scope }) => scope !== null)) {
-  const operation = document.paths[route.path]?.[route.method.toLowerCase()];
-  if (!operation) throw new Error(`${route.method} ${route.path} is not documented`);
-  if (operation.responses['200']?.content?.['text/event-stream']) continue; // a stream, which the client does not return
-  const { name } = route;
+/** The routes that need a token, each with its description. Throws when a name is not unique. */
+function operationsOf({ routes, paths }: typeof API): { route: Route; documented: Documented }[] {
+  const names = new Set<string>();
+  return routes
+    .filter(({ scope }) => scope !== null)
+    .map((route) => {
+      const documented = paths[route.path]?.[route.method.toLowerCase()];
+      if (!documented) throw new Error(`${route.method} ${route.path} is not documented`);
+      if (!/^[a-z]\w+$/.test(route.name) || names.has(route.name))
+        throw new Error(`${route.method} ${route.path}: "${route.name}" is not a unique name; give it one (\`name\`)`);
+      names.add(route.name);
+      return { route, documented };
+    });
+}
+
+/** The requests without a token, except those for pages and documents: for tokens and sessions, probes and metrics. */
+const publicRoutes = [...API.routes, ...ADMINISTRATION.routes].filter(({ scope, head }) => scope === null && !head);
+
+/** A stream, which no client returns as an answer. */
+const isStream = ({ documented }: { documented: Documented }): boolean =>
+  documented.responses['200']?.content?.['text/event-stream'] !== undefined;
+
+/** The type of an operation's input and answer, with its comment. `given` is the parameter that the client itself fills in. */
+function typeLines({ route, documented }: ReturnType<typeof operationsOf>[number], given?: string): string[] {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
   const input = names
-    .filter((param) => param !== 'applicationId')
+    .filter((param) => param !== given)
     .map((param) => `${param}: ${param === 'transactionId' ? 'number' : 'string'}`);
   if (route.body !== undefined) input.push(`body${route.bodyOptional ? '?' : ''}: ${typeOf(route.body)}`);
   if (route.query !== undefined) {
@@ -43,26 +77,32 @@ for (const route of ROUTES.filter(({ scope }) => scope !== null)) {
     const required = route.query === 'rest/connectivity-query';
     input.push(required ? `query: ${queryType}` : `query?: Partial<${queryType}>`);
   }
-  const good = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
+  const good = Object.entries(documented.responses).find(([status]) => status.startsWith('2'));
   const schema = good?.[1].content?.['application/json']?.schema.$ref;
-  const repeatable = operation.parameters?.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey')) ?? false;
   const inputType = input.length === 0 ? 'object' : `{ ${input.join('; ')} }`;
-  types.push(
-    `  /** ${operation.summary} (${operation['x-specification-row']}). */`,
-    `  ${name}: { input: ${inputType}; answer: ${schema ? typeOf(nameOf(schema)) : 'undefined'} };`,
-  );
-  const values = [`method: '${route.method}'`, `path: '${route.path}'`, `scope: '${route.scope}'`];
-  if (repeatable) values.push('repeatable: true');
-  rows.push(`  ${name}: { ${values.join(', ')} },`);
+  const row = documented['x-specification-row'];
+  return [
+    `  /** ${documented.summary}${row === undefined ? '' : ` (${row})`}. */`,
+    `  ${route.name}: { input: ${inputType}; answer: ${schema ? typeOf(nameOf(schema)) : 'undefined'} };`,
+  ];
 }
 
-const generated = `// Generated from schemas/openapi.yaml by \`npm run generate\`; edit that instead.
+function apiTable(): string {
+  const token = publicRoutes.find(({ name }) => name === 'issueToken');
+  if (!token) throw new Error('no route is named issueToken');
+  const operations = operationsOf(API).filter((one) => !isStream(one));
+  const rows = operations.map(({ route: { name, method, path, scope }, documented: { parameters } }) => {
+    const values = [`method: '${method}'`, `path: '${path}'`, `scope: '${scope}'`];
+    if (parameters?.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey'))) values.push('repeatable: true');
+    return `  ${name}: { ${values.join(', ')} },`;
+  });
+  return `// Generated from schemas/openapi.yaml by \`npm run generate\`; edit that instead.
 // biome-ignore-all format: a table is read by its rows
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
 
 /** Every operation of the application API, with its input (apart from the application) and its answer. */
 export interface Operations {
-${types.join('\n')}
+${operations.flatMap((one) => typeLines(one, 'applicationId')).join('\n')}
 }
 
 /** The method, the path and the scope of each operation. A repeatable one accepts an Idempotency-Key. */
@@ -70,13 +110,74 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
 ${rows.join('\n')}
 };
 
-${settingValues()}`;
+/** The request for an access token. */
+export const TOKEN_REQUEST = { method: '${token.method}', path: '${token.path}' } as const;
 
-if (!process.argv.includes('--check')) {
-  writeFileSync(output, generated);
-} else if (readFileSync(output, 'utf8') !== generated) {
-  console.error(
-    'src/clients/client/operations.ts does not match schemas/openapi.yaml. Run `npm run generate` and commit.',
+${operationNames()}
+${settingValues()}`;
+}
+
+function adminTable(): string {
+  const operations = operationsOf(ADMINISTRATION).filter((one) => !isStream(one));
+  const rows = operations.map(
+    ({ route: { name, method, path } }) => `  ${name}: { method: '${method}', path: '${path}' },`,
   );
-  process.exitCode = 1;
+  return `// Generated from schemas/openapi-admin.yaml by \`npm run generate\`; edit that instead.
+// biome-ignore-all format: a table is read by its rows
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+
+/** Every operation of administration, with its input and its answer. */
+export interface AdminOperations {
+${operations.flatMap((one) => typeLines(one)).join('\n')}
+}
+
+/** The method and the path of each operation. */
+export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: string; path: string }>> = {
+${rows.join('\n')}
+};
+`;
+}
+
+function consoleTable(): string {
+  const rows = (api: typeof API, base: string): string =>
+    operationsOf(api)
+      .filter(({ route: { path } }) => path === base || path.startsWith(`${base}/`))
+      .map(
+        ({ route: { name, method, path } }) =>
+          `  ${name}: { method: '${method}', path: '${path.slice(base.length)}' },`,
+      )
+      .join('\n');
+  return `// Generated from the routes of both APIs by \`npm run generate\`; edit those instead.
+// biome-ignore-all format: a table is read by its rows
+
+/** The operations of the operator; paths are relative to \`${BASES.operator}\`. */
+export const OPERATOR = {
+${rows(ADMINISTRATION, BASES.operator)}
+} as const;
+
+/** The operations of an application; paths are relative to \`${BASES.application}\`. */
+export const APPLICATION = {
+${rows(API, BASES.application)}
+} as const;
+
+/** The requests without a token of the API or of administration; paths are relative to the root of the service. */
+export const PUBLIC = {
+${publicRoutes.map(({ name, method, path }) => `  ${name}: { method: '${method}', path: '${path}' },`).join('\n')}
+} as const;
+`;
+}
+
+const outputs = {
+  'src/clients/client/operations.ts': apiTable(),
+  'src/clients/client/admin-operations.ts': adminTable(),
+  'console/base/operations.ts': consoleTable(),
+};
+for (const [file, generated] of Object.entries(outputs)) {
+  const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
+  if (!process.argv.includes('--check')) {
+    writeFileSync(path, generated);
+  } else if (readFileSync(path, 'utf8') !== generated) {
+    console.error(`${file} does not match the documents and routes. Run \`npm run generate\` and commit the result.`);
+    process.exitCode = 1;
+  }
 }

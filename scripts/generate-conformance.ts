@@ -3,8 +3,9 @@
 // any case it fails when a status of a row has no case.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { casesOf, ROWS } from '../test/contract/conformance.ts';
+import { casesOf } from '../test/contract/conformance.ts';
 import { readOpenApi } from '../test/contract/documents.ts';
+import { ROWS } from '../test/contract/rows.ts';
 
 const output = fileURLToPath(new URL('../CONFORMANCE.md', import.meta.url));
 const { operations } = readOpenApi('openapi.yaml');

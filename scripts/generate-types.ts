@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
-import { settingValues } from './setting-values.ts';
+import { operationNames, settingValues } from './contract-values.ts';
 
 const schemas = fileURLToPath(new URL('../schemas/', import.meta.url));
 
@@ -53,7 +53,7 @@ const outputs = [
     generated: `// Generated from schemas/ by \`npm run generate\`; edit the schemas instead.
 // biome-ignore-all format: generated
 
-${settingValues({ deprecated: file.startsWith('src/') })}`,
+${settingValues({ deprecated: file.startsWith('src/') })}${file.startsWith('console/') ? `\n${operationNames()}` : ''}`,
   })),
 ];
 

@@ -196,6 +196,33 @@ t.test('the simulator imports only the typed client of the service, in its custo
   }
 });
 
+/** Paths of an API as they would be typed by hand: in any client, and as the console would give them to its requests. */
+const TYPED_PATH = /['"`](?:[A-Z]+ )?\/(?:admin\/|api\/)?v1\//;
+const TYPED_REQUEST = /\b(?:(?:send|read|readPage)(?:<[^()]*>)?\(\s*(?:['"`]|\{)|fetch\(\s*['"`])/;
+
+t.test('clients name their operations, and type no path of an API', async (t) => {
+  for (const path of ["'/admin/v1/developers'", '`/v1/applications`']) t.match(path, TYPED_PATH);
+  for (const call of [
+    "send('DELETE', path)",
+    'read<{ rows: Row[] }>(`/devices`)',
+    "send(\n  '/a'",
+    "read({ path: '/a' })",
+    'fetch(`/readyz`)',
+  ])
+    t.match(call, TYPED_REQUEST);
+  const isClean = "send(operation('deleteDevice', { deviceId }))";
+  t.notMatch(isClean, TYPED_REQUEST);
+  for (const folder of ['console/pages', 'console/parts', 'src/clients/cli', 'device-sim']) {
+    const found = typeScriptIn(join(ROOT, folder));
+    t.not(found.length, 0, folder);
+    for (const file of found) {
+      const text = readFileSync(join(ROOT, folder, file), 'utf8');
+      t.notMatch(text, TYPED_PATH, `${folder}/${file}`);
+      if (folder.startsWith('console/')) t.notMatch(text, TYPED_REQUEST, `${folder}/${file}`);
+    }
+  }
+});
+
 t.test('uses of undocumented parts of Aedes are in one file', async (t) => {
   for (const file of files.filter((name) => name.startsWith('edge/mqtt/') && name !== 'edge/mqtt/aedes-internals.ts')) {
     t.notMatch(readFileSync(join(SRC, file), 'utf8'), /as unknown as|\._(?!write\b|writev\b)[a-z]/, file);

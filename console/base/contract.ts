@@ -13,3 +13,18 @@ export const URL_SETTINGS = {
   fileUploadEvent: 'Results of file uploads of devices.',
   fileUploadGetUrl: 'Requests for the upload URLs of files.',
 } as const;
+
+/** The operations that a transaction carries out on its device. */
+export const TRANSACTION_OPERATIONS = [
+  'activate',
+  'deactivate',
+  'setApn',
+  'setWifi',
+  'setLanguage',
+  'getConnectivityState',
+  'setConnectivityState',
+  'listConnectivity',
+  'pairBluetooth',
+  'installSoftware',
+  'updateFirmware',
+] as const;

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { eventsOf, type StreamEvent } from './event-stream.ts';
-import { base, credentials } from './requests.ts';
+import { credentials, operation } from './requests.ts';
 import { ended, resume, session } from './session.ts';
 
 /** A change that the service reports for a watched topic. */
@@ -94,7 +94,7 @@ async function stream(wanted: string, stopped: AbortSignal): Promise<void> {
   };
   try {
     heard();
-    const response = await fetch(`${base()}/feed?topics=${encodeURIComponent(wanted)}`, {
+    const response = await fetch(`${operation('readFeed').path}?topics=${encodeURIComponent(wanted)}`, {
       headers: { Accept: 'text/event-stream', ...credentials() },
       cache: 'no-store',
       signal: AbortSignal.any([stopped, silent.signal]),

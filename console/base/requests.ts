@@ -1,4 +1,5 @@
 import { heard } from './clock.ts';
+import { APPLICATION, OPERATOR } from './operations.ts';
 import { ROLE, ROOT } from './place.ts';
 import { ended, session } from './session.ts';
 import { wordsOf } from './words.ts';
@@ -18,7 +19,29 @@ export class RequestError extends Error {
   }
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type OperatorName = keyof typeof OPERATOR;
+type ApplicationName = keyof typeof APPLICATION;
+/** The name of an operation; or a name for each role, where both have the same page and different operations. */
+type Operation = OperatorName | ApplicationName | { operator: OperatorName; application: ApplicationName };
+
+/** The names of the `{parameters}` of a path. */
+type NamesIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+type OperatorPath<Name> = Name extends OperatorName ? (typeof OPERATOR)[Name]['path'] : never;
+type ApplicationPath<Name> = Name extends ApplicationName ? (typeof APPLICATION)[Name]['path'] : never;
+type PathOf<Asked> = Asked extends { operator: infer Own; application: infer Other }
+  ? OperatorPath<Own> | ApplicationPath<Other>
+  : OperatorPath<Asked> | ApplicationPath<Asked>;
+/** The parameters of the path of an operation; of two operations those of both paths. */
+type Parameters<Asked> = Readonly<Record<NamesIn<PathOf<Asked>>, string | number>>;
+
+/** The operations of an application whose path has no parameter but the device. */
+export type DeviceOperation = {
+  [Name in ApplicationName]: NamesIn<ApplicationPath<Name>> extends infer Names
+    ? [Names, 'deviceId'] extends ['deviceId', Names]
+      ? Name
+      : never
+    : never;
+}[ApplicationName];
 
 interface Options {
   query?: Record<string, string | number | boolean | undefined>;
@@ -29,7 +52,7 @@ interface Options {
 }
 
 /** The base path of the interface for the current role, without a slash at its end. */
-export const base = (): string =>
+const base = (): string =>
   ROLE === 'operator'
     ? `${ROOT}/admin/v1`
     : `${ROOT}/v1/applications/${encodeURIComponent(session.value?.applicationId ?? '')}`;
@@ -40,6 +63,30 @@ export const base = (): string =>
  */
 export const credentials = (): Record<string, string> =>
   ROLE === 'operator' ? { 'X-Lapel-Console': '1' } : { Authorization: `Bearer ${session.value?.accessToken ?? ''}` };
+
+/** The request of an operation, for the current role. */
+interface ServiceRequest {
+  readonly method: string;
+  /** The path, with its parameters filled in. */
+  readonly path: string;
+}
+
+/**
+ * Makes the request of an operation from its name, or from its name for each role, and the parameters of its path.
+ * Throws an Error when the current role has no such operation.
+ */
+export function operation<const Asked extends Operation>(
+  asked: Asked,
+  ...[parameters]: [NamesIn<PathOf<Asked>>] extends [never] ? [] : [Parameters<Asked>]
+): ServiceRequest {
+  const name = typeof asked === 'string' ? asked : asked[ROLE];
+  const table: Readonly<Record<string, ServiceRequest>> = ROLE === 'operator' ? OPERATOR : APPLICATION;
+  const found = table[name];
+  if (!found) throw new Error(`There is no operation ${name} for this role.`);
+  const values: Readonly<Record<string, string | number>> = parameters ?? {};
+  const path = found.path.replace(/\{(\w+)\}/g, (_, parameter: string) => encodeURIComponent(values[parameter] ?? ''));
+  return { method: found.method, path: base() + path };
+}
 
 function addressOf(path: string, query: Options['query'] = {}): string {
   const parameters = new URLSearchParams();
@@ -63,20 +110,16 @@ async function checked(response: Response): Promise<Response> {
   throw new RequestError(response.status, code, words, response.headers.get('x-request-id'));
 }
 
-/**
- * Sends a request to the service; `path` is relative to `base()`. Throws RequestError, and TypeError when the service
- * cannot be reached.
- */
+/** Sends a request. Throws RequestError, and TypeError when the service cannot be reached. */
 export async function send(
-  method: Method,
-  path: string,
+  { method, path }: ServiceRequest,
   { query, json, body, signal }: Options = {},
 ): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json', ...credentials() };
   if (json !== undefined) headers['Content-Type'] = 'application/json';
   if (body) headers['Content-Type'] = body.type;
   const content = json === undefined ? body?.content : JSON.stringify(json);
-  const response = await fetch(addressOf(base() + path, query), {
+  const response = await fetch(addressOf(path, query), {
     method,
     headers,
     credentials: 'same-origin',
@@ -89,8 +132,8 @@ export async function send(
 }
 
 /** Reads the JSON body of an answer. */
-export async function read<Body>(path: string, options: Options = {}): Promise<Body> {
-  return (await (await send('GET', path, options)).json()) as Body;
+export async function read<Body>(request: ServiceRequest, options: Options = {}): Promise<Body> {
+  return (await (await send(request, options)).json()) as Body;
 }
 
 export interface Page<Row> {
@@ -100,14 +143,14 @@ export interface Page<Row> {
 }
 
 /** Reads a page of a list. The rows are in `member` of the body, the next page is in the Link header. */
-export async function readPage<Row>(path: string, member: string, options: Options = {}): Promise<Page<Row>> {
-  const response = await send('GET', path, options);
+export async function readPage<Row>(
+  request: ServiceRequest,
+  member: string,
+  options: Options = {},
+): Promise<Page<Row>> {
+  const response = await send(request, options);
   const rows = ((await response.json()) as Record<string, Row[]>)[member] ?? [];
   const link = /^<([^>]+)>; ?rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
   const parameters = link === undefined ? undefined : new URL(link, location.href).searchParams;
   return { rows, next: parameters?.get('after') ?? null };
 }
-
-/** Encodes segments of a path. */
-export const at = (...segments: (string | number)[]): string =>
-  segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { PUBLIC } from './operations.ts';
 import { ROLE, ROOT } from './place.ts';
 import { wordsOf } from './words.ts';
 
@@ -23,7 +24,6 @@ export const mayChange = (what: 'application' | 'device'): boolean =>
 
 const OPERATOR: Session = { applicationId: null, accessToken: null, scopes: [] };
 const OWN = { 'X-Lapel-Console': '1' };
-const SESSION = `${ROOT}/console/session`;
 
 /** The session has expired, or somebody has ended it. */
 export function ended(): void {
@@ -38,7 +38,7 @@ export function ended(): void {
 export async function resume(): Promise<boolean> {
   if (ROLE === 'application') return true;
   try {
-    const response = await fetch(SESSION, { headers: OWN, cache: 'no-store' });
+    const response = await fetch(ROOT + PUBLIC.readOwnSession.path, { headers: OWN, cache: 'no-store' });
     if (response.status >= 500) return false;
     session.value = response.status === 200 ? (session.peek() ?? OPERATOR) : null;
     return true;
@@ -55,7 +55,8 @@ async function words(response: Response): Promise<string> {
 /** Signs the operator in with the administrator token. Returns an error text, or null. */
 export async function signInOperator(token: string): Promise<string | null> {
   const headers = { ...OWN, 'Content-Type': 'application/json' };
-  const response = await fetch(SESSION, { method: 'POST', headers, body: JSON.stringify({ token }) });
+  const { method, path } = PUBLIC.openSession;
+  const response = await fetch(ROOT + path, { method, headers, body: JSON.stringify({ token }) });
   if (!response.ok) return response.status === 401 ? 'The administrator token is wrong.' : words(response);
   endReason.value = null;
   session.value = OPERATOR;
@@ -75,8 +76,9 @@ export async function signInApplication(
   { acts }: { acts: boolean },
 ): Promise<string | null> {
   const basic = btoa(String.fromCodePoint(...new TextEncoder().encode(`${applicationId}:${secret}`)));
-  const response = await fetch(`${ROOT}/api/v1/authenticate`, {
-    method: 'POST',
+  const { method, path } = PUBLIC.issueToken;
+  const response = await fetch(ROOT + path, {
+    method,
     credentials: 'omit', // otherwise the browser itself would ask for credentials after a 401
     headers: { Authorization: `Basic ${basic}` },
     body: new URLSearchParams({ grant_type: 'client_credentials', scope: (acts ? ACTING : LOOKING).join(' ') }),
@@ -89,7 +91,8 @@ export async function signInApplication(
 }
 
 export async function signOut(): Promise<void> {
-  if (ROLE === 'operator') await fetch(SESSION, { method: 'DELETE', headers: OWN });
+  const { method, path } = PUBLIC.closeSession;
+  if (ROLE === 'operator') await fetch(ROOT + path, { method, headers: OWN });
   endReason.value = null;
   session.value = null;
 }

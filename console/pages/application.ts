@@ -2,7 +2,7 @@ import { a, button, div, dl, span, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, go } from '../base/place.ts';
-import { at, read, send } from '../base/requests.ts';
+import { operation, read, send } from '../base/requests.ts';
 import type { ApplicationRow } from '../base/rows.ts';
 import { ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
@@ -17,7 +17,7 @@ function replaceSecret(applicationId: string): void {
     does: 'Replace the secret',
     isBad: true,
     async act() {
-      const { secret } = (await (await send('POST', `/applications${at(applicationId)}/secret`)).json()) as {
+      const { secret } = (await (await send(operation('replaceSecret', { applicationId }))).json()) as {
         secret: string;
       };
       showSecret(`The new secret of ${applicationId}`, 'It is shown only now, and never again.', secret);
@@ -33,7 +33,7 @@ function remove({ applicationId, developerId }: ApplicationRow): void {
     does: 'Delete',
     isBad: true,
     async act() {
-      await send('DELETE', `/applications${at(applicationId)}`);
+      await send(operation('deleteApplication', { applicationId }));
       go(addressOf(['developers', developerId]));
       return `${applicationId} was deleted.`;
     },
@@ -41,8 +41,11 @@ function remove({ applicationId, developerId }: ApplicationRow): void {
 }
 
 function OneApplication({ applicationId }: { applicationId: string }) {
-  const path = `/applications${at(applicationId)}`;
-  const application = useLoad(path, (signal) => read<ApplicationRow>(path, { signal }), { every: 15_000 });
+  const application = useLoad(
+    applicationId,
+    (signal) => read<ApplicationRow>(operation('readApplication', { applicationId }), { signal }),
+    { every: 15_000 },
+  );
   const { value } = application.state.value;
   return [
     head({

@@ -2,7 +2,7 @@ import { a, code, div, small, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, decode } from '../base/place.ts';
-import { readPage } from '../base/requests.ts';
+import { operation, readPage } from '../base/requests.ts';
 import type { AuditEntry } from '../base/rows.ts';
 import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
@@ -25,7 +25,9 @@ function pageFor(resource: string): string | null {
 
 function Audit() {
   const query = { ...asked([...FILTERS.map(({ name }) => name), 'since', 'until']), limit: LIMIT };
-  const page = useLoad(JSON.stringify(query), (signal) => readPage<AuditEntry>('/audit', 'entries', { query, signal }));
+  const page = useLoad(JSON.stringify(query), (signal) =>
+    readPage<AuditEntry>(operation('listAudit'), 'entries', { query, signal }),
+  );
   return [
     head({
       title: 'Audit log',

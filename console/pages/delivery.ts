@@ -3,7 +3,7 @@ import { useEvery } from '../base/every.ts';
 import { duration } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
-import { at, read, send } from '../base/requests.ts';
+import { operation, read } from '../base/requests.ts';
 import type { DeliveryDetail } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
 import { deliveryBadge } from '../parts/badges.ts';
@@ -14,7 +14,7 @@ import { json } from '../parts/json.ts';
 import { loaded } from '../parts/loaded.ts';
 import { card, fact, id, idLink, moment, outside, said, until } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
-import { deliveriesPath, sendTest } from './webhooks.ts';
+import { redeliver, sendTest } from './webhooks.ts';
 
 type Attempt = DeliveryDetail['failedAttempts'][number];
 
@@ -40,14 +40,15 @@ const attempts = (rows: readonly Attempt[]): VNode =>
   });
 
 function OneDelivery({ applicationId, deliveryId }: { applicationId: string; deliveryId: string }) {
-  const path = `${deliveriesPath(applicationId)}${at(deliveryId)}`;
-  const delivery = useLoad(path, (signal) => read<DeliveryDetail>(path, { signal }));
+  const delivery = useLoad(deliveryId, (signal) =>
+    read<DeliveryDetail>(operation('readDelivery', { applicationId, deliveryId }), { signal }),
+  );
   const { value: row } = delivery.state.value;
   // There is no live topic for single deliveries, so a pending one is read again and again.
   useEvery(row?.status === 'pending' ? 2_000 : undefined, delivery.again);
-  const redeliver = (): void =>
+  const sendAgain = (): void =>
     act(async () => {
-      await send('POST', `${path}/redeliver`);
+      await redeliver(applicationId, deliveryId);
       delivery.again();
       return 'The delivery is sent again.';
     });
@@ -60,7 +61,7 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
       actions:
         row && mayChange('application')
           ? [
-              button({ type: 'button', class: 'main', onClick: redeliver }, 'Send again'),
+              button({ type: 'button', class: 'main', onClick: sendAgain }, 'Send again'),
               button({ type: 'button', onClick: () => sendTest(applicationId, row.setting) }, 'Test the receiver'),
             ]
           : null,

@@ -2,7 +2,7 @@ import { a, button, div, dl, p, progress, small, use, type VNode } from '../base
 import { bytes, count, counted } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, go } from '../base/place.ts';
-import { at, read, readPage, send } from '../base/requests.ts';
+import { operation, read, readPage, send } from '../base/requests.ts';
 import type { ApplicationRow, Developer, DeveloperDetails } from '../base/rows.ts';
 import { ask } from '../parts/dialog.ts';
 import { given, textField, typed } from '../parts/fields.ts';
@@ -31,7 +31,7 @@ function change({ developerId, name, deviceLimit }: Developer, done: () => void)
     ],
     does: 'Change',
     async act(data) {
-      await send('PATCH', `/developers${at(developerId)}`, {
+      await send(operation('updateDeveloper', { developerId }), {
         json: { name: typed(data, 'name'), deviceLimit: wholeNumber(typed(data, 'deviceLimit')) ?? null },
       });
       done();
@@ -50,7 +50,7 @@ function addApplication(developerId: string): void {
     does: 'Create',
     async act(data) {
       const json = given({ name: typed(data, 'name'), applicationId: typed(data, 'applicationId') });
-      const response = await send('POST', `/developers${at(developerId)}/applications`, { json });
+      const response = await send(operation('createApplication', { developerId }), { json });
       const { applicationId, secret } = (await response.json()) as { applicationId: string; secret: string };
       go(addressOf(['applications', applicationId]));
       showSecret(
@@ -71,7 +71,7 @@ function register(developerId: string): void {
     ),
     does: 'Register',
     async act(data) {
-      const response = await send('POST', `/developers${at(developerId)}/devices`, {
+      const response = await send(operation('registerDevice', { developerId }), {
         json: { deviceId: typed(data, 'deviceId') },
       });
       const { deviceId, credential } = (await response.json()) as { deviceId: string; credential: string };
@@ -92,7 +92,7 @@ function remove(developerId: string): void {
     does: 'Delete',
     isBad: true,
     async act() {
-      await send('DELETE', `/developers${at(developerId)}`);
+      await send(operation('deleteDeveloper', { developerId }));
       go(addressOf(['developers']));
       return `${developerId} was deleted.`;
     },
@@ -119,13 +119,17 @@ const ofQuota = (used: string, most: string | null): string => (most === null ? 
 
 function OneDeveloper({ developerId }: { developerId: string }) {
   const developer = useLoad(developerId, (signal) =>
-    read<DeveloperDetails>(`/developers${at(developerId)}`, { signal }),
+    read<DeveloperDetails>(operation('readDeveloper', { developerId }), { signal }),
   );
   const applications = useLoad(
     `${developerId} applications`,
     async (signal) =>
-      (await readPage<ApplicationRow>('/applications', 'applications', { query: { developerId, limit: 1000 }, signal }))
-        .rows,
+      (
+        await readPage<ApplicationRow>(operation('listAllApplications'), 'applications', {
+          query: { developerId, limit: 1000 },
+          signal,
+        })
+      ).rows,
     { every: 15_000 },
   );
   const { value } = developer.state.value;

@@ -2,7 +2,7 @@ import { button, small, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, go, place } from '../base/place.ts';
-import { read, send } from '../base/requests.ts';
+import { operation, read, send } from '../base/requests.ts';
 import type { Developer } from '../base/rows.ts';
 import { ask } from '../parts/dialog.ts';
 import { given, textField, typed } from '../parts/fields.ts';
@@ -44,7 +44,7 @@ const create = (): void =>
         developerId: typed(data, 'developerId'),
         deviceLimit: wholeNumber(typed(data, 'deviceLimit')),
       });
-      const { developerId } = (await (await send('POST', '/developers', { json })).json()) as Developer;
+      const { developerId } = (await (await send(operation('createDeveloper'), { json })).json()) as Developer;
       go(addressOf(['developers', developerId]));
       return 'The developer was created. Create an application next.';
     },
@@ -53,7 +53,10 @@ const create = (): void =>
 function Developers() {
   const offset = Number(place.value.query['after'] ?? 0);
   const page = useLoad(`developers ${offset}`, (signal) =>
-    read<{ developers: Developer[]; total: number }>('/developers', { query: { offset, limit: LIMIT }, signal }),
+    read<{ developers: Developer[]; total: number }>(operation('listDevelopers'), {
+      query: { offset, limit: LIMIT },
+      signal,
+    }),
   );
   return [
     head({ title: 'Developers', actions: button({ type: 'button', class: 'main', onClick: create }, 'New developer') }),

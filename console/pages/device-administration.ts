@@ -1,6 +1,6 @@
 import { button, type Child } from '../base/elements.ts';
 import { addressOf, go } from '../base/place.ts';
-import { at, send } from '../base/requests.ts';
+import { operation, send } from '../base/requests.ts';
 import { ask } from '../parts/dialog.ts';
 import { textField, typed } from '../parts/fields.ts';
 import { showSecret } from '../parts/secret.ts';
@@ -19,14 +19,13 @@ export function administration(
   { deviceId, developerId, activation, connected, blocked = false, unfinished = 0 }: Target,
   done: () => void,
 ): Child {
-  const path = `/devices${at(deviceId)}`;
   const disconnect = (): void =>
     ask({
       title: `Close the connection of ${deviceId}?`,
       text: 'The device may reconnect at once. All data that is stored for it is kept.',
       does: 'Disconnect',
       async act() {
-        await send('DELETE', `${path}/connection`);
+        await send(operation('closeConnection', { deviceId }));
         done();
         return `The connection of ${deviceId} was closed.`;
       },
@@ -40,7 +39,7 @@ export function administration(
       does: blocked ? 'Unblock' : 'Block',
       isBad: !blocked,
       async act() {
-        await send('PATCH', path, { json: { blocked: !blocked } });
+        await send(operation('updateDevice', { deviceId }), { json: { blocked: !blocked } });
         done();
         return blocked ? `${deviceId} was unblocked.` : `${deviceId} was blocked.`;
       },
@@ -52,7 +51,9 @@ export function administration(
       does: 'Replace the credential',
       isBad: true,
       async act() {
-        const { credential } = (await (await send('POST', `${path}/credential`, { json: {} })).json()) as {
+        const { credential } = (await (
+          await send(operation('replaceCredential', { deviceId }), { json: {} })
+        ).json()) as {
           credential: string;
         };
         done();
@@ -74,7 +75,7 @@ export function administration(
       }),
       does: 'Move',
       async act(data) {
-        await send('PATCH', path, { json: { developerId: typed(data, 'developerId') } });
+        await send(operation('updateDevice', { deviceId }), { json: { developerId: typed(data, 'developerId') } });
         done();
         return `${deviceId} was moved.`;
       },
@@ -90,7 +91,7 @@ export function administration(
       does: 'Delete',
       isBad: true,
       async act() {
-        await send('DELETE', path, {
+        await send(operation('deleteDevice', { deviceId }), {
           query: { force: activation === 'deactivated' && unfinished === 0 ? undefined : 'true' },
         });
         go(addressOf(['devices']));

@@ -1,6 +1,6 @@
 import { button, type Child, div, li, p, small, span, ul, type VNode } from '../base/elements.ts';
 import { addressOf, go } from '../base/place.ts';
-import { at, type Method, send } from '../base/requests.ts';
+import { type DeviceOperation, operation, send } from '../base/requests.ts';
 import { mayChange } from '../base/session.ts';
 import { ask, close, open, title } from '../parts/dialog.ts';
 import { choice, given, textField, tick, typed } from '../parts/fields.ts';
@@ -13,9 +13,7 @@ interface Target {
 interface Command {
   name: string;
   about: string;
-  method: Method;
-  /** The part of the path after that of the device. */
-  path: string;
+  asked: DeviceOperation;
   fields?: Child;
   isBad?: boolean;
   body?(data: FormData): unknown;
@@ -26,8 +24,7 @@ const COMMANDS: readonly Command[] = [
   {
     name: 'Set Wi-Fi',
     about: 'Sets one network and removes all others from the device.',
-    method: 'PUT',
-    path: '/settings/wifi',
+    asked: 'setWifi',
     fields: [
       textField({ name: 'ssid', label: 'Network name', required: true }),
       choice(
@@ -46,8 +43,7 @@ const COMMANDS: readonly Command[] = [
   {
     name: 'Set APN',
     about: 'Sets one access point of the mobile network and removes all others from the device.',
-    method: 'PUT',
-    path: '/settings/apn',
+    asked: 'setApn',
     fields: [
       textField({ name: 'name', label: 'Name', required: true }),
       textField({ name: 'apn', label: 'APN', required: true }),
@@ -65,8 +61,7 @@ const COMMANDS: readonly Command[] = [
   {
     name: 'Set language',
     about: 'The language of its screen and its voice.',
-    method: 'PUT',
-    path: '/settings/lang',
+    asked: 'setLanguage',
     fields: textField({
       name: 'lang',
       label: 'Language tag',
@@ -78,8 +73,7 @@ const COMMANDS: readonly Command[] = [
   {
     name: 'Install software',
     about: 'Installs a distributed version of a package.',
-    method: 'PUT',
-    path: '/apps',
+    asked: 'installSoftware',
     fields: [
       textField({ name: 'package', label: 'Package', required: true }),
       textField({ name: 'version', label: 'Version', required: true }),
@@ -89,8 +83,7 @@ const COMMANDS: readonly Command[] = [
   {
     name: 'Update firmware',
     about: 'Installs a version from the list of firmware.',
-    method: 'PUT',
-    path: '/firmware',
+    asked: 'updateFirmware',
     fields: [
       textField({ name: 'package', label: 'Firmware', required: true }),
       textField({ name: 'version', label: 'Version', required: true }),
@@ -100,30 +93,26 @@ const COMMANDS: readonly Command[] = [
   {
     name: 'Switch Bluetooth',
     about: 'Turns Bluetooth on or off.',
-    method: 'PUT',
-    path: '/connectivity/state',
+    asked: 'changeConnectivity',
     fields: tick({ name: 'enabled', label: 'On' }, true),
     body: (data) => ({ type: 'bluetooth', enabled: data.has('enabled') }),
   },
   {
     name: 'Read Bluetooth',
     about: 'Asks whether Bluetooth is on.',
-    method: 'GET',
-    path: '/connectivity/state',
+    asked: 'readConnectivity',
     query: { type: 'bluetooth' },
   },
   {
     name: 'List Bluetooth devices',
     about: 'Asks for the Bluetooth devices that it sees.',
-    method: 'GET',
-    path: '/connectivity/list',
+    asked: 'listConnectivity',
     query: { type: 'bluetooth' },
   },
   {
     name: 'Pair Bluetooth',
     about: 'Pairs the device with a button, a headset or the like.',
-    method: 'POST',
-    path: '/bluetooth/devices',
+    asked: 'pairBluetooth',
     fields: textField({
       name: 'macAddress',
       label: 'MAC address',
@@ -135,22 +124,20 @@ const COMMANDS: readonly Command[] = [
   {
     name: 'Deactivate',
     about: 'Ends the activation for this application. All other unfinished transactions are cancelled.',
-    method: 'DELETE',
-    path: '',
+    asked: 'deactivate',
     isBad: true,
   },
 ];
 const ACTIVATE: Command = {
   name: 'Activate',
   about: 'Activates the device for this application.',
-  method: 'POST',
-  path: '',
+  asked: 'activate',
   fields: textField({ name: 'clientId', label: 'clientId', hint: 'Generated when left empty.' }),
   body: (data) => given({ clientId: typed(data, 'clientId') }),
 };
 
 function askFor(
-  { name, about, method, path, fields, body, query, isBad = false }: Command,
+  { name, about, asked, fields, body, query, isBad = false }: Command,
   { deviceId }: Target,
   done: () => void,
 ): void {
@@ -161,7 +148,7 @@ function askFor(
     does: isBad ? name : 'Send the command',
     isBad,
     async act(data) {
-      const response = await send(method, `/devices${at(deviceId)}${path}`, {
+      const response = await send(operation(asked, { deviceId }), {
         ...(body && { json: body(data) }),
         ...(query && { query }),
       });

@@ -2,7 +2,7 @@ import { type Child, dd, div, dl, dt, p, small, span, use, type VNode } from '..
 import { bytes } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
-import { at, read } from '../base/requests.ts';
+import { operation, read } from '../base/requests.ts';
 import type { FleetDeviceStatus } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { batteryBadge } from '../parts/badges.ts';
@@ -40,7 +40,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** The status as an application reads it: all fields in one object, with times in the local time of the service. */
-async function statusOfApplication(path: string, signal: AbortSignal): Promise<Status> {
+async function statusOfApplication(deviceId: string, signal: AbortSignal): Promise<Status> {
   const {
     software,
     reportedAt,
@@ -48,7 +48,7 @@ async function statusOfApplication(path: string, signal: AbortSignal): Promise<S
     lastSeenAt: __,
     deviceId: ___,
     ...fields
-  } = await read<Record<string, unknown>>(path, { signal });
+  } = await read<Record<string, unknown>>(operation('readStatus', { deviceId }), { signal });
   return {
     reportedAt: fromServiceTime(reportedAt as string | null),
     fields: Object.entries(fields).map(([name, value]) => ({ name, value, at: null })),
@@ -93,10 +93,12 @@ const stateOf = ({ state, errorCode, since }: Software): Child =>
   );
 
 function DeviceStatus({ deviceId }: { deviceId: string }) {
-  const path = `/devices${at(deviceId)}/status`;
   const status = useLoad<Status>(
-    path,
-    (signal) => (ROLE === 'operator' ? read<FleetDeviceStatus>(path, { signal }) : statusOfApplication(path, signal)),
+    deviceId,
+    (signal) =>
+      ROLE === 'operator'
+        ? read<FleetDeviceStatus>(operation('readFleetDeviceStatus', { deviceId }), { signal })
+        : statusOfApplication(deviceId, signal),
     { every: 5_000 },
   );
   return [

@@ -1,7 +1,7 @@
 import { a, type Child, div, dl, p, span, use, type VNode } from '../base/elements.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
-import { at, type Page, read, readPage } from '../base/requests.ts';
+import { operation, type Page, read, readPage } from '../base/requests.ts';
 import type { DeviceConnection, DeviceRow, TransactionRow } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { activationBadge, connectionBadge, isFinished } from '../parts/badges.ts';
@@ -23,20 +23,25 @@ type Known = Partial<DeviceRow> & Pick<DeviceRow, 'deviceId' | 'activation'>;
  * one device.
  */
 async function find(deviceId: string, signal: AbortSignal): Promise<Known> {
-  const { rows } = await readPage<DeviceRow>('/devices', 'devices', { query: { prefix: deviceId, limit: 1 }, signal });
+  const { rows } = await readPage<DeviceRow>(
+    operation({ operator: 'listFleetDevices', application: 'listOwnDevices' }),
+    'devices',
+    { query: { prefix: deviceId, limit: 1 }, signal },
+  );
   const row = rows.find((one) => one.deviceId === deviceId);
   if (row) return row;
   // The device is not activated for the application, which may then only read its activation status (op 4).
-  const known = await read<Partial<Known> & { status?: 'activated' | 'deactivated' }>(`/devices${at(deviceId)}`, {
-    signal,
-  });
+  const known = await read<Partial<Known> & { status?: 'activated' | 'deactivated' }>(
+    operation({ operator: 'readDevice', application: 'readActivation' }, { deviceId }),
+    { signal },
+  );
   return { ...known, deviceId, activation: known.activation ?? known.status ?? 'deactivated' };
 }
 
 function ConnectionCard({ deviceId, connected }: { deviceId: string; connected: boolean | undefined }) {
   const connection = useLoad(
     `${deviceId} ${connected}`,
-    (signal) => read<DeviceConnection>(`/devices${at(deviceId)}/connection`, { signal }),
+    (signal) => read<DeviceConnection>(operation('readConnection', { deviceId }), { signal }),
     { every: 10_000 },
   );
   return card(
@@ -96,11 +101,12 @@ const changeRows = (page: Loading<Page<TransactionRow>>, key: string, value: unk
 
 function Transactions({ deviceId }: { deviceId: string }) {
   const query = { deviceId, limit: 25 };
+  const list = operation({ operator: 'listFleetTransactions', application: 'listOwnTransactions' });
   const page = useLoad(`${deviceId} transactions`, (signal) =>
-    readPage<TransactionRow>('/transactions', 'transactions', { query, signal }),
+    readPage<TransactionRow>(list, 'transactions', { query, signal }),
   );
   const queue = useLoad(`${deviceId} queue`, (signal) =>
-    readPage<TransactionRow>('/transactions', 'transactions', { query: { ...query, unfinished: 'true' }, signal }),
+    readPage<TransactionRow>(list, 'transactions', { query: { ...query, unfinished: 'true' }, signal }),
   );
   useWatch('transactions', ({ key, value }, first) => {
     if (first) return;

@@ -2,7 +2,7 @@ import { useComputed } from '@preact/signals';
 import { a, button, type Child, div, small, use, type VNode } from '../base/elements.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, filter, go, place, ROLE } from '../base/place.ts';
-import { type Page, readPage } from '../base/requests.ts';
+import { operation, type Page, readPage } from '../base/requests.ts';
 import type { DeviceRow } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { activationBadge, batteryBadge, connectionBadge } from '../parts/badges.ts';
@@ -161,7 +161,10 @@ function none(): VNode {
 function Devices() {
   const query = { ...asked([...filters.map(({ name }) => name), 'sort']), limit: LIMIT };
   const page: Loading<Page<DeviceRow>> = useLoad(JSON.stringify(query), (signal) =>
-    readPage<DeviceRow>('/devices', 'devices', { query, signal }),
+    readPage<DeviceRow>(operation({ operator: 'listFleetDevices', application: 'listOwnDevices' }), 'devices', {
+      query,
+      signal,
+    }),
   );
   const topic = useComputed(() => {
     const rows = page.state.value.value?.rows ?? [];

@@ -16,8 +16,9 @@ import {
 } from '../base/elements.ts';
 import { bytes, visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
+import { PUBLIC } from '../base/operations.ts';
 import { ROOT } from '../base/place.ts';
-import { at, read, send } from '../base/requests.ts';
+import { operation, read, send } from '../base/requests.ts';
 import type { ConsoleSession, SettingRow } from '../base/rows.ts';
 import { act } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
@@ -51,7 +52,7 @@ function Readiness() {
   const ready = useLoad(
     'ready',
     async (signal) => {
-      const response = await fetch(`${ROOT}/readyz`, { signal, cache: 'no-store' });
+      const response = await fetch(ROOT + PUBLIC.readReadiness.path, { signal, cache: 'no-store' });
       return ((await response.json()) as { problems?: (string | { part?: string })[] }).problems ?? [];
     },
     { every: EVERY },
@@ -74,7 +75,8 @@ function Readiness() {
 function Sizes() {
   const sizes = useLoad(
     'metrics',
-    async (signal) => readMetrics(await (await fetch(`${ROOT}/metrics`, { signal, cache: 'no-store' })).text()),
+    async (signal) =>
+      readMetrics(await (await fetch(ROOT + PUBLIC.readMetrics.path, { signal, cache: 'no-store' })).text()),
     { every: 2 * EVERY },
   );
   return card(
@@ -94,12 +96,12 @@ function Sizes() {
 function Sessions() {
   const sessions = useLoad(
     'sessions',
-    async (signal) => (await read<{ sessions: ConsoleSession[] }>('/sessions', { signal })).sessions,
+    async (signal) => (await read<{ sessions: ConsoleSession[] }>(operation('listSessions'), { signal })).sessions,
     { every: 2 * EVERY },
   );
   const end = (sessionId: string): void =>
     act(async () => {
-      await send('DELETE', `/sessions${at(sessionId)}`);
+      await send(operation('endSession', { sessionId }));
       sessions.again();
       return 'The session was ended.';
     });
@@ -140,7 +142,7 @@ const shownValue = ({ value, secret, isSet }: SettingRow): Child => {
 function SettingsCard() {
   const settings = useLoad(
     'settings',
-    async (signal) => (await read<{ settings: SettingRow[] }>('/settings', { signal })).settings,
+    async (signal) => (await read<{ settings: SettingRow[] }>(operation('listSettings'), { signal })).settings,
   );
   return card(
     {

@@ -4,7 +4,7 @@ import { type DeviceFile, withCredentials } from '../base/device-file.ts';
 import { button, type Child, code, div, form, input, label, p, progress, span, use } from '../base/elements.ts';
 import { counted, visible } from '../base/format.ts';
 import { linesOf } from '../base/lines.ts';
-import { at, send } from '../base/requests.ts';
+import { operation, send } from '../base/requests.ts';
 import type { ImportedDevice } from '../base/rows.ts';
 import { wordsOf } from '../base/words.ts';
 import { close, open, title } from '../parts/dialog.ts';
@@ -139,7 +139,7 @@ function Import({ developerId, running }: Of) {
     running.now = true;
     try {
       const body = { type, content: text };
-      const response = await send('POST', `/developers${at(owner)}/devices/import`, { body });
+      const response = await send(operation('importDevices', { developerId: owner }), { body });
       await follow(response, lines, (progress) => (state.value = progress));
     } finally {
       running.now = false;

@@ -2,7 +2,7 @@ import { a, button, type Child, div, p, span, use, type VNode } from '../base/el
 import { compact, count, counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, filter, place } from '../base/place.ts';
-import { read } from '../base/requests.ts';
+import { operation, read } from '../base/requests.ts';
 import type { FleetBreakdown, FleetSummary, HistoryPoint } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { bars } from '../parts/bars.ts';
@@ -96,7 +96,7 @@ function History() {
     `${seconds}`,
     (signal) => {
       const sinceThen = new Date(Date.now() - seconds * 1000).toISOString();
-      return read<{ stepSeconds: number; points: HistoryPoint[] }>('/fleet/history', {
+      return read<{ stepSeconds: number; points: HistoryPoint[] }>(operation('readHistory'), {
         query: { since: sinceThen, step },
         signal,
       });
@@ -201,7 +201,7 @@ function Groups({
 }) {
   const breakdown = useLoad(
     `${by} ${of ?? ''}`,
-    (signal) => read<FleetBreakdown>('/fleet/breakdown', { query: { by, package: of }, signal }),
+    (signal) => read<FleetBreakdown>(operation('readBreakdown'), { query: { by, package: of }, signal }),
     { every: BREAKDOWN_EVERY },
   );
   return card(
@@ -232,7 +232,7 @@ const batteryQuery = (range: string): Record<string, string> => {
 function Versions() {
   const packages = useLoad(
     'packages',
-    (signal) => read<FleetBreakdown>('/fleet/breakdown', { query: { by: 'package' }, signal }),
+    (signal) => read<FleetBreakdown>(operation('readBreakdown'), { query: { by: 'package' }, signal }),
     { every: BREAKDOWN_EVERY },
   );
   const { value } = packages.state.value;
@@ -255,7 +255,7 @@ function Versions() {
 
 function Overview() {
   const summary: Loading<FleetSummary> = useLoad('summary', (signal) =>
-    read<FleetSummary>('/fleet/summary', { signal }),
+    read<FleetSummary>(operation('readSummary'), { signal }),
   );
   useWatch('fleet', ({ value }) => {
     summary.change((known) => ({ ...known, ...(value as Partial<FleetSummary>) }));

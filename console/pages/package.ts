@@ -2,7 +2,7 @@ import { a, button, type Child, div, small, span, use, type VNode } from '../bas
 import { bytes, count } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
-import { at, type Page, read, readPage, send } from '../base/requests.ts';
+import { operation, type Page, read, readPage, send } from '../base/requests.ts';
 import type { InstallationList, PackageRow, VersionRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { mayChange } from '../base/session.ts';
@@ -43,21 +43,21 @@ const INSPECTION_PAUSE_MS = 250;
 /** Reads the versions of a package as an application sees them: three requests have the data of a version. */
 async function ofApplication(name: string, signal: AbortSignal): Promise<Page<Version>> {
   const offset = Number(place.value.query['after'] ?? 0);
-  const path = `/packages${at(name)}/versions`;
   const { versions, total } = await read<{
     versions: { version: string; description: string | null; registerDate: string; updateDate: string }[];
     total: number;
-  }>(path, { query: { offset, limit: 20 }, signal });
+  }>(operation('listVersions', { package: name }), { query: { offset, limit: 20 }, signal });
   const rows = await Promise.all(
     versions.map(async ({ version, description, registerDate, updateDate }): Promise<Version> => {
       const [binary, distribution] = await Promise.all([
         read<{ appFileExists: boolean; fileSize: number | null; sha256?: string | null; warning: string | null }>(
-          `${path}${at(version)}/binaries`,
+          operation('readBinary', { package: name, version }),
           { signal },
         ),
-        read<{ distributable: boolean; distributionDate: string | null }>(`${path}${at(version)}/distributions`, {
-          signal,
-        }),
+        read<{ distributable: boolean; distributionDate: string | null }>(
+          operation('readDistribution', { package: name, version }),
+          { signal },
+        ),
       ]);
       return {
         version,
@@ -80,15 +80,13 @@ interface Of {
   line: Line;
 }
 
-const pathOf = ({ name }: Of, version: string): string => `/packages${at(name)}/versions${at(version)}`;
-
 /** Gets the upload URL for a file of a version. The operator uploads to the packages of the service itself. */
 const whereOf = (of: Of, version: string) => async (): Promise<string> => {
-  const path =
-    ROLE === 'application'
-      ? pathOf(of, version)
-      : `/${of.line === 'firmware' ? 'firmware' : 'system-packages'}${at(of.name)}/versions${at(version)}`;
-  const answer = (await (await send('POST', `${path}/binaries`)).json()) as {
+  const issueUrl = {
+    operator: of.line === 'firmware' ? 'issueFirmwareUrl' : 'issueSystemPackageUrl',
+    application: 'issueUploadUrl',
+  } as const;
+  const answer = (await (await send(operation(issueUrl, { package: of.name, version }))).json()) as {
     uploadUrl?: string;
     urlList?: { uploadUrl: string }[];
   };
@@ -107,8 +105,10 @@ const faultOf =
   (of: Of, version: string) =>
   async (signal: AbortSignal): Promise<string | null> => {
     for (let tries = 0; tries < INSPECTION_READS && !signal.aborted; tries += 1) {
-      const path = `${pathOf(of, version)}/binaries`;
-      const { inspected, warning } = await read<{ inspected: boolean; warning: string | null }>(path, { signal });
+      const { inspected, warning } = await read<{ inspected: boolean; warning: string | null }>(
+        operation('readBinary', { package: of.name, version }),
+        { signal },
+      );
       if (inspected) return warning;
       await new Promise((resolve) => setTimeout(resolve, INSPECTION_PAUSE_MS));
     }
@@ -124,7 +124,7 @@ function addVersion({ name }: Of, done: () => void): void {
     ],
     does: 'Create',
     async act(data) {
-      await send('POST', `/packages${at(name)}/versions`, {
+      await send(operation('registerVersion', { package: name }), {
         json: given({ version: typed(data, 'version'), description: typed(data, 'description') }),
       });
       done();
@@ -141,7 +141,8 @@ const distribute = (of: Of, { version, distributing }: Version, done: () => void
       : 'Afterwards it can be installed on the application’s devices.',
     does: distributing ? 'Stop' : 'Start distribution',
     async act() {
-      await send(distributing ? 'DELETE' : 'POST', `${pathOf(of, version)}/distributions`);
+      const change = distributing ? 'stopDistribution' : 'startDistribution';
+      await send(operation(change, { package: of.name, version }));
       done();
       return distributing ? `${of.name} ${version} is no longer distributed.` : `${of.name} ${version} is distributed.`;
     },
@@ -241,10 +242,14 @@ const STATES = {
 } as const;
 
 function InstallationsCard({ of, version }: { of: Of; version: string }) {
-  const path = `${pathOf(of, version)}/installations`;
+  const list = { operator: 'listAnyInstallations', application: 'listInstallations' } as const;
   const installations = useLoad(
-    path,
-    (signal) => read<InstallationList>(path, { query: ROLE === 'operator' ? { line: of.line } : {}, signal }),
+    JSON.stringify([of.name, version]),
+    (signal) =>
+      read<InstallationList>(operation(list, { package: of.name, version }), {
+        query: ROLE === 'operator' ? { line: of.line } : {},
+        signal,
+      }),
     { every: 10_000 },
   );
   const watched = `${of.line === 'firmware' ? 'firmware/' : ''}${of.name}@${version}`;
@@ -307,11 +312,13 @@ function OnePackage({ of }: { of: Of }) {
   const query = { line: of.line, after: place.value.query['after'], limit: LIMIT };
   const page: Loading<Page<Version>> = useLoad(JSON.stringify([of, query]), (signal) =>
     ROLE === 'operator'
-      ? readPage<VersionRow>(`/packages${at(of.name)}/versions`, 'versions', { query, signal })
+      ? readPage<VersionRow>(operation('listAnyVersions', { package: of.name }), 'versions', { query, signal })
       : ofApplication(of.name, signal),
   );
   const about = useLoad(`about ${of.line} ${of.name}`, async (signal) =>
-    ROLE === 'operator' ? read<PackageRow>(`/packages${at(of.name)}`, { query: { line: of.line }, signal }) : null,
+    ROLE === 'operator'
+      ? read<PackageRow>(operation('readAnyPackage', { package: of.name }), { query: { line: of.line }, signal })
+      : null,
   );
   const owner = about.state.value.value?.developerId;
   const { version } = place.value.query;

@@ -1,7 +1,7 @@
 import { URL_SETTINGS } from '../base/contract.ts';
 import { button, dd, div, dl, dt, p, use, type VNode } from '../base/elements.ts';
 import { useLoad } from '../base/load.ts';
-import { read, send } from '../base/requests.ts';
+import { operation, read, send } from '../base/requests.ts';
 import { mayChange, session } from '../base/session.ts';
 import { ask } from '../parts/dialog.ts';
 import { textField, typed } from '../parts/fields.ts';
@@ -32,7 +32,7 @@ function change(settings: Settings, done: () => void): void {
           .map((name) => [name, typed(data, name) ?? null])
           .filter(([name, url]) => (settings[name!] ?? null) !== url),
       );
-      await send('PATCH', '', { json });
+      await send(operation('updateSettings'), { json });
       done();
       return 'The URLs were changed.';
     },
@@ -47,7 +47,7 @@ function issueKey(hasKey: boolean, done: () => void): void {
       : 'It signs webhooks. Store it where your receiver can read it.',
     does: 'Issue the key',
     async act() {
-      const { authenticationKey } = (await (await send('POST', '/refresh_authkey')).json()) as {
+      const { authenticationKey } = (await (await send(operation('issueKey'))).json()) as {
         authenticationKey: string;
       };
       done();
@@ -57,7 +57,7 @@ function issueKey(hasKey: boolean, done: () => void): void {
 }
 
 function Settings() {
-  const settings = useLoad('settings', (signal) => read<Settings>('', { signal }));
+  const settings = useLoad('settings', (signal) => read<Settings>(operation('readSettings'), { signal }));
   const { value } = settings.state.value;
   const hasKey = Boolean(value?.['authenticationKey']);
   return [

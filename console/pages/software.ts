@@ -2,7 +2,7 @@ import { a, button, div, small, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
-import { type Page, read, readPage, send } from '../base/requests.ts';
+import { operation, type Page, read, readPage, send } from '../base/requests.ts';
 import type { PackageRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { mayChange } from '../base/session.ts';
@@ -50,7 +50,7 @@ async function ofApplication(signal: AbortSignal): Promise<Page<Package>> {
   const { packages, total } = await read<{
     packages: { package: string; displayName: string | null; updateDate: string }[];
     total: number;
-  }>('/packages', { query: { offset, limit: LIMIT }, signal });
+  }>(operation('listPackages'), { query: { offset, limit: LIMIT }, signal });
   const rows = packages.map(({ package: name, displayName, updateDate }) => ({
     line: 'software' as const,
     package: name,
@@ -97,12 +97,14 @@ function create(done: () => void): void {
     async act(data) {
       const name = typed(data, 'package')!;
       if (ROLE === 'operator') {
-        const path = `/${typed(data, 'line')}/${encodeURIComponent(name)}/versions/${encodeURIComponent(typed(data, 'version')!)}`;
-        await send('PUT', path, {
+        const put = typed(data, 'line') === 'firmware' ? 'putFirmware' : 'putSystemPackage';
+        await send(operation(put, { package: name, version: typed(data, 'version')! }), {
           json: given({ displayName: typed(data, 'displayName'), description: typed(data, 'description') }),
         });
       } else
-        await send('POST', '/packages', { json: given({ package: name, displayName: typed(data, 'displayName') }) });
+        await send(operation('registerPackage'), {
+          json: given({ package: name, displayName: typed(data, 'displayName') }),
+        });
       done();
       return `${name} was created.`;
     },
@@ -112,7 +114,9 @@ function create(done: () => void): void {
 function Software() {
   const query = { ...asked(FILTERS.map(({ name }) => name)), limit: LIMIT };
   const page = useLoad<Page<Package>>(JSON.stringify(query), (signal) =>
-    ROLE === 'operator' ? readPage<PackageRow>('/packages', 'packages', { query, signal }) : ofApplication(signal),
+    ROLE === 'operator'
+      ? readPage<PackageRow>(operation('listAllPackages'), 'packages', { query, signal })
+      : ofApplication(signal),
   );
   const isOperator = ROLE === 'operator';
   return [

@@ -3,7 +3,7 @@ import { useEvery } from '../base/every.ts';
 import { whenExactly } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
-import { at, read, send } from '../base/requests.ts';
+import { operation, read, send } from '../base/requests.ts';
 import type { TransactionDetail } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
@@ -14,6 +14,7 @@ import { json } from '../parts/json.ts';
 import { loaded } from '../parts/loaded.ts';
 import { card, fact, gapOf, id, idLink, nothing, outside, said, since, until } from '../parts/show.ts';
 import { operationName, renewed } from '../parts/transaction-rows.ts';
+import { redeliver } from './webhooks.ts';
 
 interface Stage {
   name: string;
@@ -128,8 +129,12 @@ const stages = (row: TransactionDetail): VNode =>
   );
 
 function OneTransaction({ transactionId }: { transactionId: string }) {
-  const path = `/transactions${at(transactionId)}`;
-  const transaction = useLoad(path, (signal) => read<TransactionDetail>(path, { signal }));
+  const transaction = useLoad(transactionId, (signal) =>
+    read<TransactionDetail>(
+      operation({ operator: 'readFleetTransaction', application: 'readOwnTransaction' }, { transactionId }),
+      { signal },
+    ),
+  );
   useWatch(`transactions:${transactionId}`, ({ key, value }) => {
     if (key !== transactionId) return;
     const known = transaction.state.peek().value;
@@ -148,20 +153,20 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
       does: 'Cancel the transaction',
       isBad: true,
       async act() {
-        await send('DELETE', ROLE === 'operator' ? path : `/devices${at(row!.deviceId)}${path}`);
+        await send(
+          operation(
+            { operator: 'cancelFleetTransaction', application: 'cancelTransaction' },
+            { deviceId: row!.deviceId, transactionId },
+          ),
+        );
         transaction.again();
         return `Transaction ${transactionId} was cancelled.`;
       },
     });
-  const redeliver = (): void =>
+  const sendAgain = (): void =>
     act(async () => {
       const { applicationId, deliveryId } = row!.webhook!;
-      await send(
-        'POST',
-        ROLE === 'operator'
-          ? `/applications${at(applicationId)}/deliveries${at(deliveryId)}/redeliver`
-          : `/webhooks/deliveries${at(deliveryId)}/redeliver`,
-      );
+      await redeliver(applicationId, deliveryId);
       transaction.again();
       return 'The webhook is sent again.';
     });
@@ -177,7 +182,7 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
               ? button({ type: 'button', class: 'bad', onClick: cancel }, 'Cancel')
               : null,
             row.webhook && isFinished(row.status) && mayChange('application')
-              ? button({ type: 'button', onClick: redeliver }, 'Send the webhook again')
+              ? button({ type: 'button', onClick: sendAgain }, 'Send the webhook again')
               : null,
           ]
         : null,

@@ -3,7 +3,7 @@ import { button, div, input, span, use, type VNode } from '../base/elements.ts';
 import { counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { place, ROLE } from '../base/place.ts';
-import { at, type Page, readPage, send } from '../base/requests.ts';
+import { operation, type Page, readPage, send } from '../base/requests.ts';
 import type { TransactionRow } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
@@ -48,15 +48,13 @@ interface Outcome {
 /** Cancels transactions; those that have finished meanwhile stay unchanged. Returns the number of cancelled ones. */
 async function cancelAll(rows: readonly TransactionRow[]): Promise<number> {
   if (ROLE === 'operator') {
-    const response = await send('POST', '/transactions/cancel', {
+    const response = await send(operation('cancelFleetTransactions'), {
       json: { transactionIds: rows.map(({ transactionId }) => transactionId) },
     });
     return ((await response.json()) as { results: Outcome[] }).results.filter(({ cancelled }) => cancelled).length;
   }
   const done = await Promise.allSettled(
-    rows.map(({ deviceId, transactionId }) =>
-      send('DELETE', `/devices${at(deviceId)}/transactions${at(transactionId)}`),
-    ),
+    rows.map(({ deviceId, transactionId }) => send(operation('cancelTransaction', { deviceId, transactionId }))),
   );
   return done.filter(({ status }) => status === 'fulfilled').length;
 }
@@ -74,7 +72,11 @@ function none(): VNode {
 function Transactions() {
   const query = { ...asked(filters.map(({ name }) => name)), limit: LIMIT };
   const page: Loading<Page<TransactionRow>> = useLoad(JSON.stringify(query), (signal) =>
-    readPage<TransactionRow>('/transactions', 'transactions', { query, signal }),
+    readPage<TransactionRow>(
+      operation({ operator: 'listFleetTransactions', application: 'listOwnTransactions' }),
+      'transactions',
+      { query, signal },
+    ),
   );
   const chosen = useSignal<ReadonlySet<number>>(new Set());
   const news = useSignal<ReadonlySet<string>>(new Set());

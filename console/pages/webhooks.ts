@@ -3,7 +3,7 @@ import { a, button, type Child, div, nav, small, span, use, type VNode } from '.
 import { count, counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
-import { at, type Page, read, readPage, send } from '../base/requests.ts';
+import { operation, type Page, read, readPage, send } from '../base/requests.ts';
 import type { DeliveryRow, Receiver } from '../base/rows.ts';
 import { toServiceTime } from '../base/service-time.ts';
 import { mayChange, session } from '../base/session.ts';
@@ -34,15 +34,16 @@ const OF_OPERATOR: readonly Filter[] = [
   { name: 'transactionId', label: 'Transaction' },
 ];
 
-export const deliveriesPath = (applicationId: string): string =>
-  ROLE === 'operator' ? `/applications${at(applicationId)}/deliveries` : '/webhooks/deliveries';
-const testPath = (applicationId: string): string =>
-  ROLE === 'operator' ? `/applications${at(applicationId)}/webhooks/test` : '/webhooks/test';
+/** Sends a delivery again, whatever its state. */
+export async function redeliver(applicationId: string, deliveryId: string): Promise<void> {
+  await send(operation({ operator: 'redeliverOne', application: 'redeliver' }, { applicationId, deliveryId }));
+}
 
 /** Sends a test event to a receiver. */
 export const sendTest = (applicationId: string, setting: string): void =>
   act(async () => {
-    await send('POST', testPath(applicationId), { json: { setting } });
+    const test = { operator: 'testReceiver', application: 'sendTestEvent' } as const;
+    await send(operation(test, { applicationId }), { json: { setting } });
     return `A test event is being sent to ${setting}.`;
   });
 
@@ -84,7 +85,10 @@ export function redeliverRange(applicationId: string, done: () => void): void {
         status: typed(data, 'status'),
         setting: typed(data, 'setting'),
       });
-      const response = await send('POST', `${deliveriesPath(applicationId)}/redeliver`, { json: range });
+      const response = await send(
+        operation({ operator: 'redeliverSome', application: 'redeliverRange' }, { applicationId }),
+        { json: range },
+      );
       const { redelivered } = (await response.json()) as { redelivered: number };
       done();
       return `${counted(redelivered, 'delivery', 'deliveries')} sent again.`;
@@ -149,7 +153,7 @@ function Receivers() {
   const state = place.value.query['state'];
   const receivers = useLoad(
     `receivers ${state ?? ''}`,
-    (signal) => read<{ receivers: Receiver[] }>('/receivers', { query: { state }, signal }),
+    (signal) => read<{ receivers: Receiver[] }>(operation('listReceivers'), { query: { state }, signal }),
     { every: 15_000 },
   );
   useWatch('receivers', ({ key, value }) =>
@@ -195,7 +199,7 @@ function Deliveries() {
   const filters = ROLE === 'operator' ? OF_OPERATOR : FILTERS;
   const query = { ...asked([...filters.map(({ name }) => name), 'since', 'until']), limit: LIMIT };
   const page: Loading<Page<DeliveryRow>> = useLoad(`deliveries ${JSON.stringify(query)}`, (signal) =>
-    readPage<DeliveryRow>(ROLE === 'operator' ? '/deliveries' : '/webhooks/deliveries', 'deliveries', {
+    readPage<DeliveryRow>(operation({ operator: 'listAllDeliveries', application: 'listDeliveries' }), 'deliveries', {
       query,
       signal,
     }),

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { a, div, input, p, span, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
 import { addressOf, go } from '../base/place.ts';
-import { read } from '../base/requests.ts';
+import { operation, read } from '../base/requests.ts';
 import type { FoundThing } from '../base/rows.ts';
 import { icon } from './icon.ts';
 
@@ -53,7 +53,7 @@ function Search() {
     timer.current = setTimeout(async () => {
       const stop = new AbortController();
       asked.current = stop;
-      const answer = await read<{ results: FoundThing[] }>('/search', {
+      const answer = await read<{ results: FoundThing[] }>(operation('search'), {
         query: { q: text },
         signal: stop.signal,
       }).catch(() => null);

@@ -1,3 +1,4 @@
+import { TRANSACTION_OPERATIONS } from '../base/contract.ts';
 import { a, type Child, div, small, span, type VNode } from '../base/elements.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import type { TransactionRow } from '../base/rows.ts';
@@ -5,22 +6,23 @@ import { isFinished, transactionBadge } from './badges.ts';
 import { age, gapOf, id, idLink, nothing, said, since } from './show.ts';
 import type { Column } from './table.ts';
 
-/** The names of the operations for people. */
+/** Names for people that are not the words of the operation itself. */
 const NAMES: Readonly<Record<string, string>> = {
-  activate: 'Activate',
-  deactivate: 'Deactivate',
   setApn: 'Set APN',
   setWifi: 'Set Wi-Fi',
-  setLanguage: 'Set language',
   getConnectivityState: 'Read connectivity',
   setConnectivityState: 'Set connectivity',
-  listConnectivity: 'List connectivity',
   pairBluetooth: 'Pair Bluetooth',
-  installSoftware: 'Install software',
-  updateFirmware: 'Update firmware',
 };
-export const OPERATIONS: readonly (readonly [value: string, words: string])[] = Object.entries(NAMES);
-export const operationName = (operation: string): string => NAMES[operation] ?? operation;
+/** `setLanguage` -> `Set language`. */
+const wordsOf = (operation: string): string => {
+  const words = operation.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+export const operationName = (operation: string): string => NAMES[operation] ?? wordsOf(operation);
+export const OPERATIONS: readonly (readonly [value: string, words: string])[] = TRANSACTION_OPERATIONS.map(
+  (operation) => [operation, operationName(operation)],
+);
 
 /** The error or warning of a transaction. */
 const fault = ({ error, warning }: TransactionRow): Child => [

@@ -1,6 +1,6 @@
 import type { DeviceAccount } from '../fleet/member.ts';
 import { contractFor, ensureDeveloper, type FleetNames, registerDevices, removeDevices } from './registration.ts';
-import { createServiceClient, type ServiceClient, unexpected } from './service-client.ts';
+import { type AdminClient, createAdminClient, unexpected } from './service-client.ts';
 
 export interface ApplicationAccess {
   readonly applicationId: string;
@@ -21,10 +21,9 @@ export interface Provision {
 const nameOf = (run: string | undefined, part: string): string =>
   `Simulated customer${run === undefined ? '' : ` of the run ${run}`}${part}`;
 
-async function findApplication(admin: ServiceClient, developerId: string, name: string): Promise<string | undefined> {
-  const path = `/admin/v1/developers/${encodeURIComponent(developerId)}/applications`;
+async function findApplication(admin: AdminClient, developerId: string, name: string): Promise<string | undefined> {
   for (let offset = 0; ; offset += 1000) {
-    const reply = await admin('GET', `${path}?limit=1000&offset=${offset}`);
+    const reply = await admin('listApplications', { developerId, query: { limit: 1000, offset } });
     if (reply.status !== 200) throw unexpected('cannot list applications', reply);
     const applications = reply.body['applications'] as { applicationId: string; name: string }[];
     const found = applications.find((application) => application.name === name);
@@ -33,12 +32,12 @@ async function findApplication(admin: ServiceClient, developerId: string, name: 
 }
 
 /** The application of the run: a new one, or that of an earlier run of the same name, with a new secret. */
-async function ensureApplication(admin: ServiceClient, developerId: string, name: string): Promise<ApplicationAccess> {
+async function ensureApplication(admin: AdminClient, developerId: string, name: string): Promise<ApplicationAccess> {
   const applicationId = await findApplication(admin, developerId, name);
   const reply =
     applicationId === undefined
-      ? await admin('POST', `/admin/v1/developers/${encodeURIComponent(developerId)}/applications`, { name })
-      : await admin('POST', `/admin/v1/applications/${encodeURIComponent(applicationId)}/secret`);
+      ? await admin('createApplication', { developerId, body: { name } })
+      : await admin('replaceSecret', { applicationId });
   if (reply.status !== 201) throw unexpected(`cannot get an application of developer ${developerId}`, reply);
   return { applicationId: applicationId ?? String(reply.body['applicationId']), secret: String(reply.body['secret']) };
 }
@@ -61,7 +60,7 @@ export async function provision({
   part?: string;
 }): Promise<Provision> {
   const { developerId, run, places } = names;
-  const admin = createServiceClient({ baseUrl: adminUrl, token });
+  const admin = createAdminClient({ baseUrl: adminUrl, token });
   await ensureDeveloper(admin, developerId, contractFor(places));
   const accounts = await registerDevices(admin, { adminUrl, token }, names);
   const application = given ?? (await ensureApplication(admin, developerId, nameOf(run, part)));
@@ -72,7 +71,7 @@ export async function provision({
       const deviceIds = accounts.map(({ deviceId }) => deviceId);
       await removeDevices(admin, deviceIds);
       if (given) return;
-      const reply = await admin('DELETE', `/admin/v1/applications/${encodeURIComponent(application.applicationId)}`);
+      const reply = await admin('deleteApplication', { applicationId: application.applicationId });
       if (reply.status !== 204 && reply.status !== 404) throw unexpected('cannot remove the application', reply);
     },
   };

@@ -1,8 +1,9 @@
+import { adminRequest } from '../../src/clients/client/admin-request.ts';
 import { deviceIdFor } from '../fleet/device-ids.ts';
 import type { DeviceAccount } from '../fleet/member.ts';
 import { deriveSeed } from '../random.ts';
 import { UsageError } from '../usage-error.ts';
-import { inParallel, type ServiceClient, sendLines, unexpected } from './service-client.ts';
+import { type AdminClient, inParallel, sendLines, unexpected } from './service-client.ts';
 
 const PARALLEL_REQUESTS = 16;
 /** Devices in one import: a lost answer concerns no more than these. */
@@ -46,19 +47,19 @@ const hardwareProperties = (place: number, name: string, run: string | undefined
 });
 
 /** Creates the developer, with a contract for the devices, if it does not exist. */
-export async function ensureDeveloper(admin: ServiceClient, developerId: string, deviceLimit: number): Promise<void> {
-  const found = await admin('GET', `/admin/v1/developers/${encodeURIComponent(developerId)}`);
+export async function ensureDeveloper(admin: AdminClient, developerId: string, deviceLimit: number): Promise<void> {
+  const found = await admin('readDeveloper', { developerId });
   if (found.status === 200) return;
   if (found.status === 401) throw unexpected('the service refuses the administrator token', found);
-  const created = await admin('POST', '/admin/v1/developers', { developerId, name: 'Simulated fleet', deviceLimit });
+  const created = await admin('createDeveloper', { body: { developerId, name: 'Simulated fleet', deviceLimit } });
   // 409: another simulator was faster.
   if (created.status !== 201 && created.status !== 409)
     throw unexpected(`cannot create developer ${developerId}`, created);
 }
 
 /** Rejects with a UsageError if the run may not use the device. */
-async function refuseOthers(admin: ServiceClient, deviceId: string, { developerId, run }: FleetNames): Promise<void> {
-  const found = await admin('GET', `/admin/v1/devices/${deviceId}`);
+async function refuseOthers(admin: AdminClient, deviceId: string, { developerId, run }: FleetNames): Promise<void> {
+  const found = await admin('readDevice', { deviceId });
   if (found.status !== 200) throw unexpected(`cannot read device ${deviceId}`, found);
   const { developerId: owner, hardwareProperties: properties } = found.body;
   const advice = 'it was not changed; use another --run or --seed';
@@ -90,7 +91,7 @@ async function importAbsent(
       deviceId,
       hardwareProperties: hardwareProperties(place, model(place), run),
     }));
-    const path = `/admin/v1/developers/${encodeURIComponent(developerId)}/devices/import`;
+    const { path } = adminRequest('importDevices', { developerId });
     for (const { deviceId, credential } of await sendLines(adminUrl + path, token, lines)) {
       if (typeof deviceId === 'string' && typeof credential === 'string') credentials.set(deviceId, credential);
     }
@@ -104,7 +105,7 @@ async function importAbsent(
  * credentials. If a device belongs to another developer or another run, rejects with a UsageError and changes nothing.
  */
 export async function registerDevices(
-  admin: ServiceClient,
+  admin: AdminClient,
   at: { adminUrl: string; token: string },
   names: FleetNames,
 ): Promise<DeviceAccount[]> {
@@ -122,7 +123,7 @@ export async function registerDevices(
     throw error;
   }
   await inParallel(known, PARALLEL_REQUESTS, async ({ deviceId }) => {
-    const reply = await admin('POST', `/admin/v1/devices/${deviceId}/credential`, {});
+    const reply = await admin('replaceCredential', { deviceId, body: {} });
     if (reply.status !== 201) throw unexpected(`cannot get a credential for device ${deviceId}`, reply);
     credentials.set(deviceId, String(reply.body['credential']));
   });
@@ -130,9 +131,9 @@ export async function registerDevices(
 }
 
 /** Removes devices with all their data. A device that is gone already is no error. */
-export async function removeDevices(admin: ServiceClient, deviceIds: readonly string[]): Promise<void> {
+export async function removeDevices(admin: AdminClient, deviceIds: readonly string[]): Promise<void> {
   await inParallel(deviceIds, PARALLEL_REQUESTS, async (deviceId) => {
-    const reply = await admin('DELETE', `/admin/v1/devices/${deviceId}?force=true`);
+    const reply = await admin('deleteDevice', { deviceId, query: { force: 'true' } });
     if (reply.status !== 204 && reply.status !== 404) throw unexpected(`cannot remove device ${deviceId}`, reply);
   });
 }

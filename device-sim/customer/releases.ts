@@ -4,7 +4,7 @@ import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
 import { LapelError } from '../../src/clients/client/lapel-error.ts';
 import { MANIFEST, makeDocument, makeZip } from '../files/make-apk.ts';
 import type { Release } from './action.ts';
-import { createServiceClient, unexpected } from './service-client.ts';
+import { createAdminClient, unexpected } from './service-client.ts';
 
 /** Bytes of a generated file. */
 const SIZE = 20_000;
@@ -102,11 +102,10 @@ export function createReleases({
     if (!admin) throw new Error('firmware belongs to the service, so access to administration is needed');
     const file =
       release.file === undefined ? makeFirmware(version.version, release.size ?? SIZE) : readFileSync(release.file);
-    const request = createServiceClient({ baseUrl: admin.url, token: admin.token });
-    const path = `/admin/v1/firmware/${encodeURIComponent(version.package)}/versions/${encodeURIComponent(version.version)}`;
-    const made = await request('PUT', path, {});
+    const request = createAdminClient({ baseUrl: admin.url, token: admin.token });
+    const made = await request('putFirmware', { ...version, body: {} });
     if (made.status !== 200) throw unexpected(`cannot list firmware ${version.version}`, made);
-    const ticket = await request('POST', `${path}/binaries`);
+    const ticket = await request('issueFirmwareUrl', version);
     if (ticket.status !== 200) throw unexpected(`cannot upload firmware ${version.version}`, ticket);
     const [{ uploadUrl } = { uploadUrl: '' }] = ticket.body['urlList'] as { uploadUrl: string }[];
     await put(uploadUrl, file);

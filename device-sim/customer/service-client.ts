@@ -1,3 +1,6 @@
+import type { AdminOperations } from '../../src/clients/client/admin-operations.ts';
+import { adminRequest } from '../../src/clients/client/admin-request.ts';
+
 /** The answer to a request. */
 export interface Reply {
   readonly status: number;
@@ -32,6 +35,19 @@ export function createServiceClient({ baseUrl, token }: { baseUrl: string; token
           body: JSON.stringify(body),
         });
 }
+
+/** Administration: an operation is called by its name, with the parameters of its path, its query and its body. */
+export function createAdminClient(access: { baseUrl: string; token: string }) {
+  const request = createServiceClient(access);
+  return <Name extends keyof AdminOperations>(name: Name, input: AdminOperations[Name]['input']): Promise<Reply> => {
+    const { method, path, query = {}, body } = adminRequest(name, input);
+    const pairs = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
+    const asked = new URLSearchParams(pairs).toString();
+    return request(method, asked === '' ? path : `${path}?${asked}`, body);
+  };
+}
+
+export type AdminClient = ReturnType<typeof createAdminClient>;
 
 /**
  * Sends and receives NDJSON: resolves to the outcome of each line. Throws an Error with a sentence if the whole request

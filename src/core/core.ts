@@ -1,17 +1,10 @@
 import type { Config } from '../config.ts';
-import type { Metrics } from '../metrics.ts';
 import type { Peers } from '../platform/cluster/peers.ts';
-import type { Contracts } from '../platform/contracts/contracts.ts';
-import type { Database } from '../platform/database/sql.ts';
+import type { Common, Parts } from '../platform/common.ts';
 import type { Sweep } from '../platform/database/sweep.ts';
 import { openObjects } from '../platform/objects/open-objects.ts';
-import type { Clock } from '../runtime/clock.ts';
 import type { Deprecations } from '../runtime/deprecations.ts';
 import type { createOwners } from '../runtime/device-owners.ts';
-import type { Ids } from '../runtime/ids.ts';
-import type { Log } from '../runtime/log.ts';
-import type { createParts } from '../runtime/parts.ts';
-import type { Watch } from '../runtime/watch.ts';
 import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
@@ -41,18 +34,10 @@ import { findPendingTransactions } from './webhooks/delivery-sweep-repository.ts
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 interface Given {
-  parts: ReturnType<typeof createParts>;
+  parts: Parts;
   config: Config;
   peers: Peers;
-  common: {
-    database: Database;
-    clock: Clock;
-    ids: Ids;
-    log: Log;
-    metrics: Metrics;
-    contracts: Contracts;
-    watch: Watch;
-  };
+  common: Common;
   owners: ReturnType<typeof createOwners>;
   deprecations: Deprecations;
   urlFault: Parameters<typeof createApplications>[0]['urlFault'];

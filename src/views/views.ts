@@ -1,14 +1,11 @@
 import type { Core } from '../core/core.ts';
 import { surveyDue } from '../core/transactions/transaction-repository.ts';
 import { surveyPending } from '../core/webhooks/delivery-repository.ts';
-import type { Metrics } from '../metrics.ts';
 import type { ConnectionsHere, Peers } from '../platform/cluster/peers.ts';
+import type { Common, Parts } from '../platform/common.ts';
 import { inTurn } from '../platform/database/in-turn.ts';
 import type { Database } from '../platform/database/sql.ts';
-import type { Clock } from '../runtime/clock.ts';
 import type { Asking } from '../runtime/current-caller.ts';
-import type { Log } from '../runtime/log.ts';
-import type { createParts } from '../runtime/parts.ts';
 import { createRemembered } from '../runtime/remembered.ts';
 import { createConnectionView, type LiveConnection } from './connection.ts';
 import { createAllDeliveries } from './deliveries.ts';
@@ -22,8 +19,8 @@ import { createSoftwareOverview } from './software.ts';
 import { createOverview } from './transactions.ts';
 
 interface Given {
-  parts: ReturnType<typeof createParts>;
-  common: { database: Database; clock: Clock; log: Log; metrics: Metrics };
+  parts: Parts;
+  common: Common;
   peers: Peers;
   core: Core;
   connections: ConnectionsHere & { connectionOf(deviceId: string): LiveConnection | undefined };

@@ -4,8 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { RESOURCES } from '../../src/clients/cli/admin/admin-resources.ts';
-import { ROUTES } from '../../src/edge/admin/routes.ts';
 import { startWorld } from '../world.ts';
 import { run } from './run.ts';
 
@@ -155,14 +153,4 @@ t.test('a wrong command line ends with 2 and lists the valid names', async (t) =
   t.equal(help.code, 0);
   t.match(help.stdout, /lapel admin firmware upload/);
   t.notMatch(help.stdout, /system-package/);
-});
-
-t.test('every row of the table is an operation of the administration API', async (t) => {
-  const known = new Set(ROUTES.map(({ method, path }) => `${method} ${path}`));
-  for (const { verbs } of RESOURCES) {
-    for (const { method, path, registerPath } of verbs) {
-      t.ok(known.has(`${method} ${path}`), `${method} ${path}`);
-      if (registerPath) t.ok(known.has(`PUT ${registerPath}`), `PUT ${registerPath}`);
-    }
-  }
 });

@@ -1,6 +1,6 @@
 import { OPERATIONS, type Operation, targetOf } from '../api/operations.ts';
 import type { ConformanceWorld } from './conformance-world.ts';
-import { REFERENCED, type Row, SPECIFICATION } from './specification.ts';
+import { ROWS } from './rows.ts';
 
 /** How one status of a row is produced: its name, and the HTTP request. */
 interface Case {
@@ -14,9 +14,6 @@ const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const newestDelivery = async ({ api, path }: ConformanceWorld): Promise<string> =>
   `${path}/webhooks/deliveries/${(await api.get(`${path}/webhooks/deliveries`)).body.deliveries[0].deliveryId}`;
 const BROKEN_DEVICE = '490154203237517';
-
-/** Every row: the specification's table, then the operations that it refers to. */
-export const ROWS: Record<string, Row> = { ...SPECIFICATION, ...REFERENCED };
 
 function operationOf(row: string): Operation {
   const found = OPERATIONS.find(({ op }) => op === row);
@@ -109,8 +106,8 @@ const PLAIN = (row: string, title: string): Case => ({
   title,
   run: (world) => asked(operationOf(row), world.api, target(operationOf(row), world)),
 });
-/** The cases of operations on an activated device. */
-const ON_ACTIVATED = (row: string): Cases => ({
+/** The cases of a command, which needs an activated device. */
+const OF_COMMAND = (row: string): Cases => ({
   201: PLAIN(row, 'an activated device'),
   403: NOT_ACTIVATED(row),
   404: NO_DESTINATION(row),
@@ -157,8 +154,6 @@ const OWN: Record<string, Cases> = {
     },
     405: OTHER_METHOD('POST', 'op 9'),
   },
-  'op 10': ON_ACTIVATED('op 10'),
-  'op 11': ON_ACTIVATED('op 11'),
   'op 12': { 200: PLAIN('op 12', 'the packages of the developer') },
   'op 13': {
     201: {
@@ -307,11 +302,6 @@ const OWN: Record<string, Cases> = {
     404: NO_DESTINATION('op 28'),
   },
   'op 29': { 200: PLAIN('op 29', 'the firmware list') },
-  'connectivity state read': ON_ACTIVATED('connectivity state read'),
-  'connectivity state change': ON_ACTIVATED('connectivity state change'),
-  'connectivity list': ON_ACTIVATED('connectivity list'),
-  pairing: ON_ACTIVATED('pairing'),
-  language: ON_ACTIVATED('language'),
   'firmware read': { 200: PLAIN('firmware read', 'an activated device'), 403: NOT_ACTIVATED('firmware read') },
   'firmware change': {
     201: {
@@ -393,6 +383,6 @@ const OWN: Record<string, Cases> = {
 
 /** The case for each status of a row; undefined if it is missing here. */
 export function casesOf(row: string): [status: number, one: Case | undefined][] {
-  const cases: Cases = { ...commonCases(row), ...OWN[row] };
+  const cases: Cases = { ...commonCases(row), ...(operationOf(row).isCommand && OF_COMMAND(row)), ...OWN[row] };
   return (ROWS[row]?.statuses ?? []).map((status) => [status, cases[status]]);
 }

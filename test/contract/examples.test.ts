@@ -35,6 +35,10 @@ function shapeOf(value: unknown): unknown {
 }
 
 const schemasOf = ({ schema }: Media) => ('oneOf' in schema ? schema.oneOf : [schema]).map(schemaName);
+const schemasOfAnswer = ({ responses }: Operation): string[] => {
+  const media = responses['201']?.content?.['application/json'];
+  return media ? schemasOf(media) : [];
+};
 const valuesOf = ({ example, examples }: Media): unknown[] =>
   examples ? Object.values(examples).map(({ value }) => value) : example === undefined ? [] : [example];
 
@@ -69,8 +73,8 @@ t.test('every request example is accepted, and every answer example has the shap
     after?: (answer: CheckedAnswer) => Promise<unknown>;
   }
   const basic = Buffer.from(`${tenant.applicationId}:${tenant.secret}`).toString('base64');
-  /** Every operation once, in an order in which each can succeed. */
-  const steps: Step[] = [
+  /** The operations that have conditions, or make some, in an order in which each can succeed. */
+  const orderedSteps: Step[] = [
     { operationId: 'post-api-v1-authenticate', headers: { authorization: `Basic ${basic}` } },
     { operationId: 'get-jwks' },
     { operationId: 'get-oauth-authorization-server' },
@@ -104,13 +108,8 @@ t.test('every request example is accepted, and every answer example has the shap
     { operationId: 'get-v1-applications-devices-status' },
     { operationId: 'get-v1-applications-devices-status-list' },
     { operationId: 'get-v1-devices-hardware-properties' },
-    { operationId: 'put-v1-applications-devices-settings-apn' },
-    { operationId: 'put-v1-applications-devices-settings-wifi' },
-    { operationId: 'put-v1-applications-devices-settings-lang' },
     { operationId: 'get-v1-applications-connectivity-state', query: '?type=bluetooth' },
-    { operationId: 'put-v1-applications-connectivity-state' },
     { operationId: 'get-v1-applications-connectivity-list', query: '?type=bluetooth' },
-    { operationId: 'post-v1-applications-bluetooth-device' },
     { operationId: 'post-v1-applications-packages' },
     { operationId: 'patch-v1-applications-packages' },
     { operationId: 'get-v1-applications-packages' },
@@ -183,6 +182,15 @@ t.test('every request example is accepted, and every answer example has the shap
   function exampleOf(operationId: string): unknown {
     return goodAnswer(operationId).media?.example;
   }
+
+  // A command needs nothing but the activated device.
+  const isOrdered = ({ operationId }: Operation): boolean =>
+    orderedSteps.some((step) => step.operationId === operationId);
+  const commands = [...operations.values()].filter(
+    (operation) => !isOrdered(operation) && schemasOfAnswer(operation).includes('rest/transaction-response'),
+  );
+  const activation = orderedSteps.findIndex(({ operationId }) => operationId === 'post-v1-applications-devices');
+  const steps = orderedSteps.toSpliced(activation + 1, 0, ...commands);
 
   t.same(
     steps.map(({ operationId }) => operationId).sort(),

@@ -176,7 +176,7 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
     device.events.on('answer', () => moments.emit('answered'));
     device.events.on('acknowledged', () => moments.emit('settled'));
     device.events.on('violation', (fault) => t.fail(`${deviceId}: ${fault}`));
-    device.events.on('complaint', ({ reason }) => t.fail(`${deviceId} was told off: ${reason}`));
+    device.events.on('complaint', ({ reason }) => t.fail(`complaint about ${deviceId}: ${reason}`));
     if (!target.mayRefuse) device.events.on('refused', ({ message }) => t.fail(`${deviceId} was refused: ${message}`));
     await device.connect();
     return device;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { fillPath } from './admin-request.ts';
 import { LapelError } from './lapel-error.ts';
-import { OPERATIONS, type Operations } from './operations.ts';
+import { OPERATIONS, type Operations, TOKEN_REQUEST } from './operations.ts';
 import { createTransport, systemPause, type TransportOptions } from './transport.ts';
 
 type Name = keyof Operations;
@@ -85,8 +86,7 @@ export function createLapelClient(options: ClientOptions): LapelClient {
   async function authenticate(): Promise<{ authorization: string; until: number }> {
     const basic = Buffer.from(`${encodeURIComponent(applicationId)}:${encodeURIComponent(secret)}`).toString('base64');
     const { body } = await send({
-      method: 'POST',
-      path: '/api/v1/authenticate',
+      ...TOKEN_REQUEST,
       headers: { authorization: `Basic ${basic}` },
       body: new URLSearchParams({ grant_type: 'client_credentials', scope: scopes.join(' ') }),
       repeatable: true,
@@ -115,10 +115,9 @@ export function createLapelClient(options: ClientOptions): LapelClient {
   async function call(name: Name, input: Input): ReturnType<typeof send> {
     const { method, path, repeatable = false } = OPERATIONS[name];
     const { body, query, signal, idempotencyKey, ...params } = input;
-    const values: Record<string, string | number> = { ...params, applicationId };
     const request = {
       method,
-      path: path.replace(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(values[param] ?? '')),
+      path: fillPath(path, { ...params, applicationId }),
       query,
       body,
       repeatable: repeatable || method !== 'POST',

@@ -154,6 +154,24 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   listFirmware: { method: 'GET', path: '/v1/applications/{applicationId}/firmware', scope: 'svc:application:read' },
 };
 
+/** The request for an access token. */
+export const TOKEN_REQUEST = { method: 'POST', path: '/api/v1/authenticate' } as const;
+
+/** The operations that a transaction carries out on its device. */
+export const TRANSACTION_OPERATIONS = [
+  'activate',
+  'deactivate',
+  'setApn',
+  'setWifi',
+  'setLanguage',
+  'getConnectivityState',
+  'setConnectivityState',
+  'listConnectivity',
+  'pairBluetooth',
+  'installSoftware',
+  'updateFirmware',
+] as const;
+
 /** The settings whose URLs get webhooks; the others are asked for upload URLs. */
 export const WEBHOOK_SETTINGS = ['deviceEvent', 'callEvent', 'callFileSendEvent', 'fileUploadEvent'] as const;
 

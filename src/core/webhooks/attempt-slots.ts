@@ -104,7 +104,12 @@ export function createAttemptSlots<Receiver extends object>({ clock, resume, lat
   }
 
   return {
-    free: (kind: Kind): boolean => slots[kind].free(),
+    /**
+     * Whether the receiver may begin another attempt: only while more slots are free than it holds itself. So however many
+     * receivers are busy, or begin to hang at once, a slot stays free for a receiver that holds none.
+     */
+    mayTake: (receiver: Receiver & { kind: Kind; inFlight: number }): boolean =>
+      slots[receiver.kind].free() > receiver.inFlight - (old.get(receiver)?.size ?? 0),
     wait: (kind: Kind, receiver: Receiver): void => slots[kind].wait(receiver),
     /** Whether a receiver waits for a slot. */
     waits: (): boolean => slots.quick.waits() || slots.trial.waits(),

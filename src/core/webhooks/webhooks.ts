@@ -121,14 +121,14 @@ export function createWebhooks(options: Options) {
   /** Starts as many attempts as the receiver's window and the slots allow, and reads more when the queue runs low. */
   function pump(receiver: Receiver): void {
     if (!running || !receivers.mine(receiver)) return;
-    while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && slots.free(receiver.kind)) {
+    while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && slots.mayTake(receiver)) {
       const delivery = receiver.queue.shift();
       // A delivery with a redelivery since it was queued is skipped; it comes again in its new round.
       if (delivery && receiver.held.get(delivery.deliveryId) === delivery.round)
         void attempt(receiver, delivery, slots.take(receiver.kind, receiver));
     }
     const wants = wantsMore(receiver);
-    const full = !slots.free(receiver.kind) && receiver.inFlight < receiver.window;
+    const full = !slots.mayTake(receiver) && receiver.inFlight < receiver.window;
     if (full && (wants || receiver.queue.length > 0)) {
       slots.wait(receiver.kind, receiver); // reading waits too, so that memory holds only deliveries that can be sent soon
     } else if (wants) void read(receiver);

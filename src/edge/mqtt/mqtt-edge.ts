@@ -5,20 +5,17 @@ import { renameBroker } from '../../core/sessions/session-repository.ts';
 import { createTakeover, type Takeover } from '../../core/sessions/takeover.ts';
 import type { Cluster } from '../../platform/cluster/cluster.ts';
 import type { Peers } from '../../platform/cluster/peers.ts';
+import type { Common, Parts } from '../../platform/common.ts';
 import type { createOwners } from '../../runtime/device-owners.ts';
-import type { createParts } from '../../runtime/parts.ts';
 import { createMqttAddresses } from './addresses.ts';
-import { type Broker, type BrokerParts, createBroker } from './broker.ts';
+import { type Broker, createBroker } from './broker.ts';
 import { createDeviceMessages } from './device-messages.ts';
 
-type Common = Pick<BrokerParts, 'clock' | 'ids' | 'log' | 'metrics' | 'watch' | 'contracts'> &
-  Parameters<typeof createTakeover>[0];
-
 interface Given {
-  parts: ReturnType<typeof createParts>;
+  parts: Parts;
   config: Config;
   peers: Peers;
-  common: Omit<Common, 'ownership'>;
+  common: Common;
   core: Core;
   owners: ReturnType<typeof createOwners>;
   takeover: Takeover | undefined;

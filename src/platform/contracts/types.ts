@@ -2703,7 +2703,7 @@ export interface ApplicationSettingsUpdate {
   remoteSupportEvent?: SettingUrl7;
 }
 /**
- * The new authenticationKey. The former key is invalid at once.
+ * The new authenticationKey. Webhooks are signed with it from now on, and for 24 hours also with the former key, so that receivers can change without a gap.
  */
 export interface AuthenticationKeyAnswer {
   authenticationKey: AuthenticationKey;

@@ -12,7 +12,7 @@ const SHARED_COMMIT = 64;
 /** Milliseconds without a unit of another developer after which a developer counts as alone. */
 const ALONE_AFTER_MS = 1_000;
 
-// Units are gathered until as many have come as in the last commit, but for at most this many turns of the event loop. A
+// Units are gathered until as many that somebody waits for have come as in the last commit, but for at most this many turns of the event loop. A
 // turn takes some 50 microseconds, a commit several times that. When the last commit had one unit, one turn is enough.
 const TURNS = 4;
 
@@ -103,7 +103,7 @@ export function createUnitQueue(
   const developers = createDeveloperWatch();
   let urgent = 0; // the number of waiting units whose callers wait for an answer
   let running = false;
-  let lastBatch = 0; // units of the last commit
+  let lastUrgent = 0; // units of the last commit whose callers waited
   let soon: NodeJS.Timeout | undefined;
   let closed = false;
   const idleState = createIdle(() => running || waiting() > 0);
@@ -142,7 +142,8 @@ export function createUnitQueue(
 
   async function drain(): Promise<void> {
     const batch = takeBatch();
-    lastBatch = batch.length;
+    lastUrgent = 0;
+    for (const unit of batch) if (unit.urgent) lastUrgent += 1;
     urgent = waiting(); // the units that did not fit into this commit must go into the next one, so they count as urgent
     const left = await commit(batch);
     if (left) {
@@ -155,10 +156,13 @@ export function createUnitQueue(
     else idleState.tell();
   }
 
-  /** Commits when as many units have come as in the last commit, or after this many turns of the event loop. */
+  /**
+   * Commits when as many units have come whose callers wait as in the last commit, or after this many turns of the event
+   * loop. Units that nobody waits for do not count: waiting for the next of them would only delay those that somebody does.
+   */
   function gather(turns: number): void {
     setImmediate(() => {
-      if (turns > 1 && waiting() < lastBatch) gather(turns - 1);
+      if (turns > 1 && urgent < lastUrgent) gather(turns - 1);
       else void drain();
     });
   }

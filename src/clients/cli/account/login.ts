@@ -1,3 +1,4 @@
+import { adminRequest } from '../../client/admin-request.ts';
 import type { Command } from '../line/command.ts';
 import { type Given, readUrl } from '../line/command-line.ts';
 import type { Options } from '../line/options.ts';
@@ -69,7 +70,7 @@ async function askForAdministration(given: Given, terminal: Terminal): Promise<R
   const token = await readSecret(given, { option: 'token', fallback, question }, terminal);
   if (!token) throw new UsageError('--token', 'is needed (or LAPEL_ADMIN_TOKEN, or --token-stdin)');
   const tried = connectAdministration({ baseUrl, token }, terminal);
-  await tried.request('log in', { method: 'GET', path: '/admin/v1/developers', query: { limit: 1 } });
+  await tried.request('log in', adminRequest('listDevelopers', { query: { limit: 1 } }));
   return { url: baseUrl, token };
 }
 

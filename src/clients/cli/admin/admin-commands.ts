@@ -1,3 +1,5 @@
+import { ADMIN_OPERATIONS } from '../../client/admin-operations.ts';
+import { fillPath } from '../../client/admin-request.ts';
 import { ADMIN_OPTIONS, type Administration, openAdministration } from '../account/access.ts';
 import { adminDeviceImport } from '../import/admin-device-import.ts';
 import type { Command, Outcome } from '../line/command.ts';
@@ -23,8 +25,6 @@ const DEVELOPER = { developer: { value: 'ID', text: 'the developer' } } satisfie
 const PAGE = 1000;
 
 const parametersOf = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-const fill = (path: string, values: Readonly<Record<string, string | undefined>>): string =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
 
 /** Makes options of fields; a field that can be null also gets an option with `--no-`. */
 function optionsOf(fields: Readonly<Record<string, Field>>): Options {
@@ -54,13 +54,21 @@ async function bodyOf(
   return body;
 }
 
+const requestOf = (
+  operation: Verb['operation'],
+  values: Readonly<Record<string, string | undefined>>,
+): { method: string; path: string } => {
+  const { method, path } = ADMIN_OPERATIONS[operation];
+  return { method, path: fillPath(path, values) };
+};
+
 interface Call {
   resource: Resource;
   verb: Verb;
   given: Given;
   administration: Administration;
   terminal: Terminal;
-  path: string;
+  request: { method: string; path: string };
   /** The action in words, for error messages. */
   what: string;
   body: Record<string, unknown> | undefined;
@@ -84,7 +92,7 @@ const queryOf = ({
 
 /** Lists the first rows; each page says where the next one begins. */
 async function listFirst(parts: Call): Promise<Outcome> {
-  const { resource, verb, given, administration, path, what } = parts;
+  const { resource, verb, given, administration, request, what } = parts;
   const key = verb.list ?? '';
   const limit = given.text('limit');
   const wanted = limit === undefined ? (verb.first ?? 0) : readWhole('limit', limit);
@@ -92,7 +100,7 @@ async function listFirst(parts: Call): Promise<Outcome> {
   let isWhole: boolean;
   let query: Record<string, string | number | undefined> = { ...queryOf(parts), limit: Math.min(wanted, PAGE) };
   for (;;) {
-    const { body, next } = await administration.page(what, { method: 'GET', path, query });
+    const { body, next } = await administration.page(what, { ...request, query });
     rows.push(...((body as Record<string, unknown>)[key] as Row[]));
     isWhole = !next;
     if (rows.length >= wanted || !next) break;
@@ -103,12 +111,12 @@ async function listFirst(parts: Call): Promise<Outcome> {
 }
 
 async function list(parts: Call): Promise<Outcome> {
-  const { resource, verb, administration, path, what } = parts;
+  const { resource, verb, administration, request, what } = parts;
   const key = verb.list ?? '';
   const rows: Row[] = [];
   for (;;) {
     const query = verb.whole ? queryOf(parts) : { offset: rows.length, limit: PAGE };
-    const page = (await administration.request(what, { method: 'GET', path, query })) as Record<string, unknown>;
+    const page = (await administration.request(what, { ...request, query })) as Record<string, unknown>;
     const found = page[key] as Row[];
     rows.push(...found);
     if (verb.whole || found.length === 0 || rows.length >= Number(page['total'])) break;
@@ -130,9 +138,9 @@ async function upload({ resource, verb, given, administration, terminal, body }:
     if (value === undefined) throw new UsageError(`--${name}`, `is needed: ${file.name} does not contain it`);
   }
   const label = `${names.package} ${names.version}`;
-  const registering = { method: 'PUT', path: fill(verb.registerPath ?? '', names), body };
-  const record = (await administration.request(`register ${label}`, registering)) as Row;
-  const asking = { method: verb.method, path: fill(verb.path, names) };
+  const registering = requestOf(verb.registers ?? verb.operation, names);
+  const record = (await administration.request(`register ${label}`, { ...registering, body })) as Row;
+  const asking = requestOf(verb.operation, names);
   const urls = (await administration.request(`get an upload URL for ${label}`, asking)) as {
     urlList: { uploadUrl: string }[];
   };
@@ -142,10 +150,10 @@ async function upload({ resource, verb, given, administration, terminal, body }:
 }
 
 async function call(parts: Call): Promise<Outcome> {
-  const { verb, given, administration, path, what, body } = parts;
+  const { verb, given, administration, request, what, body } = parts;
   const flags = Object.keys(verb.flags ?? {}).filter((name) => given.flag(name));
   const query = { ...queryOf(parts), ...Object.fromEntries(flags.map((name) => [name, 'true'])) };
-  const answer = await administration.request(what, { method: verb.method, path, query, body });
+  const answer = await administration.request(what, { ...request, query, body });
   const record = answer as Row | undefined;
   const done = oneLine(`${verb.done ?? 'done'}: ${given.positionals.join(' ')}`);
   const text: Text = (look) =>
@@ -158,10 +166,11 @@ const argumentOf = (word: string): Argument =>
   word.startsWith('[') ? { name: word.slice(1, -1), optional: true } : { name: word };
 
 function commandOf(resource: Resource, verb: Verb): Command {
-  const { fields = {}, arguments: named = {}, kind, method } = verb;
+  const { fields = {}, arguments: named = {}, kind } = verb;
+  const { method, path } = ADMIN_OPERATIONS[verb.operation];
   const isUpload = kind === 'upload';
   const targets = Object.values(named);
-  const parameters = parametersOf(verb.path);
+  const parameters = parametersOf(path);
   const belongs = !isUpload && parameters.some((name) => name === 'developerId' && !targets.includes(name));
   const options: Options = {
     ...(belongs && DEVELOPER),
@@ -208,7 +217,7 @@ function commandOf(resource: Resource, verb: Verb): Command {
         given,
         administration,
         terminal,
-        path: fill(verb.path, values),
+        request: requestOf(verb.operation, values),
         what,
         body,
         asked,

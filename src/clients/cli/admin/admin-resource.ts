@@ -1,3 +1,4 @@
+import type { AdminOperations } from '../../client/admin-operations.ts';
 import type { Option } from '../line/options.ts';
 import { type Column, fieldText, timeText } from '../show/table.ts';
 
@@ -18,8 +19,7 @@ export interface Verb {
   verb: string;
   summary: string;
   about?: string;
-  method: string;
-  path: string;
+  operation: keyof AdminOperations;
   /**
    * The arguments of the command in order, each with the parameter that it sets: a `{parameter}` of the path, a field
    * of the body, or for GET a parameter of the query. An argument in brackets is optional. The developerId of a path is
@@ -42,8 +42,8 @@ export interface Verb {
   columns?: readonly Column<Row>[];
   /** True when the list is answered whole, without pages. */
   whole?: true;
-  /** The path of a PUT before an upload, which registers the version with its fields. */
-  registerPath?: string;
+  /** The operation before an upload, which registers the version with its fields. */
+  registers?: keyof AdminOperations;
   /** The text that reports success, in the past tense. */
   done?: string;
   /** An additional text for people, after the answer. */

@@ -1,3 +1,4 @@
+import type { AdminOperations } from '../../client/admin-operations.ts';
 import { column, date, type Field, flexible, type Resource, SHOWN_ONCE, type Verb } from './admin-resource.ts';
 import { AUDIT } from './audit-resource.ts';
 import { DEVICES } from './device-resource.ts';
@@ -32,7 +33,15 @@ const VERSION = { PACKAGE: 'package', VERSION: 'version' };
 /** System packages and firmware, both distributed by the service itself, have the same operations. */
 const software = (
   resource: string,
-  { thing, path, list, example, file }: Record<'thing' | 'path' | 'list' | 'example' | 'file', string>,
+  {
+    thing,
+    list,
+    example,
+    file,
+    operations,
+  }: Record<'thing' | 'list' | 'example' | 'file', string> & {
+    operations: Record<'list' | 'put' | 'remove' | 'issueUrl', keyof AdminOperations>;
+  },
 ): Resource => ({
   resource,
   columns: SOFTWARE_COLUMNS,
@@ -40,8 +49,7 @@ const software = (
     {
       verb: 'list',
       summary: `Lists ${thing} with their versions`,
-      method: 'GET',
-      path,
+      operation: operations.list,
       kind: 'list',
       list,
       examples: [`lapel admin ${resource} list`],
@@ -49,8 +57,7 @@ const software = (
     {
       verb: 'put',
       summary: 'Registers a version, or changes its display name and description',
-      method: 'PUT',
-      path: `${path}/{package}/versions/{version}`,
+      operation: operations.put,
       arguments: VERSION,
       fields: TEXTS,
       examples: [
@@ -61,8 +68,7 @@ const software = (
     {
       verb: 'delete',
       summary: 'Deletes a version and its file',
-      method: 'DELETE',
-      path: `${path}/{package}/versions/{version}`,
+      operation: operations.remove,
       arguments: VERSION,
       done: 'deleted',
       examples: [`lapel admin ${resource} delete ${example}`],
@@ -70,10 +76,9 @@ const software = (
     {
       verb: 'upload',
       summary: 'Registers a version and uploads its file',
-      method: 'POST',
-      path: `${path}/{package}/versions/{version}/binaries`,
+      operation: operations.issueUrl,
       kind: 'upload',
-      registerPath: `${path}/{package}/versions/{version}`,
+      registers: operations.put,
       fields: TEXTS,
       examples: [`lapel admin ${resource} upload ${file}`],
     },
@@ -96,8 +101,7 @@ export const RESOURCES: readonly Resource[] = [
       {
         verb: 'create',
         summary: 'Creates a developer; without a device limit there is no contract',
-        method: 'POST',
-        path: '/admin/v1/developers',
+        operation: 'createDeveloper',
         arguments: { '[DEVELOPER]': 'developerId' },
         fields: { name: NAME, 'device-limit': LIMIT },
         examples: ['lapel admin developer create acme --name Acme --device-limit 10'],
@@ -105,8 +109,7 @@ export const RESOURCES: readonly Resource[] = [
       {
         verb: 'list',
         summary: 'Lists all developers',
-        method: 'GET',
-        path: '/admin/v1/developers',
+        operation: 'listDevelopers',
         kind: 'list',
         list: 'developers',
         examples: ['lapel admin developer list', 'lapel admin developer list --json | jq .total'],
@@ -114,16 +117,14 @@ export const RESOURCES: readonly Resource[] = [
       {
         verb: 'show',
         summary: 'Shows a developer with its contract and usage',
-        method: 'GET',
-        path: '/admin/v1/developers/{developerId}',
+        operation: 'readDeveloper',
         arguments: { DEVELOPER: 'developerId' },
         examples: ['lapel admin developer show acme'],
       },
       {
         verb: 'update',
         summary: 'Changes the name or the contract of a developer',
-        method: 'PATCH',
-        path: '/admin/v1/developers/{developerId}',
+        operation: 'updateDeveloper',
         arguments: { DEVELOPER: 'developerId' },
         fields: {
           name: NAME,
@@ -137,8 +138,7 @@ export const RESOURCES: readonly Resource[] = [
       {
         verb: 'delete',
         summary: 'Deletes a developer who has no applications, devices and packages',
-        method: 'DELETE',
-        path: '/admin/v1/developers/{developerId}',
+        operation: 'deleteDeveloper',
         arguments: { DEVELOPER: 'developerId' },
         done: 'deleted',
         examples: ['lapel admin developer delete acme'],
@@ -158,8 +158,7 @@ export const RESOURCES: readonly Resource[] = [
       {
         verb: 'create',
         summary: 'Creates an application of a developer, and shows its secret',
-        method: 'POST',
-        path: '/admin/v1/developers/{developerId}/applications',
+        operation: 'createApplication',
         arguments: { '[APPLICATION]': 'applicationId' },
         fields: { name: NAME },
         note: 'The secret is shown only now, and never again; lapel login stores it.',
@@ -168,8 +167,7 @@ export const RESOURCES: readonly Resource[] = [
       {
         verb: 'list',
         summary: 'Lists the applications of all developers, or of one; times are in UTC',
-        method: 'GET',
-        path: '/admin/v1/applications',
+        operation: 'listAllApplications',
         kind: 'list',
         list: 'applications',
         first: Number.POSITIVE_INFINITY,
@@ -179,8 +177,7 @@ export const RESOURCES: readonly Resource[] = [
       {
         verb: 'show',
         summary: 'Shows an application: its settings, the age of its key, its number of activated devices',
-        method: 'GET',
-        path: '/admin/v1/applications/{applicationId}',
+        operation: 'readApplication',
         arguments: { APPLICATION: 'applicationId' },
         examples: ['lapel admin application show patrol'],
       },
@@ -188,8 +185,7 @@ export const RESOURCES: readonly Resource[] = [
         verb: 'secret',
         summary: 'Replaces the secret of an application; the old one becomes invalid at once',
         about: 'Access tokens that were issued for the old secret become invalid, too.',
-        method: 'POST',
-        path: '/admin/v1/applications/{applicationId}/secret',
+        operation: 'replaceSecret',
         arguments: { APPLICATION: 'applicationId' },
         note: SHOWN_ONCE,
         examples: ['lapel admin application secret patrol'],
@@ -197,8 +193,7 @@ export const RESOURCES: readonly Resource[] = [
       {
         verb: 'delete',
         summary: 'Deletes an application without activated devices; its tokens become invalid',
-        method: 'DELETE',
-        path: '/admin/v1/applications/{applicationId}',
+        operation: 'deleteApplication',
         arguments: { APPLICATION: 'applicationId' },
         done: 'deleted',
         examples: ['lapel admin application delete patrol'],
@@ -210,17 +205,27 @@ export const RESOURCES: readonly Resource[] = [
   PACKAGES,
   software('system-package', {
     thing: 'system packages',
-    path: '/admin/v1/system-packages',
     list: 'systemPackages',
     example: 'com.lapel.launcher 2.0.0',
     file: 'launcher-2.0.0.apk',
+    operations: {
+      list: 'listSystemPackages',
+      put: 'putSystemPackage',
+      remove: 'removeSystemPackage',
+      issueUrl: 'issueSystemPackageUrl',
+    },
   }),
   software('firmware', {
     thing: 'firmware packages',
-    path: '/admin/v1/firmware',
     list: 'firmwareVersions',
     example: 'com.lapel.firmware 9.2.0',
     file: 'camera-9.2.0.img --package com.lapel.firmware --version 9.2.0',
+    operations: {
+      list: 'listFirmwareVersions',
+      put: 'putFirmware',
+      remove: 'removeFirmware',
+      issueUrl: 'issueFirmwareUrl',
+    },
   }),
   SESSION,
   SEARCH,
@@ -241,8 +246,7 @@ export const RESOURCES: readonly Resource[] = [
       {
         verb: 'list',
         summary: 'Lists uploads whose file differs from its registration',
-        method: 'GET',
-        path: '/admin/v1/binary-warnings',
+        operation: 'listBinaryWarnings',
         kind: 'list',
         list: 'warnings',
         examples: ['lapel admin binary-warning list'],

@@ -19,8 +19,7 @@ export const AUDIT: Resource = {
       summary: 'Lists who changed what, the newest first; times are in UTC',
       about:
         'The audit log has every change through administration, and the changes that applications make to their settings, keys, packages, versions and distributions. Commands to devices are recorded as transactions instead. Entries are kept for 400 days.',
-      method: 'GET',
-      path: '/admin/v1/audit',
+      operation: 'listAudit',
       kind: 'list',
       list: 'entries',
       first: 100,

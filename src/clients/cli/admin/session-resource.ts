@@ -13,8 +13,7 @@ export const SESSION: Resource = {
     {
       verb: 'list',
       summary: 'Lists the sessions of the console',
-      method: 'GET',
-      path: '/admin/v1/sessions',
+      operation: 'listSessions',
       kind: 'list',
       list: 'sessions',
       whole: true,
@@ -23,8 +22,7 @@ export const SESSION: Resource = {
     {
       verb: 'end',
       summary: 'Ends a session of the console',
-      method: 'DELETE',
-      path: '/admin/v1/sessions/{sessionId}',
+      operation: 'endSession',
       arguments: { SESSION: 'sessionId' },
       done: 'ended',
       examples: ['lapel admin session end session_0199f0a2b3c4d5e6f708192a3b4c5d6e'],

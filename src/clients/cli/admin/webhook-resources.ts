@@ -18,8 +18,7 @@ export const RECEIVERS: Resource = {
     {
       verb: 'list',
       summary: 'Lists the receivers of webhooks and their states; times are in UTC',
-      method: 'GET',
-      path: '/admin/v1/receivers',
+      operation: 'listReceivers',
       kind: 'list',
       list: 'receivers',
       first: 1000,
@@ -48,8 +47,7 @@ export const DELIVERIES: Resource = {
     {
       verb: 'list',
       summary: 'Lists webhook deliveries of all applications, the newest first; times are in UTC',
-      method: 'GET',
-      path: '/admin/v1/deliveries',
+      operation: 'listAllDeliveries',
       kind: 'list',
       list: 'deliveries',
       first: 100,
@@ -78,16 +76,14 @@ export const DELIVERIES: Resource = {
     {
       verb: 'show',
       summary: 'Shows a delivery with its body and the results of its failed attempts',
-      method: 'GET',
-      path: '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}',
+      operation: 'readDelivery',
       arguments: { APPLICATION: 'applicationId', DELIVERY: 'deliveryId' },
       examples: ['lapel admin delivery show patrol msg_01a1febf1ef712cc23793580c1b6dbbc'],
     },
     {
       verb: 'redeliver',
       summary: 'Sends a delivery again, whatever its state',
-      method: 'POST',
-      path: '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}/redeliver',
+      operation: 'redeliverOne',
       arguments: { APPLICATION: 'applicationId', DELIVERY: 'deliveryId' },
       done: 'sent again',
       examples: ['lapel admin delivery redeliver patrol msg_01a1febf1ef712cc23793580c1b6dbbc'],
@@ -95,8 +91,7 @@ export const DELIVERIES: Resource = {
     {
       verb: 'redeliver-range',
       summary: 'Sends deliveries of an application again: those given up, or those of --status',
-      method: 'POST',
-      path: '/admin/v1/applications/{applicationId}/deliveries/redeliver',
+      operation: 'redeliverSome',
       arguments: { APPLICATION: 'applicationId' },
       fields: {
         since: {
@@ -115,8 +110,7 @@ export const DELIVERIES: Resource = {
     {
       verb: 'test',
       summary: 'Sends a test event to the URL of a setting',
-      method: 'POST',
-      path: '/admin/v1/applications/{applicationId}/webhooks/test',
+      operation: 'testReceiver',
       arguments: { APPLICATION: 'applicationId', SETTING: 'setting' },
       examples: ['lapel admin delivery test patrol deviceEvent'],
     },

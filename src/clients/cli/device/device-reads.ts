@@ -1,4 +1,4 @@
-import type { Operations } from '../../client/operations.ts';
+import { type Operations, TRANSACTION_OPERATIONS } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
@@ -150,10 +150,6 @@ export function transactionDetail({ error, warning, progress, status, result }: 
 }
 
 export const TRANSACTION_STATES = ['queued', 'delivered', 'processing', 'succeeded', 'failed', 'cancelled'];
-export const OPERATION_NAMES =
-  'activate deactivate setApn setWifi setLanguage getConnectivityState setConnectivityState listConnectivity pairBluetooth installSoftware updateFirmware'.split(
-    ' ',
-  );
 
 export const deviceTransactions: Command = {
   name: 'device transactions',
@@ -161,7 +157,7 @@ export const deviceTransactions: Command = {
   summary: 'Lists the transactions of a device, the newest first; or shows one in full',
   options: {
     status: { value: 'S', choices: TRANSACTION_STATES, text: 'only transactions in this state' },
-    operation: { value: 'O', choices: OPERATION_NAMES, text: 'only transactions of this operation' },
+    operation: { value: 'O', choices: TRANSACTION_OPERATIONS, text: 'only transactions of this operation' },
     limit: { ...LIMIT, text: 'show at most N rows (20; 0: all)' },
     ...APPLICATION_OPTIONS,
   },

@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { adminRequest } from '../../client/admin-request.ts';
 import { LapelError } from '../../client/lapel-error.ts';
 import type { Administration } from '../account/access.ts';
 
@@ -21,11 +22,11 @@ const SILENCE_MILLISECONDS = 120_000;
  * refuses the whole request, and the network's error when the connection breaks.
  */
 export function openImportRequest({ baseUrl, headers: own }: Administration, developerId: string) {
-  const path = `/admin/v1/developers/${encodeURIComponent(developerId)}/devices/import`;
+  const { method, path } = adminRequest('importDevices', { developerId });
   const url = new URL(baseUrl + path);
   const headers = { ...own, 'content-type': NDJSON, accept: NDJSON };
   const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
-    method: 'POST',
+    method,
     headers,
     agent: false,
   });
@@ -40,7 +41,7 @@ export function openImportRequest({ baseUrl, headers: own }: Administration, dev
     if (answer.statusCode !== 200) {
       const said = await text(answer);
       const requestId = answer.headers['x-request-id'];
-      throw new LapelError(`POST ${path}`, {
+      throw new LapelError(`${method} ${path}`, {
         status: answer.statusCode ?? 0,
         body: parse(said),
         requestId: typeof requestId === 'string' ? requestId : null,

@@ -1,4 +1,5 @@
 import { LapelError } from '../../client/lapel-error.ts';
+import { TOKEN_REQUEST } from '../../client/operations.ts';
 import { ADVICE } from './advice.ts';
 import { oneLine } from './plain-text.ts';
 
@@ -36,8 +37,6 @@ export class Failure extends Error {
   }
 }
 
-const TOKEN_REQUEST = 'POST /api/v1/authenticate';
-
 /** The reason why nobody answered: the network error behind the error of fetch. */
 export function networkReason(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : (error as Error);
@@ -53,7 +52,7 @@ export function toFailure(error: unknown, at: { what: string; baseUrl: string; o
   const { what, baseUrl, option } = at;
   if (error instanceof LapelError) {
     const { status, reason, details, requestId, request } = error;
-    const isToken = request === TOKEN_REQUEST;
+    const isToken = request === `${TOKEN_REQUEST.method} ${TOKEN_REQUEST.path}`;
     const advice = isToken && status === 401 ? ADVICE['unknown application or wrong secret'] : ADVICE[reason];
     const failed = isToken ? `get an access token (to ${what})` : what;
     return new Failure(`cannot ${failed}: ${status} ${reason} (${request})`, {

@@ -35,3 +35,13 @@ export const DEPRECATED_URL_SETTINGS = [${old.map(quoted).join(', ')}] as const;
     : ''
 }`;
 }
+
+/** Makes the TypeScript text of the names of the operations of devices, from the schema. */
+export function operationNames(): string {
+  const { enum: names } = read('common/operation') as { enum: string[] };
+  return `/** The operations that a transaction carries out on its device. */
+export const TRANSACTION_OPERATIONS = [
+${names.map((name) => `  ${quoted(name)},`).join('\n')}
+] as const;
+`;
+}

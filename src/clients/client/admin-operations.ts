@@ -1,0 +1,173 @@
+// Generated from schemas/openapi-admin.yaml by `npm run generate`; edit that instead.
+// biome-ignore-all format: a table is read by its rows
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+
+/** Every operation of administration, with its input and its answer. */
+export interface AdminOperations {
+  /** Create a developer. */
+  createDeveloper: { input: { body: SchemaTypes['admin/developer-create'] }; answer: SchemaTypes['admin/developer'] };
+  /** List the developers. */
+  listDevelopers: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/developer-list'] };
+  /** Read a developer. */
+  readDeveloper: { input: { developerId: string }; answer: SchemaTypes['admin/developer-details'] };
+  /** Change the name or the contract of a developer. */
+  updateDeveloper: { input: { developerId: string; body: SchemaTypes['admin/developer-update'] }; answer: SchemaTypes['admin/developer'] };
+  /** Delete a developer. */
+  deleteDeveloper: { input: { developerId: string }; answer: undefined };
+  /** Create an application. */
+  createApplication: { input: { developerId: string; body: SchemaTypes['admin/application-create'] }; answer: SchemaTypes['admin/application-created'] };
+  /** List the applications of a developer. */
+  listApplications: { input: { developerId: string; query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/application-list'] };
+  /** List the applications of all developers. */
+  listAllApplications: { input: { query?: Partial<SchemaTypes['admin/application-row-query']> }; answer: SchemaTypes['admin/application-row-list'] };
+  /** Read an application. */
+  readApplication: { input: { applicationId: string }; answer: SchemaTypes['admin/application-row'] };
+  /** Delete an application. */
+  deleteApplication: { input: { applicationId: string }; answer: undefined };
+  /** Replace the secret of an application. */
+  replaceSecret: { input: { applicationId: string }; answer: SchemaTypes['admin/application-secret'] };
+  /** Register a device. */
+  registerDevice: { input: { developerId: string; body: SchemaTypes['admin/device-register'] }; answer: SchemaTypes['admin/device-registered'] };
+  /** Register many devices. */
+  importDevices: { input: { developerId: string }; answer: undefined };
+  /** List the devices of a developer. */
+  listDevices: { input: { developerId: string; query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/device-list'] };
+  /** Read a device. */
+  readDevice: { input: { deviceId: string }; answer: SchemaTypes['admin/device'] };
+  /** Change or move a device. */
+  updateDevice: { input: { deviceId: string; body: SchemaTypes['admin/device-update'] }; answer: SchemaTypes['admin/device'] };
+  /** Delete a device. */
+  deleteDevice: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/device-delete-query']> }; answer: undefined };
+  /** Replace the credential of a device. */
+  replaceCredential: { input: { deviceId: string; body?: SchemaTypes['admin/credential-replace'] }; answer: SchemaTypes['admin/credential-replaced'] };
+  /** List devices. */
+  listFleetDevices: { input: { query?: Partial<SchemaTypes['admin/fleet-device-query']> }; answer: SchemaTypes['common/device-row-list'] };
+  /** Read the last reported status of a device. */
+  readFleetDeviceStatus: { input: { deviceId: string }; answer: SchemaTypes['admin/device-status'] };
+  /** Read the connection of a device. */
+  readConnection: { input: { deviceId: string }; answer: SchemaTypes['admin/device-connection'] };
+  /** Close the connection of a device. */
+  closeConnection: { input: { deviceId: string }; answer: undefined };
+  /** List the transactions of a device. */
+  listFleetDeviceTransactions: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/device-transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
+  /** List transactions. */
+  listFleetTransactions: { input: { query?: Partial<SchemaTypes['admin/transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
+  /** Cancel many transactions. */
+  cancelFleetTransactions: { input: { body: SchemaTypes['admin/transactions-cancel'] }; answer: SchemaTypes['admin/transactions-cancelled'] };
+  /** Read a transaction. */
+  readFleetTransaction: { input: { transactionId: number }; answer: SchemaTypes['common/transaction-detail'] };
+  /** Cancel a transaction. */
+  cancelFleetTransaction: { input: { transactionId: number }; answer: undefined };
+  /** List the packages of all developers and of the service. */
+  listAllPackages: { input: { query?: Partial<SchemaTypes['admin/package-row-query']> }; answer: SchemaTypes['admin/package-row-list'] };
+  /** Read a package. */
+  readAnyPackage: { input: { package: string; query?: Partial<SchemaTypes['admin/line-query']> }; answer: SchemaTypes['admin/package-row'] };
+  /** List the versions of a package. */
+  listAnyVersions: { input: { package: string; query?: Partial<SchemaTypes['admin/version-row-query']> }; answer: SchemaTypes['admin/version-row-list'] };
+  /** List the devices of a version. */
+  listAnyInstallations: { input: { package: string; version: string; query?: Partial<SchemaTypes['admin/installation-query']> }; answer: SchemaTypes['common/installations'] };
+  /** List uploads that differ from their registration. */
+  listBinaryWarnings: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/binary-warning-list'] };
+  /** List system packages. */
+  listSystemPackages: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/system-package-list'] };
+  /** Register or change a version of system packages. */
+  putSystemPackage: { input: { package: string; version: string; body?: SchemaTypes['admin/service-software-put'] }; answer: SchemaTypes['admin/service-software-version'] };
+  /** Delete a version of system packages. */
+  removeSystemPackage: { input: { package: string; version: string }; answer: undefined };
+  /** Issue a URL to upload a version of system packages. */
+  issueSystemPackageUrl: { input: { package: string; version: string }; answer: SchemaTypes['rest/upload-urls'] };
+  /** List firmware. */
+  listFirmwareVersions: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/firmware-version-list'] };
+  /** Register or change a version of firmware. */
+  putFirmware: { input: { package: string; version: string; body?: SchemaTypes['admin/service-software-put'] }; answer: SchemaTypes['admin/service-software-version'] };
+  /** Delete a version of firmware. */
+  removeFirmware: { input: { package: string; version: string }; answer: undefined };
+  /** Issue a URL to upload a version of firmware. */
+  issueFirmwareUrl: { input: { package: string; version: string }; answer: SchemaTypes['rest/upload-urls'] };
+  /** List sessions of the console. */
+  listSessions: { input: object; answer: SchemaTypes['admin/console-session-list'] };
+  /** End a session of the console. */
+  endSession: { input: { sessionId: string }; answer: undefined };
+  /** Show the fleet in figures. */
+  readSummary: { input: object; answer: SchemaTypes['admin/fleet-summary'] };
+  /** Count devices in groups. */
+  readBreakdown: { input: { query?: Partial<SchemaTypes['admin/fleet-breakdown-query']> }; answer: SchemaTypes['admin/fleet-breakdown'] };
+  /** Show the figures over time. */
+  readHistory: { input: { query?: Partial<SchemaTypes['admin/fleet-history-query']> }; answer: SchemaTypes['admin/fleet-history'] };
+  /** List the receivers of webhooks. */
+  listReceivers: { input: { query?: Partial<SchemaTypes['admin/receiver-query']> }; answer: SchemaTypes['admin/receiver-list'] };
+  /** List webhooks of all applications. */
+  listAllDeliveries: { input: { query?: Partial<SchemaTypes['admin/delivery-query']> }; answer: SchemaTypes['common/delivery-row-list'] };
+  /** Show a webhook. */
+  readDelivery: { input: { applicationId: string; deliveryId: string }; answer: SchemaTypes['common/delivery-detail'] };
+  /** Send a webhook again. */
+  redeliverOne: { input: { applicationId: string; deliveryId: string }; answer: undefined };
+  /** Send the webhooks of a range of time again. */
+  redeliverSome: { input: { applicationId: string; body: SchemaTypes['admin/redelivery-range'] }; answer: SchemaTypes['rest/redelivered'] };
+  /** Send a test event. */
+  testReceiver: { input: { applicationId: string; body: SchemaTypes['rest/webhook-test'] }; answer: SchemaTypes['rest/webhook-test-sent'] };
+  /** List the entries of the audit log. */
+  listAudit: { input: { query?: Partial<SchemaTypes['admin/audit-query']> }; answer: SchemaTypes['admin/audit-list'] };
+  /** List the settings of the service. */
+  listSettings: { input: object; answer: SchemaTypes['admin/setting-list'] };
+  /** Search by identifier or name. */
+  search: { input: { query?: Partial<SchemaTypes['admin/search-query']> }; answer: SchemaTypes['admin/search-results'] };
+}
+
+/** The method and the path of each operation. */
+export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: string; path: string }>> = {
+  createDeveloper: { method: 'POST', path: '/admin/v1/developers' },
+  listDevelopers: { method: 'GET', path: '/admin/v1/developers' },
+  readDeveloper: { method: 'GET', path: '/admin/v1/developers/{developerId}' },
+  updateDeveloper: { method: 'PATCH', path: '/admin/v1/developers/{developerId}' },
+  deleteDeveloper: { method: 'DELETE', path: '/admin/v1/developers/{developerId}' },
+  createApplication: { method: 'POST', path: '/admin/v1/developers/{developerId}/applications' },
+  listApplications: { method: 'GET', path: '/admin/v1/developers/{developerId}/applications' },
+  listAllApplications: { method: 'GET', path: '/admin/v1/applications' },
+  readApplication: { method: 'GET', path: '/admin/v1/applications/{applicationId}' },
+  deleteApplication: { method: 'DELETE', path: '/admin/v1/applications/{applicationId}' },
+  replaceSecret: { method: 'POST', path: '/admin/v1/applications/{applicationId}/secret' },
+  registerDevice: { method: 'POST', path: '/admin/v1/developers/{developerId}/devices' },
+  importDevices: { method: 'POST', path: '/admin/v1/developers/{developerId}/devices/import' },
+  listDevices: { method: 'GET', path: '/admin/v1/developers/{developerId}/devices' },
+  readDevice: { method: 'GET', path: '/admin/v1/devices/{deviceId}' },
+  updateDevice: { method: 'PATCH', path: '/admin/v1/devices/{deviceId}' },
+  deleteDevice: { method: 'DELETE', path: '/admin/v1/devices/{deviceId}' },
+  replaceCredential: { method: 'POST', path: '/admin/v1/devices/{deviceId}/credential' },
+  listFleetDevices: { method: 'GET', path: '/admin/v1/devices' },
+  readFleetDeviceStatus: { method: 'GET', path: '/admin/v1/devices/{deviceId}/status' },
+  readConnection: { method: 'GET', path: '/admin/v1/devices/{deviceId}/connection' },
+  closeConnection: { method: 'DELETE', path: '/admin/v1/devices/{deviceId}/connection' },
+  listFleetDeviceTransactions: { method: 'GET', path: '/admin/v1/devices/{deviceId}/transactions' },
+  listFleetTransactions: { method: 'GET', path: '/admin/v1/transactions' },
+  cancelFleetTransactions: { method: 'POST', path: '/admin/v1/transactions/cancel' },
+  readFleetTransaction: { method: 'GET', path: '/admin/v1/transactions/{transactionId}' },
+  cancelFleetTransaction: { method: 'DELETE', path: '/admin/v1/transactions/{transactionId}' },
+  listAllPackages: { method: 'GET', path: '/admin/v1/packages' },
+  readAnyPackage: { method: 'GET', path: '/admin/v1/packages/{package}' },
+  listAnyVersions: { method: 'GET', path: '/admin/v1/packages/{package}/versions' },
+  listAnyInstallations: { method: 'GET', path: '/admin/v1/packages/{package}/versions/{version}/installations' },
+  listBinaryWarnings: { method: 'GET', path: '/admin/v1/binary-warnings' },
+  listSystemPackages: { method: 'GET', path: '/admin/v1/system-packages' },
+  putSystemPackage: { method: 'PUT', path: '/admin/v1/system-packages/{package}/versions/{version}' },
+  removeSystemPackage: { method: 'DELETE', path: '/admin/v1/system-packages/{package}/versions/{version}' },
+  issueSystemPackageUrl: { method: 'POST', path: '/admin/v1/system-packages/{package}/versions/{version}/binaries' },
+  listFirmwareVersions: { method: 'GET', path: '/admin/v1/firmware' },
+  putFirmware: { method: 'PUT', path: '/admin/v1/firmware/{package}/versions/{version}' },
+  removeFirmware: { method: 'DELETE', path: '/admin/v1/firmware/{package}/versions/{version}' },
+  issueFirmwareUrl: { method: 'POST', path: '/admin/v1/firmware/{package}/versions/{version}/binaries' },
+  listSessions: { method: 'GET', path: '/admin/v1/sessions' },
+  endSession: { method: 'DELETE', path: '/admin/v1/sessions/{sessionId}' },
+  readSummary: { method: 'GET', path: '/admin/v1/fleet/summary' },
+  readBreakdown: { method: 'GET', path: '/admin/v1/fleet/breakdown' },
+  readHistory: { method: 'GET', path: '/admin/v1/fleet/history' },
+  listReceivers: { method: 'GET', path: '/admin/v1/receivers' },
+  listAllDeliveries: { method: 'GET', path: '/admin/v1/deliveries' },
+  readDelivery: { method: 'GET', path: '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}' },
+  redeliverOne: { method: 'POST', path: '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}/redeliver' },
+  redeliverSome: { method: 'POST', path: '/admin/v1/applications/{applicationId}/deliveries/redeliver' },
+  testReceiver: { method: 'POST', path: '/admin/v1/applications/{applicationId}/webhooks/test' },
+  listAudit: { method: 'GET', path: '/admin/v1/audit' },
+  listSettings: { method: 'GET', path: '/admin/v1/settings' },
+  search: { method: 'GET', path: '/admin/v1/search' },
+};

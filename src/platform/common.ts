@@ -1,0 +1,22 @@
+import type { Metrics } from '../metrics.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Ids } from '../runtime/ids.ts';
+import type { Log } from '../runtime/log.ts';
+import type { createParts } from '../runtime/parts.ts';
+import type { Watch } from '../runtime/watch.ts';
+import type { Contracts } from './contracts/contracts.ts';
+import type { Database } from './database/sql.ts';
+
+/** The parts that nearly every other part needs. */
+export interface Common {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  contracts: Contracts;
+  watch: Watch;
+}
+
+/** The parts of the service that are started and stopped; wiring registers them. */
+export type Parts = ReturnType<typeof createParts>;
