@@ -10,6 +10,9 @@ import type { Made, Requests } from './requests.ts';
 
 const BLUETOOTH = { query: { type: 'bluetooth' } } as const;
 
+/** Calls that take no Idempotency-Key: each one makes a transaction of its own. */
+const KEYLESS: ReadonlySet<ActionName> = new Set(['readBluetooth', 'listBluetooth']);
+
 /** One call to the service. Its parameters follow from the device and the number of the action. */
 type Call = (to: { deviceId: string; idempotencyKey: string }, action: Action) => Promise<Made | undefined>;
 
@@ -120,7 +123,14 @@ export function createActs({
           return again();
         });
         if (transactionId !== undefined && number > 0)
-          await probe({ deviceId, phase, number, transactionId, idempotencyKey: key, again });
+          await probe({
+            deviceId,
+            phase,
+            number,
+            transactionId,
+            idempotencyKey: key,
+            again: KEYLESS.has(name) ? null : again,
+          });
         return transactionId;
       }
       const transactionId = ledger.unfinishedOf(deviceId).at(-1);

@@ -1,5 +1,7 @@
+import { fillPath } from '../../src/clients/client/admin-request.ts';
 import { createLapelClient, type LapelClient } from '../../src/clients/client/lapel-client.ts';
 import { LapelError } from '../../src/clients/client/lapel-error.ts';
+import { OPERATIONS } from '../../src/clients/client/operations.ts';
 import { luhnDigit } from '../fleet/device-ids.ts';
 import type { Timers } from '../timers.ts';
 import { differences } from './differences.ts';
@@ -24,8 +26,8 @@ export interface Carried {
   readonly number: number;
   readonly transactionId: number;
   readonly idempotencyKey: string;
-  /** Makes the same call with the same key. */
-  readonly again: () => Promise<{ transactionId: number } | undefined>;
+  /** Makes the same call with the same key; null if the operation takes no key. */
+  readonly again: (() => Promise<{ transactionId: number } | undefined>) | null;
 }
 
 interface Answer {
@@ -38,7 +40,8 @@ interface Answer {
 interface Probe {
   readonly name: string;
   readonly wanted: (carried: Carried) => Answer;
-  readonly play: (carried: Carried) => Promise<unknown>;
+  /** Undefined if the call cannot be followed by this probe. */
+  readonly play: (carried: Carried) => Promise<unknown> | undefined;
 }
 
 /** The answer of a call; undefined if the service was busy or away, which says nothing about the probe. */
@@ -79,13 +82,13 @@ export function createProbes({
     {
       name: 'an Idempotency-Key that is repeated with the same request',
       wanted: ({ transactionId }) => ({ status: 200, transactionId }),
-      play: ({ again }) => again(),
+      play: ({ again }) => again?.(),
     },
     {
       name: 'an Idempotency-Key that is repeated with another request',
       wanted: refusal(422, 'IDEMPOTENCY_KEY_REUSED'),
-      play: ({ deviceId, idempotencyKey }) =>
-        lapel.setLanguage({ deviceId, idempotencyKey, body: { lang: OTHER_LANGUAGE } }),
+      play: ({ deviceId, idempotencyKey, again }) =>
+        again ? lapel.setLanguage({ deviceId, idempotencyKey, body: { lang: OTHER_LANGUAGE } }) : undefined,
     },
     {
       name: 'a call with a token that lacks the scope',
@@ -101,7 +104,7 @@ export function createProbes({
       name: 'a call with a forged token',
       wanted: refusal(401, 'TOKEN_INVALID'),
       play: async ({ deviceId }) => {
-        const path = `/v1/applications/${encodeURIComponent(applicationId)}/devices/${deviceId}/status`;
+        const path = fillPath(OPERATIONS.readStatus.path, { applicationId, deviceId });
         const response = await fetch(apiUrl.replace(/\/+$/, '') + path, {
           headers: { authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' },
         });
@@ -116,7 +119,8 @@ export function createProbes({
     const { number, deviceId, transactionId, phase } = carried;
     if (number % EVERY !== seed % EVERY) return;
     const { name, wanted, play } = PROBES[Math.floor(number / EVERY) % PROBES.length]!;
-    const found = await answerOf(play(carried));
+    const playing = play(carried);
+    const found = playing && (await answerOf(playing));
     if (!found) return;
     ledger.wrong(
       { text: `the answer to ${name}`, deviceId, transactionId, phase },
