@@ -8,7 +8,10 @@ const ANSWERS_KEPT = 3;
 /** Failures that the service finds itself, before any device has the command. */
 const OF_THE_SERVICE = new Set(['DISTRIBUTION_STOPPED', 'BINARY_DELETED']);
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+const codeOf = (error: unknown): string => {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+};
 /** An administrator may deactivate a device that does not answer (contract, section 5). */
 const byAdministration = ({ operation, result }: Outcome): boolean =>
   operation === 'deactivate' && (result as { by?: unknown } | null)?.by === 'administration';
