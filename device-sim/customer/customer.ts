@@ -12,6 +12,7 @@ import { createAudit } from './audit.ts';
 import { createLedger } from './create-ledger.ts';
 import { createFollowed } from './follow.ts';
 import type { Ledger } from './ledger.ts';
+import { createProbes } from './probes.ts';
 import type { ApplicationAccess } from './provision.ts';
 import { type ReceivedWebhook, type Receiver, startReceiver } from './receiver.ts';
 import type { ReceiverFault } from './receiver-fault.ts';
@@ -112,7 +113,8 @@ export function createCustomer({
     onNoAnswer: () => receiver?.attempts.forget(),
   });
   const releases = createReleases({ lapel, applicationId, admin });
-  const acts = createActs({ lapel, applicationId, requests, releases, ledger });
+  const probe = createProbes({ lapel, apiUrl, application: { applicationId, secret }, ledger, seed, timers });
+  const acts = createActs({ lapel, applicationId, requests, releases, ledger, probe });
   const { follow, device, devices, onlineSince, onlineFor } = createFollowed({
     ledger,
     timers,
