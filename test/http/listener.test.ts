@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
 import { BODY_LIMIT } from '../../src/edge/http/read-body.ts';
@@ -191,6 +193,19 @@ t.test('draining finishes requests in flight, closes their connections, and acce
   await drained;
   await becameIdle;
   t.equal(await raw(port, 'GET /strict HTTP/1.1\r\nHost: a\r\n\r\n'), '', 'refused');
+});
+
+t.test('a connection whose answer began before the drain is closed at its end', async (t) => {
+  const { listener, port } = await start(t);
+  const agent = new Agent({ keepAlive: true });
+  t.teardown(() => agent.destroy());
+  const asked = get({ host: '127.0.0.1', port, path: '/long', agent });
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  t.equal(answer.headers.connection, 'keep-alive');
+  const drained = listener.drain();
+  answer.resume();
+  await drained; // no time has passed
+  t.ok(answer.complete);
 });
 
 t.test('a client that leaves in the middle of its body disturbs no other', async (t) => {

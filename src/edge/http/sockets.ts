@@ -94,6 +94,8 @@ export function createSockets({
     onDone(socket) {
       if (!endless.delete(socket)) work.ended();
       bounds.waits(socket);
+      // The head of this answer may have been sent before the drain, and so kept the connection for a next request.
+      if (draining) server.closeIdleConnections();
     },
     onRefused: () => metrics.httpRefused.inc({ bound: 'pipelined_requests' }),
   });
