@@ -1,12 +1,11 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { verifyWebhook, type WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
 import { deriveSeed } from '../random.ts';
 import { UsageError } from '../usage-error.ts';
 import { createFileStore, type FileStore, type WantedFile } from './file-store.ts';
+import { genuineWebhook, type ReceivedWebhook } from './genuine.ts';
 import type { ReceiverFault } from './receiver-fault.ts';
 
 const EVENTS = '/events';
@@ -17,14 +16,6 @@ const SLOW_MILLISECONDS = 3000;
 /** The largest webhook: no larger than the transaction record in it. */
 const MOST_BYTES = 1024 ** 2;
 
-export interface ReceivedWebhook {
-  /** The same in every attempt, so that a receiver can drop repetitions. */
-  readonly webhookId: string;
-  readonly event: WebhookEvent;
-  /** The signed text. */
-  readonly body: Buffer;
-}
-
 export interface Receiver extends AsyncDisposable {
   /** The URL for events and for requests for upload URLs. */
   readonly url: string;
@@ -32,26 +23,6 @@ export interface Receiver extends AsyncDisposable {
   readonly store: FileStore;
   /** Plays a fault for a share (0 to 1) of the requests of the service from now on; null ends it. */
   play(fault: ReceiverFault | null, share?: number): void;
-}
-
-function sameText(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
-/** Verifies a notification, as every receiver must before it uses the content. Throws with a sentence. */
-function verify({ headers }: IncomingMessage, body: Buffer, authenticationKey: string): ReceivedWebhook {
-  let verified: ReturnType<typeof verifyWebhook>;
-  try {
-    verified = verifyWebhook({ body, headers, authenticationKey });
-  } catch (cause) {
-    throw new Error(`webhook-signature: ${(cause as Error).message}`, { cause });
-  }
-  const expected = createHmac('sha256', authenticationKey).update(body).digest('hex');
-  if (!sameText(String(headers['x-notification-key'] ?? ''), expected)) {
-    throw new Error('x-notification-key does not match');
-  }
-  return { ...verified, body };
 }
 
 /**
@@ -100,7 +71,7 @@ export async function startReceiver({
     const body = await buffer(request);
     let received: ReceivedWebhook;
     try {
-      received = verify(request, body, authenticationKey());
+      received = genuineWebhook(request.headers, body, authenticationKey());
     } catch (error) {
       onForged((error as Error).message);
       return { status: 401 };
