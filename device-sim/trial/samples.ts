@@ -24,8 +24,6 @@ export interface Samples {
 /** A time as the service writes it: UTC with microseconds. */
 export const timeOf = (at: number): string => new Date(at).toISOString().replace('Z', '000Z');
 
-const COMMON = ['transaction', 'failure', 'bluetooth', 'custom', 'call'] as const;
-
 /**
  * `random` decides the contents. The ids contain `startedAt` (milliseconds of the Unix time), because a receiver that
  * knows the ids of an earlier run would drop the webhooks as repetitions.
@@ -68,28 +66,26 @@ export function createSamples(random: Random, startedAt: number): Samples {
     data: { macAddress: '02:00:5e:00:53:01', name: 'Headset Ü 🎧', eventId: eventId(), ...owner },
   });
 
+  const common: readonly ((owner: Owner, at: number) => Content)[] = [
+    (owner, at) => transaction(owner, at),
+    (owner, at) => transaction(owner, at, { code: 'INTERNAL', message: 'the device could not do it' }),
+    (owner, at) => bluetooth(owner, at, random() < 0.5),
+    (owner, at) => ({ type: 'custom.sos', timestamp: timeOf(at), data: { level: 1, eventId: eventId(), ...owner } }),
+    (owner, at) => ({
+      type: 'call.started',
+      timestamp: timeOf(at),
+      data: { callId: eventId(), eventId: eventId(), ...owner },
+    }),
+  ];
+
   return {
     webhookId: () => `msg_sim${startedAt.toString(36)}${String(next()).padStart(6, '0')}`,
     eventId,
     transaction: (owner, at) => transaction(owner, at),
     bluetooth,
     any(owner, at) {
-      switch (COMMON[Math.floor(random() * COMMON.length)]) {
-        case 'bluetooth':
-          return bluetooth(owner, at, random() < 0.5);
-        case 'custom':
-          return { type: 'custom.sos', timestamp: timeOf(at), data: { level: 1, eventId: eventId(), ...owner } };
-        case 'call':
-          return {
-            type: 'call.started',
-            timestamp: timeOf(at),
-            data: { callId: eventId(), eventId: eventId(), ...owner },
-          };
-        case 'failure':
-          return transaction(owner, at, { code: 'INTERNAL', message: 'the device could not do it' });
-        default:
-          return transaction(owner, at);
-      }
+      const make = common[Math.floor(random() * common.length)] ?? transaction;
+      return make(owner, at);
     },
   };
 }

@@ -90,3 +90,25 @@ t.test('without a webhook it is NOT RUN', async (t) => {
   stop();
   t.match(await done, { webhooks: 0, notRun: ['no webhook came'] });
 });
+
+t.test('a new key of the application is read when a webhook does not match the old one', async (t) => {
+  const world = await startWorld(t, { clock: createFakeClock(Date.now() * 1000) });
+  const tenant = await world.createTenant();
+  let present = tenant.authenticationKey;
+  const customer = await startOwnReceiver(t, () => present);
+  const { url, done } = begin(
+    `receiver --forward ${customer.url} --once 1 --api ${world.service.addresses.http} --application ${tenant.applicationId}`,
+    { LAPEL_APPLICATION_SECRET: tenant.secret },
+  );
+  const receiver = await url;
+  while ((await tenant.api.get(tenant.path)).body.callEvent !== receiver)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  present = (await tenant.api.post(`${tenant.path}/refresh_authkey`)).body.authenticationKey;
+  await tenant.api.post(`${tenant.path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
+  const { verdicts, unverified } = await done;
+  t.equal(unverified, 0);
+  t.strictSame(
+    verdicts.filter(({ holds }) => !holds),
+    [],
+  );
+});
