@@ -1,18 +1,16 @@
 import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
 import { peersOf } from '../model/bluetooth.ts';
 import type { Action, ActionName, Release } from './action.ts';
+import { apnsOf, languageOf, networksOf } from './call-contents.ts';
+import type { Asked } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 import type { Releases } from './releases.ts';
-import type { Requests } from './requests.ts';
+import type { Made, Requests } from './requests.ts';
 
-const LANGUAGES = ['en-US', 'ja', 'de', 'fr-CA', 'pt-BR', 'zh-Hant-TW'];
 const BLUETOOTH = { query: { type: 'bluetooth' } } as const;
 
 /** One call to the service. Its parameters follow from the device and the number of the action. */
-type Call = (
-  to: { deviceId: string; idempotencyKey: string },
-  action: Action,
-) => Promise<{ transactionId: number } | undefined>;
+type Call = (to: { deviceId: string; idempotencyKey: string }, action: Action) => Promise<Made | undefined>;
 
 /** An action that makes no transaction. */
 const silently = async (call: Promise<unknown>): Promise<undefined> => {
@@ -25,29 +23,62 @@ function releaseOf({ do: name, release }: Action): Release {
   return release;
 }
 
+/** A request with its call, and the command that it should become. */
+async function asking(
+  operation: string,
+  parameters: Asked['parameters'],
+  call: Promise<{ transactionId: number }>,
+  added: readonly string[] = [],
+): Promise<Made> {
+  const { transactionId } = await call;
+  return { transactionId, asked: { operation, parameters, added } };
+}
+
+/** The parameters of a download that the service makes at each delivery. */
+const DOWNLOAD = ['url', 'expiresAt', 'size', 'sha256'];
+
 /** The call that each action makes. */
-function callsOf(lapel: LapelClient, releases: Releases): Record<Exclude<ActionName, 'cancel'>, Call> {
+function callsOf(
+  lapel: LapelClient,
+  releases: Releases,
+  applicationId: string,
+): Record<Exclude<ActionName, 'cancel'>, Call> {
   return {
-    activate: (to) => lapel.activate({ ...to, body: {} }),
-    deactivate: (to) => lapel.deactivate(to),
-    setWifi: (to, { number }) =>
-      lapel.setWifi({ ...to, body: [{ ssid: `network ${number}`, security: 'WPA2', password: 'simulated network' }] }),
-    setApn: (to, { number }) =>
-      lapel.setApn({ ...to, body: [{ name: `carrier ${number}`, apn: `n${number}.example`, mcc: '440', mnc: '10' }] }),
-    setLanguage: (to, { number }) =>
-      lapel.setLanguage({ ...to, body: { lang: LANGUAGES[number % LANGUAGES.length] ?? 'en-US' } }),
-    readBluetooth: (to) => lapel.readConnectivity({ ...to, ...BLUETOOTH }),
-    // Mostly on, so that other operations find a Bluetooth device.
-    setBluetooth: (to, { number }) =>
-      lapel.changeConnectivity({ ...to, body: { type: 'bluetooth', enabled: number % 4 !== 0 } }),
-    listBluetooth: (to) => lapel.listConnectivity({ ...to, ...BLUETOOTH }),
-    pairBluetooth: (to, { number }) => {
-      const peers = peersOf(to.deviceId);
-      return lapel.pairBluetooth({ ...to, body: { macAddress: peers[number % peers.length]?.macAddress ?? '' } });
+    activate: (to) => asking('activate', { applicationId }, lapel.activate({ ...to, body: {} }), ['clientId']),
+    deactivate: (to) => asking('deactivate', { applicationId }, lapel.deactivate(to)),
+    setWifi(to, { number }) {
+      const body = networksOf(number);
+      return asking('setWifi', { networks: body }, lapel.setWifi({ ...to, body }));
     },
-    install: async (to, action) => lapel.installSoftware({ ...to, body: await releases.software(releaseOf(action)) }),
-    updateFirmware: async (to, action) =>
-      lapel.updateFirmware({ ...to, body: await releases.firmware(releaseOf(action)) }),
+    setApn(to, { number }) {
+      const body = apnsOf(number);
+      return asking('setApn', { apns: body }, lapel.setApn({ ...to, body }));
+    },
+    setLanguage(to, { number }) {
+      const body = { lang: languageOf(number) };
+      return asking('setLanguage', body, lapel.setLanguage({ ...to, body }));
+    },
+    readBluetooth: (to) =>
+      asking('getConnectivityState', BLUETOOTH.query, lapel.readConnectivity({ ...to, ...BLUETOOTH })),
+    setBluetooth(to, { number }) {
+      // Mostly on, so that other operations find a Bluetooth device.
+      const body = { type: 'bluetooth', enabled: number % 4 !== 0 } as const;
+      return asking('setConnectivityState', body, lapel.changeConnectivity({ ...to, body }));
+    },
+    listBluetooth: (to) => asking('listConnectivity', BLUETOOTH.query, lapel.listConnectivity({ ...to, ...BLUETOOTH })),
+    pairBluetooth(to, { number }) {
+      const peers = peersOf(to.deviceId);
+      const body = { macAddress: peers[number % peers.length]?.macAddress ?? '' };
+      return asking('pairBluetooth', body, lapel.pairBluetooth({ ...to, body }));
+    },
+    async install(to, action) {
+      const body = await releases.software(releaseOf(action));
+      return asking('installSoftware', { ...body }, lapel.installSoftware({ ...to, body }), DOWNLOAD);
+    },
+    async updateFirmware(to, action) {
+      const body = await releases.firmware(releaseOf(action));
+      return asking('updateFirmware', { ...body }, lapel.updateFirmware({ ...to, body }), DOWNLOAD);
+    },
     readStatus: ({ deviceId }) => silently(lapel.readStatus({ deviceId })),
   };
 }
@@ -60,16 +91,18 @@ export interface Acts {
 
 export function createActs({
   lapel,
+  applicationId,
   requests,
   releases,
   ledger,
 }: {
   lapel: LapelClient;
+  applicationId: string;
   requests: Requests;
   releases: Releases;
   ledger: Ledger;
 }): Acts {
-  const calls = callsOf(lapel, releases);
+  const calls = callsOf(lapel, releases, applicationId);
 
   return {
     async perform(action, deviceId, phase, due) {

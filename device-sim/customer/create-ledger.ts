@@ -1,20 +1,18 @@
 import { crc32 } from 'node:zlib';
-import { remember } from '../bounded-map.ts';
+import { aboutIn } from './about-webhook.ts';
+import { createContentBook } from './content-book.ts';
+import { remembersAnswer } from './contents.ts';
 import { addFigures, type Counts, createCounts } from './counts.ts';
 import { createDeviceBooks } from './device-books.ts';
 import { createElsewhere } from './elsewhere.ts';
-import { type Entry, newEntry } from './entry.ts';
+import { type Entry, newEntry, type Outcome } from './entry.ts';
 import { createEventBook } from './event-book.ts';
 import { createExamples } from './examples.ts';
-import { createIdMarks } from './id-marks.ts';
 import type { Ledger, Refused } from './ledger.ts';
 import { tell } from './story.ts';
+import { createTransactionBooks } from './transaction-books.ts';
 import { createTroubleBook } from './trouble-book.ts';
 
-/** How many finished transactions are remembered with all their times. */
-const DONE_KEPT = 20_000;
-/** How many commands and results are remembered for transactions whose 201 was not seen yet. */
-const EARLY_KEPT = 10_000;
 /** How many finished transactions the story of a device shows. */
 const STORY_DEPTH = 3;
 
@@ -31,21 +29,15 @@ export function createLedger({
   lateAfter?: number;
   stoodStill?: ((from: number, to: number) => number) | undefined;
 }): Ledger {
-  const open = new Map<number, Entry>();
-  const early = new Map<number, Entry>();
-  const done = new Map<number, Entry>();
-  /** The mark of the webhook that brought the result of each transaction. */
-  const finished = createIdMarks();
-  /** The transactions whose 201 was seen. */
-  const acceptedIds = createIdMarks();
   const events = createEventBook();
   const examples = createExamples();
   const devices = createDeviceBooks();
   const { book, note } = devices;
+  const books = createTransactionBooks(devices);
+  const { open, early, done, finished, acceptedIds, find, meet, another, close } = books;
   const { trouble, troubles, storyOf } = createTroubleBook({ began, devices });
   const phases = new Map<string, Counts>();
   let current = '';
-  let strangers = 0;
 
   function of(phase: string): Counts {
     const known = phases.get(phase);
@@ -53,37 +45,6 @@ export function createLedger({
     const made = createCounts();
     phases.set(phase, made);
     return made;
-  }
-
-  const find = (transactionId: number): Entry | undefined =>
-    early.get(transactionId) ?? open.get(transactionId) ?? done.get(transactionId);
-
-  /** The entry of a command or a result, which may arrive before the answer to its request. */
-  function meet(transactionId: number, deviceId: string, at: number): Entry | undefined {
-    const known = find(transactionId);
-    if (known || finished.of(transactionId) !== undefined) return known;
-    const entry = newEntry(transactionId, deviceId, at);
-    if (early.size >= EARLY_KEPT && early.values().next().value?.result) strangers += 1;
-    remember(early, transactionId, entry, EARLY_KEPT);
-    return entry;
-  }
-
-  /**
-   * Replaces a known transaction by another one with the same id: from now on commands and results belong to the new
-   * one.
-   */
-  function another(transactionId: number, deviceId: string, at: number): Entry {
-    const entry = newEntry(transactionId, deviceId, at);
-    entry.former = finished.of(transactionId) ?? 0;
-    finished.set(transactionId, 0);
-    done.delete(transactionId);
-    return entry;
-  }
-
-  function close({ transactionId, deviceId }: Entry): void {
-    open.delete(transactionId);
-    const device = book(deviceId);
-    device.open = device.open.filter((one) => one !== transactionId);
   }
 
   function double(entry: Entry, text: string, at: number): void {
@@ -105,7 +66,12 @@ export function createLedger({
     trouble('violation', entry.phase ?? current, text, at, entry);
   }
 
-  const elsewhere = createElsewhere(violation);
+  const elsewhere = createElsewhere((entry, text, at) => {
+    of(entry.phase ?? current).add('wrong');
+    violation(entry, text, at);
+  });
+
+  const contents = createContentBook({ of, phase: () => current, find, trouble });
 
   /** A new transaction got the id of another one. Their results cannot be told apart. */
   function reuse(entry: Entry, at: number): void {
@@ -137,7 +103,8 @@ export function createLedger({
     if (phase === null || !result) return;
     const counts = of(phase);
     close(entry);
-    remember(done, transactionId, entry, DONE_KEPT);
+    books.finish(entry);
+    contents.result(entry, result.at);
     if (result.status === 'succeeded' || result.status === 'failed' || result.status === 'cancelled')
       counts.add(result.status);
     if (result.status === 'failed') examples.failed(entry);
@@ -156,9 +123,11 @@ export function createLedger({
     {
       transactionId,
       deviceId,
+      operation,
       status,
+      result,
       error,
-    }: { transactionId: number; deviceId: string; status: string; error: { code: string } | null },
+    }: { transactionId: number; deviceId: string; error: { code: string } | null } & Omit<Outcome, 'error'>,
     { webhookId, body }: { webhookId: string; body: Uint8Array },
     at: number,
   ): void {
@@ -169,7 +138,7 @@ export function createLedger({
       const entry = find(transactionId) ?? newEntry(transactionId, deviceId, at);
       // Each attempt has its own timestamp, but the same content.
       const same = before === mark && (entry.result === null || entry.result.body === content);
-      if (same) of(entry.phase ?? current).add('repeated');
+      if (same) of(entry.phase ?? current).add('resent');
       else if (before === mark) double(entry, `${transactionId} has two different bodies with one webhook-id`, at);
       else double(entry, `${transactionId} has a second result: ${status}, webhook ${webhookId}`, at);
       return;
@@ -177,12 +146,13 @@ export function createLedger({
     const entry = meet(transactionId, deviceId, at);
     if (!entry) return;
     if (entry.former === mark) {
-      of(current).add('repeated');
+      of(current).add('resent');
       return;
     }
     finished.set(transactionId, mark);
     if (entry.phase !== null && entry.deviceId !== deviceId) elsewhere.resultOf(entry, deviceId, at);
     entry.result = { status, code: error?.code ?? null, webhookId, body: content, at };
+    entry.outcome = { operation, status, result, error };
     conclude(entry);
   }
 
@@ -199,13 +169,13 @@ export function createLedger({
     },
     carriedOut: (phase) => of(phase).add('requests'),
 
-    accepted({ transactionId, deviceId, operation, phase, number, requestedAt, at }) {
+    accepted({ transactionId, deviceId, operation, phase, number, requestedAt, asked = null, at }) {
       const again = acceptedIds.of(transactionId) !== undefined;
       const make = again ? another : newEntry;
       const entry = early.get(transactionId) ?? make(transactionId, deviceId, at);
       early.delete(transactionId);
       acceptedIds.set(transactionId, 1);
-      Object.assign(entry, { operation, phase, number, requestedAt, acceptedAt: at });
+      Object.assign(entry, { operation, phase, number, requestedAt, asked, acceptedAt: at });
       elsewhere.asked(entry, deviceId, at);
       if (again) reuse(entry, at);
       of(phase).add('requests');
@@ -213,6 +183,7 @@ export function createLedger({
       of(phase).took('accepted', at - requestedAt);
       open.set(transactionId, entry);
       book(deviceId).open.push(transactionId);
+      contents.command(entry, at);
       countDelivery(entry);
       countAcknowledgement(entry);
       conclude(entry);
@@ -231,7 +202,7 @@ export function createLedger({
     failed: countError,
     postponed: (phase) => of(phase).add('postponed'),
 
-    delivered(deviceId, { transactionId, operation, issuedAt, attempt }, at) {
+    delivered(deviceId, { transactionId, operation, parameters, issuedAt, attempt }, at) {
       // A cancel has the transactionId of the command that it cancels.
       if (operation === 'cancel') return;
       let entry = meet(transactionId, deviceId, at);
@@ -242,9 +213,11 @@ export function createLedger({
       }
       if (entry.issuedAt !== null && entry.issuedAt !== issuedAt) {
         entry = another(transactionId, deviceId, at);
-        remember(early, transactionId, entry, EARLY_KEPT);
+        books.expect(entry);
       }
       entry.issuedAt = issuedAt;
+      entry.got = { operation, parameters };
+      contents.command(entry, at);
       const device = book(deviceId);
       if (entry.deliveredAt === null) {
         entry.deliveredAt = at;
@@ -268,11 +241,13 @@ export function createLedger({
       entry.attempt = Math.max(entry.attempt, attempt);
     },
 
-    answered(deviceId, { transactionId, status }, at) {
+    answered(deviceId, answer, at) {
+      const { transactionId, status } = answer;
       const entry = meet(transactionId, deviceId, at);
       if (!entry) return;
       if (entry.deviceId !== deviceId) return elsewhere.answerOf(entry, deviceId, status, at);
       entry.answeredAt ??= at;
+      remembersAnswer(entry, answer);
       entry.answer ??= status;
     },
 
@@ -284,6 +259,7 @@ export function createLedger({
       countAcknowledgement(entry);
     },
 
+    happened: events.happened,
     told(deviceId, { eventId, type }, at) {
       of(current).add('eventsTold');
       events.told({ eventId, deviceId, type, phase: current, at });
@@ -302,14 +278,16 @@ export function createLedger({
 
     received({ webhookId, event: { type, data }, body }, at) {
       if ('transaction' in data) {
+        contents.envelope({ type, data }, data.transaction, at);
         receiveResult(data.transaction, { webhookId, body }, at);
         return;
       }
       if (!('eventId' in data)) return;
       const { eventId, deviceId } = data;
+      contents.wrong({ text: `event ${eventId} (${type})`, deviceId }, events.differences(eventId, { type, data }), at);
       const came = events.received(eventId, markOf(webhookId));
       if (came === 'first') of(current).add('eventsReceived');
-      else if (came === 'repeated') of(current).add('repeated');
+      else if (came === 'repeated') of(current).add('resent');
       else {
         of(current).add('doubled');
         of(current).add('eventsDoubled');
@@ -320,6 +298,24 @@ export function createLedger({
     forged(reason, at) {
       of(current).add('forged');
       trouble('forged', current, `a webhook is not genuine: ${reason}`, at);
+    },
+
+    sample: contents.sample,
+    wrong: contents.wrong,
+
+    untimely({ kind, text }, body, at) {
+      of(current).add(kind);
+      const { transactionId, deviceId } = aboutIn(body);
+      const entry = transactionId === undefined ? undefined : find(transactionId);
+      const about = transactionId === undefined ? '' : `, about transaction ${transactionId}`;
+      trouble(kind, entry?.phase ?? current, `${text}${about}`, at, entry, deviceId);
+    },
+
+    overrun(deviceId, commands, at) {
+      of(current).add('window');
+      const { highest = 0 } = devices.known(deviceId) ?? {};
+      const text = `gets ${commands} commands without a PUBACK or an answer, the last one for transaction ${highest}`;
+      trouble('window', current, text, at, find(highest), deviceId);
     },
 
     lose(transactionId, why, at) {
@@ -370,7 +366,7 @@ export function createLedger({
       }
       const figures = addFigures([...phases.values()].map((counts) => counts.figures()));
       for (const entry of open.values()) if (!entry.lost) figures.unfinished += 1;
-      figures.unasked = strangers;
+      figures.unasked = books.strangers;
       for (const entry of early.values()) if (entry.result) figures.unasked += 1;
       return figures;
     },

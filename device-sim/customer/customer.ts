@@ -8,6 +8,7 @@ import { UsageError } from '../usage-error.ts';
 import type { Action } from './action.ts';
 import { createActivation } from './activation.ts';
 import { createActs } from './acts.ts';
+import { createAudit } from './audit.ts';
 import { createLedger } from './create-ledger.ts';
 import { createFollowed } from './follow.ts';
 import type { ReceivedWebhook } from './genuine.ts';
@@ -105,10 +106,20 @@ export function createCustomer({
   // The client makes one attempt. A failure is counted, and the request is repeated with the same key and recorded.
   const lapel = createLapelClient({ baseUrl: apiUrl, applicationId, secret, attempts: 1, now });
   const ledger = createLedger({ began: now(), ...(lateAfter !== undefined && { lateAfter }), stoodStill });
-  const requests = createRequests({ ledger, timers, stopped: stop.signal });
+  const requests = createRequests({
+    ledger,
+    timers,
+    stopped: stop.signal,
+    onNoAnswer: () => receiver?.attempts.forget(),
+  });
   const releases = createReleases({ lapel, applicationId, admin });
-  const acts = createActs({ lapel, requests, releases, ledger });
-  const { follow, device, onlineSince, onlineFor } = createFollowed(ledger, timers, stoodStill);
+  const acts = createActs({ lapel, applicationId, requests, releases, ledger });
+  const { follow, device, devices, onlineSince, onlineFor } = createFollowed({
+    ledger,
+    timers,
+    stoodStill,
+    onAllGone: () => receiver?.attempts.forget(),
+  });
   const spentSince = (from: number): number => now() - from - (stoodStill?.(from, now()) ?? 0);
   const activation = createActivation({
     lapel,
@@ -130,7 +141,9 @@ export function createCustomer({
     device,
     onlineSince,
     onlineFor,
+    onRedeliver: () => receiver?.attempts.rest(),
   });
+  const audit = createAudit({ lapel, requests, ledger, timers, stopped: stop.signal, devices });
   let key = given ?? '';
   let before: Settings | undefined;
   let receiver: Receiver | undefined;
@@ -173,6 +186,7 @@ export function createCustomer({
         seed,
         onReceived: receive,
         onForged: (reason) => ledger.forged(reason, now()),
+        onUntimely: (untimely, body) => ledger.untimely(untimely, body, now()),
       });
       const { url, urlsUrl } = receiver;
       try {
@@ -202,7 +216,11 @@ export function createCustomer({
     async act(action, deviceId, phase, due) {
       await acts.perform(action, deviceId, phase, due);
     },
-    settle,
+    async settle(milliseconds) {
+      const settlement = await settle(milliseconds);
+      await audit();
+      return settlement;
+    },
     clean: () => releases.clean(),
 
     async [Symbol.asyncDispose]() {

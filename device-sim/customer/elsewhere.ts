@@ -39,7 +39,15 @@ export function createElsewhere(violation: (entry: Entry, text: string, at: numb
     asked(entry: Entry, deviceId: string, at: number): void {
       const { deviceId: other, deliveredAt } = entry;
       if (other !== deviceId) {
-        Object.assign(entry, { deviceId, deliveredAt: null, answeredAt: null, answer: null, acknowledgedAt: null });
+        Object.assign(entry, {
+          deviceId,
+          deliveredAt: null,
+          answeredAt: null,
+          answer: null,
+          acknowledgedAt: null,
+          got: null,
+          given: [],
+        });
         if (deliveredAt === null) resultOf(entry, other, at);
         else add(entry, other, `gets command ${entry.transactionId}`, deliveredAt);
       }

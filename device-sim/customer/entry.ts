@@ -1,3 +1,21 @@
+import type { Command } from '../mqtt/messages.ts';
+
+/** The command that a request should become: its name, and its parameters. */
+export interface Asked {
+  readonly operation: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Parameters that the service adds. */
+  readonly added?: readonly string[];
+}
+
+/** The content of a result, in a webhook or in the transaction record. */
+export interface Outcome {
+  readonly operation: string;
+  readonly status: string;
+  readonly result: unknown;
+  readonly error: unknown;
+}
+
 /** The books about one transaction. Times are milliseconds of the timers of the run; null means not yet. */
 export interface Entry {
   readonly transactionId: number;
@@ -16,6 +34,14 @@ export interface Entry {
   attempt: number;
   answeredAt: number | null;
   answer: string | null;
+  /** The command that the request should become; null while its 201 was not seen. */
+  asked: Asked | null;
+  /** A command that came before the 201, which is compared with it later. */
+  got: Pick<Command, 'operation' | 'parameters'> | null;
+  /** The contents of the device's answers. */
+  given: readonly Pick<Outcome, 'status' | 'result' | 'error'>[];
+  /** The content of the result until it is compared. */
+  outcome: Outcome | null;
   acknowledgedAt: number | null;
   /** The number of the device's connection on which the answer was acknowledged. */
   acknowledgedOn: number;
@@ -45,6 +71,10 @@ export const newEntry = (transactionId: number, deviceId: string, at: number): E
   attempt: 0,
   answeredAt: null,
   answer: null,
+  asked: null,
+  got: null,
+  given: [],
+  outcome: null,
   acknowledgedAt: null,
   acknowledgedOn: 0,
   result: null,

@@ -1,7 +1,14 @@
 import { remember } from '../bounded-map.ts';
+import type { DeviceEvent } from '../mqtt/messages.ts';
+import { type Difference, differences } from './differences.ts';
+
+/** Members that the service adds to the data of an event: `webmFile` repeats `movieFile`. */
+const ADDED = new Set(['eventId', 'applicationId', 'webmFile']);
 
 /** How many received events are remembered, so that a second webhook for one of them is noticed. */
 const KEPT = 50_000;
+/** How many events on their way are remembered with their data, for the comparison with their webhooks. */
+const CONTENTS_KEPT = 10_000;
 
 export interface ToldEvent {
   readonly eventId: string;
@@ -14,6 +21,10 @@ export interface ToldEvent {
 /** Events of devices between the acknowledgement of the service and their webhook; either may be seen first. */
 export interface EventBook {
   told(event: ToldEvent): void;
+  /** An event happened on a device, which will report it. */
+  happened(deviceId: string, event: DeviceEvent): void;
+  /** The differences between a webhook and its event; empty if the event is not known (any more). */
+  differences(eventId: string, webhook: { type: string; data: object }): Difference[];
   /** The service has reported a fault in the event: its webhook may arrive, but need not. */
   excused(eventId: string): void;
   /** `mark` distinguishes webhooks. */
@@ -27,10 +38,24 @@ export interface EventBook {
 export function createEventBook(): EventBook {
   const waiting = new Map<string, ToldEvent>();
   const come = new Map<string, number>();
+  const contents = new Map<string, { deviceId: string; type: string; data: object }>();
   const excused = new Map<string, true>();
   return {
     told(event) {
       if (!come.has(event.eventId) && !excused.has(event.eventId)) waiting.set(event.eventId, event);
+    },
+    happened(deviceId, { eventId, type, data }) {
+      remember(contents, eventId, { deviceId, type, data }, CONTENTS_KEPT);
+    },
+    differences(eventId, { type, data }) {
+      const event = contents.get(eventId);
+      contents.delete(eventId);
+      if (!event) return [];
+      const { deviceId } = event;
+      return [
+        ...differences('type', event.type, type),
+        ...differences('data', { ...event.data, deviceId }, data, ADDED),
+      ];
     },
     excused(eventId) {
       waiting.delete(eventId);

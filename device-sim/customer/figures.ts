@@ -55,12 +55,23 @@ export interface Figures {
    * the one that was asked.
    */
   violations: number;
+  /**
+   * Contents that are not the right ones: a parameter, result, error, device, event, record or status differs from its
+   * origin.
+   */
+  wrong: number;
   /** Webhooks with a wrong signature. */
   forged: number;
   /** Results of transactions that this run did not request. */
   unasked: number;
-  /** Webhooks that arrived again with the same webhook-id, which is allowed. */
+  /** Webhooks that arrived again with the same webhook-id, with and without a reason. */
+  resent: number;
+  /** Webhooks that arrived again although an earlier attempt was answered 2xx in time. */
   repeated: number;
+  /** Attempts of webhooks that came earlier than the documented schedule allows. */
+  hammering: number;
+  /** How often a device had more commands without a PUBACK or an answer than the contract allows. */
+  window: number;
   /**
    * Events of devices that the service acknowledged, and events that arrived. Lost and doubled events are also counted
    * in `lost` and `doubled`.

@@ -7,6 +7,8 @@ import type { Ledger } from './ledger.ts';
 export interface Followed {
   /** Follows the fleet from now on: the books record the events of its devices. */
   follow(fleet: Pick<Fleet, 'devices' | 'events'>): void;
+  /** All followed devices. */
+  devices(): readonly Device[];
   device(deviceId: string): Device | undefined;
   /** The time since which the device is connected; undefined while it is offline. */
   onlineSince(deviceId: string): number | undefined;
@@ -21,11 +23,18 @@ export interface Followed {
 const LONG = 5000;
 
 /** `stoodStill`: milliseconds of a span in which the simulator itself could not notice anything. */
-export function createFollowed(
-  ledger: Ledger,
-  timers: Timers,
-  stoodStill: (from: number, to: number) => number = () => 0,
-): Followed {
+export function createFollowed({
+  ledger,
+  timers,
+  stoodStill = () => 0,
+  onAllGone = () => {},
+}: {
+  ledger: Ledger;
+  timers: Timers;
+  stoodStill?: ((from: number, to: number) => number) | undefined;
+  /** The last connection was lost: the service may be away. */
+  onAllGone?: () => void;
+}): Followed {
   const devices = new Map<string, Device>();
   const online = new Map<string, number>();
   const long = new Map<string, { from: number; to: number }>();
@@ -42,16 +51,19 @@ export function createFollowed(
         if (!repeated) ledger.answered(deviceId, answer, now());
       });
       events.on('acknowledged', ({ deviceId }, answer) => ledger.acknowledged(deviceId, answer, now()));
+      events.on('event', ({ deviceId }, event) => ledger.happened(deviceId, event));
       events.on('told', ({ deviceId }, event) => ledger.told(deviceId, event, now()));
       events.on('complaint', ({ deviceId }, complaint) => ledger.complained(deviceId, complaint, now()));
       events.on('online', ({ deviceId }) => {
         online.set(deviceId, now());
         ledger.connected(deviceId, now());
       });
-      events.on('offline', ({ deviceId }, reason) => {
+      events.on('overrun', ({ deviceId }, commands) => ledger.overrun(deviceId, commands, now()));
+      events.on('offline', ({ deviceId }, reason, expected) => {
         const from = online.get(deviceId) ?? now();
         if (now() - from >= LONG) long.set(deviceId, { from, to: now() });
         online.delete(deviceId);
+        if (!expected && online.size === 0) onAllGone();
         ledger.note(deviceId, `has disconnected: ${reason}`, now());
       });
       events.on('refused', ({ deviceId }, error) => ledger.note(deviceId, `is refused: ${error.message}`, now()));
@@ -63,6 +75,7 @@ export function createFollowed(
         );
       });
     },
+    devices: () => [...devices.values()],
     device: (deviceId) => devices.get(deviceId),
     onlineSince: (deviceId) => online.get(deviceId),
     onlineFor(deviceId, after) {

@@ -1,6 +1,8 @@
 import type { WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
 import type { Answer, Command, Complaint, DeviceEvent } from '../mqtt/messages.ts';
-import type { Entry } from './entry.ts';
+import type { Untimely } from './attempts.ts';
+import type { Difference } from './differences.ts';
+import type { Asked, Entry, Outcome } from './entry.ts';
 import type { ToldEvent } from './event-book.ts';
 import type { Figures } from './figures.ts';
 
@@ -12,6 +14,8 @@ export interface Accepted {
   readonly phase: string;
   /** The number of the action, if an action of the run made the request. */
   readonly number?: number | undefined;
+  /** The command that the request should become; without it contents are not compared. */
+  readonly asked?: Asked | undefined;
   readonly requestedAt: number;
   readonly at: number;
 }
@@ -28,7 +32,18 @@ export interface Refused {
 
 /** Something that went wrong, with the shortest story of it. */
 export interface Trouble {
-  readonly kind: 'lost' | 'doubled' | 'late' | 'unordered' | 'forged' | 'error' | 'violation';
+  readonly kind:
+    | 'window'
+    | 'repeated'
+    | 'hammering'
+    | 'lost'
+    | 'doubled'
+    | 'late'
+    | 'unordered'
+    | 'forged'
+    | 'error'
+    | 'violation'
+    | 'wrong';
   readonly deviceId: string;
   readonly transactionId: number | null;
   readonly phase: string;
@@ -36,6 +51,20 @@ export interface Trouble {
   readonly text: string;
   /** Lines with the time since the start, the actor, and what it did. */
   readonly story: readonly string[];
+}
+
+/** A content that may be wrong, and its device. */
+export interface About {
+  readonly text: string;
+  readonly deviceId: string;
+  readonly transactionId?: number;
+  readonly phase?: string;
+}
+
+/** A result with its content. */
+export interface Sampled extends Outcome {
+  readonly transactionId: number;
+  readonly deviceId: string;
 }
 
 export type ExampleKind = 'failed' | 'unfinished' | 'slowest';
@@ -63,6 +92,8 @@ export interface Ledger {
   answered(deviceId: string, answer: Answer, at: number): void;
   /** The service has acknowledged an answer. */
   acknowledged(deviceId: string, answer: Answer, at: number): void;
+  /** An event happened on a device, which will report it. */
+  happened(deviceId: string, event: DeviceEvent): void;
   /** The service has acknowledged an event. */
   told(deviceId: string, event: DeviceEvent, at: number): void;
   /** The service has reported a fault in a message. If the message is an event, its webhook is no longer expected. */
@@ -74,8 +105,18 @@ export interface Ledger {
   /** A verified webhook arrived. `body` is the signed text. */
   received(received: { webhookId: string; event: WebhookEvent; body: Uint8Array }, at: number): void;
   forged(reason: string, at: number): void;
+  /** An attempt of a webhook came that should not have come now. `body` is its text, which is not verified. */
+  untimely(untimely: Untimely, body: Buffer, at: number): void;
+  /** A device has got so many commands without a PUBACK, which is more than the contract allows. */
+  overrun(deviceId: string, commands: number, at: number): void;
   /** Counts a transaction as lost. `why` is a sentence. */
   lose(transactionId: number, why: string, at: number): void;
+  /** Results with their contents, a sample of the whole run, for the comparison with their records. */
+  sample(): readonly Sampled[];
+  /**
+   * Counts differences between a content and its origin. `about` begins the sentences: "the record of transaction 48".
+   */
+  wrong(about: About, found: readonly Difference[], at: number): void;
   loseEvent(event: ToldEvent, at: number): void;
 
   /** The action that caused a transaction, if this process made the request and has its answer. */

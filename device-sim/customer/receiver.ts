@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { deriveSeed } from '../random.ts';
 import { UsageError } from '../usage-error.ts';
+import { type AttemptEnd, type Attempts, createAttempts, type Untimely } from './attempts.ts';
 import { createFileStore, type FileStore, type WantedFile } from './file-store.ts';
 import { genuineWebhook, type ReceivedWebhook } from './genuine.ts';
 import type { ReceiverFault } from './receiver-fault.ts';
@@ -13,6 +14,8 @@ const URLS = '/upload-urls';
 const FILES = '/files';
 
 const SLOW_MILLISECONDS = 3000;
+/** Well below the 15 seconds in which the service wants its answer. */
+const IN_TIME_SECONDS = 8;
 /** The largest webhook: no larger than the transaction record in it. */
 const MOST_BYTES = 1024 ** 2;
 
@@ -21,9 +24,17 @@ export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly urlsUrl: string;
   readonly store: FileStore;
+  readonly attempts: Pick<Attempts, 'forget' | 'rest'>;
   /** Plays a fault for a share (0 to 1) of the requests of the service from now on; null ends it. */
   play(fault: ReceiverFault | null, share?: number): void;
 }
+
+/**
+ * Whether the service still waits for the answer to a webhook. If the clocks of both differ, or if the simulator was
+ * slow, this is not known, and the answer is no.
+ */
+const isInTime = ({ headers }: IncomingMessage): boolean =>
+  Math.abs(Date.now() / 1000 - Number(headers['webhook-timestamp'])) < IN_TIME_SECONDS;
 
 /**
  * The webhook receiver of a customer. It verifies both signatures over the raw bytes. It answers 204 to a genuine
@@ -40,6 +51,7 @@ export async function startReceiver({
   onReceived,
   onUrlsWanted,
   onForged,
+  onUntimely = () => {},
 }: {
   listen: { host: string; port: number };
   publicUrl?: string | undefined;
@@ -50,11 +62,14 @@ export async function startReceiver({
   onReceived: (received: ReceivedWebhook) => void;
   onUrlsWanted?: (event: { type: string; files: number }) => void;
   onForged: (reason: string) => void;
+  /** An attempt of a webhook came that should not have come now. `body` is not verified. */
+  onUntimely?: (untimely: Untimely, body: Buffer) => void;
 }): Promise<Receiver> {
   let base = '';
   let playing: { fault: ReceiverFault; share: number } | null = null;
   let came = 0;
   const store = createFileStore({ base: () => base + FILES });
+  const attempts = createAttempts();
   const slow = new Set<NodeJS.Timeout>();
   const presign = async (file: WantedFile): Promise<object> => (given ?? store).presign(file);
 
@@ -65,10 +80,15 @@ export async function startReceiver({
     return data.files ? { urls: await Promise.all(data.files.map(presign)) } : presign(data);
   }
 
-  async function answer(request: IncomingMessage, invite: () => void): Promise<{ status: number; body?: object }> {
+  async function answer(
+    request: IncomingMessage,
+    untimely: Untimely | undefined,
+    invite: () => void,
+  ): Promise<{ status: number; body?: object }> {
     if (request.url?.startsWith(`${FILES}/`)) return { status: await store.receive(request, invite) };
     if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) return { status: 413 };
     const body = await buffer(request);
+    if (untimely) onUntimely(untimely, body);
     let received: ReceivedWebhook;
     try {
       received = genuineWebhook(request.headers, body, authenticationKey());
@@ -90,20 +110,37 @@ export async function startReceiver({
   /** `invite` sends "100 Continue" to a client that waits for it before the body (RFC 9110 10.1.1). */
   async function handle(request: IncomingMessage, response: ServerResponse, invite: () => void): Promise<void> {
     const fault = faultOf(request);
+    const webhookId = request.url === EVENTS ? String(request.headers['webhook-id'] ?? '') : '';
+    const untimely = webhookId === '' ? undefined : attempts.arrived(webhookId, performance.now());
+    const ended = (end: AttemptEnd): void => {
+      if (webhookId !== '') attempts.ended(webhookId, end, performance.now());
+    };
     if (fault === 'go-away') {
+      ended('dropped');
+      if (untimely) onUntimely(untimely, Buffer.alloc(0));
       request.socket.destroy();
       return;
     }
     if (fault === 'hang') {
-      request.resume();
+      ended('refused');
+      const body = await buffer(request);
+      if (untimely) onUntimely(untimely, body);
       return;
     }
     if (fault === 'fail') {
-      await buffer(request);
-      response.writeHead(503).end();
+      const body = await buffer(request);
+      if (untimely) onUntimely(untimely, body);
+      response
+        .on('finish', () => ended('refused'))
+        .writeHead(503)
+        .end();
       return;
     }
-    const { status, body } = await answer(request, invite);
+    const { status, body } = await answer(request, untimely, invite);
+    response.on('finish', () => {
+      if (status >= 300) ended('refused');
+      else if (fault === null && isInTime(request)) ended('taken');
+    });
     const send = (): void => {
       if (body) response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       else response.writeHead(status).end();
@@ -142,6 +179,7 @@ export async function startReceiver({
     url: base + EVENTS,
     urlsUrl: base + URLS,
     store,
+    attempts,
     play(fault, share = 1) {
       playing = fault && { fault, share };
     },

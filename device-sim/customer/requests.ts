@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LapelError } from '../../src/clients/client/lapel-error.ts';
 import { pause, type Timers } from '../timers.ts';
+import type { Asked } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /** How often one request is delayed by a 429, and how often it is repeated after no answer or a 5xx. */
@@ -18,16 +19,19 @@ export interface About {
   readonly due?: number | undefined;
 }
 
+/** A transaction that a call made, and the command that it should become. */
+export interface Made {
+  readonly transactionId: number;
+  readonly asked?: Asked;
+}
+
 /** The requests of a customer, which repeats failed ones and keeps books. */
 export interface Requests {
   /**
    * Makes a request that may create a transaction; resolves to its transactionId, or to undefined if the request was
    * refused or makes none. Repetitions use the same Idempotency-Key, so they are the same request.
    */
-  make(
-    about: About,
-    call: (idempotencyKey: string) => Promise<{ transactionId: number } | undefined>,
-  ): Promise<number | undefined>;
+  make(about: About, call: (idempotencyKey: string) => Promise<Made | undefined>): Promise<number | undefined>;
   /** Resolves when one of the requests in progress for a device is answered; undefined if there is none. */
   next(deviceId: string): Promise<void> | undefined;
   /**
@@ -56,11 +60,14 @@ export function createRequests({
   ledger,
   timers,
   stopped,
+  onNoAnswer = () => {},
 }: {
   ledger: Ledger;
   timers: Timers;
   /** Ends all pauses, and every request that waits for another attempt. */
   stopped: AbortSignal;
+  /** A request got no answer: the service may be away. */
+  onNoAnswer?: () => void;
 }): Requests {
   const rest = (milliseconds: number): Promise<void> => pause(timers, milliseconds, stopped);
 
@@ -71,6 +78,7 @@ export function createRequests({
   ): Promise<'postponed' | 'failed' | null> {
     if (stopped.aborted) return null;
     const status = statusOf(error);
+    if (status === 0) onNoAnswer();
     if (status === 429 && counts.postponed < MOST_POSTPONEMENTS) {
       counts.postponed += 1;
       await rest(1000 * ((error as LapelError).retryAfter ?? 1));
@@ -126,7 +134,7 @@ export function createRequests({
 
   async function insistently(
     { deviceId, operation, phase, number, due }: About,
-    call: (idempotencyKey: string) => Promise<{ transactionId: number } | undefined>,
+    call: (idempotencyKey: string) => Promise<Made | undefined>,
   ): Promise<number | undefined> {
     const key = randomUUID();
     const counts = { postponed: 0, failed: 0 };
@@ -137,8 +145,8 @@ export function createRequests({
           ledger.carriedOut(phase);
           return undefined;
         }
-        const { transactionId } = answer;
-        ledger.accepted({ transactionId, deviceId, operation, phase, number, requestedAt, at: timers.now() });
+        const { transactionId, asked } = answer;
+        ledger.accepted({ transactionId, deviceId, operation, phase, number, requestedAt, asked, at: timers.now() });
         return transactionId;
       } catch (error) {
         const refusal = { deviceId, operation, phase, status: statusOf(error), reason: reasonOf(error) };

@@ -44,6 +44,7 @@ export function createSettling({
   device,
   onlineSince,
   onlineFor,
+  onRedeliver,
 }: {
   lapel: LapelClient;
   requests: Requests;
@@ -57,6 +58,8 @@ export function createSettling({
   onlineSince: (deviceId: string) => number | undefined;
   /** For how many milliseconds after a time the device was connected without a break. */
   onlineFor: (deviceId: string, after: number) => number;
+  /** Called before the first redelivery is asked for. */
+  onRedeliver: () => void;
 }) {
   const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
 
@@ -137,6 +140,7 @@ export function createSettling({
     for (let page = 0; page < PAGES && !stopped.aborted; page += 1) {
       const pending = await pendingDeliveries();
       if (pending.length === 0) return false;
+      onRedeliver();
       await inParallel(pending, PARALLEL_REQUESTS, ({ deliveryId }) =>
         // A webhook that has arrived meanwhile need not be sent again.
         requests.insist(() => lapel.redeliver({ deliveryId })).catch(() => undefined),

@@ -11,6 +11,9 @@ const LOW = 15;
 const DRAIN_MILLISECONDS = 8 * HOUR;
 const CHARGE_MILLISECONDS = 1.5 * HOUR;
 
+/** A battery that is nearly empty. */
+export const FLAT: Charge = { level: 5, charging: false };
+
 /**
  * A battery that lasts a shift and is charged when it is low, again and again. At time 0 it is at a random point of
  * this cycle. `at` is in milliseconds; the battery needs no timer.

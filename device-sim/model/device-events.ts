@@ -34,6 +34,8 @@ export interface DeviceEvents {
   refused: [error: Error];
   /** The service reported a fault in a message of the device, on `errors`. `provoked`: a played fault caused it. */
   complaint: [complaint: Complaint, provoked: boolean];
+  /** More commands have arrived without a PUBACK or an answer than the contract allows. */
+  overrun: [commands: number];
   /** A planned fault happens to the device. */
   fault: [fault: Fault, occasion: Occasion];
   /** The service broke the contract; a sentence says how. */

@@ -8,7 +8,7 @@ import { createReconnector, type Reconnector } from '../mqtt/reconnector.ts';
 import { createRandom, deriveSeed, draw, type Random, type Range } from '../random.ts';
 import { systemTimers, type Timers } from '../timers.ts';
 import { type Answering, createAnswering } from './answering.ts';
-import { createBattery } from './battery.ts';
+import { createBattery, FLAT } from './battery.ts';
 import { type Behaviour, promptBehaviour } from './behaviour.ts';
 import { type Bluetooth, peerChanges, wandered } from './bluetooth.ts';
 import type { CallPlan } from './calls.ts';
@@ -24,7 +24,6 @@ import { createStatusReport, type StatusReport, statusOf } from './status.ts';
 
 export type { Device, DeviceOptions } from './device-options.ts';
 
-const FLAT = { level: 5, charging: false };
 const RECONNECT: Range = { min: 250, max: 10_000 };
 
 /** One wearable camera: the device model with a connection. It starts offline. */
@@ -99,6 +98,7 @@ class SimulatedDevice implements Device {
       timers,
       onMessage: (topic, payload, dup, messageId) => this.#receive(topic, payload, dup, messageId),
       onForeign: (topic) => this.#violation(`a message came on ${topic}, which is not a topic of device ${deviceId}`),
+      onBatch: () => this.#conformance.batch(),
       onOnline: (sessionPresent) => this.#online(sessionPresent),
       onClose: (reason, wasOnline) => this.#offline(reason, wasOnline),
     });
@@ -331,8 +331,7 @@ class SimulatedDevice implements Device {
 
   #reportProcessing(transactionId: number, progress: number): void {
     if (!this.#link.online) return;
-    const payload = JSON.stringify({ transactionId, status: 'processing', progress });
-    this.#link.publish('acks', payload, () => this.#settle());
+    this.#link.publish('acks', JSON.stringify({ transactionId, status: 'processing', progress }), () => this.#settle());
   }
 
   #conclude(answer: Answer, repeated: boolean): void {
@@ -387,6 +386,8 @@ class SimulatedDevice implements Device {
     const mayHold = this.#mishaps !== undefined && this.#chances.can('answers-before-puback');
     if (mayHold && command.operation !== 'cancel') this.#answering.hold(transactionId, messageId);
     const reaction = this.#theExecutor().receive(command);
+    const overrun = this.#conformance.overrun(reaction === 'repeat');
+    if (overrun !== undefined) this.#tellWatchers('overrun', [overrun]);
     // A device that is off acknowledges nothing.
     if (this.#off !== undefined) return 'hold';
     if (!mayHold) return undefined;

@@ -97,6 +97,7 @@ export function createMishaps({
       timers,
       // The twin receives messages and ignores them.
       onMessage: () => undefined,
+      onBatch: () => {},
       onForeign: (topic) => onViolation(`a message came on ${topic}, which is not a topic of device ${deviceId}`),
       onOnline: () => {},
       onClose: () => {

@@ -71,6 +71,8 @@ export interface LinkOptions {
    * the call returns.
    */
   onMessage: (topic: Inbound, payload: Uint8Array, dup: boolean, messageId: number) => 'hold' | undefined;
+  /** The following messages were sent before the service could get a PUBACK for one of them. */
+  onBatch: () => void;
   /** A message arrived on a topic of another device. */
   onForeign: (topic: string) => void;
   onClose: (reason: string, wasOnline: boolean) => void;

@@ -144,6 +144,7 @@ class MqttLink implements Link, WireEnd {
     this.#pinged = false;
     wire.cork();
     this.#reading = true;
+    this.#options.onBatch();
     for (const packet of this.#packetsIn(bytes)) {
       if (wire !== this.#wire || this.#error) break;
       this.#heard(packet);

@@ -88,6 +88,8 @@ export function createPackageLink(options: LinkOptions): Link {
     const name = LISTENING.find((one) => topic === prefix + one);
     if (!name) options.onForeign(topic);
     reading = true;
+    // The package sends its PUBACKs itself, so batches cannot be seen.
+    options.onBatch();
     const answer = name && options.onMessage(name, Buffer.from(payload), dup === true, messageId ?? 0);
     reading = false;
     // A device that holds a PUBACK here is off: its connection ends, and the service sends the message again.

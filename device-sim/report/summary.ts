@@ -86,8 +86,7 @@ export function facts(record: RunRecord): [string, string][] {
       'Events of devices',
       `${show.count(figures.eventsReceived)} of ${show.count(figures.eventsTold)} received`,
     ]);
-  if (figures && figures.repeated > 0)
-    rows.push(['Repeated webhooks, which are allowed', show.count(figures.repeated)]);
+  if (figures && figures.resent > 0) rows.push(['Repeated webhooks, which are allowed', show.count(figures.resent)]);
   if (figures && figures.postponed > 0) rows.push(['Waits because of 429', show.count(figures.postponed)]);
   const { standstill, loopDelay, behind } = record.own;
   rows.push([

@@ -15,6 +15,10 @@ const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
   errors: 'error',
   reused: 'violation',
   violations: 'violation',
+  wrong: 'wrong',
+  repeated: 'repeated',
+  hammering: 'hammering',
+  window: 'window',
 };
 
 /** Figures of events, which have no transaction. */
@@ -37,14 +41,13 @@ function storyOf({ figure, phase }: Expectation, { ledger, devices, troubles }: 
   if (figure.kind === 'latency') return ledger?.example('slowest', phase ?? undefined) ?? [];
   const { name } = figure;
   const kind = TROUBLES[name];
-  const trouble = ledger
-    ?.troubles()
-    .find(
-      (one) =>
-        one.kind === kind &&
-        (phase === null || one.phase === phase) &&
-        (!OF_EVENTS.has(name) || one.transactionId === null),
-    );
+  const those = (ledger?.troubles() ?? []).filter(
+    (one) => (phase === null || one.phase === phase) && (!OF_EVENTS.has(name) || one.transactionId === null),
+  );
+  // A content that came to another device than asked, or names another one, is a violation as well, and told as such.
+  const trouble =
+    those.find((one) => one.kind === kind) ??
+    (name === 'wrong' ? those.find((one) => one.kind === 'violation') : undefined);
   if (trouble) return [inWords(trouble), ...trouble.story];
   if (name === 'violations' || name === 'complaints') {
     const words = name === 'violations' ? 'broke the contract' : 'reported a fault';
@@ -79,7 +82,7 @@ export const standing = (expectations: readonly Expectation[], chapters: readonl
   }));
 
 /** Expectations of every run: they hold for every service that keeps its promises, if the books are right. */
-const ALWAYS = ['reused == 0', 'unaccounted == 0'];
+const ALWAYS = ['reused == 0', 'unaccounted == 0', 'wrong == 0', 'repeated == 0', 'hammering == 0', 'window == 0'];
 
 export function withAlways(expectations: readonly Expectation[]): Expectation[] {
   const written = new Set(expectations.filter(({ phase }) => phase === null).map(({ text }) => text));

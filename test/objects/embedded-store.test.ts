@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -360,4 +361,20 @@ await t.test('draining lets an upload finish, and cuts off transfers that do not
   await Promise.all([drained, hanging.answer]);
   t.same(litter(folder), []);
   t.equal(objects(folder).length, 1);
+});
+
+await t.test('a download that ends while the store drains does not keep its connection', async (t) => {
+  const { url, embedded, store } = await withUrl(t, { clock: createFakeClock(Math.floor(Date.now() * 1000)) });
+  const size = 24 * 1024 * 1024; // more than the buffers of a connection take
+  t.equal((await put(url, Buffer.alloc(size))).status, 200);
+  const agent = new Agent({ keepAlive: true });
+  t.teardown(() => agent.destroy());
+  const download = get((await store.downloadUrl(KEY, { expiresIn: 60 })).url, { agent });
+  const [answer]: [IncomingMessage] = (await once(download, 'response')) as [IncomingMessage];
+  t.equal(answer.headers.connection, 'keep-alive');
+  const drained = embedded.drain();
+  let bytes = 0;
+  for await (const chunk of answer) bytes += (chunk as Buffer).length;
+  t.equal(bytes, size);
+  await drained; // the clock stands still, so nothing cuts the connection
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { basename } from 'node:path';
-import t from 'tap';
+import './without-async-hooks.ts';
+import t, { type Test } from 'tap';
 import { folderInMemory } from './folder-in-memory.ts';
 import { filesOf } from './groups.ts';
 
@@ -13,6 +14,12 @@ const LONGEST = Number(process.env['TAP_TIMEOUT'] ?? 30) * 1000;
 export async function runGroup(path: string): Promise<void> {
   // Counted from the start of the process, because the runner compares the whole time with the last bound.
   if (LONGEST > 0) t.on('subtestStart', () => t.setTimeout(performance.now() + LONGEST));
+  let running: Test | undefined;
+  t.on('subtestStart', (test) => {
+    running = test as Test;
+  });
+  // Also a rejection that nobody handles arrives here. It fails the running test, and the others are run.
+  process.on('uncaughtException', (error) => (running ?? t).threw(error));
   const folder = folderInMemory();
   if (folder !== undefined) t.testdirName = folder;
   for (const file of filesOf(basename(path, '.ts'))) {

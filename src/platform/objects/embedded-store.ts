@@ -277,6 +277,8 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     response.once('close', () => {
       busy.delete(socket);
       bounds.waits(socket);
+      // The head of this answer was sent before the drain, so it kept the connection for a next request.
+      if (draining) for (const listener of [server, ownServer]) listener.closeIdleConnections();
     });
     work.begun();
     const requestId = ids.uuid();

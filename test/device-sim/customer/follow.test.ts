@@ -6,7 +6,7 @@ import { handTimers } from '../hand-timers.ts';
 
 t.test('the length of the last unbroken connection of a device is known, also after its end', async (t) => {
   const timers = handTimers();
-  const followed = createFollowed(createLedger({ began: 0 }), timers);
+  const followed = createFollowed({ ledger: createLedger({ began: 0 }), timers });
   const device = { deviceId: '352900130000016', online: false };
   const events = new EventEmitter();
   followed.follow({ devices: [device], events } as never);

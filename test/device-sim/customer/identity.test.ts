@@ -41,7 +41,7 @@ t.test('an id of a finished transaction that is accepted again is another transa
     deliver(transactionId, 1, { issuedAt });
     accept(transactionId, 'night');
     result(transactionId);
-    t.match(ledger.figures('night'), { unfinished: 1, repeated: 0, doubled: 0 }, 'that was the first one, once more');
+    t.match(ledger.figures('night'), { unfinished: 1, resent: 0, doubled: 0 }, 'that was the first one, once more');
     answer(transactionId);
     result(transactionId, { webhookId: `another ${transactionId}` });
     t.match(ledger.figures('night'), { unfinished: 0, doubled: 0 });

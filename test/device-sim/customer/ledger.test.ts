@@ -67,7 +67,7 @@ t.test('a second result is a doubled transaction; the same webhook again is not'
   answer(1);
   result(1);
   result(1);
-  t.match(ledger.figures(), { doubled: 0, repeated: 1, succeeded: 1 });
+  t.match(ledger.figures(), { doubled: 0, resent: 1, succeeded: 1 });
   result(1, { webhookId: 'another' });
   result(1, { webhookId: 'a third' });
   t.match(ledger.figures(), { doubled: 1, succeeded: 1 }, 'a transaction is doubled once');
@@ -94,9 +94,9 @@ t.test('a second result is noticed even if the first one is long ago', (t) => {
   }
   t.equal(ledger.outcomeOf(1), undefined, 'it is not remembered with its times');
   result(1);
-  t.match(ledger.figures(), { doubled: 0, repeated: 1 });
+  t.match(ledger.figures(), { doubled: 0, resent: 1 });
   result(2, { webhookId: 'another' });
-  t.match(ledger.figures(), { doubled: 1, repeated: 1, accepted: 25_000 });
+  t.match(ledger.figures(), { doubled: 1, resent: 1, accepted: 25_000 });
   t.end();
 });
 
@@ -181,7 +181,7 @@ t.test('events are followed from their acknowledgement to their webhook', (t) =>
   event('b', 'w2');
   tell('b');
   event('b', 'w2');
-  t.match(ledger.figures(), { eventsTold: 2, eventsReceived: 2, repeated: 1, eventsDoubled: 0, lost: 0 });
+  t.match(ledger.figures(), { eventsTold: 2, eventsReceived: 2, resent: 1, eventsDoubled: 0, lost: 0 });
   event('b', 'w3');
   tell('c');
   t.equal(ledger.waitingEvents, 1);

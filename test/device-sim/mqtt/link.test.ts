@@ -32,6 +32,7 @@ async function world({
     clean,
     timers,
     onOnline: (sessionPresent) => online.push(sessionPresent),
+    onBatch: () => {},
     onForeign: (name) => foreign.push(name),
     onMessage: (_topic, payload, _dup, messageId) => onMessage(link, messageId, payload.toString()),
     onClose(reason) {

@@ -26,9 +26,13 @@ export function figuresOf(some: Partial<Figures>, milliseconds: readonly number[
     unordered: 0,
     reused: 0,
     violations: 0,
+    wrong: 0,
     forged: 0,
     unasked: 0,
+    resent: 0,
     repeated: 0,
+    hammering: 0,
+    window: 0,
     eventsTold: 0,
     eventsReceived: 0,
     eventsLost: 0,
@@ -100,7 +104,7 @@ export function recordOf(changes: Partial<RunRecord> = {}, seconds = 180): RunRe
     lost: 1,
     eventsTold: 310,
     eventsReceived: 310,
-    repeated: 12,
+    resent: 12,
   };
   return {
     format: 1,

@@ -9,10 +9,13 @@ type Update = Operations['updateSettings']['input']['body'];
 
 type Setting = keyof typeof URL_SETTINGS;
 
+/** `Events of calls.` becomes `gets events of calls`. */
+const gets = (requests: string): string => `gets ${requests.slice(0, 1).toLowerCase()}${requests.slice(1, -1)}`;
+
 const NAMES = Object.keys(URL_SETTINGS) as Setting[];
 const URLS: Options = Object.fromEntries(
   NAMES.flatMap((name) => [
-    [kebab(name), { value: 'URL', text: `${URL_SETTINGS[name]}` }],
+    [kebab(name), { value: 'URL', text: gets(URL_SETTINGS[name]) }],
     [`no-${kebab(name)}`, { text: `remove ${name}` }],
   ]),
 );

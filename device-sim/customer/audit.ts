@@ -1,0 +1,114 @@
+import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
+import { LapelError } from '../../src/clients/client/lapel-error.ts';
+import type { Device } from '../model/device.ts';
+import { pause, type Timers } from '../timers.ts';
+import { wrongRecord } from './contents.ts';
+import { type Difference, differences } from './differences.ts';
+import type { Ledger, Sampled } from './ledger.ts';
+import type { Requests } from './requests.ts';
+import { createSample } from './sample.ts';
+import { inParallel } from './service-client.ts';
+
+const PARALLEL_REQUESTS = 4;
+/** How many devices' statuses are compared. */
+const DEVICES = 32;
+/** A report of a device may still be on its way: how often its status is read, and the pause between. */
+const LOOKS = 4;
+const LOOK_MILLISECONDS = 500;
+
+/** The reported state of a device, as the service shows it. */
+const reported = ({ state }: Device) => ({
+  lang: state.lang,
+  firmwareVersion: state.firmwareVersion,
+  bluetooth: { enabled: state.bluetooth.enabled },
+  software: Object.entries(state.software).map(([name, { version, versionCode }]) => ({
+    package: name,
+    version,
+    versionCode,
+  })),
+});
+const REPORTED = ['lang', 'firmwareVersion', 'bluetooth', 'software'] as const;
+
+/**
+ * Compares a sample of the results with the records of their transactions, and the state of a sample of the devices with
+ * their statuses. Only a device that is connected and has reported everything is compared.
+ */
+export function createAudit({
+  lapel,
+  requests,
+  ledger,
+  timers,
+  stopped,
+  devices,
+}: {
+  lapel: LapelClient;
+  requests: Requests;
+  ledger: Ledger;
+  timers: Timers;
+  stopped: AbortSignal;
+  devices: () => readonly Device[];
+}) {
+  const looked = new Set<number>();
+
+  async function compareRecord(sampled: Sampled): Promise<void> {
+    const { transactionId, deviceId } = sampled;
+    const phase = ledger.actionOf(transactionId)?.phase;
+    const about = {
+      text: `the record of transaction ${transactionId}`,
+      deviceId,
+      transactionId,
+      ...(phase !== undefined && { phase }),
+    };
+    looked.add(transactionId);
+    try {
+      const record = await requests.insist(() => lapel.readTransaction({ deviceId, transactionId }));
+      const found = [
+        ...differences('transactionId', transactionId, record.transactionId),
+        ...differences('deviceId', deviceId, record.deviceId),
+        ...wrongRecord(sampled, record),
+      ];
+      ledger.wrong(about, found, timers.now());
+    } catch (error) {
+      // Other failures are those of the service as a whole, or of a device that was taken away from the application.
+      if (!(error instanceof LapelError) || error.status !== 404) return;
+      ledger.wrong(about, [{ field: 'status', wanted: '200', found: '404' }], timers.now());
+    }
+  }
+
+  const isQuiet = (device: Device): boolean =>
+    device.online && device.outstanding === 0 && device.state.activation !== null;
+
+  /** The differences between the state of a device and its status; undefined if the device is not quiet. */
+  async function statusOf(device: Device): Promise<Difference[] | undefined> {
+    const before = JSON.stringify(reported(device));
+    if (!isQuiet(device)) return undefined;
+    const status = await requests.insist(() => lapel.readStatus({ deviceId: device.deviceId })).catch(() => undefined);
+    const state = reported(device);
+    if (!status || !isQuiet(device) || JSON.stringify(state) !== before) return undefined;
+    return [
+      ...differences('deviceId', device.deviceId, status.deviceId),
+      ...REPORTED.flatMap((field) => differences(field, state[field], status[field])),
+    ];
+  }
+
+  async function compareStatus(device: Device): Promise<void> {
+    for (let left = LOOKS; left > 0 && !stopped.aborted; left -= 1) {
+      const found = await statusOf(device);
+      if (!found || found.length === 0) return;
+      if (left === 1) {
+        const { deviceId } = device;
+        ledger.wrong({ text: `the status of device ${deviceId}`, deviceId }, found, timers.now());
+        return;
+      }
+      await pause(timers, LOOK_MILLISECONDS, stopped);
+    }
+  }
+
+  return async function audit(): Promise<void> {
+    const some = createSample<Device>(DEVICES);
+    for (const device of devices()) some.add(device);
+    const records = ledger.sample().filter(({ transactionId }) => !looked.has(transactionId));
+    await inParallel(records, PARALLEL_REQUESTS, compareRecord);
+    await inParallel(some.all(), PARALLEL_REQUESTS, compareStatus);
+  };
+}

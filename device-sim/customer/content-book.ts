@@ -1,0 +1,70 @@
+import { wrongIn, wrongResult } from './contents.ts';
+import type { Counts } from './counts.ts';
+import { differences } from './differences.ts';
+import type { Entry } from './entry.ts';
+import type { Ledger, Sampled } from './ledger.ts';
+import { createSample } from './sample.ts';
+import type { createTroubleBook } from './trouble-book.ts';
+
+/** How many results are compared with their records at the end. */
+const SAMPLED = 64;
+
+/** Compares each content with its origin, and counts the differences. */
+export function createContentBook({
+  of,
+  phase: current,
+  find,
+  trouble,
+}: {
+  of: (phase: string) => Counts;
+  /** The present phase, for what belongs to no action. */
+  phase: () => string;
+  find: (transactionId: number) => Entry | undefined;
+  trouble: ReturnType<typeof createTroubleBook>['trouble'];
+}) {
+  const sample = createSample<Sampled>(SAMPLED);
+
+  const wrong: Ledger['wrong'] = ({ text, deviceId, transactionId, phase = current() }, found, at) => {
+    const entry = transactionId === undefined ? undefined : find(transactionId);
+    for (const { field, wanted, found: value } of found) {
+      of(phase).add('wrong');
+      trouble('wrong', phase, `${text} has the wrong ${field}: ${value} instead of ${wanted}`, at, entry, deviceId);
+    }
+  };
+  const webhookOf = (transactionId: number): string => `the webhook of transaction ${transactionId}`;
+
+  return {
+    wrong,
+    sample: sample.all,
+
+    /** Compares a command with its request, as soon as both are known. */
+    command(entry: Entry, at: number): void {
+      const { transactionId, deviceId, got, asked, phase } = entry;
+      if (!got || phase === null) return;
+      entry.got = null;
+      wrong({ text: `command ${transactionId}`, deviceId, transactionId, phase }, wrongIn(got, asked), at);
+    },
+
+    /** Compares the result of a finished transaction with the answer of the device. */
+    result(entry: Entry, at: number): void {
+      const { transactionId, deviceId, outcome, phase } = entry;
+      if (!outcome || phase === null) return;
+      wrong({ text: webhookOf(transactionId), deviceId, transactionId, phase }, wrongResult(entry, outcome), at);
+      sample.add({ transactionId, deviceId, ...outcome });
+      Object.assign(entry, { outcome: null, given: [] });
+    },
+
+    /** Compares the envelope of a webhook with the transaction in it. */
+    envelope(
+      { type, data }: { type: string; data: { deviceId: string } },
+      { transactionId, deviceId, status }: { transactionId: number; deviceId: string; status: string },
+      at: number,
+    ): void {
+      const found = [
+        ...differences('type', `transaction.${status}`, type),
+        ...differences('data.deviceId', deviceId, data.deviceId),
+      ];
+      wrong({ text: webhookOf(transactionId), deviceId, transactionId }, found, at);
+    },
+  };
+}

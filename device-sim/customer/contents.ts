@@ -1,0 +1,64 @@
+import type { Answer, Command } from '../mqtt/messages.ts';
+import { type Difference, differences } from './differences.ts';
+import type { Asked, Entry, Outcome } from './entry.ts';
+
+/** How many different answers to one command are remembered: a device that restarted may answer differently. */
+const ANSWERS_KEPT = 3;
+
+/** Failures that the service finds itself, before any device has the command. */
+const OF_THE_SERVICE = new Set(['DISTRIBUTION_STOPPED', 'BINARY_DELETED']);
+
+const codeOf = (error: unknown): string => {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+};
+/** An administrator may deactivate a device that does not answer (contract, section 5). */
+const byAdministration = ({ operation, result }: Outcome): boolean =>
+  operation === 'deactivate' && (result as { by?: unknown } | null)?.by === 'administration';
+
+const outcomeFields = ['status', 'result', 'error'] as const;
+
+function compareOutcome(wanted: Pick<Outcome, (typeof outcomeFields)[number]>, found: Outcome): Difference[] {
+  return outcomeFields.flatMap((field) => differences(field, wanted[field], found[field]));
+}
+
+/** The differences between a command and its request. Empty if the request is not known, or not yet. */
+export function wrongIn({ operation, parameters }: Pick<Command, 'operation' | 'parameters'>, asked: Asked | null) {
+  if (!asked) return [];
+  return [
+    ...differences('operation', asked.operation, operation),
+    ...differences('parameters', asked.parameters, parameters, new Set(asked.added)),
+  ];
+}
+
+/** Remembers an answer of the device, for the comparison with the result. */
+export function remembersAnswer(entry: Entry, answer: Answer): void {
+  const { status, result = null, error = null } = answer;
+  const given = { status, result, error };
+  if (entry.given.some((one) => compareOutcome(one, { operation: '', ...given }).length === 0)) return;
+  entry.given = [...entry.given, given].slice(-ANSWERS_KEPT);
+}
+
+/** The differences between a result and the answers of the device. Empty if the request is not known. */
+export function wrongResult(entry: Entry, outcome: Outcome): Difference[] {
+  const { asked, given } = entry;
+  if (!asked) return [];
+  const operation = differences('operation', asked.operation, outcome.operation);
+  if (outcome.status === 'cancelled') return [...operation, ...differences('error', null, outcome.error)];
+  if (byAdministration(outcome)) return operation;
+  const [nearest] = given
+    .map((answer) => compareOutcome(answer, outcome))
+    .toSorted((one, other) => one.length - other.length);
+  if (nearest) return [...operation, ...nearest];
+  if (outcome.status === 'failed' && OF_THE_SERVICE.has(codeOf(outcome.error))) return operation;
+  return [
+    ...operation,
+    { field: 'status', wanted: '"no answer of the device"', found: JSON.stringify(outcome.status) },
+  ];
+}
+
+/** The differences between the record of a transaction and its webhook. */
+export const wrongRecord = (webhook: Outcome, record: Outcome): Difference[] => [
+  ...differences('operation', webhook.operation, record.operation),
+  ...compareOutcome(webhook, record),
+];

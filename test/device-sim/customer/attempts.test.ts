@@ -1,0 +1,35 @@
+import t from 'tap';
+import { createAttempts } from '../../../device-sim/customer/attempts.ts';
+
+t.test('a webhook may come again when its schedule says so, 20 % earlier at most', (t) => {
+  const attempts = createAttempts();
+  t.equal(attempts.arrived('a', 0), undefined);
+  attempts.ended('a', 'refused', 0);
+  t.match(attempts.arrived('a', 3000), { kind: 'hammering', text: /3\.0 s after attempt 1 failed, not after 5 s/ });
+  t.equal(attempts.arrived('a', 4000), undefined);
+  attempts.ended('a', 'refused', 4000);
+  t.match(attempts.arrived('a', 100_000), { kind: 'hammering', text: /not after 300 s/ });
+  t.equal(attempts.arrived('a', 244_000), undefined);
+  t.end();
+});
+
+t.test('a webhook may come again at once, one time, when its connection was closed', (t) => {
+  const attempts = createAttempts();
+  attempts.ended('a', 'dropped', 0);
+  t.equal(attempts.arrived('a', 1), undefined);
+  attempts.ended('a', 'dropped', 1);
+  t.match(attempts.arrived('a', 2), { kind: 'hammering' });
+  t.end();
+});
+
+t.test('a webhook may not come again after its answer, unless the service was away or the customer asked', (t) => {
+  const attempts = createAttempts();
+  attempts.ended('a', 'taken', 0);
+  t.match(attempts.arrived('a', 5000), { kind: 'repeated', text: /webhook a came again after an answer of 2xx/ });
+  attempts.forget();
+  t.equal(attempts.arrived('a', 5000), undefined);
+  attempts.ended('a', 'taken', 5000);
+  attempts.rest();
+  t.equal(attempts.arrived('a', 5001), undefined);
+  t.end();
+});
