@@ -9,7 +9,7 @@ export interface Pointed {
   readKey(): Promise<string>;
   /** Sends all webhooks of the application to this URL. */
   point(url: string): Promise<void>;
-  /** Restores the settings that still have the URL of `point`. */
+  /** Restores the settings that still have the URL of `point`. Rejects with an Error that says how they were. */
   restore(): Promise<void>;
 }
 
@@ -30,10 +30,17 @@ export function createPointed(api: string, { applicationId, secret }: Applicatio
     },
     async restore() {
       if (!before) return;
-      const now: Readonly<Record<string, unknown>> = { ...(await lapel.readSettings()) };
       const { url, settings } = before;
-      const ours = settings.filter(([name]) => now[name] === url);
-      if (ours.length > 0) await lapel.updateSettings({ body: Object.fromEntries(ours) });
+      try {
+        const now: Readonly<Record<string, unknown>> = { ...(await lapel.readSettings()) };
+        const ours = settings.filter(([name]) => now[name] === url);
+        if (ours.length > 0) await lapel.updateSettings({ body: Object.fromEntries(ours) });
+      } catch (cause) {
+        const urls = settings.map(([name, old]) => `${name}: ${old ?? 'none'}`).join(', ');
+        throw new Error(`the settings still have the URL ${url}; before it was ${urls}: ${(cause as Error).message}`, {
+          cause,
+        });
+      }
     },
   };
 }

@@ -112,3 +112,22 @@ t.test('a new key of the application is read when a webhook does not match the o
     [],
   );
 });
+
+t.test('settings that cannot be restored are told as they were', async (t) => {
+  const world = await startWorld(t, { clock: createFakeClock(Date.now() * 1000) });
+  const tenant = await world.createTenant();
+  const customer = await startOwnReceiver(t, tenant.authenticationKey);
+  const { url, done, stop } = begin(
+    `receiver --forward ${customer.url} --api ${world.service.addresses.http} --application ${tenant.applicationId}`,
+    { LAPEL_APPLICATION_SECRET: tenant.secret },
+  );
+  const receiver = await url;
+  while ((await tenant.api.get(tenant.path)).body.callEvent !== receiver)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  await world.admin().delete(`/admin/v1/applications/${tenant.applicationId}`);
+  stop();
+  const before = `deviceEvent: ${tenant.receiver.url}, callEvent: none`;
+  await t.rejects(done, {
+    message: new RegExp(`^the settings still have the URL ${receiver}; before it was ${before}`),
+  });
+});
