@@ -36,6 +36,17 @@ export function createWire(url: string) {
   };
 }
 
+/** Tries again while connections are cut off for their bound. */
+async function onceConnected(start: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!/terminated|timeout/i.test((error as Error).message)) throw error;
+    }
+  }
+}
+
 /** A node without a service: its view of the other nodes, its hints, and its devices. */
 export async function startMember(
   t: Test,
@@ -124,7 +135,8 @@ export async function startMember(
     },
   };
   t.teardown(member.stop);
-  await nodes.start();
-  await bus.start();
+  // The bound of a connection is half of the short lease: on a busy machine PostgreSQL may answer later.
+  await onceConnected(nodes.start);
+  await onceConnected(bus.start);
   return member;
 }
