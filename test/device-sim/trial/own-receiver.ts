@@ -6,8 +6,16 @@ import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
 
 /** The faults of a customer's receiver. */
-export type Flaw = 'takes-forged' | 'takes-old' | 'fails-at-unknown' | 'fails-at-double';
+export type Flaw =
+  | 'takes-forged'
+  | 'takes-old'
+  | 'fails-at-unknown'
+  | 'fails-at-double'
+  | 'fails-at-new-types'
+  | 'fails-at-large'
+  | 'refuses-the-past';
 
+const TYPES = /^(transaction|bluetooth|custom|call|test)\b/;
 const MEMBERS = ['applicationId', 'deviceId', 'transaction'];
 
 /** Verifies a webhook with nothing but the documents. */
@@ -39,7 +47,10 @@ export async function startOwnReceiver(t: Test, key: string | (() => string), fl
     if (!isGenuine(headers, body, typeof key === 'string' ? key : key(), flaw)) return 401;
     const id = String(headers['webhook-id']);
     seen.set(id, (seen.get(id) ?? 0) + 1);
-    const { type, data } = JSON.parse(body.toString()) as { type: string; data: object };
+    if (flaw === 'fails-at-large' && body.length > 100 * 1024) return 413;
+    const { type, timestamp, data } = JSON.parse(body.toString()) as { type: string; timestamp: string; data: object };
+    if (flaw === 'fails-at-new-types' && !TYPES.test(type)) return 400;
+    if (flaw === 'refuses-the-past' && Date.now() - Date.parse(timestamp) > 3_600_000) return 409;
     const isStrict = flaw === 'fails-at-unknown' && type.startsWith('transaction.');
     if (isStrict && Object.keys(data).some((name) => !MEMBERS.includes(name))) return 422;
     return flaw === 'fails-at-double' && seen.get(id) === 2 ? 500 : 204;

@@ -60,6 +60,9 @@ const FOUND: [Flaw, string][] = [
   ['takes-old', 'old-timestamp'],
   ['fails-at-unknown', 'unknown-members'],
   ['fails-at-double', 'twice'],
+  ['fails-at-new-types', 'unknown-type'],
+  ['fails-at-large', 'large-body'],
+  ['refuses-the-past', 'late'],
 ];
 for (const [flaw, kind] of FOUND) {
   t.test(`a receiver that ${flaw.replaceAll('-', ' ')} is found by name`, async (t) => {
