@@ -4,10 +4,14 @@ import type { Action, ActionName, Release } from './action.ts';
 import { apnsOf, languageOf, networksOf } from './call-contents.ts';
 import type { Asked } from './entry.ts';
 import type { Ledger } from './ledger.ts';
+import type { Carried } from './probes.ts';
 import type { Releases } from './releases.ts';
 import type { Made, Requests } from './requests.ts';
 
 const BLUETOOTH = { query: { type: 'bluetooth' } } as const;
+
+/** Calls that take no Idempotency-Key: each one makes a transaction of its own. */
+const KEYLESS: ReadonlySet<ActionName> = new Set(['readBluetooth', 'listBluetooth']);
 
 /** One call to the service. Its parameters follow from the device and the number of the action. */
 type Call = (to: { deviceId: string; idempotencyKey: string }, action: Action) => Promise<Made | undefined>;
@@ -95,12 +99,15 @@ export function createActs({
   requests,
   releases,
   ledger,
+  probe = async () => {},
 }: {
   lapel: LapelClient;
   applicationId: string;
   requests: Requests;
   releases: Releases;
   ledger: Ledger;
+  /** Called after each call of an action that made a transaction. */
+  probe?: ((carried: Carried) => Promise<void>) | undefined;
 }): Acts {
   const calls = callsOf(lapel, releases, applicationId);
 
@@ -109,7 +116,22 @@ export function createActs({
       const { do: name, number } = action;
       const about = { deviceId, operation: name, phase, number: number || undefined, due };
       if (name !== 'cancel') {
-        return requests.make(about, (idempotencyKey) => calls[name]({ deviceId, idempotencyKey }, action));
+        let key = '';
+        const again = () => calls[name]({ deviceId, idempotencyKey: key }, action);
+        const transactionId = await requests.make(about, (idempotencyKey) => {
+          key = idempotencyKey;
+          return again();
+        });
+        if (transactionId !== undefined && number > 0)
+          await probe({
+            deviceId,
+            phase,
+            number,
+            transactionId,
+            idempotencyKey: key,
+            again: KEYLESS.has(name) ? null : again,
+          });
+        return transactionId;
       }
       const transactionId = ledger.unfinishedOf(deviceId).at(-1);
       if (transactionId === undefined) return undefined;

@@ -13,6 +13,7 @@ import { createLedger } from './create-ledger.ts';
 import { createFollowed } from './follow.ts';
 import type { ReceivedWebhook } from './genuine.ts';
 import type { Ledger } from './ledger.ts';
+import { createProbes } from './probes.ts';
 import type { ApplicationAccess } from './provision.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { ReceiverFault } from './receiver-fault.ts';
@@ -113,7 +114,8 @@ export function createCustomer({
     onNoAnswer: () => receiver?.attempts.forget(),
   });
   const releases = createReleases({ lapel, applicationId, admin });
-  const acts = createActs({ lapel, applicationId, requests, releases, ledger });
+  const probe = createProbes({ lapel, apiUrl, application: { applicationId, secret }, ledger, seed, timers });
+  const acts = createActs({ lapel, applicationId, requests, releases, ledger, probe });
   const { follow, device, devices, onlineSince, onlineFor } = createFollowed({
     ledger,
     timers,

@@ -17,7 +17,8 @@ export const holdsOf = ({ verdicts }: RunRecord): { held: number; all: number } 
 });
 
 /** The figures that must be right even in a run that did not take place as planned. */
-const PROMISES = /^(lost|doubled|unordered|forged|reused|unaccounted|violations|eventsLost|eventsDoubled)\b/;
+const PROMISES =
+  /^(lost|doubled|unordered|forged|reused|unaccounted|wrong|repeated|hammering|window|violations|eventsLost|eventsDoubled)\b/;
 
 export const isBrokenPromise = ({ text, holds, value }: Verdict): boolean =>
   !holds && value !== null && PROMISES.test(text);

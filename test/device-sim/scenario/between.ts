@@ -17,6 +17,8 @@ export interface Passing {
 export interface Reply {
   status: number;
   body: string;
+  /** Whether it is the answer to an earlier request with the same Idempotency-Key. */
+  readonly replayed?: boolean;
 }
 
 const DROPPED = new Set([
@@ -49,7 +51,8 @@ export async function startHttpBetween(
           ...(body !== '' && { body }),
         });
         answered = answer.headers;
-        return { status: answer.status, body: await answer.text() };
+        const replayed = answer.headers.get('idempotency-replayed') === 'true';
+        return { status: answer.status, body: await answer.text(), replayed };
       });
       response.writeHead(reply.status, kept(answered ?? [])).end(reply.status === 204 ? undefined : reply.body);
     })().catch(() => response.destroy());

@@ -1,0 +1,131 @@
+import { fillPath } from '../../src/clients/client/admin-request.ts';
+import { createLapelClient, type LapelClient } from '../../src/clients/client/lapel-client.ts';
+import { LapelError } from '../../src/clients/client/lapel-error.ts';
+import { OPERATIONS } from '../../src/clients/client/operations.ts';
+import { luhnDigit } from '../fleet/device-ids.ts';
+import type { Timers } from '../timers.ts';
+import { differences } from './differences.ts';
+import type { Ledger } from './ledger.ts';
+import type { ApplicationAccess } from './provision.ts';
+
+/** Every so many actions are followed by a probe. */
+const EVERY = 20;
+/** A language that no action sets. */
+const OTHER_LANGUAGE = 'fr';
+
+/** A device that the developer does not have: no device of the simulator has an id that begins like this. */
+function foreignDevice(number: number): string {
+  const digits = `99${String(number % 10 ** 12).padStart(12, '0')}`;
+  return digits + luhnDigit(digits);
+}
+
+/** A call that made a transaction, with its Idempotency-Key. */
+export interface Carried {
+  readonly deviceId: string;
+  readonly phase: string;
+  readonly number: number;
+  readonly transactionId: number;
+  readonly idempotencyKey: string;
+  /** Makes the same call with the same key; null if the operation takes no key. */
+  readonly again: (() => Promise<{ transactionId: number } | undefined>) | null;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly code?: string | undefined;
+  readonly transactionId?: number | undefined;
+}
+
+/** Something that a service must refuse, or must not do twice, with the documented answer. */
+interface Probe {
+  readonly name: string;
+  readonly wanted: (carried: Carried) => Answer;
+  /** Undefined if the call cannot be followed by this probe. */
+  readonly play: (carried: Carried) => Promise<unknown> | undefined;
+}
+
+/** The answer of a call; undefined if the service was busy or away, which says nothing about the probe. */
+async function answerOf(call: Promise<unknown>): Promise<Answer | undefined> {
+  try {
+    const answer = (await call) as { transactionId?: number } | undefined;
+    return { status: 200, transactionId: answer?.transactionId };
+  } catch (error) {
+    if (!(error instanceof LapelError) || error.status === 429 || error.status >= 500) return undefined;
+    return { status: error.status, code: error.code ?? undefined };
+  }
+}
+
+/**
+ * Negative probes between the calls of a customer: each answer is compared with the documented one. The number of the
+ * action and the seed decide which actions are followed by which probe.
+ */
+export function createProbes({
+  lapel,
+  apiUrl,
+  application: { applicationId, secret },
+  ledger,
+  seed,
+  timers,
+}: {
+  lapel: LapelClient;
+  apiUrl: string;
+  application: ApplicationAccess;
+  ledger: Ledger;
+  seed: number;
+  timers: Timers;
+}) {
+  const access = { baseUrl: apiUrl, applicationId, attempts: 1, now: () => timers.now() };
+  const reader = createLapelClient({ ...access, secret, scopes: ['svc:device:read'] });
+  const refusal = (status: number, code: string) => (): Answer => ({ status, code });
+
+  const PROBES: readonly Probe[] = [
+    {
+      name: 'an Idempotency-Key that is repeated with the same request',
+      wanted: ({ transactionId }) => ({ status: 200, transactionId }),
+      play: ({ again }) => again?.(),
+    },
+    {
+      name: 'an Idempotency-Key that is repeated with another request',
+      wanted: refusal(422, 'IDEMPOTENCY_KEY_REUSED'),
+      play: ({ deviceId, idempotencyKey, again }) =>
+        again ? lapel.setLanguage({ deviceId, idempotencyKey, body: { lang: OTHER_LANGUAGE } }) : undefined,
+    },
+    {
+      name: 'a call with a token that lacks the scope',
+      wanted: refusal(403, 'SCOPE_INSUFFICIENT'),
+      play: ({ deviceId }) => reader.setLanguage({ deviceId, body: { lang: OTHER_LANGUAGE } }),
+    },
+    {
+      name: 'a call for a device that the developer does not have',
+      wanted: refusal(403, 'DEVICE_UNAVAILABLE'),
+      play: ({ number }) => lapel.readStatus({ deviceId: foreignDevice(number) }),
+    },
+    {
+      name: 'a call with a forged token',
+      wanted: refusal(401, 'TOKEN_INVALID'),
+      play: async ({ deviceId }) => {
+        const path = fillPath(OPERATIONS.readStatus.path, { applicationId, deviceId });
+        const response = await fetch(apiUrl.replace(/\/+$/, '') + path, {
+          headers: { authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' },
+        });
+        const body: unknown = await response.json().catch(() => null);
+        if (response.ok) return;
+        const code = response.headers.get('lapel-error-code');
+        throw new LapelError(`GET ${path}`, { status: response.status, body, code, requestId: null });
+      },
+    },
+  ];
+  return async function probe(carried: Carried): Promise<void> {
+    const { number, deviceId, transactionId, phase } = carried;
+    if (number % EVERY !== seed % EVERY) return;
+    const { name, wanted, play } = PROBES[Math.floor(number / EVERY) % PROBES.length]!;
+    const playing = play(carried);
+    const found = playing && (await answerOf(playing));
+    if (!found) return;
+    ledger.wrong(
+      { text: `the answer to ${name}`, deviceId, transactionId, phase },
+      differences('answer', wanted(carried), found),
+      timers.now(),
+    );
+  };
+}
