@@ -1,13 +1,15 @@
 import { stringify } from 'yaml';
 import { type AccountSource, readAccounts } from './customer/accounts.ts';
 import { MAX_DEVICES } from './fleet/device-ids.ts';
-import { type Options, readOptions, shortWayNames } from './options.ts';
+import { type Options, readOptions, receiverNames, shortWayNames } from './options.ts';
 import { among } from './scenario/among.ts';
 import { readScenario } from './scenario/read-scenario.ts';
 import { openScenario } from './scenario/ready.ts';
 import { scaled } from './scenario/scale.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import { shortWay } from './short-way.ts';
+import type { TrialSettings } from './trial/run-trial.ts';
+import { readTrial } from './trial-options.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The settings of a run besides its scenario. */
@@ -49,9 +51,10 @@ export type Command =
       readonly reportFolder: string | undefined;
       readonly json: boolean;
     }
+  | { readonly do: 'receiver'; readonly settings: TrialSettings }
   | { readonly do: 'run'; readonly settings: RunSettings };
 
-const COMMANDS = ['run', 'check', 'list', 'schema', 'merge'];
+const COMMANDS = ['run', 'check', 'list', 'schema', 'merge', 'receiver'];
 const HTTP = ['http:', 'https:'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -103,9 +106,13 @@ function applicationOf(options: Options, env: Environment): RunSettings['applica
   return { applicationId, secret };
 }
 
+function webhookOf(options: Options): RunSettings['webhook'] {
+  const publicUrl = options.has('webhook-url') ? options.url('webhook-url', '', HTTP) : undefined;
+  return { ...readListen(options.text('webhook-listen') ?? '127.0.0.1:0'), publicUrl };
+}
+
 /** All settings of a run except its scenario. */
 function surroundings(options: Options, env: Environment): Omit<RunSettings, 'scenario' | 'run'> {
-  const webhookUrl = options.has('webhook-url') ? options.url('webhook-url', '', HTTP) : undefined;
   return {
     shard: readShard(options.text('shard')),
     json: options.has('json'),
@@ -123,7 +130,7 @@ function surroundings(options: Options, env: Environment): Omit<RunSettings, 'sc
     saveFile: options.text('save'),
     application: applicationOf(options, env),
     authenticationKey: options.text('authentication-key') ?? env['LAPEL_AUTHENTICATION_KEY'],
-    webhook: { ...readListen(options.text('webhook-listen') ?? '127.0.0.1:0'), publicUrl: webhookUrl },
+    webhook: webhookOf(options),
   };
 }
 
@@ -156,6 +163,14 @@ function runOf(name: string, options: Options, env: Environment): Command {
   };
 }
 
+/** A test of a customer's receiver. */
+function receiverOf(options: Options, env: Environment): Command {
+  const misplaced = shortWayNames.find((option) => options.has(option));
+  if (misplaced) throw new UsageError(`--${misplaced}`, 'is no option of "receiver"');
+  const parts = { application: applicationOf(options, env), webhook: webhookOf(options) };
+  return { do: 'receiver', settings: readTrial(options, env, parts) };
+}
+
 /** The default number of devices: all devices of a file. Faults in the file are reported when it is used. */
 function countedIn(accounts: AccountSource): number {
   if (accounts.kind !== 'file') return PLAIN_COUNT;
@@ -186,6 +201,8 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
   const options = readOptions(args);
   const [command, ...words] = options.words;
   if (options.has('help')) return { do: 'help' };
+  const misplaced = command !== 'receiver' && receiverNames.find((option) => options.has(option));
+  if (misplaced) throw new UsageError(`--${misplaced}`, 'is an option of "receiver" only');
   if (command === undefined) return shortRun(options, env);
   const [first] = words;
   switch (command) {
@@ -199,6 +216,9 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
     case 'merge':
       if (words.length === 0) throw new UsageError('merge', 'needs the report folders of the shards');
       return { do: 'merge', folders: words, reportFolder: options.text('report'), json: options.has('json') };
+    case 'receiver':
+      if (first !== undefined) throw new UsageError('receiver', `takes no "${first}"`);
+      return receiverOf(options, env);
     case 'list':
     case 'schema':
       if (words.length > 0) throw new UsageError(command, `takes no "${first}"`);

@@ -5,6 +5,7 @@ export const help = `A fleet of simulated wearable cameras for a Lapel service, 
   lapel-sim list                     lists the included scenarios
   lapel-sim schema                   prints the JSON Schema of scenarios, for editors
   lapel-sim merge DIR ... [options]  makes one report from those of several processes that shared a run
+  lapel-sim receiver --forward URL   tests your own webhook receiver, with forged, repeated and strange webhooks
   lapel-sim [options]                the short way: plays a scenario that these options describe
   (npm run sim -- ... is the same)
 
@@ -29,6 +30,8 @@ Examples
                                                changes Wi-Fi networks 50 times a second for a minute
   lapel-sim --count 50 --load 5 --calls 12 --recorded 1 --print-scenario
                                                prints these options as a scenario, to begin your own
+  lapel-sim receiver --self --forward http://127.0.0.1:9000/hooks --junit junit.xml
+                                               your receiver in your CI, with LAPEL_AUTHENTICATION_KEY and no service
 
 A run
   --run NAME                 its name; each run has its own devices and never touches others (name of the scenario)
@@ -64,6 +67,13 @@ The customer
   --authentication-key KEY   its authenticationKey; or LAPEL_AUTHENTICATION_KEY; without it a new one is issued
   --webhook-listen HOST:PORT where the webhook receiver listens (127.0.0.1, a free port)
   --webhook-url URL          address of the receiver for the service, if it differs
+
+A receiver (also --seed, --wait, --json, --api, --application, --secret, --webhook-listen, --webhook-url)
+  --forward URL              your receiver, which gets every webhook
+  --key KEY                  the authenticationKey; or LAPEL_AUTHENTICATION_KEY; or that of --application
+  --once N                   ends after N webhooks of the service (Ctrl-C)
+  --self                     makes the webhooks itself, without a service (20, or --once N)
+  --junit FILE               writes the expectations as JUnit
 
 The short way, without a scenario
   --load RATE                Wi-Fi changes a second over all devices (0)

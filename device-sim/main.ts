@@ -1,9 +1,11 @@
 #!/usr/bin/env node
+import { writeFileSync } from 'node:fs';
 import { type Command, readCommandLine } from './command-line.ts';
 import { help } from './help.ts';
 import { mergeReports } from './merge.ts';
 import { plainText } from './plain-text.ts';
 import { closingTable } from './report/closing.ts';
+import { junitReport } from './report/junit.ts';
 import type { RunRecord } from './report/record.ts';
 import { isBrokenPromise } from './report/summary.ts';
 import { writeReport } from './report/write-report.ts';
@@ -13,6 +15,8 @@ import { Unreachable } from './scenario/reach.ts';
 import { readScenarioFile } from './scenario/read-scenario.ts';
 import { openScenario, readyNames } from './scenario/ready.ts';
 import { ScenarioError } from './scenario/scenario-error.ts';
+import { runTrial, type TrialSettings } from './trial/run-trial.ts';
+import { trialText } from './trial/trial-text.ts';
 import { UsageError } from './usage-error.ts';
 
 const HOLDS = 0;
@@ -72,6 +76,16 @@ function interruption(): AbortSignal {
   return controller.signal;
 }
 
+/** Tests a customer's receiver, and writes the report; returns the exit code. */
+async function testReceiver(settings: TrialSettings): Promise<number> {
+  const record = await runTrial(settings, { stopped: interruption(), say });
+  const { junitFile, json } = settings;
+  if (junitFile !== undefined) writeFileSync(junitFile, junitReport({ scenario: 'receiver', ...record }));
+  process.stdout.write(json ? `${JSON.stringify(record)}\n` : trialText(record));
+  if (record.verdicts.some(({ holds, measurable }) => !holds && measurable)) return DOES_NOT_HOLD;
+  return record.notRun.length > 0 ? NOT_RUN : HOLDS;
+}
+
 async function carryOut(command: Command): Promise<number> {
   switch (command.do) {
     case 'help':
@@ -90,6 +104,8 @@ async function carryOut(command: Command): Promise<number> {
       return check(command.files);
     case 'merge':
       return conclude(mergeReports(command.folders), { json: command.json, folder: command.reportFolder });
+    case 'receiver':
+      return testReceiver(command.settings);
     case 'run': {
       const { settings } = command;
       const { record, gone } = await run(settings, { stopped: interruption(), stream: process.stderr });

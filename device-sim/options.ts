@@ -35,6 +35,15 @@ const OF_A_RUN = {
   'webhook-url': { type: 'string' },
 } as const;
 
+/** The options of `receiver` alone. */
+const OF_A_RECEIVER = {
+  forward: { type: 'string' },
+  self: { type: 'boolean' },
+  key: { type: 'string' },
+  once: { type: 'string' },
+  junit: { type: 'string' },
+} as const;
+
 /** The options that a scenario replaces, of the short way without one. */
 const OF_THE_SHORT_WAY = {
   latency: { type: 'string' },
@@ -65,10 +74,11 @@ const OF_THE_SHORT_WAY = {
   load: { type: 'string' },
 } as const;
 
-const OPTIONS = { ...OF_A_RUN, ...OF_THE_SHORT_WAY };
+const OPTIONS = { ...OF_A_RUN, ...OF_A_RECEIVER, ...OF_THE_SHORT_WAY };
 export type OptionName = keyof typeof OPTIONS;
 /** The names of all options, for the test that compares them to the help text. */
 export const optionNames: readonly string[] = Object.keys(OPTIONS);
+export const receiverNames = Object.keys(OF_A_RECEIVER) as OptionName[];
 export const shortWayNames = Object.keys(OF_THE_SHORT_WAY) as OptionName[];
 
 /** The options of a command line as they were written, and its other words. */

@@ -110,6 +110,7 @@ export const CLI_ROOMS: Storeys = {
 
 /** The rooms of the simulator; all of them may import its files outside of rooms. */
 export const SIMULATOR_ROOMS: Storeys = {
+  trial: { about: 'tests a customer’s own receiver: passes webhooks on, and misbehaves after each' },
   scenario: {
     about: 'reads scenarios, plays them, and checks their expectations',
     owns: ['ajv', 'yaml'],

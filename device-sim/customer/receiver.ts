@@ -1,13 +1,12 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { verifyWebhook, type WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
 import { deriveSeed } from '../random.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AttemptEnd, type Attempts, createAttempts, type Untimely } from './attempts.ts';
 import { createFileStore, type FileStore, type WantedFile } from './file-store.ts';
+import { genuineWebhook, type ReceivedWebhook } from './genuine.ts';
 import type { ReceiverFault } from './receiver-fault.ts';
 
 const EVENTS = '/events';
@@ -20,14 +19,6 @@ const IN_TIME_SECONDS = 8;
 /** The largest webhook: no larger than the transaction record in it. */
 const MOST_BYTES = 1024 ** 2;
 
-export interface ReceivedWebhook {
-  /** The same in every attempt, so that a receiver can drop repetitions. */
-  readonly webhookId: string;
-  readonly event: WebhookEvent;
-  /** The signed text. */
-  readonly body: Buffer;
-}
-
 export interface Receiver extends AsyncDisposable {
   /** The URL for events and for requests for upload URLs. */
   readonly url: string;
@@ -38,32 +29,12 @@ export interface Receiver extends AsyncDisposable {
   play(fault: ReceiverFault | null, share?: number): void;
 }
 
-function sameText(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
 /**
  * Whether the service still waits for the answer to a webhook. If the clocks of both differ, or if the simulator was
  * slow, this is not known, and the answer is no.
  */
 const isInTime = ({ headers }: IncomingMessage): boolean =>
   Math.abs(Date.now() / 1000 - Number(headers['webhook-timestamp'])) < IN_TIME_SECONDS;
-
-/** Verifies a notification, as every receiver must before it uses the content. Throws with a sentence. */
-function verify({ headers }: IncomingMessage, body: Buffer, authenticationKey: string): ReceivedWebhook {
-  let verified: ReturnType<typeof verifyWebhook>;
-  try {
-    verified = verifyWebhook({ body, headers, authenticationKey });
-  } catch (cause) {
-    throw new Error(`webhook-signature: ${(cause as Error).message}`, { cause });
-  }
-  const expected = createHmac('sha256', authenticationKey).update(body).digest('hex');
-  if (!sameText(String(headers['x-notification-key'] ?? ''), expected)) {
-    throw new Error('x-notification-key does not match');
-  }
-  return { ...verified, body };
-}
 
 /**
  * The webhook receiver of a customer. It verifies both signatures over the raw bytes. It answers 204 to a genuine
@@ -120,7 +91,7 @@ export async function startReceiver({
     if (untimely) onUntimely(untimely, body);
     let received: ReceivedWebhook;
     try {
-      received = verify(request, body, authenticationKey());
+      received = genuineWebhook(request.headers, body, authenticationKey());
     } catch (error) {
       onForged((error as Error).message);
       return { status: 401 };

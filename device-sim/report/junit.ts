@@ -23,7 +23,13 @@ const notRunCase = (suite: string, reasons: readonly string[]): string =>
  * A report as JUnit XML, which every CI can show: a test for each expectation, and one that is an error if the run did
  * not take place.
  */
-export function junitReport({ scenario, verdicts, notRun, startedAt, milliseconds }: RunRecord): string {
+export function junitReport({
+  scenario,
+  verdicts,
+  notRun,
+  startedAt,
+  milliseconds,
+}: Pick<RunRecord, 'scenario' | 'verdicts' | 'notRun' | 'startedAt' | 'milliseconds'>): string {
   const failures = verdicts.filter(({ holds, measurable }) => !holds && measurable).length;
   const skipped = verdicts.filter(({ measurable }) => !measurable).length;
   const errors = notRun.length > 0 ? 1 : 0;

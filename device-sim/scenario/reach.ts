@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { pause, type Timers } from '../timers.ts';
 
-/** The service does not answer at an address. Exit code 3. */
+/** The service, or a receiver, does not answer at an address. Exit code 3. */
 export class Unreachable extends Error {
-  constructor(address: string, cause: Error) {
-    super(`the service could not be reached at ${address}: ${cause.message}`, { cause });
+  constructor(name: string, address: string, cause: Error) {
+    super(`${name} could not be reached at ${address}: ${cause.message}`, { cause });
   }
 }
 
@@ -42,14 +42,19 @@ function knock(address: string): Promise<Error | null> {
  */
 export async function reach(
   addresses: readonly string[],
-  { patience, timers, stopped }: { patience: number; timers: Timers; stopped: AbortSignal },
+  {
+    patience,
+    timers,
+    stopped,
+    name = 'the service',
+  }: { patience: number; timers: Timers; stopped: AbortSignal; name?: string },
 ): Promise<void> {
   const until = timers.now() + patience;
   for (const address of addresses) {
     for (;;) {
       const wrong = await knock(address);
       if (!wrong || stopped.aborted) break;
-      if (timers.now() >= until) throw new Unreachable(address, wrong);
+      if (timers.now() >= until) throw new Unreachable(name, address, wrong);
       await pause(timers, BETWEEN_MILLISECONDS, stopped);
     }
   }

@@ -1,0 +1,34 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { verifyWebhook, type WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
+
+export interface ReceivedWebhook {
+  /** The same in every attempt, so that a receiver can drop repetitions. */
+  readonly webhookId: string;
+  readonly event: WebhookEvent;
+  /** The signed text. */
+  readonly body: Buffer;
+}
+
+function sameText(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/**
+ * Verifies both signatures of a notification, as every receiver must before it uses the content. Throws an Error with a
+ * sentence.
+ */
+export function genuineWebhook(headers: IncomingHttpHeaders, body: Buffer, authenticationKey: string): ReceivedWebhook {
+  let verified: ReturnType<typeof verifyWebhook>;
+  try {
+    verified = verifyWebhook({ body, headers, authenticationKey });
+  } catch (cause) {
+    throw new Error(`webhook-signature: ${(cause as Error).message}`, { cause });
+  }
+  const expected = createHmac('sha256', authenticationKey).update(body).digest('hex');
+  if (!sameText(String(headers['x-notification-key'] ?? ''), expected)) {
+    throw new Error('x-notification-key does not match');
+  }
+  return { ...verified, body };
+}

@@ -1,0 +1,24 @@
+/** The kinds of webhooks that the customer's receiver gets, with the answer that it must give. */
+export const KINDS = {
+  genuine: { answer: 'accepted', about: 'a webhook as the service sends it' },
+  'forged-signature': { answer: 'refused', about: 'signed with another key' },
+  'changed-body': { answer: 'refused', about: 'its deviceId was changed after signing' },
+  'old-timestamp': { answer: 'refused', about: 'well signed, but more than five minutes ago' },
+  twice: { answer: 'accepted', about: 'the same webhook again, with the same webhook-id' },
+  'out-of-order': { answer: 'accepted', about: 'two events, the later one first' },
+  late: { answer: 'accepted', about: 'an event of more than a day ago, signed now' },
+  'unknown-members': { answer: 'accepted', about: 'members in the data that no document names' },
+  'unknown-type': { answer: 'accepted', about: 'a type of event that no document names' },
+  'large-body': { answer: 'accepted', about: '256 KiB, the largest event of a device' },
+  burst: { answer: 'accepted', about: '500 webhooks within a second' },
+} as const satisfies Record<string, { answer: 'accepted' | 'refused'; about: string }>;
+
+export type Kind = keyof typeof KINDS;
+/** The kinds that the service itself does not send on purpose. */
+export type Misdeed = Exclude<Kind, 'genuine'>;
+
+export const ALL_KINDS = Object.keys(KINDS) as Kind[];
+export const MISDEEDS = ALL_KINDS.filter((kind) => kind !== 'genuine') as Misdeed[];
+
+/** The time in which a receiver must answer. */
+export const ANSWER_MILLISECONDS = 15_000;

@@ -1,0 +1,40 @@
+import { createHmac } from 'node:crypto';
+import type { OutgoingHttpHeaders } from 'node:http';
+
+/** A webhook on its way to the customer. */
+export interface Outgoing {
+  readonly id: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** The content of a webhook. */
+export interface Content {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export const bodyOf = (content: Content): Buffer => Buffer.from(JSON.stringify(content));
+
+/**
+ * Signs a body as the service does: Standard Webhooks over `id.timestamp.body`, and the hexadecimal HMAC-SHA256 of the
+ * body, keyed by the authenticationKey as text. `at`: milliseconds of the Unix time.
+ */
+export function signedWebhook(authenticationKey: string, id: string, at: number, body: Buffer): Outgoing {
+  const timestamp = String(Math.floor(at / 1000));
+  const bytes = Buffer.from(authenticationKey.replace(/^whsec_/, ''), 'base64');
+  const signature = createHmac('sha256', bytes).update(`${id}.${timestamp}.`).update(body).digest('base64');
+  return {
+    id,
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'lapel',
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': `v1,${signature}`,
+      'x-notification-key': createHmac('sha256', authenticationKey).update(body).digest('hex'),
+    },
+  };
+}

@@ -1,0 +1,239 @@
+import { createPointed, type Pointed } from '../customer/pointed.ts';
+import type { ApplicationAccess } from '../customer/provision.ts';
+import { createRandom, deriveSeed } from '../random.ts';
+import type { Verdict } from '../report/record.ts';
+import { type OwnPace, startOwnPace } from '../scenario/own-pace.ts';
+import { reach } from '../scenario/reach.ts';
+import { systemTimers } from '../timers.ts';
+import { type Book, createBook } from './book.ts';
+import { type Came, startFront } from './front.ts';
+import { type Kind, MISDEEDS } from './kinds.ts';
+import { type Base, createOrder, webhooksOf } from './misdeeds.ts';
+import { bodyOf, signedWebhook } from './outgoing.ts';
+import { playBurst, playInTurn } from './play-misdeed.ts';
+import { createSamples, NOBODY, type Samples } from './samples.ts';
+import { type CustomerAnswer, createSender, type Sender } from './sender.ts';
+import type { TrialRecord } from './trial-record.ts';
+
+/** The settings of a test of a customer's receiver. */
+export interface TrialSettings {
+  /** The URL of the customer's receiver. */
+  readonly forward: string;
+  readonly seed: number;
+  /** Ends after so many webhooks; without it a test with the service lasts until Ctrl-C. */
+  readonly once: number | undefined;
+  /** Whether the simulator makes the webhooks itself, without a service. */
+  readonly isSelf: boolean;
+  /** The authenticationKey; needed without `application`. */
+  readonly authenticationKey: string | undefined;
+  /** The application whose webhooks come here during the test. */
+  readonly application: ApplicationAccess | undefined;
+  readonly api: string;
+  /** Milliseconds to wait until the receiver and the service accept connections. */
+  readonly wait: number;
+  readonly webhook: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined };
+  readonly json: boolean;
+  readonly junitFile: string | undefined;
+}
+
+interface Outside {
+  readonly stopped: AbortSignal;
+  /** Writes a line for people. */
+  readonly say: (line: string) => void;
+}
+
+/** The webhooks of a test without a service: each kind follows two of them. */
+const SELF_WEBHOOKS = 2 * MISDEEDS.length;
+/** Webhooks of the service whose misdeed is still to come; above it a webhook is passed on without one. */
+const MOST_PENDING = 32;
+/** The key is read again at most once in this time. */
+const KEY_MILLISECONDS = 1000;
+const MOST_TOLD = 5;
+
+/** A running test. */
+interface Trial {
+  readonly settings: TrialSettings;
+  readonly outside: Outside;
+  readonly sender: Sender;
+  readonly samples: Samples;
+  readonly book: Book;
+  readonly own: OwnPace;
+  readonly nextMisdeed: ReturnType<typeof createOrder>;
+  readonly random: () => number;
+  key: string;
+  webhooks: number;
+  slowBursts: number;
+  unverified: number;
+  /** The reasons of the first ones. */
+  readonly unverifiedStory: string[];
+}
+
+function enter({ book, own }: Trial, kind: Kind, webhookId: string, answer: CustomerAnswer): void {
+  book.record(kind, webhookId, answer, own.stoodStill(answer.from, answer.to));
+}
+
+/** Misbehaves once towards the customer, after a webhook that the customer got. */
+async function misbehave(trial: Trial, base: Base): Promise<void> {
+  const { sender, samples, random, key: authenticationKey, outside, nextMisdeed } = trial;
+  if (outside.stopped.aborted) return;
+  const kind = nextMisdeed();
+  const webhooks = webhooksOf(kind, base, { authenticationKey, samples, random, now: Date.now });
+  const stage = {
+    sender,
+    timers: systemTimers,
+    stopped: outside.stopped,
+    enter: (...entry: [Kind, string, CustomerAnswer]) => enter(trial, ...entry),
+  };
+  if (kind !== 'burst') return playInTurn(kind, webhooks, stage);
+  if (!(await playBurst(webhooks, stage))) trial.slowBursts += 1;
+}
+
+/** Makes the webhooks of the service itself, one after the other. */
+async function playSelf(trial: Trial): Promise<void> {
+  const { settings, samples, sender, outside } = trial;
+  for (let count = settings.once ?? SELF_WEBHOOKS; count > 0 && !outside.stopped.aborted; count -= 1) {
+    const now = Date.now();
+    const webhook = signedWebhook(trial.key, samples.webhookId(), now, bodyOf(samples.any(NOBODY, now)));
+    trial.webhooks += 1;
+    enter(trial, 'genuine', webhook.id, await sender.send(webhook));
+    await misbehave(trial, webhook);
+  }
+}
+
+/** Reads the key again when a webhook does not match it, because somebody may have issued a new one. */
+function keyReader(trial: Trial, pointed: Pointed | null): (isStale: boolean) => Promise<string> {
+  let readAt = Number.NEGATIVE_INFINITY;
+  return async (isStale) => {
+    if (isStale && pointed && performance.now() - readAt > KEY_MILLISECONDS) {
+      readAt = performance.now();
+      trial.key = await pointed.readKey().catch(() => trial.key);
+    }
+    return trial.key;
+  };
+}
+
+/** Passes the webhooks of the service on, until there were enough or Ctrl-C. */
+async function playWithService(trial: Trial, pointed: Pointed | null): Promise<void> {
+  const { settings, sender, outside } = trial;
+  const enough = Promise.withResolvers<void>();
+  const isEnough = (): boolean => settings.once !== undefined && trial.webhooks >= settings.once;
+  outside.stopped.addEventListener('abort', () => enough.resolve());
+  let pending = 0;
+  let misdeeds = Promise.resolve();
+
+  async function pass(webhook: Came): Promise<CustomerAnswer> {
+    const answer = await sender.send(webhook, webhook.path);
+    if (isEnough()) return answer;
+    trial.webhooks += 1;
+    enter(trial, 'genuine', webhook.id, answer);
+    if (pending < MOST_PENDING) {
+      pending += 1;
+      misdeeds = misdeeds.then(async () => {
+        await misbehave(trial, webhook);
+        pending -= 1;
+      });
+      misdeeds.catch(enough.reject);
+    }
+    if (isEnough()) enough.resolve();
+    return answer;
+  }
+
+  await using front = await startFront({
+    listen: settings.webhook,
+    publicUrl: settings.webhook.publicUrl,
+    readKey: keyReader(trial, pointed),
+    pass,
+    onUnverified(reason) {
+      trial.unverified += 1;
+      if (trial.unverifiedStory.length < MOST_TOLD) trial.unverifiedStory.push(reason);
+    },
+  });
+  outside.say(`listening at ${front.url}`);
+  try {
+    await pointed?.point(front.url);
+    if (outside.stopped.aborted) enough.resolve();
+    await enough.promise;
+    await misdeeds;
+  } finally {
+    await pointed?.restore();
+  }
+}
+
+function signedVerdict({ unverified, unverifiedStory, webhooks }: Trial): Verdict {
+  return {
+    text: 'service: each webhook has two valid signatures',
+    phase: null,
+    holds: unverified === 0,
+    measurable: true,
+    value: unverified,
+    shown: `${webhooks} with, ${unverified} without`,
+    story: unverifiedStory,
+  };
+}
+
+function whyNotRun(trial: Trial, verdicts: readonly Verdict[]): string[] {
+  if (trial.webhooks === 0) return ['no webhook came'];
+  const missing = trial.book.kinds().filter(({ sent }) => sent === 0);
+  const names = missing.map(({ kind }) => kind).join(', ');
+  return [
+    ...(missing.length > 0
+      ? [`never sent: ${names}. One kind follows each webhook, so at least ${MISDEEDS.length} webhooks must come`]
+      : []),
+    ...(trial.slowBursts > 0 ? ['burst: the simulator was too slow to send 500 webhooks a second'] : []),
+    ...verdicts.filter(({ measurable }) => !measurable).map(({ text }) => `${text}: the simulator itself stood still`),
+  ];
+}
+
+function recordOf(trial: Trial, startedAt: Date): TrialRecord {
+  const { settings, webhooks, unverified, book } = trial;
+  const verdicts = [...(settings.isSelf ? [] : [signedVerdict(trial)]), ...book.verdicts()];
+  return {
+    forward: settings.forward,
+    seed: settings.seed,
+    startedAt: startedAt.toISOString(),
+    milliseconds: Date.now() - startedAt.getTime(),
+    webhooks,
+    unverified,
+    kinds: book.kinds(),
+    verdicts,
+    notRun: whyNotRun(trial, verdicts),
+  };
+}
+
+/**
+ * Tests a customer's own receiver: sends it the webhooks of the service (or own ones), and after each of them one kind
+ * of misdeed. Rejects with Unreachable when the receiver or the service accepts no connection.
+ */
+export async function runTrial(settings: TrialSettings, outside: Outside): Promise<TrialRecord> {
+  const { forward, application, api, seed } = settings;
+  const patience = { patience: settings.wait, timers: systemTimers, stopped: outside.stopped };
+  await reach([forward], { ...patience, name: 'the receiver' });
+  if (application) await reach([api], patience);
+  const pointed = application ? createPointed(api, application) : null;
+  const key = settings.authenticationKey ?? (await pointed?.readKey()) ?? '';
+  const startedAt = new Date();
+  const random = createRandom(deriveSeed(seed, 2));
+  using sender = createSender(forward);
+  const own = startOwnPace(systemTimers);
+  const trial: Trial = {
+    settings,
+    outside,
+    sender,
+    samples: createSamples(random, startedAt.getTime()),
+    book: createBook(),
+    own,
+    nextMisdeed: createOrder(MISDEEDS, createRandom(deriveSeed(seed, 1))),
+    random,
+    key,
+    webhooks: 0,
+    slowBursts: 0,
+    unverified: 0,
+    unverifiedStory: [],
+  };
+  try {
+    await (settings.isSelf ? playSelf(trial) : playWithService(trial, pointed));
+  } finally {
+    own.stop();
+  }
+  return recordOf(trial, startedAt);
+}

@@ -1,0 +1,74 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import type { Test } from 'tap';
+
+/** The faults of a customer's receiver. */
+export type Flaw =
+  | 'takes-forged'
+  | 'takes-old'
+  | 'fails-at-unknown'
+  | 'fails-at-double'
+  | 'fails-at-new-types'
+  | 'fails-at-large'
+  | 'refuses-the-past';
+
+const TYPES = /^(transaction|bluetooth|custom|call|test)\b/;
+const MEMBERS = ['applicationId', 'deviceId', 'transaction'];
+
+/** Verifies a webhook with nothing but the documents. */
+function isGenuine(headers: IncomingHttpHeaders, body: Buffer, key: string, flaw: Flaw | undefined): boolean {
+  const [id, at] = [String(headers['webhook-id']), String(headers['webhook-timestamp'])];
+  if (flaw !== 'takes-old' && !(Math.abs(Date.now() / 1000 - Number(at)) <= 300)) return false;
+  if (flaw === 'takes-forged') return true;
+  const bytes = Buffer.from(key.slice('whsec_'.length), 'base64');
+  const expected = Buffer.from(
+    `v1,${createHmac('sha256', bytes).update(`${id}.${at}.`).update(body).digest('base64')}`,
+  );
+  return String(headers['webhook-signature'])
+    .split(' ')
+    .map((one) => Buffer.from(one))
+    .some((one) => one.length === expected.length && timingSafeEqual(one, expected));
+}
+
+/** The reasons for NOT RUN, without that of a machine that was too busy for a burst. */
+export const withoutLoad = (notRun: readonly string[]): string[] =>
+  notRun.filter((reason) => !reason.startsWith('burst: the simulator was too slow'));
+
+/** A customer's receiver, a real server on 127.0.0.1: good, or with one flaw. */
+export async function startOwnReceiver(t: Test, key: string | (() => string), flaw?: Flaw) {
+  const seen = new Map<string, number>();
+  const bodies: Buffer[] = [];
+  const paths: string[] = [];
+
+  function statusFor(headers: IncomingHttpHeaders, body: Buffer): number {
+    if (!isGenuine(headers, body, typeof key === 'string' ? key : key(), flaw)) return 401;
+    const id = String(headers['webhook-id']);
+    seen.set(id, (seen.get(id) ?? 0) + 1);
+    if (flaw === 'fails-at-large' && body.length > 100 * 1024) return 413;
+    const { type, timestamp, data } = JSON.parse(body.toString()) as { type: string; timestamp: string; data: object };
+    if (flaw === 'fails-at-new-types' && !TYPES.test(type)) return 400;
+    if (flaw === 'refuses-the-past' && Date.now() - Date.parse(timestamp) > 3_600_000) return 409;
+    const isStrict = flaw === 'fails-at-unknown' && type.startsWith('transaction.');
+    if (isStrict && Object.keys(data).some((name) => !MEMBERS.includes(name))) return 422;
+    return flaw === 'fails-at-double' && seen.get(id) === 2 ? 500 : 204;
+  }
+
+  const server = createServer((request, response) => {
+    void buffer(request).then((body) => {
+      const status = statusFor(request.headers, body);
+      bodies.push(body);
+      paths.push(request.url ?? '');
+      response.writeHead(status, { 'x-customer': 'yes' }).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`, seen, bodies, paths };
+}

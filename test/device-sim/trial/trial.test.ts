@@ -1,0 +1,136 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { readCommandLine } from '../../../device-sim/command-line.ts';
+import { MISDEEDS } from '../../../device-sim/trial/kinds.ts';
+import { runTrial } from '../../../device-sim/trial/run-trial.ts';
+import { checkWebhook } from '../../contract/checked-messages.ts';
+import { type Flaw, startOwnReceiver, withoutLoad } from './own-receiver.ts';
+
+const key = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const main = join(import.meta.dirname, '../../../device-sim/main.ts');
+
+function settingsOf(line: string) {
+  const command = readCommandLine(line.split(' '), { LAPEL_AUTHENTICATION_KEY: key });
+  if (command.do !== 'receiver') throw new Error(`"${line}" is no test of a receiver`);
+  return command.settings;
+}
+
+/** Tests a receiver in this process, without a service. */
+const runSelf = (url: string, line = '--once 10') =>
+  runTrial(settingsOf(`receiver --self --forward ${url} ${line}`), {
+    stopped: new AbortController().signal,
+    say: () => {},
+  });
+
+async function lapelSim(...args: string[]) {
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { stdout, stderr, code };
+}
+
+t.test('a good receiver holds all expectations, and each kind was sent', async (t) => {
+  const receiver = await startOwnReceiver(t, key);
+  const { verdicts, notRun, kinds, webhooks } = await runSelf(receiver.url);
+  t.strictSame(withoutLoad(notRun), []);
+  t.strictSame(
+    verdicts.filter(({ holds }) => !holds),
+    [],
+  );
+  t.equal(webhooks, 10);
+  t.strictSame(
+    kinds.map(({ kind, sent }) => [kind, sent]),
+    [['genuine', 10], ...MISDEEDS.map((kind) => [kind, { 'out-of-order': 2, burst: 500 }[kind as string] ?? 1])],
+  );
+  for (const { median, p99 } of kinds) t.ok(median !== null && p99 !== null && median <= p99);
+  t.match(
+    kinds.find(({ kind }) => kind === 'forged-signature'),
+    { expected: 'refused', answers: { 401: 1 } },
+  );
+  t.equal([...receiver.seen.values()].filter((times) => times === 2).length, 1, 'one webhook came twice');
+  t.equal(Math.max(...receiver.bodies.map(({ length }) => length)), 256 * 1024);
+  t.ok(receiver.paths.every((path) => path === '/hooks'));
+});
+
+const FOUND: [Flaw, string][] = [
+  ['takes-forged', 'forged-signature'],
+  ['takes-old', 'old-timestamp'],
+  ['fails-at-unknown', 'unknown-members'],
+  ['fails-at-double', 'twice'],
+  ['fails-at-new-types', 'unknown-type'],
+  ['fails-at-large', 'large-body'],
+  ['refuses-the-past', 'late'],
+];
+for (const [flaw, kind] of FOUND) {
+  t.test(`a receiver that ${flaw.replaceAll('-', ' ')} is found by name`, async (t) => {
+    const receiver = await startOwnReceiver(t, key, flaw);
+    const { verdicts, notRun } = await runSelf(receiver.url);
+    t.strictSame(withoutLoad(notRun), []);
+    const wrong = verdicts.filter(({ holds }) => !holds).map(({ text }) => text.split(':')[0]);
+    t.strictSame(wrong, flaw === 'takes-forged' ? [kind, 'changed-body'] : [kind]);
+    t.match(verdicts.find(({ holds }) => !holds)?.story, [/^msg_.*expected (2xx within 15 s|4xx)$/]);
+  });
+}
+
+t.test('the own webhooks are as the contract says, except the unknown ones', async (t) => {
+  const receiver = await startOwnReceiver(t, key);
+  await runSelf(receiver.url, '--once 10 --seed 7');
+  const unknown = receiver.bodies.filter((body) => {
+    const { data, type } = JSON.parse(body.toString()) as { data: object; type: string };
+    return 'simulatorExtra' in data || type.startsWith('simulator.');
+  });
+  t.equal(unknown.length, 2);
+  for (const body of receiver.bodies.filter((one) => !unknown.includes(one))) checkWebhook(body);
+});
+
+t.test('the same seed makes the same order of kinds', async (t) => {
+  const typesOf = async (seed: number) => {
+    const receiver = await startOwnReceiver(t, key);
+    await runSelf(receiver.url, `--once 4 --seed ${seed}`);
+    return receiver.bodies.map((body) => (JSON.parse(body.toString()) as { type: string }).type);
+  };
+  const first = await typesOf(3);
+  t.strictSame(await typesOf(3), first);
+  t.notSame(await typesOf(4), first);
+});
+
+t.test('a kind that was never sent is NOT RUN, exit code 4', async (t) => {
+  const receiver = await startOwnReceiver(t, key);
+  const args = ['receiver', '--self', '--forward', receiver.url, '--key', key, '--once', '2'];
+  const { code, stdout } = await lapelSim(...args);
+  t.equal(code, 4, stdout);
+  t.match(stdout, /^NOT RUN: the receiver at/);
+  t.match(stdout, /never sent: .*at least 10 webhooks must come/);
+});
+
+t.test('text, JSON and JUnit name the kind that fails, exit code 1', async (t) => {
+  const receiver = await startOwnReceiver(t, key, 'fails-at-double');
+  const junit = join(t.testdir(), 'junit.xml');
+  const args = ['receiver', '--self', '--forward', receiver.url, '--key', key, '--once', '10', '--junit', junit];
+  const plain = await lapelSim(...args);
+  t.equal(plain.code, 1, plain.stderr);
+  t.match(plain.stdout, /10 of 11 expectations hold/);
+  t.match(plain.stdout, /NOT OK +twice: 2xx within 15 s +1: 500 +median .*, 99 %/);
+  t.match(readFileSync(junit, 'utf8'), /<testcase classname="receiver" name="twice: 2xx[^>]*>\n +<failure/);
+  t.match(readFileSync(junit, 'utf8'), /tests="11" failures="1" errors="0"/);
+  const { stdout, code } = await lapelSim(...args, '--json');
+  t.equal(code, 1);
+  t.match(JSON.parse(stdout), { webhooks: 10, kinds: [{ kind: 'genuine', answers: { 204: 10 } }] });
+});
+
+t.test('a receiver that accepts no connection is exit code 3, and a wrong option 2', async (t) => {
+  const url = 'http://127.0.0.1:1/hooks';
+  const gone = await lapelSim('receiver', '--self', '--forward', url, '--key', key, '--wait', '0');
+  t.match(gone, { code: 3, stderr: /^the receiver could not be reached at http:\/\/127.0.0.1:1/ });
+  const wrong = (line: string, env = { LAPEL_AUTHENTICATION_KEY: key }) =>
+    t.throws(() => readCommandLine(line.split(' '), env), { name: 'Error', option: String }, line);
+  wrong('receiver --self');
+  wrong(`receiver --forward ${url}`, { LAPEL_AUTHENTICATION_KEY: '' });
+  wrong(`receiver --forward ${url} --key secret`);
+  wrong(`receiver --forward ${url} --self --application a --secret b`);
+  wrong(`receiver --forward ${url} --load 5`);
+  wrong('run smoke --junit out.xml');
+});
