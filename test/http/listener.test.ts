@@ -203,8 +203,9 @@ t.test('a connection whose answer began before the drain is closed at its end', 
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
   t.equal(answer.headers.connection, 'keep-alive');
   const drained = listener.drain();
-  answer.resume();
+  const ended = once(answer.resume(), 'end');
   await drained; // no time has passed
+  await ended;
   t.ok(answer.complete);
 });
 
