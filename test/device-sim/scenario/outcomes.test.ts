@@ -220,7 +220,7 @@ expectations: [lost == 0, doubled == 0, succeeded == 100 %, devices == 7]
   });
 
   t.test('a service that disappears during a run is exit code 3, with a report', async (t) => {
-    const file = write('gone', 'devices: 2\nactivate: false\nsettle: 0s\nphases: [{ name: work, duration: 1s }]\n');
+    const file = write('gone', 'devices: 2\nactivate: false\nsettle: 0s\nphases: [{ name: work, duration: 4s }]\n');
     const statusReports = async (): Promise<number> => {
       const metrics = await (
         await fetch(`${admin}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
