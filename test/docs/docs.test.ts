@@ -111,6 +111,19 @@ t.test('documents and reference at the newest release', async (t) => {
     }
   });
 
+  t.test('every link of a page leads to a file of this service, also below the path of a proxy', async (t) => {
+    for (const path of DOCS_FILES.filter((name) => /^\/docs(\/[a-z]+)?$/.test(name))) {
+      const { body } = await anonymous.get(path);
+      const links = [...(body as string).matchAll(/ (?:src|href)="([^"#:]+)[^":]*"/g)].map(([, link = '']) => link);
+      t.ok(links.length >= 5, path);
+      for (const link of new Set(links)) {
+        const { pathname } = new URL(link, `${base}/devices/broker${path}`);
+        t.ok(pathname.startsWith('/devices/broker/'), `${path} ${link}`);
+        t.equal((await anonymous.get(pathname.slice('/devices/broker'.length))).status, 200, `${path} ${link}`);
+      }
+    }
+  });
+
   t.test('a path that is not on the list is a wrong URL, in any spelling', async (t) => {
     for (const path of [
       '/docs/',

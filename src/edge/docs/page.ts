@@ -26,7 +26,7 @@ interface Page {
 
 /** Makes a whole page. Its links are relative, so that it works below any path that a proxy chooses. */
 export function pageOf({ path, title, head, body }: Page): string {
-  const root = path === 'docs' ? '' : '../../';
+  const root = path === 'docs' ? '' : '../';
   const links = PAGES.map((page) =>
     page.path === path
       ? html`<a href="${root}${page.path}" aria-current="page">${page.name}</a>`

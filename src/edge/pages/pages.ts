@@ -28,7 +28,7 @@ export function createConsolePages({ role, timeZone, files: allFiles, objectsUrl
   const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
 
   async function makePage(depth: number): Promise<DocsFile> {
-    const root = depth === 0 ? './' : '../../'.repeat(depth);
+    const root = depth === 0 ? './' : '../'.repeat(depth);
     const files = await allFiles();
     const { text, headers } = consolePage({ role, timeZone, root, files, objectsOrigin: new URL(objectsUrl()).origin });
     return createDocsFile('text/html; charset=utf-8', text, headers);
