@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { missing } from './installed.ts';
 import { NO_POSTGRES } from './postgres/databases.ts';
 
 const MAIN = join(import.meta.dirname, '../demo/main.ts');
@@ -154,7 +155,7 @@ t.test('--cluster kills a node under load, ends with 0 and leaves nothing behind
   t.match(output, /All as promised: a node died, and nothing was lost, nothing done twice/);
 });
 
-const skip = spawnSync('curl', ['--version']).error ? 'there is no curl' : false;
+const skip = missing.curl();
 t.test('the commands for going on by hand work unchanged, in order; Ctrl-C ends the demo', { skip }, async (t) => {
   const taken = createServer().listen(8080, '127.0.0.1');
   taken.on('error', () => undefined); // another process uses the port, which is just as good

@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { missing } from '../installed.ts';
 
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-export const skip = hasOpenssl ? false : 'there is no openssl to make certificates with';
+/** The reason why tests with certificates are skipped; openssl makes them. */
+export const skip = missing.openssl();
 
 /** A time in the format of openssl's index: `261121093000Z`. */
 const asn1Time = (date: Date): string =>

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { missing } from '../installed.ts';
 import { run } from './run.ts';
 
 t.test('bash completes commands, options and their values', async (t) => {
@@ -35,11 +36,7 @@ ${lines.map(([line]) => `try lapel ${line.replace(/(^| )$/, "$1''")}`).join('\n'
   for (const [index, [line, words]] of lines.entries()) t.match(answers[index], words, line);
 });
 
-t.test(
-  'zsh accepts its completion',
-  { skip: spawnSync('zsh', ['--version']).status === 0 ? false : 'no zsh' },
-  async (t) => {
-    const { stdout } = await run(['completion', 'zsh']);
-    t.same(spawnSync('zsh', ['-n'], { input: stdout, encoding: 'utf8' }).stderr, '');
-  },
-);
+t.test('zsh accepts its completion', { skip: missing.zsh() }, async (t) => {
+  const { stdout } = await run(['completion', 'zsh']);
+  t.same(spawnSync('zsh', ['-n'], { input: stdout, encoding: 'utf8' }).stderr, '');
+});

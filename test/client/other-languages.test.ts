@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createSigner } from '../../src/core/webhooks/signature.ts';
 import { createFakeClock } from '../fake-clock.ts';
+import { missing } from '../installed.ts';
 import { startWorld } from '../world.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/application-developers.md'), 'utf8');
 const snippetOf = (language: string): string => guide.split(`\`\`\`${language}\n`)[1]?.split('\n```')[0] ?? '';
-const has = (command: string, argument: string): boolean => spawnSync(command, [argument]).status === 0;
 
 const KEY = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const BODY = '{"type":"test","timestamp":"2026-11-20T09:30:00.123456Z","data":{}}';
@@ -26,7 +26,7 @@ const CASES: [title: string, headers: Record<string, string>, body: string, good
 t.test(
   'the documented verification in Python tells webhooks from others',
   {
-    skip: has('python3', '--version') ? false : 'there is no python3',
+    skip: missing.python(),
   },
   async (t) => {
     const program = `${snippetOf('python')}
@@ -43,7 +43,7 @@ print(verify(headers, body.encode(), key))`;
 t.test(
   'the documented verification in Go tells webhooks from others',
   {
-    skip: has('go', 'version') ? false : 'there is no Go',
+    skip: missing.go(),
   },
   async (t) => {
     const folder = t.testdir({

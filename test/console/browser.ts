@@ -1,15 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 import type { Test } from 'tap';
+import { CHROMIUM, missing } from '../installed.ts';
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
-export const NO_BROWSER = executablePath === undefined ? 'Chromium is not installed: bash .ci/install-chromium' : false;
+export const NO_BROWSER = missing.browser();
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** One browser for all tests of a file. Its own sandbox is off, because root cannot have it; the pages are our own. */
 export async function openBrowser(t: Test): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: String(executablePath), args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ['--no-sandbox'] });
   t.teardown(() => browser.close());
   return browser;
 }

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import t from 'tap';
+import { CHROMIUM, missing } from '../installed.ts';
 import { startWorld } from '../world.ts';
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
-const skip = executablePath === undefined ? 'Chromium is not installed: bash .ci/install-chromium' : false;
+const skip = missing.browser();
 
 const OP_1 = '#operations-Applications-get-v1-applications';
 
@@ -13,7 +12,7 @@ t.test('the reference in a browser', { skip }, async (t) => {
   const tenant = await world.createTenant();
   const base = world.service.addresses.http;
   // The browser's own sandbox is off, because root cannot have it; the pages are our own.
-  const browser = await chromium.launch({ executablePath: String(executablePath), args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ['--no-sandbox'] });
   t.teardown(() => browser.close());
 
   // Errors in the page's log, requests to other servers, and violations of its policy.

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { DEBIAN_PYTHON, missing } from '../installed.ts';
 import { startWorld, transactionIdOf } from '../world.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'devices.md'), 'utf8');
@@ -15,10 +16,9 @@ function programOf(language: string): string {
   return program;
 }
 
-const hasPaho = spawnSync('/usr/bin/python3', ['-c', 'import paho.mqtt.client']).status === 0;
 const LANGUAGES = [
   { language: 'ts', command: process.execPath, skip: false },
-  { language: 'python', command: '/usr/bin/python3', skip: hasPaho ? false : 'paho-mqtt: bash .ci/install-paho' },
+  { language: 'python', command: DEBIAN_PYTHON, skip: missing.paho() },
 ];
 
 /** Tests the life of a device from its first connection on, in any language. */

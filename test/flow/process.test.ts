@@ -9,6 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import { SETTINGS } from '../../src/config.ts';
 import { createAuthority, skip } from '../broker/authority.ts';
+import { missing } from '../installed.ts';
 import { startCrashTarget } from './crash-target.ts';
 import { type CrashWorld, startCrashWorld } from './crash-world.ts';
 import { refusedOn, runMain, startProcess } from './service-process.ts';
@@ -242,8 +243,7 @@ t.test(
   },
 );
 
-const noPrlimit = spawnSync('prlimit', ['--version']).status !== 0 && 'there is no prlimit to take files away with';
-t.test('a process that can open no more files reports it', { buffered: true, skip: noPrlimit }, async (t) => {
+t.test('a process that can open no more files reports it', { buffered: true, skip: missing.prlimit() }, async (t) => {
   const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() });
   spawnSync('prlimit', ['--nofile=20:', '--pid', String(service.pid)]);
   await service.said('the limit of open files is reached');

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
@@ -9,6 +8,7 @@ import { createEmbeddedStore, type EmbeddedStoreParts } from '../../src/platform
 import { createObjectStore, type ObjectStore } from '../../src/platform/objects/object-store.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
+import { DEBIAN_PYTHON, missing } from '../installed.ts';
 
 export interface RunningStore {
   endpoint: string;
@@ -72,17 +72,14 @@ export async function startEmbedded(t: Test, parts: Partial<EmbeddedStoreParts> 
   return { ...clients(t, address, idle, { listing: embedded.list }), embedded, metrics, folder, port };
 }
 
-// The system's own Python, for which Debian's packages are installed.
-const PYTHON = '/usr/bin/python3';
-const PACKAGE = '/usr/lib/python3/dist-packages/swift';
-
 /** Starts OpenStack Swift, or returns the reason why it cannot run here. */
 export async function startSwift(t: Test): Promise<RunningStore | string> {
-  if (!existsSync(PACKAGE)) return 'OpenStack Swift is not installed (.ci/install-swift installs it)';
+  const reason = missing.swift();
+  if (reason) return reason;
   const credentials = { accessKeyId: 'test:tester', secretAccessKey: 'a-secret-of-the-tests' };
   const script = join(import.meta.dirname, 'swift-server.py');
   const args = [script, t.testdir(), credentials.accessKeyId, credentials.secretAccessKey];
-  const child = spawn(PYTHON, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(DEBIAN_PYTHON, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   t.teardown(() => {
     child.stdin.end(); // the process ends with its standard input

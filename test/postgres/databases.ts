@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { findPostgres, type PostgresServer, startPostgres } from '../../harness/postgres-server.ts';
 import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts';
+import { missing } from '../installed.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
 /** The reason to skip tests on PostgreSQL; false where it is installed. */
-export const NO_POSTGRES = findPostgres() === undefined && 'PostgreSQL is not installed (.ci/install-postgres)';
+export const NO_POSTGRES = missing.postgres();
 
 /** The default database of whole-ring tests: LAPEL_TEST_DATABASE, or SQLite. */
 export const usualDatabase = (process.env['LAPEL_TEST_DATABASE'] ?? 'sqlite') as DatabaseKind;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,11 +10,11 @@ import { readConfig } from '../../../src/config.ts';
 import { openConnection, SHORT } from '../../../src/platform/database/postgres/connection.ts';
 import { migrate } from '../../../src/platform/database/postgres/migrations.ts';
 import { openPostgres } from '../../../src/platform/database/postgres/open-postgres.ts';
+import { missing, POOLER } from '../../installed.ts';
 import { createDatabase, NO_POSTGRES, startTestPostgres } from '../../postgres/databases.ts';
 import { createSlowWay } from '../../postgres/slow-way.ts';
 
 const skip = NO_POSTGRES && { skip: NO_POSTGRES };
-const POOLER = '/usr/sbin/pgbouncer';
 
 async function ask<Row extends object>(url: string, ...texts: string[]): Promise<Row[]> {
   const client = new Client({ connectionString: url });
@@ -119,19 +119,15 @@ void t.test('a PostgreSQL that cannot keep the promises', { ...skip }, async (t)
     }
   });
 
-  await t.test(
-    'a pooler must keep sessions',
-    { skip: existsSync(POOLER) ? false : 'pgbouncer is not installed' },
-    async (t) => {
-      await refused(
-        await startPooler(t, url, 'transaction'),
-        /the pooler before PostgreSQL shares its connections: it needs pool_mode = session/,
-      );
-      const database = await openPostgres({ url: await startPooler(t, url, 'session'), nowMicros: 0 });
-      t.same(await database.transact((unit) => unit.get('SELECT 1 AS one')), { one: 1 });
-      await database.close();
-    },
-  );
+  await t.test('a pooler must keep sessions', { skip: missing.pooler() }, async (t) => {
+    await refused(
+      await startPooler(t, url, 'transaction'),
+      /the pooler before PostgreSQL shares its connections: it needs pool_mode = session/,
+    );
+    const database = await openPostgres({ url: await startPooler(t, url, 'session'), nowMicros: 0 });
+    t.same(await database.transact((unit) => unit.get('SELECT 1 AS one')), { one: 1 });
+    await database.close();
+  });
 });
 
 void t.test('of several hosts the one that accepts writes is used', { ...skip }, async (t) => {

@@ -1,13 +1,13 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 import t from 'tap';
 import { reportPage } from '../../../device-sim/report/page.ts';
+import { CHROMIUM, missing } from '../../installed.ts';
 import { recordOf } from './record-of.ts';
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
-const skip = executablePath === undefined ? 'Chromium is not installed: bash .ci/install-chromium' : false;
+const skip = missing.browser();
 
 t.test(
   'the page of a report fits the window, loads nothing from elsewhere, and has a dark form',
@@ -16,7 +16,7 @@ t.test(
     const file = join(t.testdir(), 'report.html');
     writeFileSync(file, reportPage(recordOf()));
     // Without the browser's own sandbox, which root cannot have: the page is ours.
-    const browser = await chromium.launch({ executablePath: String(executablePath), args: ['--no-sandbox'] });
+    const browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ['--no-sandbox'] });
     t.teardown(() => browser.close());
     for (const width of [1280, 360]) {
       for (const colorScheme of ['light', 'dark'] as const) {

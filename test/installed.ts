@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { findPostgres } from '../harness/postgres-server.ts';
+
+/** Debian's own Python, for which its packages are installed. */
+export const DEBIAN_PYTHON = '/usr/bin/python3';
+/** The browser that pages are tried in. */
+export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+export const POOLER = '/usr/sbin/pgbouncer';
+
+const runs = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
+
+/**
+ * Looks for each program that some tests need and the service does not. Returns the reason why those tests are skipped, or
+ * false where the program is installed.
+ */
+export const missing = {
+  postgres: () => findPostgres() === undefined && 'PostgreSQL is not installed (.ci/install-postgres)',
+  pooler: () => !existsSync(POOLER) && 'pgbouncer is not installed (.ci/install-postgres)',
+  swift: () =>
+    !existsSync('/usr/lib/python3/dist-packages/swift') && 'OpenStack Swift is not installed (.ci/install-swift)',
+  browser: () => CHROMIUM === undefined && 'Chromium is not installed (.ci/install-chromium)',
+  paho: () => !runs(DEBIAN_PYTHON, '-c', 'import paho.mqtt.client') && 'paho-mqtt is not installed (.ci/install-paho)',
+  python: () => !runs('python3', '--version') && 'python3 is not installed',
+  go: () => !runs('go', 'version') && 'Go is not installed (.ci/install-languages)',
+  zsh: () => !runs('zsh', '--version') && 'zsh is not installed (.ci/install-languages)',
+  openssl: () => !runs('openssl', 'version') && 'openssl is not installed',
+  curl: () => !runs('curl', '--version') && 'curl is not installed',
+  prlimit: () => !runs('prlimit', '--version') && 'prlimit is not installed',
+};
