@@ -14,8 +14,10 @@ export interface BodyBounds extends BodySource {
   bytes: BodyBytes;
 }
 
+const MARK = [0xef, 0xbb, 0xbf];
 const SOON = { seconds: 1 };
 const invalid = (msg: string): DomainError => DomainError.invalid({ loc: ['body'], msg, type: 'json_invalid' });
+export const notUtf8 = (): DomainError => invalid('Body should be UTF-8');
 const tooLarge = (limit: number): DomainError => new DomainError('BODY_TOO_LARGE', { values: { limit } });
 
 /** Checks the headers of a body before any of it has arrived. Throws BODY_TOO_LARGE and REQUEST_INVALID. */
@@ -53,12 +55,19 @@ export interface Received {
 export function watchBody(request: IncomingMessage, { limit, bytes, ...source }: BodyBounds): Received {
   let size = 0;
   let held = 0;
-  let hasMark = false;
+  let marks = 0;
   let isText = true;
   let isRefused = false;
   let first: Buffer | undefined;
   let decoder: TextDecoder | undefined;
   let whenBeyond: (() => void) | undefined;
+
+  /** Counts the bytes of a byte order mark, which may come in several pieces; `before` is the size without this piece. */
+  function readMark(chunk: Buffer, before: number): void {
+    for (const [i, byte] of chunk.subarray(0, MARK.length - before).entries()) {
+      if (marks === before + i && byte === MARK[marks]) marks += 1;
+    }
+  }
 
   /** Decodes the pieces of a body as one text, because a character may be split between two pieces. */
   function read(chunk?: Buffer): void {
@@ -82,12 +91,12 @@ export function watchBody(request: IncomingMessage, { limit, bytes, ...source }:
   }
 
   request.on('data', (chunk: Buffer) => {
+    if (size < MARK.length) readMark(chunk, size);
     size += chunk.length;
     if (size > limit) {
       if (size > DISCARD_FACTOR * limit) whenBeyond?.();
     } else if (size === chunk.length) {
       first = chunk;
-      hasMark = chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf;
     } else {
       if (first) read(first);
       first = undefined;
@@ -98,11 +107,11 @@ export function watchBody(request: IncomingMessage, { limit, bytes, ...source }:
 
   return {
     size: () => size,
-    hasMark: () => hasMark,
+    hasMark: () => marks === MARK.length,
     requireUtf8() {
       if (decoder) read();
       else if (first && !isUtf8(first)) isText = false;
-      if (!isText) throw invalid('Body should be UTF-8');
+      if (!isText) throw notUtf8();
     },
     async discard() {
       if (!request.destroyed && (!request.complete || request.readableLength > 0)) {
