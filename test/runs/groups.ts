@@ -19,6 +19,22 @@ export const ALONE: Readonly<Record<string, string>> = {
 };
 
 /**
+ * Files and folders whose tests run one after another, before the other tests of their group, each with its reason. Of
+ * all others some run at a time in one process, because most of their time is waiting.
+ */
+const ONE_BY_ONE: Readonly<Record<string, string>> = {
+  'apk/inspector.test.ts': 'it counts the bytes that the process decodes',
+  'apk/read-apk.test.ts': 'it measures the memory of its process',
+  'cluster/nodes.test.ts': 'it compares times with those of a lease',
+  'database/postgres/': 'some cut off the server that all use',
+  'demo.test.ts': 'its demos prefer the same ports',
+  'flow/restore.test.ts': 'it replaces databases of the server that all use',
+  'foreign-text.test.ts': 'it measures the processor time of its process',
+  'objects/object-store.test.ts': 'it keeps its process busy for seconds',
+  'starvation/': 'they compare the times of callers',
+};
+
+/**
  * The processes of the other tests, by the names of their files in this folder, the longest first, each with the
  * folders below `test/` that it runs. `.` is for the files directly in `test/`. `rest` runs all other folders.
  */
@@ -27,11 +43,11 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   '02-device-sim': ['device-sim'],
   '03-flow': ['flow'],
   '04-database': ['database'],
-  '05-rest': [],
-  '06-cluster': ['cluster'],
-  '07-own': ['.'],
-  '08-starvation': ['starvation'],
-  '09-api': ['api'],
+  '05-starvation': ['starvation'],
+  '06-rest': [],
+  '07-api': ['api'],
+  '08-own': ['.'],
+  '09-cluster': ['cluster'],
   '10-broker': ['broker', 'sessions'],
   '11-admin': ['admin', 'audit', 'retention', 'fleet'],
   '12-cli': ['cli', 'client'],
@@ -41,14 +57,16 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
 /** Every test file, as a path from `test/` on. */
 export const allFiles = (): string[] => globSync('**/*.test.ts', { cwd: TESTS }).sort();
 
-/** The test files of a group. */
-export function filesOf(group: string): string[] {
+/** The test files of a group: those that run one after another, and those whose tests may run at the same time. */
+export function filesOf(group: string): { oneByOne: string[]; atOnce: string[] } {
   const folders = GROUPS[group];
   if (folders === undefined) throw new Error(`there is no group ${group}`);
   const named = Object.values(GROUPS).flat();
   const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '.');
-  return allFiles().filter((file) => {
+  const files = allFiles().filter((file) => {
     if (file in ALONE) return false;
     return folders.length > 0 ? folders.includes(folderOf(file)) : !named.includes(folderOf(file));
   });
+  const isOneByOne = (file: string): boolean => Object.keys(ONE_BY_ONE).some((path) => file.startsWith(path));
+  return { oneByOne: files.filter(isOneByOne), atOnce: files.filter((file) => !isOneByOne(file)) };
 }
