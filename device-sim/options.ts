@@ -35,7 +35,7 @@ const OF_A_RUN = {
   'webhook-url': { type: 'string' },
 } as const;
 
-/** The options of `receiver` alone. */
+/** The options of the command `receiver`, which other commands do not have. */
 const OF_A_RECEIVER = {
   forward: { type: 'string' },
   self: { type: 'boolean' },
@@ -44,7 +44,7 @@ const OF_A_RECEIVER = {
   junit: { type: 'string' },
 } as const;
 
-/** The options that a scenario replaces, of the short way without one. */
+/** The options of a run without a scenario; in a run with one, the scenario says these things. */
 const OF_THE_SHORT_WAY = {
   latency: { type: 'string' },
   'failure-rate': { type: 'string' },

@@ -70,7 +70,10 @@ export function createActivation({
       let lastProgress = timers.now();
       asking += 1;
 
-      /** The transaction that activates a device; undefined if there is none to wait for. */
+      /**
+       * Requests the activation of a device; resolves to its transaction. Undefined if the device is already activated,
+       * or if the run was stopped.
+       */
       async function ask(deviceId: string): Promise<number | undefined> {
         if (stopped.aborted) return undefined;
         const { status, clientId } = await requests.insist(() => lapel.readActivation({ deviceId }));

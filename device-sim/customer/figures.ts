@@ -13,13 +13,13 @@ export type Stage = (typeof STAGES)[number];
  * up.
  */
 export interface Figures {
-  /** Requests that should create a transaction. */
+  /** Requests of the actions, without repetitions, whether or not the action creates a transaction. */
   requests: number;
   /** Requests that got a 201: each is a transaction. */
   accepted: number;
   /** Refusals (4xx) by status. A 429 after which the request was repeated does not count. */
   refused: Record<string, number>;
-  /** Requests that got no answer at all, or a 5xx. */
+  /** Attempts of requests that got no answer, or a 5xx. Each repetition counts. */
   errors: number;
   /** How often a request waited because of a 429. */
   postponed: number;
@@ -64,7 +64,7 @@ export interface Figures {
   forged: number;
   /** Results of transactions that this run did not request. */
   unasked: number;
-  /** Webhooks that arrived again with the same webhook-id, with and without a reason. */
+  /** Attempts of webhooks that had arrived before, whether or not the service had a reason to repeat them. */
   resent: number;
   /** Webhooks that arrived again although an earlier attempt was answered 2xx in time. */
   repeated: number;

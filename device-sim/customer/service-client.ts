@@ -7,7 +7,7 @@ export interface Reply {
   readonly body: Record<string, unknown>;
 }
 
-/** One request. Throws an Error with a sentence when the service cannot be reached. */
+/** Makes one request. Throws an Error that names the address when the service cannot be reached. */
 export async function send(baseUrl: string, path: string, init: RequestInit): Promise<Reply> {
   try {
     const response = await fetch(baseUrl + path, init);
@@ -17,13 +17,15 @@ export async function send(baseUrl: string, path: string, init: RequestInit): Pr
   }
 }
 
-/** An Error for people, made from the error of `fetch` when no server answers. */
+/**
+ * The Error for the reader of the terminal when no server answers: it names the address and the cause of fetch's error.
+ */
 export function unreachable(baseUrl: string, error: unknown): Error {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
   return new Error(`cannot reach ${baseUrl}: ${cause}`, { cause: error });
 }
 
-/** JSON over HTTP with a bearer token. */
+/** A client that sends and receives JSON with a bearer token. */
 export function createServiceClient({ baseUrl, token }: { baseUrl: string; token: string }) {
   const authorization = `Bearer ${token}`;
   return (method: string, path: string, body?: unknown): Promise<Reply> =>

@@ -39,9 +39,12 @@ const NOTHING = {
   uploadedBytes: 0,
   /** Repeated attempts of uploads, or of requests for their URLs. */
   uploadRetries: 0,
-  /** Recordings and customer files whose upload was given up. */
+  /** Recordings, and files of the customer's application, whose upload was given up. */
   uploadFailures: 0,
-  /** Recordings and customer files that the application has no place for. */
+  /**
+   * Recordings, and files of the customer's application, that were not uploaded because the service has no upload URL
+   * for them.
+   */
   unwanted: 0,
   /** Messages on the errors topics. */
   complaints: 0,

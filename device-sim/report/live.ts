@@ -13,7 +13,7 @@ export interface Standing {
     readonly since: number;
     readonly duration: number | null;
   };
-  /** How often the phases are repeated. */
+  /** How often all phases are played. */
   readonly rounds: number;
   /** The figures of the whole run so far. */
   readonly whole: Chapter;

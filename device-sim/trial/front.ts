@@ -70,7 +70,9 @@ export async function startFront({
 }: {
   listen: { host: string; port: number };
   publicUrl: string | undefined;
-  /** The present authenticationKey. `isStale`: a webhook did not match the last one. */
+  /**
+   * Reads the authenticationKey. `isStale`: the key that was read last did not fit a webhook, so it may be outdated.
+   */
   readKey: (isStale: boolean) => Promise<string>;
   pass: (webhook: Came) => Promise<CustomerAnswer>;
   onUnverified: (reason: string) => void;
