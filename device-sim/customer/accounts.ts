@@ -21,7 +21,7 @@ export function readAccounts(file: string, limit?: number): DeviceAccount[] {
         return { deviceId, credential };
       }
     } catch {
-      // The check below reports it, as it does for a line with wrong content.
+      // A line that is not JSON is reported by the check below, like a line without these members.
     }
     throw new UsageError('--devices', `line ${index + 1} of ${file} is not {"deviceId", "credential"}`);
   });

@@ -40,7 +40,7 @@ export function createActivation({
   stopped: AbortSignal;
   device: (deviceId: string) => Device | undefined;
 }): Activation {
-  /** Calls this function with the result of a transaction that somebody waits for. */
+  /** By transactionId: the function that gets the result, for transactions whose result is awaited. */
   const waiting = new Map<number, (status: string) => void>();
   /** Results that arrived before the answer to their request. */
   const early = new Map<number, string>();

@@ -392,5 +392,5 @@ export function createLedger({
   };
 }
 
-/** A mark that distinguishes webhook-ids; never 0. */
+/** A hash of a webhook-id, by which webhooks are told apart; never 0. */
 const markOf = (webhookId: string): number => crc32(webhookId) || 1;

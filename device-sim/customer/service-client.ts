@@ -52,8 +52,8 @@ export function createAdminClient(access: { baseUrl: string; token: string }) {
 export type AdminClient = ReturnType<typeof createAdminClient>;
 
 /**
- * Sends and receives NDJSON: resolves to the outcome of each line. Throws an Error with a sentence if the whole request
- * is refused.
+ * Sends lines of NDJSON; resolves to the outcome of each line, which the service answers as NDJSON too. Throws an Error
+ * that quotes the answer if the whole request is refused.
  */
 export async function sendLines(
   url: string,

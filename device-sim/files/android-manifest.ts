@@ -94,8 +94,8 @@ function readAttributes(
 }
 
 /**
- * Package, versionName and versionCode in a compiled AndroidManifest.xml: the attributes of its first element. Throws
- * an Error with a sentence about the fault; a versionName that refers to a resource is a fault, too.
+ * Reads package, versionName and versionCode from a compiled AndroidManifest.xml: they are attributes of its first
+ * element. Throws an Error that names the fault; a versionName that refers to a resource is a fault, too.
  */
 export function readManifest(document: Buffer): ApkIdentity {
   let text: ((index: number) => string | undefined) | undefined;

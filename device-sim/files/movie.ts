@@ -39,8 +39,8 @@ function opening(): Buffer {
 export const MOVIE_MIN = opening().length + 8;
 
 /**
- * A movie file of exactly `size` bytes, in pieces of at most 64 KiB; the same for the same seed and size. The file is
- * well formed, but noise takes the place of pictures.
+ * Makes a movie file of exactly `size` bytes, in pieces of at most 64 KiB. The same seed and size give the same file.
+ * The file is well formed, but has noise instead of pictures.
  */
 export function* movie({ size, seed }: { size: number; seed: number }): Generator<Buffer> {
   if (size < MOVIE_MIN) throw new RangeError(`a movie has at least ${MOVIE_MIN} bytes`);

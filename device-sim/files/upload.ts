@@ -13,7 +13,7 @@ export interface UploadTarget {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The target in an answer, or a sentence about the fault in it. */
+/** Reads the target of an upload from the answer of the service. A returned string says what is wrong with it. */
 export function readTarget(value: unknown): UploadTarget | string {
   if (!isRecord(value)) return 'it is not an object';
   const { uploadUrl, method = 'PUT', headers = {} } = value;

@@ -36,7 +36,7 @@ export interface GivenUp {
   readonly error: Error;
 }
 
-/** A part of a fleet; without it, the whole fleet. */
+/** Selects devices of a fleet; by default all. */
 export interface Part {
   readonly groups?: readonly string[] | undefined;
   /** The share of these devices, 0 to 1. The seed and `occasion` decide which devices belong to it. */

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { FleetEvents } from './fleet-events.ts';
 
-/** The initial counts. */
+/** The counts at the start of a fleet. */
 const NOTHING = {
   connections: 0,
   /** Connections that ended although the device wanted to keep them. */

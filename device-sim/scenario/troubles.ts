@@ -1,7 +1,7 @@
 /** The most different texts that are kept, because nobody would read more. */
 const KEPT = 20;
 
-/** Collects the first faults and strange events of a run, each as a text, and counts the texts that are not kept. */
+/** Collects the first faults and strange events of a run as texts, and counts the further ones. */
 export interface Troubles {
   add(text: string): void;
   /** The texts without repetitions; one that came several times says how often. */
