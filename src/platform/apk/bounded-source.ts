@@ -15,7 +15,8 @@ interface ReadLimits {
   bytes: number;
 }
 
-// A small part is read together with this many bytes around it, because the archive's reader asks for its neighbours next.
+// The least number of bytes that one read asks for. More than the wanted part is read, because the reader of the
+// archive asks for its neighbours next.
 const BLOCK = 64 * 1024;
 
 interface Part {

@@ -17,7 +17,8 @@ const LIMITS = { reads: 12, bytes: 6 * 1024 ** 2 };
 const SMALLEST_ENTRY = 46;
 const STORED = 0;
 const DEFLATED = 8;
-// The directory is in memory by then, so the loop over its entries must yield the event loop itself.
+// Reading an entry of the directory, which is in memory, never waits. So the loop over the entries lets other work run
+// after this many.
 const ENTRIES_PER_TURN = 100;
 
 /**
@@ -78,7 +79,10 @@ async function findManifest(zip: ZipFile): Promise<Entry> {
   return found;
 }
 
-/** Finds the start of the packed bytes. The entry's local header must agree with the directory, as Android demands. */
+/**
+ * Finds where the packed bytes of an entry begin. The header of the file must agree with its entry in the directory, as
+ * Android demands.
+ */
 async function findData(zip: ZipFile, entry: Entry, directory: number): Promise<number> {
   if (entry.isEncrypted()) throw new ApkError('unsupported', 'the manifest is encrypted');
   if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) {

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { S3Error } from './s3-error.ts';
 
 export interface Transfer {
-  /** Counts bytes that went over the wire. */
+  /** Notes bytes that were sent or received since the last call. */
   moved(bytes: number): void;
   end(): void;
 }
@@ -11,7 +11,7 @@ interface Running {
   owner: string;
   key: string;
   cut(): void;
-  /** Bytes that were moved since `since` (microseconds). */
+  /** The bytes that were sent or received since `since` (microseconds). */
   bytes: number;
   since: number;
 }
@@ -26,7 +26,7 @@ interface TransferLimits {
 interface Parts {
   clock: Clock;
   limits: TransferLimits;
-  /** Called when a transfer was cut, or refused because there was none to cut. */
+  /** Called when a transfer was cut, or when a new one was refused because no running one may be cut for it. */
   refused(why: 'slow' | 'share' | 'key' | 'total'): void;
 }
 
@@ -55,7 +55,7 @@ export function createTransfers({ clock, limits, refused }: Parts) {
 
   function cut(transfer: Running, why: 'slow' | 'share' | 'key'): void {
     refused(why);
-    remove(transfer); // the slot is free now, even if the connection takes longer to end
+    remove(transfer); // others may begin now, even if this connection takes longer to end
     transfer.cut();
   }
 
