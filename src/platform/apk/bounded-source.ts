@@ -46,7 +46,7 @@ export function createBoundedSource(source: ApkSource, limits: ReadLimits) {
       failure = { error };
       throw error;
     });
-    if (answer.length !== length) throw new ApkError('not_an_archive', 'the file is shorter than it was said to be');
+    if (answer.length !== length) throw new ApkError('not_an_archive', 'the file is shorter than its stated size');
     parts.unshift({ start, bytes: Buffer.from(answer.buffer, answer.byteOffset, length) });
   }
 

@@ -83,7 +83,9 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
     /** Why this node should get no requests; undefined when it is ready. */
     trouble(): string | undefined {
       const seconds = failingSince === undefined ? 0 : (clock.now() - failingSince) / 1_000_000;
-      return seconds > LONGEST_SECONDS ? `lost hints were not checked for ${Math.floor(seconds)} s` : undefined;
+      return seconds > LONGEST_SECONDS
+        ? `no check for lost hints was completed for ${Math.floor(seconds)} s`
+        : undefined;
     },
     async start(): Promise<void> {
       wholeAt = clock.now();

@@ -150,7 +150,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     prolong(at);
     setLive(nodes);
     if (formerId !== '') {
-      log.warn({ nodeId, formerId }, 'this node is back, under another name');
+      log.warn({ nodeId, formerId }, 'this node has a lease again, under a new name');
       for (const listener of listeners.back) listener(formerId);
     }
   }
@@ -159,11 +159,11 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     const alone = others.find(({ lacking }) => lacking !== '');
     const [own] = about.lacking.split(' ');
     if (others.length > 0 && own) {
-      const problem = 'is needed, because another node lives at this database';
+      const problem = 'is needed, because another node runs on this database';
       throw new DomainError('SETTING_INVALID', { values: { setting: own, problem } });
     }
     if (!alone) return;
-    const problem = `the node ${alone.nodeId} lives at this database without ${alone.lacking.replaceAll(' ', ', ')}: it needs them before another one may come`;
+    const problem = `node ${alone.nodeId} runs on this database without ${alone.lacking.replaceAll(' ', ', ')}; it needs these settings before another node may join`;
     throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem } });
   }
 

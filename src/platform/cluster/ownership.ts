@@ -75,7 +75,10 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     try {
       await database.transactInCrowd((unit) => repository.releaseDevice(unit, deviceId, epoch), deviceId);
     } catch (err) {
-      log.debug({ err, deviceId }, 'a device that left could not be released; the next check does it');
+      log.debug(
+        { err, deviceId },
+        'the end of a connection could not be stored; the next check for lost hints stores it',
+      );
     } finally {
       work.ended();
     }
@@ -111,7 +114,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     work.begun();
     checkMoved(deviceId)
       .catch((err: unknown) =>
-        log.debug({ err, deviceId }, 'the owner of a device could not be read; the next check does it'),
+        log.debug({ err, deviceId }, 'the node of a device could not be read; the next check for lost hints reads it'),
       )
       .finally(work.ended);
   });
@@ -133,7 +136,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
      */
     async take(unit: UnitOfWork, deviceId: string, close: () => void): Promise<{ epoch: number; fromOther: boolean }> {
       const nodeId = nodes.id();
-      if (!nodes.mayAct()) throw new Error('this node has no lease: nobody can log in');
+      if (!nodes.mayAct()) throw new Error('this node has no lease, so no device can log in');
       const { epoch, formerId } = await repository.takeDevice(unit, deviceId, nodeId);
       unit.onCommit(() => {
         const one: Held = { epoch, nodeId, end: close };
@@ -278,7 +281,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
         await prepare(deviceId, one.epoch);
         if (held.get(deviceId) === one) end(deviceId, one);
       } catch (err) {
-        log.debug({ err, deviceId }, 'a device could not be handed over; it stays');
+        log.debug({ err, deviceId }, 'a device could not be handed over; it stays connected here');
       } finally {
         work.ended();
       }

@@ -84,7 +84,8 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
         for (const partition of partitions) if (draining.has(partition)) drained.add(partition);
         nodes.beatNow();
       },
-      (err: unknown) => log.error({ err }, 'webhooks of partitions that are handed over could not be completed'),
+      (err: unknown) =>
+        log.error({ err }, 'the attempts in partitions of webhook receivers that another node gets could not be ended'),
     );
   }
 
@@ -97,7 +98,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
       for (const { partition } of partitions) forget(partition);
       // `known` is corrected at once, so that hints about new deliveries go to the new node.
       known = known.map((one) => (moved.includes(one.partition) ? { ...one, nodeId: to } : one));
-      log.info({ to, partitions: moved.length }, 'partitions of receivers went to another node');
+      log.info({ to, partitions: moved.length }, 'this node released partitions of webhook receivers to another node');
       bus.send(to, { kind: 'partitions', about: '' });
     }
     return going.length > 0;
@@ -108,7 +109,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
       ({ partition, nodeId }) => (nodeId === null || !nodes.isLive(nodeId)) && chosen(partition, ids) === nodes.id(),
     );
     const taken = await movePartitions(on, free, nodes.id());
-    if (taken.length > 0) log.info({ partitions: taken.length }, 'partitions of receivers were taken');
+    if (taken.length > 0) log.info({ partitions: taken.length }, 'this node took partitions of webhook receivers');
     return taken.length > 0;
   }
 
@@ -129,7 +130,8 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     if (news.length > 0)
       worker?.adopt().catch((err: unknown) => {
         // The next check for lost hints begins these deliveries. On a node that stops this is no error.
-        if (nodes.mayAct() && !isDatabaseAway(err)) log.error({ err }, 'webhooks of new partitions could not be read');
+        if (nodes.mayAct() && !isDatabaseAway(err))
+          log.error({ err }, 'the due webhooks of new partitions could not be read');
       });
   }
 
@@ -152,7 +154,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
       const about = `${passedOn ? PASSED_ON : ''}${receiver.setting} ${receiver.applicationId}`;
       const isOther = nodeId !== null && nodeId !== nodes.id() && nodes.isLive(nodeId);
       if (isOther) bus.send(nodeId, { kind: 'due', about });
-      else bus.broadcast({ kind: 'due', about }); // nobody has the partition for sure, so all nodes are told
+      else bus.broadcast({ kind: 'due', about }); // it is not known which node has the partition, so all are told
     },
     /** Reads a `due` hint: its receiver, and whether the hint was already passed on. */
     readHint(about: string): { receiver: Receiver; passedOn: boolean } {

@@ -80,10 +80,7 @@ function limitsOf(given: Partial<StoreLimits> = {}): StoreLimits {
   return { ...LIMITS, uploads, downloads, ...given };
 }
 
-/**
- * The date in a signature has whole seconds, so an object that is this many microseconds younger may have the same
- * date.
- */
+/** Microseconds. The date in a signature has whole seconds, so a URL may be up to a second younger than its date says. */
 const SIGNATURE_PRECISION_MICROS = 1_000_000;
 /**
  * Microseconds for which a count of the stored bytes is used again, because counting examines every file, and there may

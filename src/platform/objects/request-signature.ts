@@ -49,7 +49,7 @@ class Sha256 {
     return this.#hash.digest();
   }
   reset(): void {
-    throw new Error('a hash is used once');
+    throw new Error('a hash can be used only once');
   }
 }
 
