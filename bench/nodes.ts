@@ -6,9 +6,9 @@ import type { Table } from './report.ts';
 import type { RunningTarget } from './running-target.ts';
 
 /**
- * Measures the closed loop with each number of nodes on one PostgreSQL server, on the embedded database, and of the floor on
- * both, in turns. With few cores a cluster cannot be faster than one node, so the processor time of a loop counts, for the
- * nodes and for the database, and whether it stays the same with more nodes.
+ * Measures the closed loop in turns: with each number of nodes on one PostgreSQL server, with one node on the embedded
+ * database, and of the floor on both databases. With few cores several nodes cannot be faster than one, so the
+ * processor time of a loop counts, for the nodes and for the database, and whether it stays the same with more nodes.
  */
 export async function runNodes(options: Options & { nodes: readonly number[] }): Promise<Table> {
   const { seconds, rounds, devices, callers, nodes, profile } = options;
