@@ -118,8 +118,8 @@ function readUrl(name: string, text: string, protocols: readonly string[]): stri
 }
 
 /**
- * Joins an option and its value: the next word is the value, even with a hyphen (as in secrets), unless it is an option
- * itself.
+ * Joins an option and a value that begins with a hyphen, as secrets may, so that the value is not taken for an option.
+ * Words that are options stay apart.
  */
 function joinValues(args: readonly string[]): string[] {
   const takesValue = (arg: string): boolean =>

@@ -72,7 +72,7 @@ export function createTimerWheel(real: Timers): Timers {
     return turn;
   }
 
-  /** Sets the real timer for the next work. */
+  /** Sets the real timer to the next tick at which something must be done. */
   function wake(): void {
     if (running || count === 0) return;
     const tick = nextTick();

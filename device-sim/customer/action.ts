@@ -30,10 +30,10 @@ export interface Release {
   readonly file?: string;
 }
 
-/** One action. All random choices for it follow from its number. */
+/** One action of the run. Its number alone decides all random choices for it, such as the network to set. */
 export interface Action {
   readonly do: ActionName;
-  /** Its number in the run, from 1; 0 for an action that the scenario does not name. */
+  /** The number of the action in the run, from 1; 0 for an activation that is no action of the scenario. */
   readonly number: number;
   readonly release?: Release;
 }

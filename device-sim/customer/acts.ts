@@ -13,7 +13,7 @@ const BLUETOOTH = { query: { type: 'bluetooth' } } as const;
 /** Calls that take no Idempotency-Key: each one makes a transaction of its own. */
 const KEYLESS: ReadonlySet<ActionName> = new Set(['readBluetooth', 'listBluetooth']);
 
-/** One call to the service. Its parameters follow from the device and the number of the action. */
+/** Makes one call to the service. The device and the number of the action decide the parameters of the call. */
 type Call = (to: { deviceId: string; idempotencyKey: string }, action: Action) => Promise<Made | undefined>;
 
 /** Awaits the call of an action that creates no transaction, so its answer is dropped. */

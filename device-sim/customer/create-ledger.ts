@@ -17,8 +17,8 @@ import { createTroubleBook } from './trouble-book.ts';
 const STORY_DEPTH = 3;
 
 /**
- * `began` is the start of the run. `lateAfter` is in milliseconds, from the acknowledgement of an answer to its result,
- * without the spans in which the simulator itself stood still.
+ * `began`: the start of the run. `lateAfter`: a result is late when it comes more than this many milliseconds after the
+ * device's answer was acknowledged; time in which the simulator itself stood still does not count.
  */
 export function createLedger({
   began,

@@ -9,7 +9,7 @@ const ADDED = new Set(['eventId', 'applicationId', 'webmFile']);
 
 /** How many events are remembered after their webhook, so that a second webhook for one of them is noticed. */
 const KEPT = 50_000;
-/** How many events are remembered with their data until their webhook arrives, for the comparison of both. */
+/** How many events are remembered with their data, until the data is compared with the webhook. */
 const CONTENTS_KEPT = 10_000;
 
 export interface ToldEvent {

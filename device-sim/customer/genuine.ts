@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { verifyWebhook, type WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
 
 export interface ReceivedWebhook {
-  /** The same in every attempt, so that a receiver can drop repetitions. */
+  /** The id of the webhook. It is the same in every attempt, so that a receiver can drop repetitions. */
   readonly webhookId: string;
   readonly event: WebhookEvent;
   /** The signed text. */

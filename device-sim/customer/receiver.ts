@@ -14,7 +14,7 @@ const URLS = '/upload-urls';
 const FILES = '/files';
 
 const SLOW_MILLISECONDS = 3000;
-/** Well below the 15 seconds in which the service wants its answer. */
+/** An answer within this time has certainly come in time: the service waits 15 seconds. */
 const IN_TIME_SECONDS = 8;
 /** The largest webhook: no larger than the transaction record in it. */
 const MOST_BYTES = 1024 ** 2;
@@ -163,7 +163,7 @@ export async function startReceiver({
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
     take(request, response, () => response.writeContinue()),
   );
-  // Otherwise the receiver would close connections while the next webhook is on its way.
+  // No connection is closed for idleness, because the next webhook might be on its way at that moment.
   server.keepAliveTimeout = 0;
   server.listen(listen.port, listen.host);
   try {

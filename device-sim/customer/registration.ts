@@ -6,7 +6,7 @@ import { UsageError } from '../usage-error.ts';
 import { type AdminClient, inParallel, sendLines, unexpected } from './service-client.ts';
 
 const PARALLEL_REQUESTS = 16;
-/** Devices in one import: a lost answer concerns no more than these. */
+/** The most devices in one import request, so that a lost answer concerns no more devices. */
 const IMPORT_LINES = 5000;
 
 /** A fleet of devices that belong to one run. */

@@ -70,7 +70,7 @@ export function createReleases({
   /** Access to administration, because firmware belongs to the service. */
   admin?: { url: string; token: string } | undefined;
 }): Releases {
-  // All developers of a service share one set of package names.
+  // Package names are unique over all developers of a service, so this one contains a hash of the applicationId.
   const ownPackage = `com.simulated.p${crc32(applicationId).toString(36)}`;
   const brought = new Map<string, { version: Version; done: Promise<void> }>();
 

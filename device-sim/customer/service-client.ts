@@ -85,7 +85,10 @@ function readBody(text: string): Record<string, unknown> {
   }
 }
 
-/** An Error for an unexpected answer: both error shapes of the service, in one line. */
+/**
+ * Makes an Error from an unexpected answer. It puts the answer's texts into one line; the service has two forms of
+ * error bodies.
+ */
 export function unexpected(what: string, { status, body }: Reply): Error {
   const words = [body['message'], body['reason']].find((text) => typeof text === 'string') ?? '';
   const details = body['details'] === undefined ? '' : ` ${JSON.stringify(body['details'])}`;

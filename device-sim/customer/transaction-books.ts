@@ -29,8 +29,8 @@ export function createTransactionBooks({ book }: Pick<DeviceBooks, 'book'>) {
     early.get(transactionId) ?? open.get(transactionId) ?? done.get(transactionId);
 
   /**
-   * Finds or makes the entry for a command or a result. It may have none yet, because a command may arrive before the
-   * 201 of its request. Undefined for a transaction that is finished and forgotten.
+   * Finds the entry of a command or a result, or makes one, because a command may arrive before the 201 of its request.
+   * Undefined for a transaction that is finished and forgotten.
    */
   function meet(transactionId: number, deviceId: string, at: number): Entry | undefined {
     const known = find(transactionId);

@@ -5,7 +5,9 @@ import type { Range } from '../random.ts';
  * event.
  */
 type FaultOccasion = 'command' | 'connection' | 'download' | 'upload' | 'event';
-/** The kinds of decisions that the seed takes: faults, and how long a device stays online and offline. */
+/**
+ * The kinds of moments at which the seed decides: about a fault, or about how long a device stays online or offline.
+ */
 export type OccasionKind = FaultOccasion | 'absence';
 
 interface FaultTrait {
@@ -96,7 +98,7 @@ export interface FaultRule {
   readonly fault: FaultKind;
   /** Probability from 0 to 1, at each occasion of the fault. */
   readonly probability: number;
-  /** Only at commands of these operations. */
+  /** The fault happens only at commands of these operations. */
   readonly operations?: readonly string[];
   /** Milliseconds. */
   readonly delay?: Range;

@@ -3,11 +3,11 @@ export interface ApkIdentity {
   readonly package: string;
   /** `versionName`. */
   readonly version: string;
-  /** With `versionCodeMajor` in its upper half, as Android compares it. */
+  /** Android's long version code: `versionCodeMajor` is in its upper 32 bits. */
   readonly versionCode: number;
 }
 
-/** Chunk types of ResourceTypes.h. */
+/** The types of chunks in Android's binary XML, as its ResourceTypes.h defines them. */
 const STRING_POOL = 0x0001;
 const XML = 0x0003;
 const START_ELEMENT = 0x0102;

@@ -25,7 +25,7 @@ export function readSource({ url, expiresAt, size, sha256 }: Readonly<Record<str
 export interface SourceHolder {
   readonly current: Source;
   replace(source: Source): void;
-  /** Resolves at the next `replace`. */
+  /** Resolves when the source is replaced the next time. */
   replaced(): Promise<void>;
 }
 

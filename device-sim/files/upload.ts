@@ -103,7 +103,7 @@ export async function upload({
       headers: { ...headers, 'content-length': size, expect: '100-continue' },
       signal: AbortSignal.any([signal, stalled.signal]),
     });
-    // Handles errors that arrive when no caller waits any more, too.
+    // Without a listener, an error that comes when no caller waits any more would end the process.
     request.on('error', () => {});
     const answered = once(request, 'response') as Promise<[IncomingMessage]>;
     answered.catch(() => {});

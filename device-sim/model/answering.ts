@@ -108,7 +108,7 @@ class PlannedAnswering implements Answering {
     this.#heldBack ??= new Map();
     const end = (): void => {
       cancel();
-      // The device may have forgotten the answer meanwhile, in a restart.
+      // A restart of the device may have removed the answer meanwhile.
       if (!this.#heldBack?.delete(transactionId)) return;
       this.#send(answer);
       this.#parts.onSaid(answer, false);

@@ -151,7 +151,8 @@ export function createDeviceModel({
     if (!operation.download) return operation.hindrance?.(state, parameters, peers);
     if (mishap?.kind === 'battery-low') return failure('INTERNAL', 'the battery is too low for an installation');
     if (mishap?.kind === 'storage-full') return failure('STORAGE_FULL', 'the storage is full of recordings');
-    // The old version stays until the new file is complete.
+    // The installed version keeps its storage until the new file is complete, so the new file needs free storage beside
+    // it.
     const free = freeStorage(state, equipment.storage);
     const size = parameters['size'] as number;
     return size > free ? failure('STORAGE_FULL', `${size} bytes are needed, ${free} are free`) : undefined;

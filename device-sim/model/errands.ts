@@ -27,7 +27,7 @@ interface ErrandsParts {
   isLate: ((key: string) => boolean) | undefined;
   tellWatchers: <Name extends keyof DeviceEvents>(name: Name, what: DeviceEvents[Name]) => void;
   onSettled: () => void;
-  /** Whether the device is activated: without an application nobody receives its events. */
+  /** Whether the device is activated. Otherwise it sends no events, because no application would receive them. */
   isActivated: () => boolean;
 }
 

@@ -5,7 +5,7 @@ import type { Command, Failure } from '../mqtt/messages.ts';
 import { pause, type Timers } from '../timers.ts';
 import type { Execution } from './device-model.ts';
 
-/** Progress is reported in steps of so many percent. */
+/** Progress is reported whenever it has grown by this many percent. */
 const STEP = 10;
 
 /** The downloads of a device: one in progress, and cancelled ones that are still removing their files. */

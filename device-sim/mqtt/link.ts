@@ -44,7 +44,7 @@ export interface Link {
   freeze(): void;
   /** Limits how many bytes a second the device reads, also on later connections; null ends the limit. */
   readSlowly(bytesPerSecond: number | null): void;
-  /** The device has lost its memory, so it sends no unacknowledged message again. */
+  /** Drops all unacknowledged messages, as a device does that has lost its memory. */
   forget(): void;
 }
 

@@ -24,7 +24,7 @@ export interface Failure {
 
 /** An event, which the device publishes on `devices/{deviceId}/events`. */
 export interface DeviceEvent {
-  /** The same in every repetition. */
+  /** The id of the event. It is the same in every repetition, so that the service recognises it. */
   readonly eventId: string;
   readonly type: string;
   readonly occurredAt: string;

@@ -10,8 +10,8 @@ const FAREWELL_MILLISECONDS = 2000;
 const OPENING_MILLISECONDS = 30_000;
 const KEEPALIVE_SECONDS = 60;
 /**
- * Between two pings: well below the keep-alive in CONNECT [MQTT-3.1.2-23]. If nothing arrives between two pings, the
- * connection is dead.
+ * Milliseconds between two pings: well below the keep-alive in CONNECT [MQTT-3.1.2-23]. If nothing arrives between two
+ * pings, the connection is dead.
  */
 const PING_MILLISECONDS = KEEPALIVE_SECONDS * 750;
 

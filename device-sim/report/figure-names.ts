@@ -157,7 +157,9 @@ export function numberOf(figure: FigureName, chapter: Chapter): number | undefin
   return FIGURES[name]?.read(chapter);
 }
 
-/** The figure in percent of its base; undefined where the base is 0 and the figure has no value for that. */
+/**
+ * The figure in percent of its base. Undefined if the base is 0, unless the figure states a percentage for that case.
+ */
 export function percentOf(figure: FigureName, chapter: Chapter): number | undefined {
   const base = figure.kind === 'count' ? FIGURES[figure.name]?.base : undefined;
   const whole = base === undefined ? undefined : FIGURES[base]?.read(chapter);

@@ -17,7 +17,7 @@ const SCHEMA = new URL('scenario.schema.json', import.meta.url);
 /** The JSON Schema of scenarios, as text. */
 export const schemaText = (): string => readFileSync(SCHEMA, 'utf8');
 
-/** More faults than this need not be listed. */
+/** The most faults that are listed. */
 const MOST_FAULTS = 20;
 
 const decode = (pointer: string): Path =>

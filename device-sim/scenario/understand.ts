@@ -136,7 +136,7 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
     };
   });
 
-  /** The fault rules of a group: its own, and those of phases that apply to it. */
+  /** The fault rules of a group: its own, and the rules in phases that apply to the group. */
   const rulesOf = (group: file.Group): FaultRule[] => [
     ...(group.faults ?? []).map(ruleOf),
     ...given.phases.flatMap((phase, place) =>

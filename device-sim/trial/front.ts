@@ -105,7 +105,7 @@ export async function startFront({
     // The service closed the connection in the middle of its body.
     handle(request, response).catch(() => response.destroy());
   });
-  // Otherwise this server would close connections while the next webhook is on its way.
+  // No connection is closed for idleness, because the next webhook might be on its way at that moment.
   server.keepAliveTimeout = 0;
   server.listen(listen.port, listen.host);
   try {

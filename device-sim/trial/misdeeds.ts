@@ -22,7 +22,7 @@ interface Parts {
   readonly authenticationKey: string;
   readonly samples: Samples;
   readonly random: Random;
-  /** Milliseconds of the Unix time. */
+  /** The present Unix time in milliseconds. */
   readonly now: () => number;
 }
 

@@ -20,7 +20,9 @@ export interface TrialSettings {
   /** The URL of the customer's receiver. */
   readonly forward: string;
   readonly seed: number;
-  /** Ends after so many webhooks; without it a test with the service lasts until Ctrl-C. */
+  /**
+   * The number of genuine webhooks after which the test ends. Without it a test with the service lasts until Ctrl-C.
+   */
   readonly once: number | undefined;
   /** Whether the simulator makes the webhooks itself, without a service. */
   readonly isSelf: boolean;
