@@ -43,7 +43,7 @@ export function readToken(dataDir: string): string {
   }
 }
 
-/** The source of a run's devices. */
+/** Where the devices of a run come from: a file, or registration through the administration API. */
 export type AccountSource =
   | { kind: 'file'; file: string; limit: number | undefined }
   | { kind: 'register'; adminUrl: string; token: string | { dataDir: string }; developerId: string };

@@ -1,8 +1,8 @@
 import { remember } from '../bounded-map.ts';
 
-/** The documented pauses between the attempts of one webhook, in milliseconds (docs/application-developers.md). */
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+/** The documented pauses between the attempts of one webhook, in milliseconds (docs/application-developers.md). */
 const SCHEDULE = [
   5000,
   5 * MINUTE,

@@ -1,6 +1,6 @@
 import type { Command } from '../mqtt/messages.ts';
 
-/** The command that a request should become: its name, and its parameters. */
+/** The command that the service should make from a request: its operation and its parameters. */
 export interface Asked {
   readonly operation: string;
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ export interface Entry {
   /** Identifies the command together with the transactionId; null while no device has got it. */
   issuedAt: string | null;
   operation: string;
-  /** The phase of the action that caused the transaction; null while its 201 was not seen. */
+  /** The phase of the action that caused the transaction; null until the 201 has arrived. */
   phase: string | null;
   number: number | undefined;
   requestedAt: number;
@@ -34,7 +34,7 @@ export interface Entry {
   attempt: number;
   answeredAt: number | null;
   answer: string | null;
-  /** The command that the request should become; null while its 201 was not seen. */
+  /** The command that the service should make from the request; null until the 201 has arrived. */
   asked: Asked | null;
   /**
    * The command as the device received it, kept for the comparison with its request. Null when there is nothing to

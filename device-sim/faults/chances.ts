@@ -61,7 +61,7 @@ function applies({ fault, operations, phases }: FaultRule, { kind, operation, ph
   return !phases || (phase !== undefined && phases.includes(phase));
 }
 
-/** A class, because there is one for each of many thousand devices. */
+/** A class and not closures, because many thousand devices have one each and so share the methods. */
 class SeededChances implements Chances {
   readonly #seed: number;
   readonly #rules: readonly FaultRule[];

@@ -33,7 +33,7 @@ interface AnsweringParts {
   onAcknowledged: (answer: Answer) => void;
 }
 
-/** A class, because there is one for each of many thousand devices. */
+/** A class and not closures, because many thousand devices have one each and so share the methods. */
 class PlannedAnswering implements Answering {
   readonly #parts: AnsweringParts;
   /**

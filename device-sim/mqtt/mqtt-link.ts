@@ -18,7 +18,7 @@ const PING_MILLISECONDS = KEEPALIVE_SECONDS * 750;
 /** `opening`: until CONNACK; `subscribing`: until SUBACK; `leaving`: nothing may follow a DISCONNECT [MQTT-3.14.4-2]. */
 type State = 'closed' | 'opening' | 'subscribing' | 'online' | 'leaving';
 
-/** A class, because there is one for each of many thousand devices. */
+/** A class and not closures, because many thousand devices have one each and so share the methods. */
 class MqttLink implements Link, WireEnd {
   readonly #options: LinkOptions;
   readonly #connect: (end: WireEnd) => Wire;

@@ -60,8 +60,8 @@ export async function play(options: PlayOptions): Promise<void> {
   }
   onPhase({ name: SETTLE, round: 0, duration: scenario.settle });
   customer?.receiver.play(null);
-  // From now on no call, upload or other event begins on a device, because the run would end before its webhook
-  // arrives.
+  // From now on no call, upload or other event begins on a device, because the run may end before the webhook of the
+  // event arrives.
   fleet.rest();
   await Promise.all(ends);
   await customer?.settle(stopped.aborted ? Math.min(scenario.settle, INTERRUPTED_SETTLE) : scenario.settle);

@@ -75,7 +75,7 @@ async function* readCsv(body: Readable): AsyncIterable<ImportLine> {
     skip_empty_lines: true,
     max_record_size: LONGEST_LINE,
     trim: true,
-    relax_column_count: true, // a record with another number of cells gets an error, and the records behind it are read
+    relax_column_count: true, // a record with another number of cells is reported as an error, and the parser reads on
     // Records are taken in this callback and not from the parser's stream: after an error, the records in the stream's
     // buffer would be lost.
     on_record(record: Record<string, string>, { lines: line, error }: { lines: number; error: CsvError | undefined }) {

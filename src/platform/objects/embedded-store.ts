@@ -52,7 +52,10 @@ export interface EmbeddedStoreParts {
   ids?: Ids;
   /** The owner of an object; owners share the transfers fairly. By default all objects have the same owner. */
   ownerOf?(key: string): Promise<string>;
-  /** The time since which an object is distributed to devices (microseconds); null when it is not. By default null. */
+  /**
+   * When the distribution of an object to devices began, in microseconds; null (the default) when it is not
+   * distributed.
+   */
   distributedSince?(key: string): Promise<number | null>;
   /** Whether the owner's quota allows an upload of this many bytes. By default it does. */
   admits?(key: string, bytes: number): Promise<boolean>;
@@ -131,8 +134,8 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const downloads = createSlots('downloads', Number.POSITIVE_INFINITY);
 
   /**
-   * Runs a transfer of a client within the bounds of its kind. Transfers of the service itself are not bounded, so that
-   * clients cannot keep it from its objects.
+   * Runs an upload or download of a client within the limits for its kind. Transfers of the service itself have no
+   * limit, so that clients cannot keep the service from its objects.
    */
   async function inSlot<Result>(
     slots: Transfers,

@@ -37,9 +37,10 @@ const MEASURED_OVER_MS = 120_000;
 const SLOW_DOWN = { headers: { 'Retry-After': '2' } };
 
 /**
- * Bounds the transfers of one kind and shares them fairly between owners. When all are taken, the owner that has most loses
- * its slowest transfer to an owner that has at least two fewer. So no tenant can keep the others out, and a tenant that is
- * alone may use all. A client whose transfer was cut resumes it (a download, by a range) or begins anew.
+ * Limits the transfers of one kind (uploads or downloads), and shares them fairly between owners. When no further
+ * transfer is allowed, the owner with most transfers loses its slowest one to an owner that has at least two fewer. So
+ * no tenant can keep the others out, and a tenant that is alone may use all. A client whose transfer was cut resumes it
+ * (a download, by a range) or begins anew.
  */
 export function createTransfers({ clock, limits, refused }: Parts) {
   const running = new Set<Running>();
@@ -90,8 +91,9 @@ export function createTransfers({ clock, limits, refused }: Parts) {
 
   return {
     /**
-     * Admits a transfer; `cutOff` is called when it is too slow, or when its slot goes to another owner. Throws SlowDown
-     * when all slots are taken and no owner has at least two more than this one.
+     * Admits a transfer. `cutOff` is called when the transfer is too slow, or when it has to end for a transfer of
+     * another owner. Throws SlowDown when the most transfers are running and no owner has at least two more than this
+     * one.
      */
     admit(owner: string, key: string, cutOff: () => void): Transfer {
       const own = owners.get(owner);
