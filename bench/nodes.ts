@@ -25,7 +25,7 @@ export async function runNodes(options: Options & { nodes: readonly number[] }):
     for (const [name, start] of Object.entries(starts)) {
       const target = await start();
       try {
-        await runClosedLoop(target, 64, 2); // warms up
+        await runClosedLoop(target, 64, 2); // a short load first, so that all are compiled and cached
         for (const count of callers) {
           const key = keyOf(name, count);
           samples.set(key, [...(samples.get(key) ?? []), await measureLoop(target, count, seconds)]);

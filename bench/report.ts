@@ -16,7 +16,7 @@ export interface Table {
 }
 
 export interface Report {
-  /** ISO 8601. */
+  /** When the report was made (ISO 8601). */
   at: string;
   revision: string;
   machine: string;

@@ -14,7 +14,10 @@ export interface Accepted {
   readonly phase: string;
   /** The number of the action, if an action of the run made the request. */
   readonly number?: number | undefined;
-  /** The command that the request should become; without it contents are not compared. */
+  /**
+   * The command that the service should make from the request. Without it, neither the command nor the result is
+   * compared.
+   */
   readonly asked?: Asked | undefined;
   readonly requestedAt: number;
   readonly at: number;

@@ -28,7 +28,7 @@ export interface Chances {
   can(kind: FaultKind): boolean;
   /** Whether a rule of the device names a fault that happens at such a moment. */
   mayBefall(kind: OccasionKind): boolean;
-  /** The fault of the device on this occasion, if any: that of the first rule that applies. */
+  /** Decides the fault that happens at this moment, if any: that of the first rule that applies. */
   on(occasion: Occasion): Fault | undefined;
   /** Decides whether something with a probability happens. */
   hits(occasion: Occasion, about: string, probability: number): boolean;

@@ -13,7 +13,7 @@ type Resolve = (hostname: string, options: LookupOptions & { all: true }, told: 
 
 interface Question {
   readonly until: number;
-  /** Present when the lookup is answered. */
+  /** The addresses of the host; undefined until the lookup is answered. */
   addresses: LookupAddress[] | undefined;
   readonly waiting: Told[];
 }
