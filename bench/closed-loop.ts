@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 
-/** Receives webhooks and wakes the caller that waits for the transaction. */
+/** Starts a receiver of webhooks, which wakes the caller that waits for the result of the transaction. */
 export async function createReceiver() {
   const waiting = new Map<number, () => void>();
   const early = new Set<number>();
@@ -55,9 +55,9 @@ export interface Target {
 export const BODY = JSON.stringify([{ ssid: 'office', password: 'correct horse', security: 'WPA2' }]);
 
 export interface Measurement {
-  /** Closed loops per second, from the submission of a command to its webhook. */
+  /** Closed loops per second. A closed loop lasts from the submission of a command to the webhook with its result. */
   rate: number;
-  /** Milliseconds. */
+  /** Percentiles of the time of a closed loop, in milliseconds. */
   p50: number;
   p99: number;
 }

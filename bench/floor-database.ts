@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 
-/** One write of the floor; it resolves with the number of the row. */
+/** A write of the floor (the loop without rules, see floor.ts). It resolves with the number of the row. */
 export type Write =
   | { kind: 'insert'; device: string; parameters: string }
   | { kind: 'settle'; id: number; status: string; body: string }
   | { kind: 'sent'; id: number };
 
-/** Carries out the writes of one turn of the event loop in one commit. */
+/** The database of the floor. It commits all writes of one turn of the event loop together. */
 export interface FloorDatabase {
   commit(writes: readonly Write[]): Promise<number[]>;
 }
@@ -44,8 +44,8 @@ function openSqlite(folder: string): FloorDatabase {
 }
 
 /**
- * Writes as fast as PostgreSQL allows: those of one kind are one statement over arrays, and all of a commit are sent
- * together.
+ * Writes as fast as PostgreSQL allows: the writes of one kind become one statement over arrays, and all statements of a
+ * commit are sent together.
  */
 async function openPostgres(url: string): Promise<FloorDatabase> {
   const client = new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig);

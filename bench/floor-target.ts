@@ -13,7 +13,7 @@ interface Options {
   database?: 'sqlite' | 'postgres';
 }
 
-/** Starts the floor, the same loop without rules, in a process of its own. */
+/** Starts the floor (the loop without rules, see floor.ts) in a process of its own. */
 export async function startFloor({ devices, database = 'sqlite' }: Options): Promise<RunningTarget> {
   const folder = mkdtempSync(join(tmpdir(), 'lapel-floor-'));
   const receiver = await createReceiver();

@@ -33,7 +33,7 @@ async function commitAll(): Promise<void> {
   if (waiting.length > 0) schedule();
 }
 
-/** Writes in a commit that is shared with the other writes of the same turn of the event loop; then calls `done`. */
+/** Adds a write to the commit that all writes of this turn of the event loop share; calls `done` after the commit. */
 function inCommit(write: Write, done: (number: number) => void): void {
   waiting.push({ write, done });
   if (waiting.length === 1 && !committing) schedule();

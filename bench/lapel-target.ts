@@ -11,7 +11,7 @@ import { pathOf, type RunningTarget } from './running-target.ts';
 
 interface Options {
   devices: number;
-  /** Devices of the application that never connect. */
+  /** The number of further registered devices, which never connect. */
   offline?: number;
   profile?: string | undefined;
   /** Settings in addition to those that every bench needs. */
@@ -23,7 +23,7 @@ interface Options {
 }
 
 export interface LapelTarget extends RunningTarget {
-  /** The administration address, and its authorization header. */
+  /** The address of the administration API; `root` is the administrator's token. */
   admin: string;
   root: string;
   mqttPort: number;
@@ -54,7 +54,7 @@ export async function call(
   return answer.text();
 }
 
-/** Registers devices; returns their credentials. */
+/** Registers devices; returns the credential of each by its deviceId. */
 async function register(admin: string, root: string, ids: string[]): Promise<Map<string, string>> {
   const credentials = new Map<string, string>();
   for (let first = 0; first < ids.length; first += AT_ONCE) {
@@ -106,7 +106,7 @@ async function startShared(folder: string, stack: AsyncDisposableStack) {
   const env = {
     ...store.env,
     LAPEL_DATABASE_URL: await postgres.createDatabase(),
-    LAPEL_PUBLIC_URL: 'http://127.0.0.1:1', // never called
+    LAPEL_PUBLIC_URL: 'http://127.0.0.1:1', // required, but never called in a benchmark
     LAPEL_ADMIN_TOKEN: 'administrator token of the bench of nodes',
   };
   return { env, cpuSeconds: postgres.cpuSeconds };

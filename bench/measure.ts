@@ -2,18 +2,18 @@ import { type Measurement, runClosedLoop } from './closed-loop.ts';
 import type { RunningTarget } from './running-target.ts';
 
 export interface Options {
-  /** The duration of each measurement. */
+  /** The duration of each measurement, in seconds. */
   seconds: number;
-  /** The number of measurements of each figure, of which the median counts. */
+  /** How often each figure is measured; the median counts. */
   rounds: number;
   devices: number;
-  /** The numbers of callers, each measured by itself. */
+  /** The numbers of callers at the same time; each number is measured separately. */
   callers: number[];
-  /** The number of devices in a storm. */
+  /** The number of devices in a storm of connections. */
   fleet: number;
   /** The number of rows with which the database is filled. */
   rows: number;
-  /** The folder for the profile of the service's processor time. */
+  /** The folder in which the service writes a profile of its processor time; undefined: it writes none. */
   profile: string | undefined;
 }
 

@@ -6,9 +6,9 @@ import type { Table } from './report.ts';
 import type { RunningTarget } from './running-target.ts';
 
 /**
- * Measures the closed loop with each number of nodes on one PostgreSQL server, on the embedded database, and of the floor on
- * both, in turns. With few cores a cluster cannot be faster than one node, so the processor time of a loop counts, for the
- * nodes and for the database, and whether it stays the same with more nodes.
+ * Measures the closed loop in turns: with each number of nodes on one PostgreSQL server, with one node on the embedded
+ * database, and of the floor on both databases. With few cores several nodes cannot be faster than one, so the
+ * processor time of a loop counts, for the nodes and for the database, and whether it stays the same with more nodes.
  */
 export async function runNodes(options: Options & { nodes: readonly number[] }): Promise<Table> {
   const { seconds, rounds, devices, callers, nodes, profile } = options;
@@ -25,7 +25,7 @@ export async function runNodes(options: Options & { nodes: readonly number[] }):
     for (const [name, start] of Object.entries(starts)) {
       const target = await start();
       try {
-        await runClosedLoop(target, 64, 2); // warms up
+        await runClosedLoop(target, 64, 2); // a short load first, so that all are compiled and cached
         for (const count of callers) {
           const key = keyOf(name, count);
           samples.set(key, [...(samples.get(key) ?? []), await measureLoop(target, count, seconds)]);

@@ -28,7 +28,7 @@ const LONGEST_MS = 120_000; // of one phase
 
 const folder = mkdtempSync(join(values.folder, 'lapel-bench-objects-'));
 const child: ChildProcess = fork(join(import.meta.dirname, 'object-server.ts'), [folder]);
-setPriority(10); // real clients run on other machines, so they must not take processor time from the store
+setPriority(10); // a lower priority for this load, because real clients run on other machines
 const answer = async <Message>(): Promise<Message> => ((await once(child, 'message')) as [Message])[0];
 const started = await answer<{ endpoint: string; credentials: { accessKeyId: string; secretAccessKey: string } }>();
 const store = createObjectStore({ ...started, region: 'us-east-1', bucket: 'lapel', clock: systemClock });

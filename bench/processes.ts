@@ -28,7 +28,7 @@ const proc = <Result>(child: ChildProcess, file: string, read: (text: string) =>
 
 interface Options {
   env?: Record<string, string>;
-  /** The folder in which it writes a profile of its processor time when it ends. */
+  /** The folder in which the process writes a profile of its processor time when it ends. */
   profile?: string | undefined;
 }
 

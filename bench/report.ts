@@ -10,13 +10,13 @@ export type Row = Record<string, Cell>;
 
 export interface Table {
   name: string;
-  /** The measured figure, and the figure that it is compared with. */
+  /** What was measured, and which figure each value is compared with. */
   about: string;
   rows: Row[];
 }
 
 export interface Report {
-  /** ISO 8601. */
+  /** When the report was made (ISO 8601). */
   at: string;
   revision: string;
   machine: string;
@@ -50,7 +50,7 @@ export function makeReport(tables: Table[]): Report {
 
 const isNumber = (cell: Cell | undefined): cell is number => typeof cell === 'number' && Number.isFinite(cell);
 
-/** The text of a cell. If it was measured before, the former figure and the change follow. */
+/** The text of a cell. With an earlier report, its value there and the change follow. */
 function compared(now: Cell, before: Cell | undefined): string {
   if (!isNumber(now) || !isNumber(before) || before === 0) return String(now);
   const percent = Math.round((now / before - 1) * 100);

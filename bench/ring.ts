@@ -9,7 +9,7 @@ export async function runRing({ seconds, rounds, devices, callers, profile }: Op
   await using stack = new AsyncDisposableStack(); // ends all processes, even after an error
   const floor = stack.adopt(await startFloor({ devices }), (target) => target.close());
   const lapel = stack.adopt(await startLapel({ devices, profile }), (target) => target.close());
-  await runClosedLoop(floor, 64, 2); // a short load first, so that both are warm
+  await runClosedLoop(floor, 64, 2); // a short load first, so that both are compiled and cached
   await runClosedLoop(lapel, 64, 2);
   const rows = [];
   for (const count of callers) {

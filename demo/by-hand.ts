@@ -8,8 +8,8 @@ interface Address {
 }
 
 /**
- * Shell commands with which a reader can go on, each with its purpose, to be pasted in this order. `next` is the number that
- * the next transaction will get.
+ * Shell commands for the reader, to be pasted in this order after the tour, each with its purpose. `next` is the
+ * transactionId that the next command will get.
  */
 export function commandsByHand({
   addresses: { http, admin },

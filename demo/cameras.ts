@@ -22,7 +22,7 @@ export interface Camera {
   readonly complaints: readonly string[];
 }
 
-/** The behaviour of each of the five cameras. They answer after a moment, as if they carried the command out. */
+/** What is special about each of the five cameras. All answer after a moment, as if they carried the command out. */
 const MANNERS: Pick<DeviceOptions, 'chances' | 'behaviour' | 'equipment'>[] = [
   {},
   { behaviour: { silentOperations: new Set(['setApn']) }, equipment: OLD_FIRMWARE },
@@ -43,7 +43,7 @@ export const pathOf = ({ device }: Camera): string => `/devices/${device.deviceI
 const ssids = ({ parameters }: Command): string =>
   (parameters['networks'] as { ssid: string }[]).map(({ ssid }) => `"${ssid}"`).join(', ');
 
-/** The subject of a command, if its operation alone does not say enough. */
+/** The parameter of a command that the timeline shows: the network, version, language, peer or state. */
 function subject(command: Command): string {
   if (command.operation === 'setWifi') return ` ${ssids(command)}`;
   const { version, lang, macAddress, enabled } = command.parameters;

@@ -13,7 +13,7 @@ interface Options {
   /** The folder for the nodes' data; the caller removes it. */
   folder: string;
   output: Output;
-  /** Aborted by Ctrl-C. */
+  /** Aborted when the user presses Ctrl-C. */
   stopped: AbortSignal;
 }
 
@@ -22,7 +22,7 @@ const COMMANDS = 160;
 const CALLERS = 8;
 /** The node is killed after this many commands were answered 201. */
 const KILL_AT = 60;
-/** Milliseconds before an unanswered request is repeated, and the longest time for all repetitions. */
+/** Milliseconds between two attempts of a request, and the longest time for all its attempts. */
 const AGAIN_MS = 100;
 const LONGEST_WAIT_MS = 30_000;
 

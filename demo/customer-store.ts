@@ -15,8 +15,8 @@ export interface WantedFile {
 const VALID_SECONDS = 300;
 
 /**
- * The customer's store for recordings and files. Any S3-compatible store would do; here it is the embedded one, with keys of
- * the customer's own. The customer's backend presigns the uploads.
+ * The customer's store for recordings and files; the customer's backend presigns the uploads. Any S3-compatible store
+ * would do. The demo uses the embedded store of the service, under keys that begin with `customer/`.
  */
 export function createCustomerStore({ config, endpoint }: { config: Config; endpoint: string }) {
   const { region, bucket } = config.objects;
@@ -25,7 +25,7 @@ export function createCustomerStore({ config, endpoint }: { config: Config; endp
   const keyOf = (name: string): string => `customer/${name}`;
 
   return {
-    /** The answer of fileUploadGetUrl, and for each file that of callRecGetMultiPresignedUrl. */
+    /** The answer to a fileUploadGetUrl webhook, and, for each file, to a callRecGetMultiPresignedUrl webhook. */
     async presign({ name, size, contentType }: WantedFile) {
       const options = { contentLength: size, contentType, expiresIn: VALID_SECONDS };
       const { url, endTimestamp } = await store.uploadUrl(keyOf(name), options);

@@ -16,9 +16,9 @@ interface Options {
   /** The folder for the service's data; the caller removes it. */
   folder: string;
   output: Output;
-  /** The demo ends after the tour. */
+  /** Whether the demo ends after the tour. */
   once: boolean;
-  /** Aborted by Ctrl-C. */
+  /** Aborted when the user presses Ctrl-C. */
   stopped: AbortSignal;
 }
 

@@ -1,6 +1,6 @@
 import { check, promised } from './check.ts';
 
-/** The part of a webhook's body that the demo reads (schemas/webhooks/). */
+/** The members of a webhook's body that the demo reads (schemas/webhooks/). */
 interface Notification {
   type: string;
   data: {
@@ -37,7 +37,7 @@ export function createResults() {
   const waiting = new Map<number, (result: Result) => void>();
 
   return {
-    /** Whether a webhook with this id came before. */
+    /** Whether a webhook with this id has arrived before; remembers the id. */
     isRepeated(webhookId: string): boolean {
       const repeated = seen.has(webhookId);
       seen.add(webhookId);
@@ -60,7 +60,10 @@ export function createResults() {
       waiting.get(transactionId)?.(transaction);
     },
 
-    /** Waits for the verified result event of a transaction; returns its error code, or null. */
+    /**
+     * Waits for the verified webhook with the result of a transaction; checks its status, and returns its error code or
+     * null.
+     */
     async expect(transactionId: number, status: string): Promise<string | null> {
       const { promise, resolve } = Promise.withResolvers<Result>();
       waiting.set(transactionId, resolve);
@@ -86,11 +89,13 @@ export function createResults() {
       watching.delete(watch);
       return data;
     },
-    /** The number of webhooks of a device's event; anything but 1 is a fault. */
+    /** The number of different webhooks of a device's event; any number but 1 is a fault of the service. */
     countOfEvent: (eventId: string): number => eventWebhooks.get(eventId)?.size ?? 0,
 
     has: (transactionId: number): boolean => results.has(transactionId),
-    /** The number of result events of a transaction; anything but 1 is a fault. */
+    /**
+     * The number of different webhooks with a result of the transaction; any number but 1 is a fault of the service.
+     */
     count: (transactionId: number): number => webhookIds.get(transactionId)?.size ?? 0,
   };
 }

@@ -61,7 +61,7 @@ export async function softwareChapter({ app, admin, cameras, results, timeline, 
   await results.expect(await install(one, '1.0.0'), 'succeeded');
   check(installed(one) === '1.0.0', 'camera 1 has 1.0.0');
   check(installed(four) === undefined && !results.has(waiting), 'the installation on camera 4 waits');
-  timeline.note('camera 4 gets its download URL when it comes, so it may be away for as long as it likes');
+  timeline.note('camera 4 gets a fresh download URL when it connects, however long it was offline');
   await connect(four);
   await results.expect(waiting, 'succeeded');
   check(installed(four) === '1.0.0', 'camera 4 has 1.0.0');

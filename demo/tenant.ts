@@ -69,7 +69,7 @@ export function createApp({ apiUrl, token, timeline }: { apiUrl: string; token: 
   const base = `/v1/applications/${APPLICATION}`;
   const transactionIds: number[] = [];
 
-  /** Sends any request; `tell` makes the text of its line from the answer. */
+  /** Sends a request and prints it in the timeline; `tell` makes the text of the line from the answer. */
   async function call(
     method: string,
     path: string,

@@ -20,9 +20,9 @@ const WIDTH = 8;
 const COLOURS: Record<string, Colour> = { app: 'magenta', console: 'magenta', lapel: 'cyan' };
 
 /**
- * Prints a line for each action, with the seconds since the start. Lines are in the order of cause and effect: since a device
- * may get its command before the caller gets the answer that names the transaction, lines about a transaction wait until
- * `announce` has printed its request.
+ * Prints a line for each action, with the seconds since the start. The lines are in the order of cause and effect. A
+ * device may get its command before the caller has the answer that names the transaction, so lines about a transaction
+ * wait until `announce` has printed the request.
  */
 export function createTimeline(output: Output) {
   const began = performance.now();
@@ -55,7 +55,10 @@ export function createTimeline(output: Output) {
       if (!holding || transactionId === undefined || announced.has(transactionId)) print(line(arrow));
       else waiting.set(transactionId, [...(waiting.get(transactionId) ?? []), line(arrow)]);
     },
-    /** Lets lines about a transaction wait until its next request, which is about to be sent, was announced. */
+    /**
+     * To be called before a request about a known transaction is sent: further lines about it wait until that request
+     * is printed.
+     */
     withhold: (transactionId: number): boolean => announced.delete(transactionId),
     /** Prints a request about a transaction that was sent at `at`, then the lines that waited for it. */
     announce(arrow: Arrow & { transactionId: number }, at: number): void {
@@ -64,7 +67,7 @@ export function createTimeline(output: Output) {
       for (const text of waiting.get(arrow.transactionId) ?? []) print(text);
       waiting.delete(arrow.transactionId);
     },
-    /** Lets no line wait any more, because requests may now come from elsewhere. */
+    /** From now on no line waits, because requests may come from other programs, and these are not announced. */
     live(): void {
       holding = false;
     },

@@ -86,7 +86,7 @@ export async function tour(parts: Parts): Promise<void> {
   const back = Promise.all([one, two, three].map(comesBack));
   timeline.note('stopping ...');
   await restartService();
-  timeline.note('started again on the same data; numbers go on higher, in case it were a backup');
+  timeline.note('started again on the same data; ids jump higher, in case the data were a restored backup');
   await promised(back, 'cameras 1, 2 and 3 come back');
   timeline.note('cameras 1, 2 and 3 have reconnected by themselves');
   await readStatus(four, queued, 'queued');
@@ -114,7 +114,7 @@ async function verifyAll({
   check(!four.delivered.has(mistake), 'a cancelled command is never delivered');
   for (const { name, device, complaints } of cameras) {
     await promised(device.idle(), `${name} has nothing left to do`);
-    check(complaints.length === 0, `${name} has nothing to complain of, but: ${complaints.join('; ')}`);
+    check(complaints.length === 0, `${name} has noticed no fault of the service, but: ${complaints.join('; ')}`);
     const repeated = [...device.executions].filter(([, count]) => count !== 1);
     check(repeated.length === 0, `${name} did each command once`);
   }

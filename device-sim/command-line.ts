@@ -16,7 +16,10 @@ import { UsageError } from './usage-error.ts';
 export interface RunSettings {
   readonly scenario: Scenario;
   readonly run: string;
-  /** Part `index` (from 1) of `of` processes. */
+  /**
+   * Several processes can share one run: this process plays part `index` (from 1) of `of` parts. Null: it plays the
+   * whole run.
+   */
   readonly shard: { readonly index: number; readonly of: number } | null;
   readonly json: boolean;
   readonly reportFolder: string | undefined;
@@ -171,7 +174,10 @@ function receiverOf(options: Options, env: Environment): Command {
   return { do: 'receiver', settings: readTrial(options, env, parts) };
 }
 
-/** The default number of devices: all devices of a file. Faults in the file are reported when it is used. */
+/**
+ * The default of `--count`: with a file of accounts, the number of accounts in it. A file that cannot be read counts as
+ * no file here; its fault is reported when the run reads it.
+ */
 function countedIn(accounts: AccountSource): number {
   if (accounts.kind !== 'file') return PLAIN_COUNT;
   try {
@@ -181,7 +187,7 @@ function countedIn(accounts: AccountSource): number {
   }
 }
 
-/** A run of options alone, without a scenario. */
+/** A run whose scenario is made from options of the command line (`--count`, `--load` ...), not read from a file. */
 function shortRun(options: Options, env: Environment): Command {
   if (options.has('faster')) throw new UsageError('--faster', 'needs a scenario: run FILE');
   const seed = options.number('seed', 1, SEED);

@@ -4,9 +4,9 @@ export const help = `A fleet of simulated wearable cameras for a Lapel service, 
   lapel-sim check FILE ...           reports the mistakes in scenarios, with their lines
   lapel-sim list                     lists the included scenarios
   lapel-sim schema                   prints the JSON Schema of scenarios, for editors
-  lapel-sim merge DIR ... [options]  makes one report from those of several processes that shared a run
+  lapel-sim merge DIR ... [options]  makes one report from the report folders of processes that shared a run
   lapel-sim receiver --forward URL   tests your own webhook receiver, with forged, repeated and strange webhooks
-  lapel-sim [options]                the short way: plays a scenario that these options describe
+  lapel-sim [options]                the short way: plays a scenario that is made from these options
   (npm run sim -- ... is the same)
 
 A run registers its devices, makes an application with a webhook receiver and a store for uploads, connects, activates,
@@ -33,6 +33,8 @@ Examples
   lapel-sim receiver --self --forward http://127.0.0.1:9000/hooks --junit junit.xml
                                                your receiver in your CI, with LAPEL_AUTHENTICATION_KEY and no service
 
+The text in parentheses at the end of an option is its default.
+
 A run
   --run NAME                 its name; each run has its own devices and never touches others (name of the scenario)
   --seed N                   decides device ids, latencies, failures, absences, actions (seed of the scenario)
@@ -40,7 +42,7 @@ A run
   --faster N                 plays the scenario N times as fast (1)
   --shard I/N                this process is one of N that share the run: it has every N-th device
   --report FOLDER            writes report.html, junit.xml and report.json
-  --decisions FILE           writes all decisions about devices, in a fixed order, to compare two runs (NDJSON)
+  --decisions FILE           writes all random decisions about devices, in a fixed order, to compare two runs; NDJSON
   --json                     prints the report as one JSON object, and nothing else, on standard output
   --print-scenario           prints the scenario and ends
   --wait SECONDS             how long to wait for the service to start (5)
@@ -55,10 +57,10 @@ The service
   --mqtt URL                 address for devices (mqtt://127.0.0.1:1883); also mqtts:, ws:, wss:
   --api URL                  REST API (http://127.0.0.1:8080)
   --admin URL                administration API (http://127.0.0.1:8081)
-  --admin-token TOKEN        its token; or LAPEL_ADMIN_TOKEN; or the file admin-token in
+  --admin-token TOKEN        its token (LAPEL_ADMIN_TOKEN, else the file admin-token in the data folder)
   --data-dir FOLDER          the data folder of the service (LAPEL_DATA_DIR, else ./data)
   --developer ID             developer of the devices; created if missing (simulated)
-  --save FILE                write {deviceId, credential} lines (NDJSON)
+  --save FILE                writes the devices of the run, as {deviceId, credential} lines (NDJSON)
   --devices FILE             reads such a file instead of registering devices (with --count its first N lines)
 
 The customer
@@ -66,12 +68,13 @@ The customer
   --secret S                 its secret; or LAPEL_APPLICATION_SECRET
   --authentication-key KEY   its authenticationKey; or LAPEL_AUTHENTICATION_KEY; without it a new one is issued
   --webhook-listen HOST:PORT where the webhook receiver listens (127.0.0.1, a free port)
-  --webhook-url URL          address of the receiver for the service, if it differs
+  --webhook-url URL          address at which the service reaches the receiver, if it differs
 
-A receiver (also --seed, --wait, --json, --api, --application, --secret, --webhook-listen, --webhook-url)
+The command receiver (it also takes --seed, --wait, --json, --api, --application, --secret, --webhook-listen,
+--webhook-url)
   --forward URL              your receiver, which gets every webhook
   --key KEY                  the authenticationKey; or LAPEL_AUTHENTICATION_KEY; or that of --application
-  --once N                   ends after N webhooks of the service (Ctrl-C)
+  --once N                   ends after N webhooks of the service (only Ctrl-C ends the test)
   --self                     makes the webhooks itself, without a service (20, or --once N)
   --junit FILE               writes the expectations as JUnit
 
@@ -92,7 +95,7 @@ The short way, without a scenario
   --status-interval SECONDS  how often a device reports its battery, if it has changed; 0 never (300)
   --calls RATE               calls per hour and device (0)
   --call-length SECONDS | MIN-MAX
-                             (20-120)
+                             how long a call lasts (20-120)
   --recorded SHARE           share of calls whose recordings are uploaded afterwards, a file for each side (0.5)
   --file-uploads RATE        files of the customer's application, per hour and device (0)
   --file-size BYTES | MIN-MAX

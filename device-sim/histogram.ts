@@ -7,7 +7,10 @@ export interface HistogramData {
   readonly sum: number;
   readonly min: number;
   readonly max: number;
-  /** `[bucket, count]` of the buckets that are not empty, in their order; `upperBound` gives the bound of a bucket. */
+  /**
+   * Pairs of a bucket and the number of durations in it, in the order of the buckets. Empty buckets are left out;
+   * `upperBound` gives the longest duration of a bucket.
+   */
   readonly buckets: readonly (readonly [bucket: number, count: number])[];
 }
 
@@ -18,11 +21,14 @@ export interface Histogram {
   data(): HistogramData;
 }
 
-/** The buckets for each doubling: a percentile is at most 1/32 of itself too high. */
+/**
+ * Each bucket ends 2.2 % above the one before, so that 32 buckets double the duration. A percentile is at most that
+ * much too high.
+ */
 const STEPS = 32;
 /** Shorter durations (in milliseconds) are in the first bucket. */
 const SHORTEST = 0.01;
-/** Up to about twelve days. */
+/** Enough buckets for durations of up to fifteen days; longer durations count in the last bucket. */
 const BUCKETS = STEPS * 37;
 
 const bucketOf = (milliseconds: number): number =>
@@ -32,7 +38,8 @@ const bucketOf = (milliseconds: number): number =>
 export const upperBound = (bucket: number): number => SHORTEST * 2 ** (bucket / STEPS);
 
 /**
- * The duration that a share (0 to 1) of the counted ones did not exceed, in milliseconds; 0 when nothing was counted.
+ * The percentile of the recorded durations in milliseconds: a share (0 to 1) of them was not longer. 0 when none was
+ * recorded.
  */
 export function percentile({ count, min, max, buckets }: HistogramData, share: number): number {
   const wanted = Math.max(1, Math.ceil(share * count));

@@ -58,7 +58,8 @@ function check(files: readonly string[]): number {
 function conclude(record: RunRecord, { json, folder }: { json: boolean; folder: string | undefined }): number {
   if (folder !== undefined) writeReport(folder, record);
   process.stdout.write(json ? `${JSON.stringify(record)}\n` : closingTable(record));
-  // A broken promise counts even if the scenario did not take place.
+  // An expectation such as `lost == 0` that does not hold is reported before NOT RUN, because the service broke a
+  // promise.
   if (record.verdicts.some(isBrokenPromise)) return DOES_NOT_HOLD;
   if (record.notRun.length > 0) return NOT_RUN;
   return record.verdicts.every(({ holds }) => holds) ? HOLDS : DOES_NOT_HOLD;

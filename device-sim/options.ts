@@ -35,7 +35,7 @@ const OF_A_RUN = {
   'webhook-url': { type: 'string' },
 } as const;
 
-/** The options of `receiver` alone. */
+/** The options of the command `receiver`, which other commands do not have. */
 const OF_A_RECEIVER = {
   forward: { type: 'string' },
   self: { type: 'boolean' },
@@ -44,7 +44,7 @@ const OF_A_RECEIVER = {
   junit: { type: 'string' },
 } as const;
 
-/** The options that a scenario replaces, of the short way without one. */
+/** The options of a run without a scenario; in a run with one, the scenario says these things. */
 const OF_THE_SHORT_WAY = {
   latency: { type: 'string' },
   'failure-rate': { type: 'string' },
@@ -118,8 +118,8 @@ function readUrl(name: string, text: string, protocols: readonly string[]): stri
 }
 
 /**
- * Joins an option and its value: the next word is the value, even with a hyphen (as in secrets), unless it is an option
- * itself.
+ * Joins an option and a value that begins with a hyphen, as secrets may, so that the value is not taken for an option.
+ * Words that are options stay apart.
  */
 function joinValues(args: readonly string[]): string[] {
   const takesValue = (arg: string): boolean =>

@@ -19,7 +19,7 @@ import { systemTimers, type Timers } from './timers.ts';
 import { UsageError } from './usage-error.ts';
 import { type LiveStream, watch } from './watch.ts';
 
-/** The devices of a run, and the application that acts on them. */
+/** The devices of a run, and the application of its customer (null if it has none). */
 interface Cast {
   readonly members: readonly RunMember[];
   readonly application: ApplicationAccess | null;
@@ -29,19 +29,19 @@ interface Cast {
 
 const countOf = ({ groups }: Scenario): number => groups.reduce((sum, { count }) => sum + count, 0);
 
-/** Whether the scenario needs a customer. */
+/** Whether the scenario has anything that only a customer can do: activation, or an action that is not the wearer's. */
 const needsCustomer = ({ activate, phases }: Scenario): boolean =>
   activate || phases.some(({ actions }) => actions.some((action) => !isWorn(action.do)));
 
-/** The places of the devices that belong to this process. */
+/** The indexes, in the whole fleet, of the devices that this process plays. */
 function placesOf({ scenario, shard }: RunSettings): number[] {
   const places = Array.from({ length: countOf(scenario) }, (_, place) => place);
   return shard ? places.filter((place) => place % shard.of === shard.index - 1) : places;
 }
 
 /**
- * Gets the devices, and an application if one is needed. Rejects with a UsageError if they belong to another developer
- * or another run.
+ * Registers the devices or reads them from a file, and gets an application if the scenario needs a customer. Rejects
+ * with a UsageError if the devices belong to another developer or another run.
  */
 async function castOf(settings: RunSettings): Promise<Cast> {
   const { accounts: source, scenario, application, run, shard } = settings;
@@ -103,7 +103,7 @@ function customerOf(
   });
 }
 
-/** The state of the run for the display. */
+/** The state of the run, in the form that the display on the terminal needs. */
 function shown(state: RunState, scenario: Scenario) {
   const [whole] = state.chapters();
   return {
@@ -130,7 +130,7 @@ async function linksOf({ client, scenario }: RunSettings): Promise<DeviceOptions
   return createPackageLink;
 }
 
-/** A whole run, while the service is there. */
+/** Plays a run to its end, and returns its record. Does not check whether the service can be reached. */
 async function runThrough(
   settings: RunSettings,
   { stopped, stream, timers }: { stopped: AbortSignal; stream: LiveStream; timers: Timers },
@@ -187,8 +187,8 @@ async function runThrough(
 
 /**
  * One run, from getting the devices to removing them. It ends as its scenario says, or when `stopped` is aborted.
- * `gone` says that the service was unreachable at the end. Rejects with Unreachable if the service is unreachable at
- * the start, or if this is why the run failed; with a UsageError if its options are wrong.
+ * `gone`: the service could not be reached at the end. Rejects with Unreachable if the service cannot be reached at the
+ * start, or at a failure; with a UsageError if an option is wrong.
  */
 export async function run(
   settings: RunSettings,
@@ -211,7 +211,8 @@ export async function run(
     );
     return { record, gone };
   } catch (error) {
-    // If the service is unreachable, this is the better reason for the failure.
+    // The run has failed. If the service cannot be reached now, Unreachable is thrown instead of the failure, because
+    // it explains the failure.
     await there(0);
     throw error;
   }

@@ -94,7 +94,10 @@ function groupsOf(options: Options): [file.Group, ...file.Group[]] {
   ];
 }
 
-/** The scenario that options stand for: a fleet that answers, and with an application or a load a customer as well. */
+/**
+ * Makes a scenario from options of the command line: a fleet that answers commands. With an application or a load it
+ * also has a customer.
+ */
 export function shortWay(options: Options, devices: number): file.ScenarioFile {
   if (options.has('duration') && options.has('until-idle')) {
     throw new UsageError('--until-idle', 'makes no sense with --duration');

@@ -1,4 +1,4 @@
-/** So many milliseconds for people: `1.53 s`. */
+/** A duration as text: `1.53 s`. */
 export function duration(milliseconds: number): string {
   const [unit, size] =
     milliseconds < 999.5

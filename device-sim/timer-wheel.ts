@@ -60,18 +60,19 @@ export function createTimerWheel(real: Timers): Timers {
   function place(entry: Entry): void {
     const turns = Math.floor(entry.due / SLOTS) - Math.floor(current / SLOTS);
     if (turns <= 0) append(near[entry.due % SLOTS]!, entry);
-    // A task beyond the reach of the far wheel waits in its last slot, and is placed again then.
+    // A task that is due after more than an hour is put into the last slot of the far wheel, and is placed again when
+    // that slot comes.
     else append(far[(Math.floor(current / SLOTS) + Math.min(turns, SLOTS - 1)) % SLOTS]!, entry);
   }
 
-  /** The next tick with work: a task, or a turn of the near wheel. */
+  /** The next tick at which something must be done: a task is due, or tasks move from the far wheel to the near one. */
   function nextTick(): number {
     const turn = (Math.floor(current / SLOTS) + 1) * SLOTS;
     for (let tick = current + 1; tick < turn; tick += 1) if (!isEmpty(near[tick % SLOTS]!)) return tick;
     return turn;
   }
 
-  /** Sets the real timer for the next work. */
+  /** Sets the real timer to the next tick at which something must be done. */
   function wake(): void {
     if (running || count === 0) return;
     const tick = nextTick();
@@ -94,7 +95,7 @@ export function createTimerWheel(real: Timers): Timers {
   /** Moves the tasks of the next slot of the far wheel to the near wheel. */
   function turn(): void {
     const list = far[Math.floor(current / SLOTS) % SLOTS]!;
-    // Detached first, because a task may be placed into the same slot again.
+    // All tasks are taken out of the slot first, because `place` may put one of them into the same slot again.
     const entries: Entry[] = [];
     for (let entry = list.next; entry !== list; entry = list.next) {
       unlink(entry);
@@ -124,7 +125,7 @@ export function createTimerWheel(real: Timers): Timers {
   return {
     now: real.now,
     after(milliseconds, task) {
-      // An empty wheel has nothing to catch up with.
+      // While no task was set, no time was counted, so the wheel continues at the present time.
       if (count === 0 && !running) current = Math.max(current, Math.floor(ticksNow()));
       const due = Math.max(current + 1, Math.ceil(ticksNow() + Math.max(0, milliseconds) / TICK));
       const entry = { task, due } as Entry;

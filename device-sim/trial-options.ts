@@ -4,7 +4,7 @@ import { UsageError } from './usage-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Only the bytes that the base64 encodes are a key. */
+/** Checks the form of an authenticationKey: `whsec_`, followed by valid base64. */
 function readKey(text: string): string {
   const encoded = text.startsWith('whsec_') ? text.slice('whsec_'.length) : '';
   if (encoded === '' || Buffer.from(encoded, 'base64').toString('base64') !== encoded)

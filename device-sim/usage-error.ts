@@ -1,4 +1,4 @@
-/** The command line is wrong: `option` names the option to correct. Exit code 2. */
+/** A fault in the command line; `option` names the option to correct. The simulator then ends with exit code 2. */
 export class UsageError extends Error {
   readonly option: string;
 

@@ -29,7 +29,10 @@ export function watch({
   let drawn = 0;
   let cancel = (): void => {};
 
-  /** A line that is too long would take two, and the next picture would begin too low. */
+  /**
+   * Cuts a line to the width of the terminal, because a wrapped line would take two, and the next picture would begin
+   * too low.
+   */
   const fitting = (line: string): string => {
     const width = Math.max(20, (stream.columns ?? 80) - 1);
     return line.length <= width ? line : `${line.slice(0, width - 1)}…`;

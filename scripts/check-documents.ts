@@ -1,5 +1,6 @@
-// Checks the served documents, with and without deprecated parts, and the one of administration with Redocly's linter
-// (redocly.yaml); those of AsyncAPI also against that project's own schema.
+// Checks, with Redocly's linter (redocly.yaml), the OpenAPI and AsyncAPI documents that the service serves, each with and
+// without deprecated parts, and the OpenAPI document of administration. Checks the AsyncAPI documents also against the
+// schema of AsyncAPI itself.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,10 +1,10 @@
-// Checks that every regular expression that can meet a stranger's text reads each character once, so that a text costs what
-// its length costs: it must not backtrack. A pattern without an anchor begins anew at each character, so a repetition in it
-// is a fault, too. Patterns that only meet the project's own texts, or short ones, are listed here by file, with the reason.
+// Checks the regular expressions that are matched against texts of strangers: each must read every character once, so
+// that the time grows only with the length of the text; it must not backtrack. A pattern without an anchor is tried
+// again at each character, so a repetition in it is a fault, too. The files below are excepted, each with the reason.
 import { isSafePattern } from 'redos-detector';
 import { allPatterns, type Pattern } from './patterns.ts';
 
-/** Files whose patterns only meet texts that no stranger writes, with these texts. */
+/** Files whose patterns are matched only against texts that no stranger has written, with these texts. */
 const OWN_TEXTS: Record<string, string> = {
   'src/edge/mqtt/certificates.ts': 'the file of revoked certificates',
   'src/clients/cli/admin/admin-commands.ts': 'paths of its own table',
@@ -25,7 +25,7 @@ const OWN_TEXTS: Record<string, string> = {
   'src/edge/http/router.ts': 'paths of the route tables',
 };
 
-/** Files that check the length of a text before they match it, with the longest length. */
+/** Files that refuse long texts before they match them, with the longest text that they match. */
 const SHORT_TEXTS: Record<string, string> = {
   'src/platform/contracts/language-tag.ts': '255 characters',
   'src/core/software/version.ts': '255 characters',
@@ -33,8 +33,8 @@ const SHORT_TEXTS: Record<string, string> = {
 const EXCEPTIONS = { ...OWN_TEXTS, ...SHORT_TEXTS };
 
 /**
- * A pattern without repetitions reads each character once, and needs no check; the checker also lacks some notations of
- * classes.
+ * Whether a pattern contains a repetition. Only such patterns are checked: the others read each character once, and the
+ * checker does not know some notations of character classes.
  */
 const repeats = ({ source }: Pattern): boolean => /[*+{]/.test(source.replaceAll(/\\p\{[\w=]+\}|\\./g, ''));
 

@@ -26,7 +26,7 @@ interface Route {
   query?: SchemaName;
 }
 
-/** The base paths to which the paths of the console's tables are relative. */
+/** The paths in the console's tables are relative to these paths. */
 const BASES = { operator: '/admin/v1', application: '/v1/applications/{applicationId}' };
 
 const document = (name: string): Record<string, Record<string, Documented>> =>
@@ -38,11 +38,11 @@ const document = (name: string): Record<string, Record<string, Documented>> =>
 const API = { routes: API_ROUTES as readonly Route[], paths: document('openapi.yaml') };
 const ADMINISTRATION = { routes: ADMIN_ROUTES as readonly Route[], paths: document('openapi-admin.yaml') };
 
-/** `./rest/wifi-settings.json` -> `SchemaTypes['rest/wifi-settings']`. */
+/** The TypeScript type of a schema: `./rest/wifi-settings.json` -> `SchemaTypes['rest/wifi-settings']`. */
 const typeOf = (name: string): string => `SchemaTypes['${name}']`;
 const nameOf = (reference: string): string => reference.replace(/^\.\/(.+)\.json$/, '$1');
 
-/** The routes that need a token, each with its description. Throws when a name is not unique. */
+/** The routes that need a token, each with its description in the OpenAPI document. Throws when two have one name. */
 function operationsOf({ routes, paths }: typeof API): { route: Route; documented: Documented }[] {
   const names = new Set<string>();
   return routes
@@ -57,14 +57,20 @@ function operationsOf({ routes, paths }: typeof API): { route: Route; documented
     });
 }
 
-/** The requests without a token, except those for pages and documents: for tokens and sessions, probes and metrics. */
+/**
+ * The routes without a token, except those for pages and documents: requests for tokens and sessions, probes and
+ * metrics.
+ */
 const publicRoutes = [...API.routes, ...ADMINISTRATION.routes].filter(({ scope, head }) => scope === null && !head);
 
-/** A stream, which no client returns as an answer. */
+/** Whether the answer of a route is a stream of events, which the typed client does not serve. */
 const isStream = ({ documented }: { documented: Documented }): boolean =>
   documented.responses['200']?.content?.['text/event-stream'] !== undefined;
 
-/** The type of an operation's input and answer, with its comment. `given` is the parameter that the client itself fills in. */
+/**
+ * The lines of the type of an operation: its description, its input and its answer. `given` is the parameter of the
+ * path that the client itself fills in.
+ */
 function typeLines({ route, documented }: ReturnType<typeof operationsOf>[number], given?: string): string[] {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
   const input = names
@@ -72,7 +78,7 @@ function typeLines({ route, documented }: ReturnType<typeof operationsOf>[number
     .map((param) => `${param}: ${param === 'transactionId' ? 'number' : 'string'}`);
   if (route.body !== undefined) input.push(`body${route.bodyOptional ? '?' : ''}: ${typeOf(route.body)}`);
   if (route.query !== undefined) {
-    // Members of a query that have a default may be left out.
+    // A query may be left out, because its members have defaults. Only this query has a required member.
     const queryType = typeOf(route.query);
     const required = route.query === 'rest/connectivity-query';
     input.push(required ? `query: ${queryType}` : `query?: Partial<${queryType}>`);

@@ -15,7 +15,7 @@ const read = (name: string): string => readFileSync(new URL(name, folder), 'utf8
 const { components } = parse(read('asyncapi.yaml')) as AsyncApi;
 const operations = Object.entries(components.messages.command['x-operations']);
 
-/** The schemas of parameters, each with its operations, in the order of the document. */
+/** By schema of parameters: the operations that have these parameters, in the order of the document. */
 const commandsBySchema = new Map<string, string[]>();
 for (const [name, { parameters }] of operations) {
   const schema = parameters.$ref.replace('./mqtt/', './');

@@ -12,7 +12,8 @@ const names = readdirSync(schemas, { recursive: true, encoding: 'utf8' })
   .map((file) => file.replaceAll('\\', '/').slice(0, -'.json'.length))
   .sort();
 
-// A single root refers to every schema, so that each becomes one named type, however many others refer to it.
+// An object that refers to every schema is compiled as a whole, so that each schema becomes one named type, however
+// many other schemas refer to it.
 const root = {
   title: 'SchemaTypes',
   description: 'The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.',

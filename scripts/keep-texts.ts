@@ -1,5 +1,5 @@
-// npm run keep:texts: keeps the SQL texts of a release. During the roll-out of the next release, nodes of this one run on
-// its schema, so a test checks every migration with these texts.
+// npm run keep:texts: keeps all SQL statements of a release. While the next release is rolled out, nodes of this
+// release still run, on the schema of the next one. So a test checks every migration with these statements.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textsOfRepositories } from '../test/database/postgres/texts.ts';

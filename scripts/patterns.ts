@@ -29,14 +29,17 @@ function literalsIn(file: string): Pattern[] {
   return found;
 }
 
-/** The patterns that a file constructs while it is loaded. Patterns that are constructed later cannot be found. */
+/**
+ * The patterns that a file constructs with `RegExp` while it is loaded. Patterns that it constructs later cannot be
+ * found.
+ */
 async function constructedIn(file: string): Promise<Pattern[]> {
   if (!/\bRegExp\(/.test(readFileSync(join(ROOT, file), 'utf8'))) return [];
   const found: Pattern[] = [];
   const Usual = globalThis.RegExp;
   globalThis.RegExp = new Proxy(Usual, {
     construct(target, [source, flags = '']: [string, string?]) {
-      // Only those of this file count, not those of libraries that it imports.
+      // counts only patterns that this file constructs, not those of libraries that it imports
       if (new Error().stack?.includes(file)) found.push({ file, source: String(source), flags });
       return new target(source, flags);
     },

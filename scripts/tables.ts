@@ -22,7 +22,7 @@ const rooms = (folder: string, all: Storeys): string =>
     ['Room', 'What is in it', 'Alone imports'],
     Object.entries(all).map(([name, { about, owns = [] }]) => [code(`${folder}/${name}/`), about, list(owns)]),
   );
-/** The table of wings: a wing is a row in bold, its rooms are the rows below it. */
+/** The table of the wings of src/. A row in bold is a wing; the rows below it are its rooms. */
 const wings = (): string =>
   table(
     ['Wing, room', 'What is in it', 'Alone imports'],
@@ -53,7 +53,10 @@ const metrics = (): string =>
     ]),
   );
 
-/** The parts of the documents that come from the code, by file and by the name of their marks. */
+/**
+ * The parts of the documents that are made from the code, by file and by the name in the marks `<!-- NAME -->` around
+ * them.
+ */
 const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/reference.md': {
     settings: () =>
@@ -112,8 +115,8 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
 };
 
 /**
- * The documents with such parts: the present text of each file, and the text that it should have. Throws when a mark is
- * missing.
+ * For each document with such parts: the present text of the file, and the text that it should have. Throws when a mark
+ * is missing.
  */
 export function documents(): { file: string; now: string; wanted: string }[] {
   return Object.entries(TABLES).map(([name, tables]) => {

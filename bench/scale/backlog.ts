@@ -7,10 +7,12 @@ import { activateAll, deviceInTurn, fill } from './fill.ts';
 
 const OFFLINE = 10_000;
 const OFFLINE_PREFIX = '357000005';
-/** A bound of the service: more commands for one device are refused. */
+/** The service accepts no more unfinished commands for one device. */
 const MOST_PER_DEVICE = 1000;
 
-/** Measures calls that are answered 201 per second: commands for devices that are away, one device after another. */
+/**
+ * Measures how many commands a second are accepted (201) for devices that are offline, for one device after another.
+ */
 async function accepted(target: LapelTarget, callers: number, seconds: number): Promise<number> {
   const pool = new Pool(target.origins[0] ?? '', { connections: callers, pipelining: 1 });
   const headers = { ...target.headers, 'content-type': 'application/json' };
@@ -61,7 +63,7 @@ export async function runBacklog({ seconds, rounds, devices, callers, rows: coun
   const empty = await open(0);
   const waiting = await open(each * OFFLINE);
   const rows = [];
-  await accepted(empty, 64, 1); // a short load first, so that both are warm
+  await accepted(empty, 64, 1); // a short load first, so that both are compiled and cached
   await accepted(waiting, 64, 1);
   for (const number of callers) {
     const pairs: { empty: number; waiting: number }[] = [];
@@ -78,6 +80,6 @@ export async function runBacklog({ seconds, rounds, devices, callers, rows: coun
       ratio: Number(medianOf(pairs, (pair) => pair.waiting / pair.empty).toFixed(2)),
     });
   }
-  const about = `Calls accepted for ${OFFLINE} devices that are away, with ${each} commands waiting for each, beside none.`;
+  const about = `Calls accepted a second, for ${OFFLINE} devices that are offline: with ${each} unfinished commands for each device, and with none.`;
   return { name: 'Backlog', about, rows };
 }

@@ -7,7 +7,7 @@ import type { Row, Table } from '../report.ts';
 
 const HEALTHY = 80;
 const HANGING = 1000;
-/** Webhooks that wait for each hanging receiver. */
+/** The number of webhooks that are due for each receiver that hangs (takes the connection and never answers). */
 const WAITING = 8;
 const BUSY = 16;
 const SLOW_MS = 500;
@@ -16,9 +16,9 @@ interface Sink {
   url: string;
   /** Resolves when the next webhook for an application arrives. */
   next(applicationId: string): Promise<void>;
-  /** The number of webhooks that were answered. */
+  /** The number of webhooks that this receiver has answered. */
   answered(): number;
-  /** Sets the delay of later answers in milliseconds: 0 for at once, Infinity for never. */
+  /** Sets after how many milliseconds later webhooks are answered: 0 at once, Infinity never. */
   answers(after: number): void;
   close(): void;
 }
@@ -61,7 +61,10 @@ async function createSink(): Promise<Sink> {
 
 const SCOPE = 'svc:application:read svc:application:write';
 
-/** Makes an application whose deviceEvent is the sink; returns a function that sends a `test` event to it. */
+/**
+ * Makes an application whose setting `deviceEvent` is the URL of the receiver; returns a function that lets the service
+ * send it a `test` event.
+ */
 async function makeApplication(
   target: LapelTarget,
   pool: Pool,
@@ -103,7 +106,7 @@ async function makeApplication(
 
 type Send = () => Promise<void>;
 
-/** Runs work for each number, `atATime` at a time. */
+/** Calls `work` for each number below `count`, for `atATime` numbers at the same time. */
 async function forEach(count: number, atATime: number, work: (number: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -143,8 +146,8 @@ async function open(): Promise<World> {
 }
 
 /**
- * Each application sends an event, waits for its webhook, and begins again. Returns webhooks per second, and the longest
- * wait in milliseconds.
+ * Lets each application send itself an event and wait for its webhook, again and again. Returns webhooks per second,
+ * and the longest wait in milliseconds.
  */
 async function loop(applications: Map<string, Send>, sink: Sink, seconds: number) {
   const began = performance.now();
@@ -194,7 +197,10 @@ async function besideHanging({ seconds, rounds }: Options, stack: AsyncDisposabl
   };
 }
 
-/** Busy receivers, with as many attempts as they could get, stop answering all at once, while their events go on. */
+/**
+ * Measures healthy receivers while busy receivers, which use as many attempts as they can get, stop answering all at
+ * once and still get events.
+ */
 async function busyThatHang({ seconds }: Options, stack: AsyncDisposableStack): Promise<Row> {
   const sink = stack.adopt(await createSink(), (each) => each.close());
   const busySink = stack.adopt(await createSink(), (each) => each.close());
@@ -225,7 +231,10 @@ async function busyThatHang({ seconds }: Options, stack: AsyncDisposableStack): 
   };
 }
 
-/** Measures whether a receiver that takes half a second for each webhook gets as many as it could. */
+/**
+ * Measures a receiver that takes half a second for each webhook: whether it gets as many as 256 attempts at a time
+ * allow.
+ */
 async function slowOne({ seconds }: Options, stack: AsyncDisposableStack): Promise<Row> {
   const sink = stack.adopt(await createSink(), (each) => each.close());
   sink.answers(SLOW_MS);
@@ -247,13 +256,13 @@ async function slowOne({ seconds }: Options, stack: AsyncDisposableStack): Promi
   };
 }
 
-/** Measures the effect of hanging and slow receivers on the others, and the rate of a slow one. */
+/** Measures how receivers that hang slow down the others, and how many webhooks a slow receiver gets. */
 export async function runFanOut(options: Options): Promise<Table> {
   const rows: Row[] = [];
   for (const work of [besideHanging, busyThatHang, slowOne]) {
     await using stack = new AsyncDisposableStack();
     rows.push(await work(options, stack));
   }
-  const about = `${HEALTHY} receivers that answer at once, each with one event after another: alone, and beside receivers that hang. For the slow receiver, the floor is the most that 256 attempts at a time allow.`;
+  const about = `${HEALTHY} receivers that answer at once get one event after another: first alone, then beside receivers that never answer. For the slow receiver, the floor is the highest rate that 256 attempts at a time allow.`;
   return { name: 'Fan-out', about, rows };
 }

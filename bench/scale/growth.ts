@@ -6,7 +6,9 @@ import { measureLoop, medianOf, type Options, type Sample } from '../measure.ts'
 import type { Table } from '../report.ts';
 import { deviceInTurn, fill } from './fill.ts';
 
-/** Digits of a delivery's number behind `msg_0`, chosen so that the copies sort before all new deliveries. */
+/**
+ * The number of digits behind `msg_0` in the ids of copied deliveries. It makes them sort before all new deliveries.
+ */
 const DIGITS = 11;
 
 /** Measures the closed loop with many finished transactions and deliveries in the database, and with a new database. */
@@ -50,6 +52,6 @@ export async function runGrowth({ seconds, rounds, devices, callers, rows: count
     });
   }
   const size = `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-  const about = `The ring with ${count} finished transactions and their deliveries (${size}), beside a new database.`;
+  const about = `The closed loop on a database with ${count} finished transactions and their deliveries (${size}), and on a new database.`;
   return { name: 'Growth', about, rows };
 }

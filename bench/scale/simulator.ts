@@ -17,7 +17,8 @@ interface Passage {
 const rounded = (number: number): number => Math.round(number * 10) / 10;
 
 /**
- * Runs the simulator's fleet on an idle service: measures the cost of a device on both sides, and the rate of connecting.
+ * Connects the simulator's fleet to an idle service: measures what a device costs the service and the simulator, and
+ * the rate of connecting.
  */
 export async function runSimulator({ fleet, profile }: Options): Promise<Table> {
   await using stack = new AsyncDisposableStack();

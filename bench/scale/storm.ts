@@ -8,9 +8,9 @@ import type { Options } from '../measure.ts';
 import type { Table } from '../report.ts';
 import type { RunningTarget } from '../running-target.ts';
 
-/** Devices that connect at the same time: as many as the kernel keeps waiting at a listener. */
+/** The number of devices that connect at the same time: as many as the kernel keeps in the queue of a listener. */
 const AT_ONCE = 500;
-/** Callers of the loop that runs meanwhile. */
+/** The number of callers of the closed loop that runs during a storm. */
 const CALLERS = 8;
 
 /** Connects all devices, each with its subscription; returns their sockets. */
@@ -32,13 +32,13 @@ async function leave(sockets: Socket[]): Promise<void> {
   const gone = sockets.map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())));
   for (const socket of sockets) socket.resetAndDestroy();
   await Promise.all(gone);
-  await rested(1000); // the service needs a moment to see it and to free their memory
+  await rested(1000); // the service needs a moment to notice the ends and to free their memory
 }
 
 interface Storms {
   firstMs: number;
   againMs: number;
-  /** The rate of the loop while the devices connect again, relative to its rate just before. */
+  /** The rate of the closed loop while the devices connect again, divided by its rate just before. */
   loop: number;
   firstKiB: number;
   againKiB: number;
@@ -73,14 +73,17 @@ async function measureStorms(
   return { firstMs: first.ms, againMs: again.ms, loop, firstKiB: first.kib, againKiB: again.kib };
 }
 
-/** Measures a fleet that connects at once: with new sessions, again with existing ones, and while the loop runs. */
+/**
+ * Measures a whole fleet that connects at once: with new sessions, again with existing sessions, and while the closed
+ * loop runs.
+ */
 export async function runStorm({ devices, fleet, profile }: Options): Promise<Table> {
   await using stack = new AsyncDisposableStack();
   const floor = stack.adopt(await startFloor({ devices }), (target) => target.close());
   const env = { LAPEL_MQTT_ADDRESS_LOGINS: '0' }; // no limit per address, because all devices have the same one here
   const lapel = stack.adopt(await startLapel({ devices, offline: fleet, env, profile }), (target) => target.close());
   const ids = deviceIds(fleet, 500_000);
-  await runClosedLoop(floor, CALLERS, 2); // a short load first, so that both are warm
+  await runClosedLoop(floor, CALLERS, 2); // a short load first, so that the code is compiled and the caches are filled
   await runClosedLoop(lapel, CALLERS, 2);
   const plain = await measureStorms(floor, {
     port: Number(floor.process.addresses['mqtt']),
@@ -97,7 +100,7 @@ export async function runStorm({ devices, fleet, profile }: Options): Promise<Ta
   });
   return {
     name: 'Storm',
-    about: `${fleet} devices connect and subscribe at once, beside Aedes alone: no credentials, no durable sessions.`,
+    about: `${fleet} devices connect and subscribe at once: to Lapel, and to Aedes alone, which checks no credentials and stores no sessions.`,
     rows: [
       row('first storm', ({ firstMs }) => Math.round(firstMs), 'ms'),
       row('second storm', ({ againMs }) => Math.round(againMs), 'ms'),

@@ -21,11 +21,11 @@ const DAYS = 365;
 const KEPT = { transactions: 90, deliveries: 30 };
 const PER_UNIT = 200;
 const DEVICES = 50;
-/** Commands in a hundred that are never answered. */
+/** Of a hundred commands, how many are never answered. */
 const UNANSWERED = 1;
 const MEBIBYTE = 1024 ** 2;
 
-/** A clock that only moves by hand; its scheduled task is also called by hand. */
+/** A clock that the benchmark moves, and whose scheduled task the benchmark calls. */
 function createHandClock() {
   let now = Date.UTC(2026, 0, 1) * 1000;
   let task = (): void => undefined;
@@ -82,8 +82,9 @@ async function runCommands(database: Database, clock: Clock, number: number, cou
 }
 
 /**
- * Measures the size of the database over a year, with the usual days of retention, but with fewer commands than a service of
- * a hundred a second has: figures of rows and bytes have to be multiplied, the course is the same.
+ * Measures the size of the database over a year, with the default days of retention. It writes fewer commands than a
+ * service with a hundred a second would: so rows and bytes have to be multiplied, but the curve over the year is the
+ * same.
  */
 export async function runYear({ rows: count }: Options): Promise<Table> {
   const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
@@ -155,6 +156,6 @@ export async function runYear({ rows: count }: Options): Promise<Table> {
     rmSync(folder, { recursive: true });
   }
   const scale = Math.round((100 * 86_400 * DAYS) / count);
-  const about = `A year of a hundred commands a second with one in ${scale} of them, swept daily: ${KEPT.transactions} days of transactions, ${KEPT.deliveries} of deliveries; one command in a hundred is never answered.`;
+  const about = `The database over a simulated year, with one in ${scale} of the commands of a service that gets a hundred a second. Old rows are removed daily: transactions after ${KEPT.transactions} days, deliveries after ${KEPT.deliveries}. One command in a hundred is never answered.`;
   return { name: 'A year', about, rows };
 }

@@ -1,6 +1,6 @@
 import { isRecord } from '../mqtt/messages.ts';
 
-/** The device and the transaction that the text of a webhook is about, as far as it can be read. */
+/** The device and the transaction that a webhook names, as far as its body, which is not verified, can be read. */
 export function aboutIn(body: Buffer): { deviceId?: string; transactionId?: number } {
   let event: unknown;
   try {

@@ -21,7 +21,7 @@ export function readAccounts(file: string, limit?: number): DeviceAccount[] {
         return { deviceId, credential };
       }
     } catch {
-      // The check below reports it, as it does for a line with wrong content.
+      // A line that is not JSON is reported by the check below, like a line without these members.
     }
     throw new UsageError('--devices', `line ${index + 1} of ${file} is not {"deviceId", "credential"}`);
   });
@@ -43,7 +43,7 @@ export function readToken(dataDir: string): string {
   }
 }
 
-/** The source of a run's devices. */
+/** Where the devices of a run come from: a file, or registration through the administration API. */
 export type AccountSource =
   | { kind: 'file'; file: string; limit: number | undefined }
   | { kind: 'register'; adminUrl: string; token: string | { dataDir: string }; developerId: string };

@@ -3,14 +3,14 @@ export const ACTIONS = {
   activate: 'activates it',
   deactivate: 'deactivates it',
   setWifi: 'sets a Wi-Fi network that only this device has',
-  setApn: 'sets its access point name',
+  setApn: 'sets the access point (APN) of its mobile network',
   setLanguage: 'sets its language',
   readBluetooth: 'asks it whether Bluetooth is on',
   setBluetooth: 'switches Bluetooth on, and sometimes off',
   listBluetooth: 'asks it for the Bluetooth devices in its reach',
   pairBluetooth: 'pairs it with a Bluetooth device',
-  install: 'installs a version of a package, which is uploaded and distributed first',
-  updateFirmware: 'updates its firmware to a version in the list of the service',
+  install: 'installs the `release` on it; the first action with that release uploads and distributes it',
+  updateFirmware: 'updates its firmware to the `release`, which the first such action adds to the service',
   cancel: 'cancels its newest unfinished transaction, if it has one',
   readStatus: 'reads its status',
 } as const satisfies Record<string, string>;
@@ -30,10 +30,10 @@ export interface Release {
   readonly file?: string;
 }
 
-/** One action. All random choices for it follow from its number. */
+/** One action of the run. Its number alone decides all random choices for it, such as the network to set. */
 export interface Action {
   readonly do: ActionName;
-  /** Its number in the run, from 1; 0 for an action that the scenario does not name. */
+  /** The number of the action in the run, from 1; 0 for an activation that is no action of the scenario. */
   readonly number: number;
   readonly release?: Release;
 }

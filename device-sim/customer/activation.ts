@@ -40,7 +40,7 @@ export function createActivation({
   stopped: AbortSignal;
   device: (deviceId: string) => Device | undefined;
 }): Activation {
-  /** Calls this function with the result of a transaction that somebody waits for. */
+  /** By transactionId: the function that gets the result, for transactions whose result is awaited. */
   const waiting = new Map<number, (status: string) => void>();
   /** Results that arrived before the answer to their request. */
   const early = new Map<number, string>();
@@ -70,7 +70,10 @@ export function createActivation({
       let lastProgress = timers.now();
       asking += 1;
 
-      /** The transaction that activates a device; undefined if there is none to wait for. */
+      /**
+       * Requests the activation of a device; resolves to its transaction. Undefined if the device is already activated,
+       * or if the run was stopped.
+       */
       async function ask(deviceId: string): Promise<number | undefined> {
         if (stopped.aborted) return undefined;
         const { status, clientId } = await requests.insist(() => lapel.readActivation({ deviceId }));

@@ -13,10 +13,10 @@ const BLUETOOTH = { query: { type: 'bluetooth' } } as const;
 /** Calls that take no Idempotency-Key: each one makes a transaction of its own. */
 const KEYLESS: ReadonlySet<ActionName> = new Set(['readBluetooth', 'listBluetooth']);
 
-/** One call to the service. Its parameters follow from the device and the number of the action. */
+/** Makes one call to the service. The device and the number of the action decide the parameters of the call. */
 type Call = (to: { deviceId: string; idempotencyKey: string }, action: Action) => Promise<Made | undefined>;
 
-/** An action that makes no transaction. */
+/** Awaits the call of an action that creates no transaction, so its answer is dropped. */
 const silently = async (call: Promise<unknown>): Promise<undefined> => {
   await call;
   return undefined;
@@ -27,7 +27,10 @@ function releaseOf({ do: name, release }: Action): Release {
   return release;
 }
 
-/** A request with its call, and the command that it should become. */
+/**
+ * Awaits a call; resolves to its transactionId with the command that the device should receive for it. `added` names
+ * the parameters that the service adds to the command.
+ */
 async function asking(
   operation: string,
   parameters: Asked['parameters'],
@@ -38,7 +41,10 @@ async function asking(
   return { transactionId, asked: { operation, parameters, added } };
 }
 
-/** The parameters of a download that the service makes at each delivery. */
+/**
+ * Parameters of an install or firmware command that the service makes anew at each delivery, so the call does not have
+ * them.
+ */
 const DOWNLOAD = ['url', 'expiresAt', 'size', 'sha256'];
 
 /** The call that each action makes. */
@@ -65,7 +71,7 @@ function callsOf(
     readBluetooth: (to) =>
       asking('getConnectivityState', BLUETOOTH.query, lapel.readConnectivity({ ...to, ...BLUETOOTH })),
     setBluetooth(to, { number }) {
-      // Mostly on, so that other operations find a Bluetooth device.
+      // Switches Bluetooth off only in every fourth action, because pairing and listing need it switched on.
       const body = { type: 'bluetooth', enabled: number % 4 !== 0 } as const;
       return asking('setConnectivityState', body, lapel.changeConnectivity({ ...to, body }));
     },
@@ -89,7 +95,10 @@ function callsOf(
 
 /** Carries out actions; the ledger records the results. */
 export interface Acts {
-  /** Resolves to the transaction, if there is one. */
+  /**
+   * Resolves to the transactionId; undefined if the action creates no transaction, or if its request failed. `due` is
+   * the time at which the action should have begun.
+   */
   perform(action: Action, deviceId: string, phase: string, due?: number): Promise<number | undefined>;
 }
 

@@ -1,8 +1,8 @@
 import { remember } from '../bounded-map.ts';
 
-/** The documented times between the attempts of a webhook, in milliseconds (docs/application-developers.md). */
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+/** The documented pauses between the attempts of one webhook, in milliseconds (docs/application-developers.md). */
 const SCHEDULE = [
   5000,
   5 * MINUTE,
@@ -14,16 +14,22 @@ const SCHEDULE = [
   20 * HOUR,
   24 * HOUR,
 ] as const;
-/** Each time may be shorter by 20 %; the rest is for the accuracy of timers. */
+/**
+ * The service may shorten each pause by up to 20 %. A pause that is 100 ms shorter still is accepted, because timers
+ * are not exact.
+ */
 const SHORTEST_SHARE = 0.8;
 const ACCURACY_MILLISECONDS = 100;
-/** How many webhooks are remembered. */
+/** The number of webhooks whose attempts are remembered; the oldest webhook is forgotten first. */
 const KEPT = 20_000;
 
-/** The end of an attempt: answered 2xx; another answer, or none; the receiver closed the connection. */
+/** How an attempt ended: the receiver answered 2xx; it answered otherwise or not at all; it closed the connection. */
 export type AttemptEnd = 'taken' | 'refused' | 'dropped';
 
-/** A webhook that should not have come now; `text` says why. */
+/**
+ * An attempt that breaks the documented schedule: the webhook was already accepted (`repeated`), or the pause before
+ * the attempt was too short (`hammering`). `text` says which webhook it was, and when.
+ */
 export interface Untimely {
   readonly kind: 'repeated' | 'hammering';
   readonly text: string;
@@ -32,9 +38,15 @@ export interface Untimely {
 interface Known {
   taken: boolean;
   failures: number;
-  /** The time from which the pause before the next attempt counts; null: the next attempt may come at any time. */
+  /**
+   * The time at which the last attempt failed: the pause before the next attempt counts from it. Null: the next attempt
+   * may come at any time.
+   */
   failedAt: number | null;
-  /** Whether the connection was closed at the last attempt: the service may send again at once, one time. */
+  /**
+   * Whether the receiver closed the connection of the last attempt. After that the service may send the webhook once
+   * more at once.
+   */
   dropped: boolean;
 }
 
@@ -43,9 +55,15 @@ export interface Attempts {
   /** An attempt arrived. */
   arrived(webhookId: string, at: number): Untimely | undefined;
   ended(webhookId: string, end: AttemptEnd, at: number): void;
-  /** Something outside of the receiver explains repetitions of all earlier webhooks: the service was away. */
+  /**
+   * Forgets all earlier attempts. Called when the service may have been away, because it may then repeat webhooks that
+   * the receiver has already accepted.
+   */
   forget(): void;
-  /** From now on the customer itself asks for redeliveries, so no webhook is untimely. */
+  /**
+   * Stops the judgement of attempts. Called when the customer asks for redeliveries, because their attempts follow no
+   * schedule.
+   */
   rest(): void;
 }
 
@@ -64,7 +82,7 @@ export function createAttempts(): Attempts {
       const waited = at - failedAt;
       if (waited >= SHORTEST_SHARE * wanted - ACCURACY_MILLISECONDS) return undefined;
       const text = `webhook ${webhookId} came again ${(waited / 1000).toFixed(1)} s after attempt ${failures} failed`;
-      return { kind: 'hammering', text: `${text}, not after ${wanted / 1000} s` };
+      return { kind: 'hammering', text: `${text}; the documented pause is ${wanted / 1000} s` };
     },
 
     ended(webhookId, end, at) {

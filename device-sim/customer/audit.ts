@@ -10,13 +10,16 @@ import { createSample } from './sample.ts';
 import { inParallel } from './service-client.ts';
 
 const PARALLEL_REQUESTS = 4;
-/** How many devices' statuses are compared. */
+/** The number of devices whose status at the service is compared with their state. */
 const DEVICES = 32;
-/** A report of a device may still be on its way: how often its status is read, and the pause between. */
+/**
+ * A difference counts only if it lasts, because a status report may still be on its way. So a device with a difference
+ * is compared up to four times, with a pause between two comparisons.
+ */
 const LOOKS = 4;
 const LOOK_MILLISECONDS = 500;
 
-/** The reported state of a device, as the service shows it. */
+/** The part of a device's state that its status at the service shows, in the form of the REST API. */
 const reported = ({ state }: Device) => ({
   lang: state.lang,
   firmwareVersion: state.firmwareVersion,
@@ -30,8 +33,9 @@ const reported = ({ state }: Device) => ({
 const REPORTED = ['lang', 'firmwareVersion', 'bluetooth', 'software'] as const;
 
 /**
- * Compares a sample of the results with the records of their transactions, and the state of a sample of the devices with
- * their statuses. Only a device that is connected and has reported everything is compared.
+ * Returns a function for the end of a run. It compares a sample of the results with the transaction records at the
+ * service, and the state of a sample of the devices with their status there. Devices that are offline or still have
+ * work are left out.
  */
 export function createAudit({
   lapel,
@@ -69,7 +73,8 @@ export function createAudit({
       ];
       ledger.wrong(about, found, timers.now());
     } catch (error) {
-      // Other failures are those of the service as a whole, or of a device that was taken away from the application.
+      // Only a 404 says something about this record. Other errors mean that the service is away, or that the device was
+      // taken away from the application.
       if (!(error instanceof LapelError) || error.status !== 404) return;
       ledger.wrong(about, [{ field: 'status', wanted: '200', found: '404' }], timers.now());
     }
@@ -78,7 +83,10 @@ export function createAudit({
   const isQuiet = (device: Device): boolean =>
     device.online && device.outstanding === 0 && device.state.activation !== null;
 
-  /** The differences between the state of a device and its status; undefined if the device is not quiet. */
+  /**
+   * The differences between the state of a device and its status at the service. Undefined if the device is offline,
+   * still has work or changed meanwhile, because its status may then be older than its state.
+   */
   async function statusOf(device: Device): Promise<Difference[] | undefined> {
     const before = JSON.stringify(reported(device));
     if (!isQuiet(device)) return undefined;

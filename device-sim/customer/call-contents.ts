@@ -21,7 +21,10 @@ interface Network {
   readonly password?: string;
 }
 
-/** The Wi-Fi networks that the action with this number sets; limits, Unicode and empty texts take turns. */
+/**
+ * The Wi-Fi networks for the action with this number. Names and passwords of the greatest length, Unicode and empty
+ * texts take turns.
+ */
 export function networksOf(number: number): Network[] {
   const plain: Network = { ssid: `network ${number}`, security: 'WPA2', password: 'simulated network' };
   const others: readonly Network[] = [
@@ -33,7 +36,7 @@ export function networksOf(number: number): Network[] {
   return number % 3 === 1 ? [plain] : [plain, pick(others, number)];
 }
 
-/** The access point that the action with this number sets. */
+/** The access point (APN) for the action with this number. */
 export const apnsOf = (number: number) => [
   {
     name: `${pick(NAMES, number)} ${number}`,
@@ -44,5 +47,5 @@ export const apnsOf = (number: number) => [
   },
 ];
 
-/** The language that the action with this number sets. */
+/** The language for the action with this number. */
 export const languageOf = (number: number): string => pick(LANGUAGES, number);

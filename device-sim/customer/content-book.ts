@@ -6,10 +6,13 @@ import type { Ledger, Sampled } from './ledger.ts';
 import { createSample } from './sample.ts';
 import type { createTroubleBook } from './trouble-book.ts';
 
-/** How many results are compared with their records at the end. */
+/** The number of results that are compared with their transaction records at the end of a run. */
 const SAMPLED = 64;
 
-/** Compares each content with its origin, and counts the differences. */
+/**
+ * Compares commands with their requests, results with the answers of devices, and webhooks with their events. Each
+ * difference counts in the figure `wrong`.
+ */
 export function createContentBook({
   of,
   phase: current,
@@ -17,7 +20,7 @@ export function createContentBook({
   trouble,
 }: {
   of: (phase: string) => Counts;
-  /** The present phase, for what belongs to no action. */
+  /** The present phase of the run. Differences that belong to no action count in it. */
   phase: () => string;
   find: (transactionId: number) => Entry | undefined;
   trouble: ReturnType<typeof createTroubleBook>['trouble'];
@@ -37,7 +40,9 @@ export function createContentBook({
     wrong,
     sample: sample.all,
 
-    /** Compares a command with its request, as soon as both are known. */
+    /**
+     * Compares a command with its request. Does nothing until the device has the command and the customer has the 201.
+     */
     command(entry: Entry, at: number): void {
       const { transactionId, deviceId, got, asked, phase } = entry;
       if (!got || phase === null) return;

@@ -5,14 +5,17 @@ import type { Asked, Entry, Outcome } from './entry.ts';
 /** How many different answers to one command are remembered: a device that restarted may answer differently. */
 const ANSWERS_KEPT = 3;
 
-/** Failures that the service finds itself, before any device has the command. */
+/** Error codes with which the service itself ends a transaction. No device has answered then. */
 const OF_THE_SERVICE = new Set(['DISTRIBUTION_STOPPED', 'BINARY_DELETED']);
 
 const codeOf = (error: unknown): string => {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
 };
-/** An administrator may deactivate a device that does not answer (contract, section 5). */
+/**
+ * An administrator may deactivate a device that does not answer (contract, section 5). The transaction then succeeds
+ * without an answer of the device.
+ */
 const byAdministration = ({ operation, result }: Outcome): boolean =>
   operation === 'deactivate' && (result as { by?: unknown } | null)?.by === 'administration';
 
@@ -22,7 +25,10 @@ function compareOutcome(wanted: Pick<Outcome, (typeof outcomeFields)[number]>, f
   return outcomeFields.flatMap((field) => differences(field, wanted[field], found[field]));
 }
 
-/** The differences between a command and its request. Empty if the request is not known, or not yet. */
+/**
+ * The differences between a command and its request. Empty if this run did not make the request, or while its 201 has
+ * not arrived.
+ */
 export function wrongIn({ operation, parameters }: Pick<Command, 'operation' | 'parameters'>, asked: Asked | null) {
   if (!asked) return [];
   return [

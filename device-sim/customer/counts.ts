@@ -40,7 +40,7 @@ export interface Counts {
   figures(): Figures;
 }
 
-/** Figures of several phases, or of several processes, as one. */
+/** Adds up the figures of several phases or of several processes. */
 export function addFigures(all: readonly Figures[]): Figures {
   const sum = createCounts();
   const histograms = STAGES.map((stage): [Stage, Histogram] => [stage, createHistogram()]);

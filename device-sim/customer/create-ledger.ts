@@ -13,12 +13,12 @@ import { tell } from './story.ts';
 import { createTransactionBooks } from './transaction-books.ts';
 import { createTroubleBook } from './trouble-book.ts';
 
-/** How many finished transactions the story of a device shows. */
+/** How many finished transactions of a device the report tells about, besides the unfinished ones. */
 const STORY_DEPTH = 3;
 
 /**
- * `began` is the start of the run. `lateAfter` is in milliseconds, from the acknowledgement of an answer to its result,
- * without the spans in which the simulator itself stood still.
+ * `began`: the start of the run. `lateAfter`: a result is late when it comes more than this many milliseconds after the
+ * device's answer was acknowledged; time in which the simulator itself stood still does not count.
  */
 export function createLedger({
   began,
@@ -73,16 +73,16 @@ export function createLedger({
 
   const contents = createContentBook({ of, phase: () => current, find, trouble });
 
-  /** A new transaction got the id of another one. Their results cannot be told apart. */
+  /** The service has given one id to two requests. Their results cannot be told apart, so the first counts as lost. */
   function reuse(entry: Entry, at: number): void {
     const { transactionId } = entry;
     const first = open.get(transactionId);
     if (first) {
       close(first);
-      lose(first, `its id was given to another request, of device ${entry.deviceId}`, at);
+      lose(first, `the service gave its id to another request, for device ${entry.deviceId}`, at);
     }
     of(entry.phase ?? current).add('reused');
-    violation(entry, `the id ${transactionId} was accepted twice`, at);
+    violation(entry, `the service gave the transactionId ${transactionId} to two requests`, at);
   }
 
   function countDelivery(entry: Entry): void {
@@ -115,7 +115,7 @@ export function createLedger({
     if (entry.lost) counts.add('lost', -1);
     entry.lost = false;
     counts.add('late');
-    const text = `the result of ${transactionId} came ${(wait / 1000).toFixed(1)} s after its answer was acknowledged`;
+    const text = `the result of transaction ${transactionId} came ${(wait / 1000).toFixed(1)} s after the answer was acknowledged`;
     trouble('late', phase, text, result.at, entry);
   }
 
@@ -139,8 +139,8 @@ export function createLedger({
       // Each attempt has its own timestamp, but the same content.
       const same = before === mark && (entry.result === null || entry.result.body === content);
       if (same) of(entry.phase ?? current).add('resent');
-      else if (before === mark) double(entry, `${transactionId} has two different bodies with one webhook-id`, at);
-      else double(entry, `${transactionId} has a second result: ${status}, webhook ${webhookId}`, at);
+      else if (before === mark) double(entry, `one webhook-id of transaction ${transactionId} has two bodies`, at);
+      else double(entry, `transaction ${transactionId} has a second result: ${status}, webhook ${webhookId}`, at);
       return;
     }
     const entry = meet(transactionId, deviceId, at);
@@ -203,7 +203,7 @@ export function createLedger({
     postponed: (phase) => of(phase).add('postponed'),
 
     delivered(deviceId, { transactionId, operation, parameters, issuedAt, attempt }, at) {
-      // A cancel has the transactionId of the command that it cancels.
+      // A cancel is no delivery: it has the transactionId of the command that it cancels.
       if (operation === 'cancel') return;
       let entry = meet(transactionId, deviceId, at);
       if (!entry) return;
@@ -226,12 +226,12 @@ export function createLedger({
         if (transactionId < device.highest) {
           const phase = entry.phase ?? current;
           of(phase).add('unordered');
-          trouble('unordered', phase, `command ${transactionId} came after ${device.highest}`, at, entry);
+          trouble('unordered', phase, `command ${transactionId} came after command ${device.highest}`, at, entry);
         }
         device.highest = Math.max(device.highest, transactionId);
       } else if (
-        // A repetition may have been on its way when the answer arrived: MQTT delivers at least once. On a later
-        // connection it must not come.
+        // The device may get a command again although its answer was acknowledged, because MQTT delivers at least once
+        // and the repetition may have been on its way. On a later connection the command must not come again.
         entry.acknowledgedAt !== null &&
         device.connections > entry.acknowledgedOn &&
         attempt > entry.attempt
@@ -267,7 +267,7 @@ export function createLedger({
 
     complained(deviceId, { topic, reason, eventId }, at) {
       if (eventId !== undefined) events.excused(eventId);
-      note(deviceId, `is told of a fault in its message on ${topic.split('/').at(-1)}: ${reason}`, at);
+      note(deviceId, `gets a report on errors about its message on ${topic.split('/').at(-1)}: ${reason}`, at);
     },
 
     connected(deviceId, at) {
@@ -392,5 +392,5 @@ export function createLedger({
   };
 }
 
-/** A mark that distinguishes webhook-ids; never 0. */
+/** A hash of a webhook-id, by which webhooks are told apart; never 0. */
 const markOf = (webhookId: string): number => crc32(webhookId) || 1;

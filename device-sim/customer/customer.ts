@@ -24,7 +24,7 @@ import { createSettling, type Settlement } from './settle.ts';
 const SETTINGS = Object.keys(URL_SETTINGS) as (keyof typeof URL_SETTINGS)[];
 const isWebhook = (name: string): boolean => WEBHOOK_SETTINGS.some((one) => one === name);
 
-/** How long the first webhook of the service may take. */
+/** Milliseconds that the first webhook of the service may take. */
 const REACH_MILLISECONDS = 15_000;
 
 /** The customer of a fleet: an application with a receiver and a file store. It carries out actions and keeps books. */
@@ -39,22 +39,22 @@ export interface Customer extends AsyncDisposable {
     play(fault: ReceiverFault | null, share?: number): void;
   };
   /**
-   * Starts the receiver, issues the key and sets the settings. Resolves when a webhook of the service has arrived.
-   * Rejects with a sentence.
+   * Starts the receiver, issues an authenticationKey unless one is given, and sets the URLs of the application.
+   * Resolves when the first webhook of the service has arrived. Rejects with an Error that says why none came.
    */
   start(): Promise<void>;
   /** Follows the fleet from now on: the books record the events of its devices. */
   follow(fleet: Pick<Fleet, 'devices' | 'events'>): void;
   /**
-   * Activates the devices that are not activated; resolves to those that are activated then. All devices are asked
-   * first, however long 429 answers delay this. A device that does not answer stops nothing: when no device has
-   * answered for `patience` milliseconds, the run goes on. Rejects with a sentence when the service refuses the
+   * Activates the devices that are not activated; resolves to the devices that are activated then. All devices are
+   * asked first, however long 429 answers delay this. A device that does not answer does not block the run, which goes
+   * on when no device has answered for `patience` milliseconds. Rejects with an Error if the service refuses the
    * application.
    */
   activate(deviceIds: readonly string[], phase: string, patience: number): Promise<string[]>;
   /**
-   * The identity of a command that is the same in every run: the number of its action. Waits for the answer to the
-   * request, which may arrive after the command.
+   * The identity of a command, which is the same in every run with one seed: the number of the action that requested
+   * it. Resolves when the request is answered, because the command may arrive before that answer.
    */
   readonly keyOf: KeyOf;
   /**
@@ -104,7 +104,8 @@ export function createCustomer({
 }): Customer {
   const stop = new AbortController();
   const { now } = timers;
-  // The client makes one attempt. A failure is counted, and the request is repeated with the same key and recorded.
+  // The client makes one attempt only, because the customer itself counts a failed request and repeats it with the same
+  // Idempotency-Key.
   const lapel = createLapelClient({ baseUrl: apiUrl, applicationId, secret, attempts: 1, now });
   const ledger = createLedger({ began: now(), ...(lateAfter !== undefined && { lateAfter }), stoodStill });
   const requests = createRequests({
@@ -226,7 +227,7 @@ export function createCustomer({
     clean: () => releases.clean(),
 
     async [Symbol.asyncDispose]() {
-      // A service that is gone keeps its settings.
+      // Restores the settings of the application. If the service cannot be reached, they stay as this run has set them.
       if (before && receiver) {
         const former = Object.fromEntries(SETTINGS.map((name) => [name, before?.[name] ?? null]));
         await lapel.updateSettings({ body: former }).catch(() => {});
@@ -242,7 +243,10 @@ const whyNone = (ledger: Ledger): string =>
     ? 'the signature does not match the key'
     : 'the service cannot reach this address (set another one with --webhook-url)';
 
-/** An Error for people, with the text of the service, or saying that there is no service. */
+/**
+ * An Error for the reader of the terminal: it quotes the answer of the service, or says that the service cannot be
+ * reached.
+ */
 function inWords(error: unknown, at: { apiUrl: string; applicationId: string; url: string }): Error {
   if (!(error instanceof LapelError))
     return new Error(`cannot reach ${at.apiUrl}: ${reasonOf(error)}`, { cause: error });

@@ -3,21 +3,21 @@ import type { Note } from './story.ts';
 const NOTES_KEPT = 6;
 
 interface DeviceBook {
-  /** Transactions without a result. */
+  /** The ids of the device's transactions that have no result yet. */
   open: number[];
   /** The highest transactionId that the device has received. */
   highest: number;
-  /** The number of its connections. */
+  /** How often the device has connected in this run. */
   connections: number;
   notes: Note[];
 }
 
-/** Books about each device. */
+/** The records that the customer keeps about each device. */
 export interface DeviceBooks {
   book(deviceId: string): DeviceBook;
-  /** Undefined if nothing is known of the device. */
+  /** The record of a device; undefined if nothing was recorded about it. */
   known(deviceId: string): Readonly<DeviceBook> | undefined;
-  /** Adds a line to the story of the device; the latest ones are kept. */
+  /** Adds a line to the events of a device that the report prints beside a fault. Only the last six lines are kept. */
   note(deviceId: string, text: string, at: number): void;
 }
 

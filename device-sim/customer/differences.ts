@@ -17,8 +17,8 @@ export interface Difference {
 }
 
 /**
- * The fields in which a value differs from the wanted one. null and a missing value are the same. Objects may have the
- * members `more`, at any depth, although nobody wanted them.
+ * Compares a value with the wanted one, and lists the fields that differ. null and a missing field count as equal.
+ * Objects may have the additional members `more`, at any depth.
  */
 export function differences(
   field: string,

@@ -1,11 +1,11 @@
 import type { Entry } from './entry.ts';
 
-/** How many notes about other devices the story of a transaction keeps. */
+/** The number of notes about other devices that are kept for each transaction. */
 const KEPT = 6;
 
 /**
- * Notes commands, answers and results of other devices than the one that was asked. `violation` counts one, with a
- * sentence.
+ * Notices that a command, an answer or a result of a transaction came from or to another device than the one that was
+ * asked. `violation` is called with a sentence for each such breach.
  */
 export function createElsewhere(violation: (entry: Entry, text: string, at: number) => void) {
   const asked = ({ transactionId, deviceId }: Entry): string => `${transactionId}, which was for device ${deviceId},`;
@@ -14,7 +14,10 @@ export function createElsewhere(violation: (entry: Entry, text: string, at: numb
     if (entry.elsewhere.length < KEPT) entry.elsewhere.push({ at, deviceId, text });
   }
 
-  /** Counts a violation once for each transaction, and only when it is known which device was asked. */
+  /**
+   * Reports a violation, at most one for each transaction. It waits for the 201, because until then it is unknown which
+   * device was asked.
+   */
   function say(entry: Entry, at: number): void {
     const [other] = entry.elsewhere;
     if (!other || entry.strayed || entry.phase === null) return;
@@ -23,7 +26,7 @@ export function createElsewhere(violation: (entry: Entry, text: string, at: numb
   }
 
   function resultOf(entry: Entry, deviceId: string, at: number): void {
-    violation(entry, `the result of ${asked(entry)} names device ${deviceId}`, at);
+    violation(entry, `the result of transaction ${asked(entry)} names device ${deviceId}`, at);
   }
 
   return {
@@ -33,9 +36,12 @@ export function createElsewhere(violation: (entry: Entry, text: string, at: numb
       say(entry, at);
     },
     answerOf(entry: Entry, deviceId: string, status: string, at: number): void {
-      add(entry, deviceId, `answers ${entry.transactionId}: ${status}`, at);
+      add(entry, deviceId, `answers command ${entry.transactionId}: ${status}`, at);
     },
-    /** To be called when it is known which device was asked; earlier notes may then be violations. */
+    /**
+     * To be called at the 201, which says which device was asked: commands and answers of other devices, noted before,
+     * become a violation now.
+     */
     asked(entry: Entry, deviceId: string, at: number): void {
       const { deviceId: other, deliveredAt } = entry;
       if (other !== deviceId) {

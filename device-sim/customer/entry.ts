@@ -1,6 +1,6 @@
 import type { Command } from '../mqtt/messages.ts';
 
-/** The command that a request should become: its name, and its parameters. */
+/** The command that the service should make from a request: its operation and its parameters. */
 export interface Asked {
   readonly operation: string;
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -24,37 +24,46 @@ export interface Entry {
   /** Identifies the command together with the transactionId; null while no device has got it. */
   issuedAt: string | null;
   operation: string;
-  /** The phase of the action that caused the transaction; null while its 201 was not seen. */
+  /** The phase of the action that caused the transaction; null until the 201 has arrived. */
   phase: string | null;
   number: number | undefined;
   requestedAt: number;
   acceptedAt: number | null;
   deliveredAt: number | null;
-  /** The attempt of the last delivery. */
+  /** The number of the last delivery attempt of the command. */
   attempt: number;
   answeredAt: number | null;
   answer: string | null;
-  /** The command that the request should become; null while its 201 was not seen. */
+  /** The command that the service should make from the request; null until the 201 has arrived. */
   asked: Asked | null;
-  /** A command that came before the 201, which is compared with it later. */
+  /**
+   * The command as the device received it, kept for the comparison with its request. Null when there is nothing to
+   * compare.
+   */
   got: Pick<Command, 'operation' | 'parameters'> | null;
-  /** The contents of the device's answers. */
+  /** The different answers that the device gave to the command, for the comparison with the result. */
   given: readonly Pick<Outcome, 'status' | 'result' | 'error'>[];
-  /** The content of the result until it is compared. */
+  /**
+   * The result as the webhook told it, for the comparison with the device's answers; null before the webhook and after
+   * the comparison.
+   */
   outcome: Outcome | null;
   acknowledgedAt: number | null;
-  /** The number of the device's connection on which the answer was acknowledged. */
+  /** Which connection of the device (1 is its first) had sent the answer that the service acknowledged. */
   acknowledgedOn: number;
   result: { status: string; code: string | null; webhookId: string; body: number; at: number } | null;
-  /** Notes about other devices than the one that was asked. */
+  /** Commands that came to another device than the one that was asked, and answers of such a device. */
   elsewhere: { readonly at: number; readonly deviceId: string; readonly text: string }[];
-  /** Whether these notes are counted as a violation. */
+  /** Whether the notes in `elsewhere` were already reported as a violation. */
   strayed: boolean;
-  /** The mark of the webhook of an earlier transaction with the same id; 0 if there was none. */
+  /**
+   * A hash of the webhook-id that brought the result of an earlier transaction with the same id; 0 if there was none.
+   * It tells a repetition of that webhook from the result of this transaction.
+   */
   former: number;
-  /** Whether it is counted as lost. */
+  /** Whether the transaction is counted as lost. */
   lost: boolean;
-  /** Whether it is counted as doubled. */
+  /** Whether the transaction is counted as doubled. */
   doubled: boolean;
 }
 

@@ -2,12 +2,14 @@ import { remember } from '../bounded-map.ts';
 import type { DeviceEvent } from '../mqtt/messages.ts';
 import { type Difference, differences } from './differences.ts';
 
-/** Members that the service adds to the data of an event: `webmFile` repeats `movieFile`. */
+/**
+ * Members that the service adds to an event of a device in its webhook; `webmFile` has the same value as `movieFile`.
+ */
 const ADDED = new Set(['eventId', 'applicationId', 'webmFile']);
 
-/** How many received events are remembered, so that a second webhook for one of them is noticed. */
+/** How many events are remembered after their webhook, so that a second webhook for one of them is noticed. */
 const KEPT = 50_000;
-/** How many events on their way are remembered with their data, for the comparison with their webhooks. */
+/** How many events are remembered with their data, until the data is compared with the webhook. */
 const CONTENTS_KEPT = 10_000;
 
 export interface ToldEvent {
@@ -18,18 +20,21 @@ export interface ToldEvent {
   readonly at: number;
 }
 
-/** Events of devices between the acknowledgement of the service and their webhook; either may be seen first. */
+/** The events of devices, from the PUBACK of the service to the webhook. The webhook may arrive before the PUBACK. */
 export interface EventBook {
   told(event: ToldEvent): void;
   /** An event happened on a device, which will report it. */
   happened(deviceId: string, event: DeviceEvent): void;
-  /** The differences between a webhook and its event; empty if the event is not known (any more). */
+  /** The differences between a webhook and its event. Empty if the event is unknown or was forgotten. */
   differences(eventId: string, webhook: { type: string; data: object }): Difference[];
-  /** The service has reported a fault in the event: its webhook may arrive, but need not. */
+  /** The service has reported a fault in the message of the event, so its webhook may stay away. */
   excused(eventId: string): void;
-  /** `mark` distinguishes webhooks. */
+  /**
+   * Notes the webhook of an event; `mark` is a hash of its webhook-id. `repeated`: the same webhook came before;
+   * `doubled`: another webhook for this event came before.
+   */
   received(eventId: string, mark: number): 'first' | 'repeated' | 'doubled';
-  /** Events that were acknowledged and never received. */
+  /** The events that the service has acknowledged and whose webhook has not arrived. */
   owed(): readonly ToldEvent[];
   readonly waiting: number;
   forget(eventId: string): void;

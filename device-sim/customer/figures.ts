@@ -13,13 +13,13 @@ export type Stage = (typeof STAGES)[number];
  * up.
  */
 export interface Figures {
-  /** Requests that should create a transaction. */
+  /** Requests of the actions, without repetitions, whether or not the action creates a transaction. */
   requests: number;
   /** Requests that got a 201: each is a transaction. */
   accepted: number;
   /** Refusals (4xx) by status. A 429 after which the request was repeated does not count. */
   refused: Record<string, number>;
-  /** Requests that got no answer at all, or a 5xx. */
+  /** Attempts of requests that got no answer, or a 5xx. Each repetition counts. */
   errors: number;
   /** How often a request waited because of a 429. */
   postponed: number;
@@ -31,7 +31,10 @@ export interface Figures {
   cancelled: number;
   /** Failures by code. */
   failures: Record<string, number>;
-  /** Transactions without a result that may still be unfinished: the device is offline, or has not answered. */
+  /**
+   * Transactions without a result that are not lost: the device is offline or has not answered, or the service will
+   * attempt the webhook again.
+   */
   unfinished: number;
   /**
    * Transactions whose result never arrived, although the service acknowledged the answer, or says that the transaction
@@ -48,7 +51,7 @@ export interface Figures {
   late: number;
   /** Commands that reached their device for the first time after a command with a higher transactionId. */
   unordered: number;
-  /** Transaction ids that two calls got: one of the two transactions is lost, or will be. */
+  /** transactionIds that the service gave to two calls. One of the two transactions has no result of its own then. */
   reused: number;
   /**
    * Breaches of the contract in the books: an id that was given twice, or a command or result of another device than
@@ -56,15 +59,15 @@ export interface Figures {
    */
   violations: number;
   /**
-   * Contents that are not the right ones: a parameter, result, error, device, event, record or status differs from its
-   * origin.
+   * Differences between a message and the message that it was made from: in a parameter, result, error, device, event,
+   * transaction record or status.
    */
   wrong: number;
   /** Webhooks with a wrong signature. */
   forged: number;
   /** Results of transactions that this run did not request. */
   unasked: number;
-  /** Webhooks that arrived again with the same webhook-id, with and without a reason. */
+  /** Attempts of webhooks that had arrived before, whether or not the service had a reason to repeat them. */
   resent: number;
   /** Webhooks that arrived again although an earlier attempt was answered 2xx in time. */
   repeated: number;

@@ -24,11 +24,14 @@ export interface FileStore {
   /** The answer for fileUploadGetUrl, and for each file of callRecGetMultiPresignedUrl. */
   presign(file: WantedFile): { name: string; uploadUrl: string; method: 'PUT'; expiresAt: string };
   /**
-   * Takes a PUT to a URL of `presign`; resolves to the status. Reads the whole body after `invite`, unless it refuses
-   * the upload.
+   * Takes a PUT to a URL of `presign`; resolves to the HTTP status of the answer. Calls `invite` (which sends "100
+   * Continue") before it reads the body; an upload that it refuses gets no invitation.
    */
   receive(request: IncomingMessage, invite: () => void): Promise<number>;
-  /** The file that was uploaded under a name; undefined if there is none, or it was long ago. */
+  /**
+   * The file that was uploaded under a name; undefined if there is none, or if ten thousand files were uploaded after
+   * it.
+   */
   find(name: string): StoredFile | undefined;
   readonly files: number;
   readonly bytes: number;
@@ -44,10 +47,10 @@ export function createFileStore({ base, now = Date.now }: { base: () => string; 
   const sign = (name: string, size: number, until: number): Buffer =>
     createHmac('sha256', key).update(`${until}/${size}/${name}`).digest();
 
-  /** Whether the URL was made by `presign` and is still valid. */
+  /** Whether `presign` made this URL, and the URL is still valid. */
   function isGood(name: string, { searchParams }: URL): boolean {
     const [size, until] = [Number(searchParams.get('size')), Number(searchParams.get('until'))];
-    // The signature covers all parameters.
+    // The signature covers only these three parameters, so a URL with any other parameter is refused.
     if ([...searchParams.keys()].some((name) => !['size', 'until', 'signature'].includes(name))) return false;
     const given = Buffer.from(searchParams.get('signature') ?? '', 'hex');
     const wanted = sign(name, size, until);

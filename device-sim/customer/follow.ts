@@ -13,16 +13,19 @@ export interface Followed {
   /** The time since which the device is connected; undefined while it is offline. */
   onlineSince(deviceId: string): number | undefined;
   /**
-   * For how many milliseconds after a time the device was connected without a break: on the present connection, or on
-   * the last long one.
+   * The longest time in milliseconds, after the moment `after`, for which the device was connected without a break. It
+   * considers the present connection and the last earlier one that lasted at least 5 s.
    */
   onlineFor(deviceId: string, after: number): number;
 }
 
-/** An ended connection of at least this length is remembered, in milliseconds. */
+/** Milliseconds. The last ended connection of a device that lasted at least this long is remembered for `onlineFor`. */
 const LONG = 5000;
 
-/** `stoodStill`: milliseconds of a span in which the simulator itself could not notice anything. */
+/**
+ * `stoodStill` tells for how many milliseconds of a span the simulator itself stood still; in them it could not notice
+ * any message.
+ */
 export function createFollowed({
   ledger,
   timers,
@@ -32,7 +35,7 @@ export function createFollowed({
   ledger: Ledger;
   timers: Timers;
   stoodStill?: ((from: number, to: number) => number) | undefined;
-  /** The last connection was lost: the service may be away. */
+  /** Called when no device is connected any more because the last connection broke: the service may be away. */
   onAllGone?: () => void;
 }): Followed {
   const devices = new Map<string, Device>();

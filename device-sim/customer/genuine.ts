@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { verifyWebhook, type WebhookEvent } from '../../src/clients/client/verify-webhook.ts';
 
 export interface ReceivedWebhook {
-  /** The same in every attempt, so that a receiver can drop repetitions. */
+  /** The id of the webhook. It is the same in every attempt, so that a receiver can drop repetitions. */
   readonly webhookId: string;
   readonly event: WebhookEvent;
   /** The signed text. */
@@ -16,8 +16,8 @@ function sameText(one: string, other: string): boolean {
 }
 
 /**
- * Verifies both signatures of a notification, as every receiver must before it uses the content. Throws an Error with a
- * sentence.
+ * Verifies both signatures of a webhook, as every receiver must before it uses the content. Throws an Error that says
+ * which signature is wrong.
  */
 export function genuineWebhook(headers: IncomingHttpHeaders, body: Buffer, authenticationKey: string): ReceivedWebhook {
   let verified: ReturnType<typeof verifyWebhook>;

@@ -1,11 +1,12 @@
 const PAGE = 4096;
 
 /**
- * Keeps a mark of four bytes for each transaction, so that a run of a million transactions recognises a second result
- * or a second 201. The ids rise without large gaps, so the pages are full.
+ * Keeps one number of 32 bits for each transactionId, so that a run of a million transactions recognises a second
+ * result or a second 201 with little memory. The ids rise almost without gaps, so arrays of 4096 neighbouring ids waste
+ * little space.
  */
 export interface IdMarks {
-  /** The mark; undefined if there is none, or if it is 0. */
+  /** The number that was set for the id; undefined if none was set, or 0. */
   of(transactionId: number): number | undefined;
   set(transactionId: number, mark: number): void;
 }

@@ -14,7 +14,10 @@ export interface Accepted {
   readonly phase: string;
   /** The number of the action, if an action of the run made the request. */
   readonly number?: number | undefined;
-  /** The command that the request should become; without it contents are not compared. */
+  /**
+   * The command that the service should make from the request. Without it, neither the command nor the result is
+   * compared.
+   */
   readonly asked?: Asked | undefined;
   readonly requestedAt: number;
   readonly at: number;
@@ -30,7 +33,7 @@ export interface Refused {
   readonly at: number;
 }
 
-/** Something that went wrong, with the shortest story of it. */
+/** A fault that was noticed, with the fewest events of the device that show it. */
 export interface Trouble {
   readonly kind:
     | 'window'
@@ -49,11 +52,11 @@ export interface Trouble {
   readonly phase: string;
   /** The fault, in a sentence. */
   readonly text: string;
-  /** Lines with the time since the start, the actor, and what it did. */
+  /** The events that show the fault, one in a line: the time since the start of the run, the actor, and the action. */
   readonly story: readonly string[];
 }
 
-/** A content that may be wrong, and its device. */
+/** The subject of a comparison, whose differences count in `wrong`: `text` names it in the sentences of the report. */
 export interface About {
   readonly text: string;
   readonly deviceId: string;
@@ -61,7 +64,7 @@ export interface About {
   readonly phase?: string;
 }
 
-/** A result with its content. */
+/** A result in the sample that is compared with the transaction records at the end. */
 export interface Sampled extends Outcome {
   readonly transactionId: number;
   readonly deviceId: string;
@@ -69,7 +72,7 @@ export interface Sampled extends Outcome {
 
 export type ExampleKind = 'failed' | 'unfinished' | 'slowest';
 
-/** A transaction without a result. */
+/** A transaction that has no result yet. */
 export type Owed = Readonly<Entry>;
 
 /**
@@ -77,9 +80,9 @@ export type Owed = Readonly<Entry>;
  * late.
  */
 export interface Ledger {
-  /** Begins a phase: everything that belongs to no action counts for it from now on. */
+  /** Begins a phase: faults and events that belong to no action count in it from now on. */
   enter(phase: string): void;
-  /** A request that makes no transaction was carried out. */
+  /** Counts a request that succeeded and that creates no transaction. */
   carriedOut(phase: string): void;
   accepted(transaction: Accepted): void;
   refused(refusal: Refused): void;
@@ -100,21 +103,27 @@ export interface Ledger {
   complained(deviceId: string, complaint: Complaint, at: number): void;
   /** A device has connected; its former connection has ended. */
   connected(deviceId: string, at: number): void;
-  /** Adds a line to the story of a device: the end of a connection, a fault. */
+  /**
+   * Adds an event of a device (the end of a connection, a fault) to the lines that the report prints beside a fault.
+   */
   note(deviceId: string, text: string, at: number): void;
   /** A verified webhook arrived. `body` is the signed text. */
   received(received: { webhookId: string; event: WebhookEvent; body: Uint8Array }, at: number): void;
   forged(reason: string, at: number): void;
-  /** An attempt of a webhook came that should not have come now. `body` is its text, which is not verified. */
+  /**
+   * An attempt of a webhook broke the documented schedule. `body` is the webhook's text, whose signature is not
+   * verified.
+   */
   untimely(untimely: Untimely, body: Buffer, at: number): void;
-  /** A device has got so many commands without a PUBACK, which is more than the contract allows. */
+  /** A device had `commands` commands without a PUBACK or an answer, more than the contract allows. */
   overrun(deviceId: string, commands: number, at: number): void;
   /** Counts a transaction as lost. `why` is a sentence. */
   lose(transactionId: number, why: string, at: number): void;
-  /** Results with their contents, a sample of the whole run, for the comparison with their records. */
+  /** Results of the whole run, evenly sampled, for the comparison with the transaction records at the service. */
   sample(): readonly Sampled[];
   /**
-   * Counts differences between a content and its origin. `about` begins the sentences: "the record of transaction 48".
+   * Counts each difference between a message and the message that it was made from. `about.text` begins the sentences
+   * of the report: "the record of transaction 48".
    */
   wrong(about: About, found: readonly Difference[], at: number): void;
   loseEvent(event: ToldEvent, at: number): void;
@@ -139,13 +148,16 @@ export interface Ledger {
   phases(): readonly string[];
   /** The figures of a phase, or of the whole run. */
   figures(phase?: string): Figures;
-  /** The shortest story of a device, or of the device of a transaction. */
+  /**
+   * The last events of a device, or of the device of a transaction, one in a line: requests, commands, answers,
+   * results.
+   */
   story(of: { deviceId: string } | { transactionId: number }): readonly string[];
   /**
-   * The story of an example of a phase: of the first transaction that failed or has no result, or of the one whose
-   * command took longest to arrive.
+   * The events of one transaction of a phase, as an example: of the first that failed or has no result, or of the one
+   * whose command took longest to arrive.
    */
   example(kind: ExampleKind, phase?: string): readonly string[];
-  /** The faults with their stories: the first ones of each kind and phase, up to a bound. */
+  /** The faults that were noticed; of each kind and phase at most fifty. */
   troubles(): readonly Trouble[];
 }

@@ -9,7 +9,10 @@ export interface Pointed {
   readKey(): Promise<string>;
   /** Sends all webhooks of the application to this URL. */
   point(url: string): Promise<void>;
-  /** Restores the settings that still have the URL of `point`. Rejects with an Error that says how they were. */
+  /**
+   * Restores the former URLs, except settings that somebody has changed meanwhile. Rejects with an Error that lists the
+   * former URLs.
+   */
   restore(): Promise<void>;
 }
 

@@ -8,12 +8,12 @@ import { differences } from './differences.ts';
 import type { Ledger } from './ledger.ts';
 import type { ApplicationAccess } from './provision.ts';
 
-/** Every so many actions are followed by a probe. */
+/** A probe follows every twentieth action. */
 const EVERY = 20;
 /** A language that no action sets. */
 const OTHER_LANGUAGE = 'fr';
 
-/** A device that the developer does not have: no device of the simulator has an id that begins like this. */
+/** The id of a device that the developer does not have: no id of a simulated device begins with 99. */
 function foreignDevice(number: number): string {
   const digits = `99${String(number % 10 ** 12).padStart(12, '0')}`;
   return digits + luhnDigit(digits);
@@ -36,15 +36,18 @@ interface Answer {
   readonly transactionId?: number | undefined;
 }
 
-/** Something that a service must refuse, or must not do twice, with the documented answer. */
+/** A call that the service must refuse or must not carry out twice, with the answer that the documents promise. */
 interface Probe {
   readonly name: string;
   readonly wanted: (carried: Carried) => Answer;
-  /** Undefined if the call cannot be followed by this probe. */
+  /** Makes the probe's call after an action; undefined if the probe cannot follow that action. */
   readonly play: (carried: Carried) => Promise<unknown> | undefined;
 }
 
-/** The answer of a call; undefined if the service was busy or away, which says nothing about the probe. */
+/**
+ * The status and code that a probe's call was answered with. Undefined after a 429 or 5xx, or without an answer: the
+ * service was busy or away, so the probe shows nothing.
+ */
 async function answerOf(call: Promise<unknown>): Promise<Answer | undefined> {
   try {
     const answer = (await call) as { transactionId?: number } | undefined;
@@ -56,8 +59,9 @@ async function answerOf(call: Promise<unknown>): Promise<Answer | undefined> {
 }
 
 /**
- * Negative probes between the calls of a customer: each answer is compared with the documented one. The number of the
- * action and the seed decide which actions are followed by which probe.
+ * Makes calls that the service must refuse, or must not carry out twice, between the actions of a customer, and
+ * compares each answer with the documented one. The number of the action and the seed decide which actions are followed
+ * by which probe.
  */
 export function createProbes({
   lapel,

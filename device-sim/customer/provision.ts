@@ -7,13 +7,13 @@ export interface ApplicationAccess {
   readonly secret: string;
 }
 
-/** Everything that a run works with. */
+/** The devices and the application of a run, with their credentials. */
 export interface Provision {
   readonly accounts: readonly DeviceAccount[];
   readonly application: ApplicationAccess;
   /**
-   * Removes the devices with their transactions, and the application unless it was given: those of this run, and those
-   * that an earlier run of the same name left. The developer stays, because the service keeps developers.
+   * Removes the devices of this run and of earlier runs of the same name, with their transactions, and the application
+   * unless it was given. The developer stays, because the service keeps developers.
    */
   clean(): Promise<void>;
 }

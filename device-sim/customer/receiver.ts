@@ -14,7 +14,7 @@ const URLS = '/upload-urls';
 const FILES = '/files';
 
 const SLOW_MILLISECONDS = 3000;
-/** Well below the 15 seconds in which the service wants its answer. */
+/** An answer within this time has certainly come in time: the service waits 15 seconds. */
 const IN_TIME_SECONDS = 8;
 /** The largest webhook: no larger than the transaction record in it. */
 const MOST_BYTES = 1024 ** 2;
@@ -30,8 +30,8 @@ export interface Receiver extends AsyncDisposable {
 }
 
 /**
- * Whether the service still waits for the answer to a webhook. If the clocks of both differ, or if the simulator was
- * slow, this is not known, and the answer is no.
+ * Whether the service certainly still waits for the answer to a webhook: it was signed less than 8 s ago. A slow
+ * simulator, or a clock that differs from the service's, makes this false.
  */
 const isInTime = ({ headers }: IncomingMessage): boolean =>
   Math.abs(Date.now() / 1000 - Number(headers['webhook-timestamp'])) < IN_TIME_SECONDS;
@@ -62,7 +62,7 @@ export async function startReceiver({
   onReceived: (received: ReceivedWebhook) => void;
   onUrlsWanted?: (event: { type: string; files: number }) => void;
   onForged: (reason: string) => void;
-  /** An attempt of a webhook came that should not have come now. `body` is not verified. */
+  /** Called for an attempt that breaks the documented schedule of attempts. The signature of `body` is not verified. */
   onUntimely?: (untimely: Untimely, body: Buffer) => void;
 }): Promise<Receiver> {
   let base = '';
@@ -144,7 +144,7 @@ export async function startReceiver({
     const send = (): void => {
       if (body) response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       else response.writeHead(status).end();
-      // Drops the rest of a body that was refused before it was read.
+      // Reads and drops the rest of a body that was answered before its end, so that the connection can be used again.
       request.resume();
     };
     if (fault !== 'slow') return send();
@@ -163,7 +163,7 @@ export async function startReceiver({
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
     take(request, response, () => response.writeContinue()),
   );
-  // Otherwise the receiver would close connections while the next webhook is on its way.
+  // No connection is closed for idleness, because the next webhook might be on its way at that moment.
   server.keepAliveTimeout = 0;
   server.listen(listen.port, listen.host);
   try {

@@ -6,7 +6,7 @@ import { UsageError } from '../usage-error.ts';
 import { type AdminClient, inParallel, sendLines, unexpected } from './service-client.ts';
 
 const PARALLEL_REQUESTS = 16;
-/** Devices in one import: a lost answer concerns no more than these. */
+/** The most devices in one import request, so that a lost answer concerns no more devices. */
 const IMPORT_LINES = 5000;
 
 /** A fleet of devices that belong to one run. */
@@ -15,26 +15,29 @@ export interface FleetNames {
   /** The name of the run; devices of other runs are never touched. */
   readonly run: string | undefined;
   readonly seed: number;
-  /** The places of the devices in the whole fleet. Each of several processes has its own places. */
+  /** The indexes of the devices in the whole fleet, from 0. Processes that share a fleet have different indexes. */
   readonly places: readonly number[];
-  /** The model name in the hardware properties of the device at a place. */
+  /** The model name in the hardware properties of the device with this index. */
   readonly model?: ((place: number) => string) | undefined;
 }
 
 /**
- * A seed for the deviceIds of a run: another name gives other devices, the same name and seed give the same devices.
+ * The seed of the deviceIds. The name of the run changes it, so runs with different names have different devices, and a
+ * later run with the same name and seed finds its devices again.
  */
 export const seedOfRun = (seed: number, run: string | undefined): number =>
   run === undefined ? seed : deriveSeed(seed, ...Buffer.from(run));
 
-/** The contract for all devices of the fleet, including those of other processes. */
+/**
+ * The device limit of the developer's contract: room for all devices of the fleet, including those of other processes.
+ */
 export const contractFor = (places: readonly number[]): number =>
   places.reduce((most, place) => Math.max(most, place + 1), 1_000_000);
 
 const mac = (first: string, index: number): string =>
   [first, '00', '00', ...(index + 0x1000000).toString(16).slice(-6).match(/../g)!].join(':').toUpperCase();
 
-/** The mark by which a run recognises its devices. */
+/** The description in a device's hardware properties. A run recognises its own devices by it. */
 const markOf = (run: string | undefined): string =>
   run === undefined ? 'A simulated wearable camera' : `A simulated wearable camera of the run ${run}`;
 
@@ -52,7 +55,7 @@ export async function ensureDeveloper(admin: AdminClient, developerId: string, d
   if (found.status === 200) return;
   if (found.status === 401) throw unexpected('the service refuses the administrator token', found);
   const created = await admin('createDeveloper', { body: { developerId, name: 'Simulated fleet', deviceLimit } });
-  // 409: another simulator was faster.
+  // 409: another simulator created the developer at the same moment.
   if (created.status !== 201 && created.status !== 409)
     throw unexpected(`cannot create developer ${developerId}`, created);
 }
@@ -116,7 +119,7 @@ export async function registerDevices(
   const credentials = await importAbsent(at, names, devices);
   const known = devices.filter(({ deviceId }) => !credentials.has(deviceId));
   try {
-    // Checks all devices before the first one loses its credential.
+    // An import gives known devices new credentials, so all of them are checked before the first import.
     await inParallel(known, PARALLEL_REQUESTS, ({ deviceId }) => refuseOthers(admin, deviceId, names));
   } catch (error) {
     await removeDevices(admin, [...credentials.keys()]);

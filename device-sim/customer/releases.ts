@@ -15,11 +15,13 @@ export interface Version {
   readonly version: string;
 }
 
-/** Uploads releases to the service, each once. */
+/** Brings releases to the service. Each version is uploaded once, however many actions install it. */
 export interface Releases {
-  /** Uploads the version and starts its distribution. */
+  /** Uploads an application package and starts its distribution. */
   software(release: Release): Promise<Version>;
-  /** Puts the version into the service's list of firmware. Rejects with a sentence without access to administration. */
+  /**
+   * Uploads a firmware version and adds it to the service's list of firmware. Rejects without access to administration.
+   */
   firmware(release: Release): Promise<Version>;
   /** Stops the distribution of the uploaded software, and removes it. */
   clean(): Promise<void>;
@@ -68,11 +70,14 @@ export function createReleases({
   /** Access to administration, because firmware belongs to the service. */
   admin?: { url: string; token: string } | undefined;
 }): Releases {
-  // All developers of a service share one set of package names.
+  // Package names are unique over all developers of a service, so this one contains a hash of the applicationId.
   const ownPackage = `com.simulated.p${crc32(applicationId).toString(36)}`;
   const brought = new Map<string, { version: Version; done: Promise<void> }>();
 
-  /** The first caller uploads the version, the others wait for it. After a failure the next caller tries again. */
+  /**
+   * Shares one upload of a version between all callers: the first caller uploads it, the others wait for that. After a
+   * failure the next caller uploads it again.
+   */
   async function once(kind: string, version: Version, bring: () => Promise<void>): Promise<Version> {
     const key = `${kind} ${version.package} ${version.version}`;
     const entry = brought.get(key) ?? { version, done: bring() };
@@ -93,7 +98,7 @@ export function createReleases({
     try {
       await lapel.startDistribution(version);
     } catch (error) {
-      // An earlier run, or another process of this one, has started it.
+      // The distribution of the version was already started by an earlier run, or by another process of this run.
       if (!(error instanceof LapelError) || error.code !== 'DISTRIBUTION_STARTED') throw error;
     }
   }
@@ -135,7 +140,7 @@ export function createReleases({
   };
 }
 
-/** Ignores an error that says that the resource is gone, or still in use by others. */
+/** Ignores a 404 (the package or version is already removed) and a 409 (it is still in use by others). */
 function ignoreAbsent(error: unknown): void {
   if (!(error instanceof LapelError) || (error.status !== 404 && error.status !== 409)) throw error;
 }

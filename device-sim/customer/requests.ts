@@ -4,12 +4,12 @@ import { pause, type Timers } from '../timers.ts';
 import type { Asked } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
-/** How often one request is delayed by a 429, and how often it is repeated after no answer or a 5xx. */
+/** A request is given up after a hundred 429 answers, or after five times no answer or a 5xx. */
 const MOST_POSTPONEMENTS = 100;
 const MOST_FAILURES = 5;
 const FIRST_PAUSE = 200;
 
-/** The device, action and phase of a request. */
+/** The device, the action and the phase that a request belongs to. */
 export interface About {
   readonly deviceId: string;
   readonly operation: string;
@@ -32,17 +32,17 @@ export interface Requests {
    * refused or makes none. Repetitions use the same Idempotency-Key, so they are the same request.
    */
   make(about: About, call: (idempotencyKey: string) => Promise<Made | undefined>): Promise<number | undefined>;
-  /** Resolves when one of the requests in progress for a device is answered; undefined if there is none. */
+  /** Resolves when the first of the device's requests in progress is answered; undefined if none is in progress. */
   next(deviceId: string): Promise<void> | undefined;
   /**
-   * Repeats a call whose answer is needed, as often as the service answers 429 (up to a bound). Rejects with the
-   * refusal.
+   * Makes a call whose answer is needed: repeats it after a 429, a 5xx or no answer, up to the bounds above. Rejects
+   * with the last error.
    */
   insist<Result>(call: () => Promise<Result>): Promise<Result>;
 }
 
 const statusOf = (error: unknown): number => (error instanceof LapelError ? error.status : 0);
-/** Whether an error may pass: a 5xx, or the error of fetch when no server answers. */
+/** Whether a repetition may succeed: after a 5xx, or after the error that fetch throws when no server answers. */
 const mayPass = (error: unknown): boolean =>
   error instanceof LapelError ? error.status >= 500 : error instanceof TypeError || error instanceof DOMException;
 
@@ -64,14 +64,17 @@ export function createRequests({
 }: {
   ledger: Ledger;
   timers: Timers;
-  /** Ends all pauses, and every request that waits for another attempt. */
+  /** Aborted at the end of the run: ends all pauses, and gives up every request that waits to be repeated. */
   stopped: AbortSignal;
   /** A request got no answer: the service may be away. */
   onNoAnswer?: () => void;
 }): Requests {
   const rest = (milliseconds: number): Promise<void> => pause(timers, milliseconds, stopped);
 
-  /** Whether to repeat the request; resolves after the pause that the error asks for. */
+  /**
+   * Decides whether to repeat a failed request, and waits for the pause before the repetition: after a 429
+   * (`postponed`), or after a failure that may pass (`failed`). Null: the request is given up.
+   */
   async function again(
     error: unknown,
     counts: { postponed: number; failed: number },
@@ -159,7 +162,7 @@ export function createRequests({
         if (next === 'failed') ledger.failed({ ...refusal, at });
         else {
           ledger.postponed(phase);
-          // The service did nothing, so the time of the request begins now.
+          // A request that was answered 429 had no effect, so its latency counts from the repetition.
           requestedAt = timers.now();
         }
       }

@@ -1,4 +1,7 @@
-/** A sample of a row of unknown length: evenly spread, at most `bound` items, always the same ones for the same row. */
+/**
+ * Keeps a sample of items whose number is not known in advance: at most `bound` of them, evenly spread. The same
+ * sequence of items gives the same sample.
+ */
 export function createSample<Item>(bound: number) {
   let items: Item[] = [];
   let step = 1;
@@ -9,7 +12,7 @@ export function createSample<Item>(bound: number) {
       if (seen % step !== 0) return;
       items.push(item);
       if (items.length <= bound) return;
-      // Every second one of the items goes, and of the coming ones.
+      // The sample is full: from now on it keeps half as many of the items, both of the earlier and of the coming ones.
       items = items.filter((_, index) => index % 2 === 1);
       step *= 2;
     },

@@ -7,7 +7,7 @@ export interface Reply {
   readonly body: Record<string, unknown>;
 }
 
-/** One request. Throws an Error with a sentence when the service cannot be reached. */
+/** Makes one request. Throws an Error that names the address when the service cannot be reached. */
 export async function send(baseUrl: string, path: string, init: RequestInit): Promise<Reply> {
   try {
     const response = await fetch(baseUrl + path, init);
@@ -17,13 +17,15 @@ export async function send(baseUrl: string, path: string, init: RequestInit): Pr
   }
 }
 
-/** An Error for people, made from the error of `fetch` when no server answers. */
+/**
+ * The Error for the reader of the terminal when no server answers: it names the address and the cause of fetch's error.
+ */
 export function unreachable(baseUrl: string, error: unknown): Error {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
   return new Error(`cannot reach ${baseUrl}: ${cause}`, { cause: error });
 }
 
-/** JSON over HTTP with a bearer token. */
+/** A client that sends and receives JSON with a bearer token. */
 export function createServiceClient({ baseUrl, token }: { baseUrl: string; token: string }) {
   const authorization = `Bearer ${token}`;
   return (method: string, path: string, body?: unknown): Promise<Reply> =>
@@ -50,8 +52,8 @@ export function createAdminClient(access: { baseUrl: string; token: string }) {
 export type AdminClient = ReturnType<typeof createAdminClient>;
 
 /**
- * Sends and receives NDJSON: resolves to the outcome of each line. Throws an Error with a sentence if the whole request
- * is refused.
+ * Sends lines of NDJSON; resolves to the outcome of each line, which the service answers as NDJSON too. Throws an Error
+ * that quotes the answer if the whole request is refused.
  */
 export async function sendLines(
   url: string,
@@ -83,7 +85,10 @@ function readBody(text: string): Record<string, unknown> {
   }
 }
 
-/** An Error for an unexpected answer: both error shapes of the service, in one line. */
+/**
+ * Makes an Error from an unexpected answer. It puts the answer's texts into one line; the service has two forms of
+ * error bodies.
+ */
 export function unexpected(what: string, { status, body }: Reply): Error {
   const words = [body['message'], body['reason']].find((text) => typeof text === 'string') ?? '';
   const details = body['details'] === undefined ? '' : ` ${JSON.stringify(body['details'])}`;

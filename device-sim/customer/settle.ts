@@ -6,28 +6,34 @@ import type { Ledger, Owed } from './ledger.ts';
 import type { Requests } from './requests.ts';
 import { inParallel } from './service-client.ts';
 
-/** The transactions without a result at the end that are not lost. */
+/** The transactions that have no result at the end of a run and are not lost, counted by the reason. */
 export interface Settlement {
-  /** Transactions without a result that are not lost. */
+  /** All of these transactions. */
   readonly unfinished: number;
-  /** Of these: the device is not connected. */
+  /** Transactions whose device is not connected. */
   readonly away: number;
-  /** Of these: the device has the command and has not answered. */
+  /**
+   * Transactions whose device has the command and has not answered, or is connected for too short a time to have got
+   * it.
+   */
   readonly unanswered: number;
-  /** Of these: the service says that they are finished, and will attempt the webhook again later. */
+  /** Transactions that the service has finished, and whose webhook it will attempt again later. */
   readonly waiting: number;
 }
 
 const LOOK_MILLISECONDS = 50;
-/** After a second without any change no further answer is expected. */
+/** After a second without a new result the wait ends, unless a missing result may still arrive by itself. */
 const QUIET_MILLISECONDS = 1000;
-/** Time for webhooks that were on their way while the service was asked. */
+/** The longest wait for webhooks that were on their way while the service was asked about their transactions. */
 const GRACE_MILLISECONDS = 2000;
-/** A device that has been connected for so long has received its waiting commands. */
+/** A device that has been connected for this long must have received its due commands. */
 const DELIVERY_MILLISECONDS = 5000;
 const PARALLEL_REQUESTS = 16;
 const DELIVERIES_PER_PAGE = 1000;
-/** Ten thousand failed deliveries; the schedule of the service handles the rest. */
+/**
+ * At most ten pages of a thousand failed deliveries each are redelivered. The service attempts any further ones again
+ * by its own schedule.
+ */
 const PAGES = 10;
 
 const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
@@ -58,12 +64,15 @@ export function createSettling({
   onlineSince: (deviceId: string) => number | undefined;
   /** For how many milliseconds after a time the device was connected without a break. */
   onlineFor: (deviceId: string, after: number) => number;
-  /** Called before the first redelivery is asked for. */
+  /** Called before the customer asks for the first redelivery. */
   onRedeliver: () => void;
 }) {
   const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
 
-  /** Whether the transaction may still get its result without help. */
+  /**
+   * Whether the result may still arrive by itself: its webhook is on its way, or its connected device will get the
+   * command or is working on it.
+   */
   function mayMove({ deviceId, deliveredAt, acknowledgedAt }: Owed): boolean {
     if (acknowledgedAt !== null) return true;
     if (onlineSince(deviceId) === undefined) return false;
@@ -87,7 +96,10 @@ export function createSettling({
     }
   }
 
-  /** Asks the service about a transaction without a result. */
+  /**
+   * Asks the service why a transaction has no result, and decides whether it is lost. `pending`: some webhooks of the
+   * service still wait for their next attempt.
+   */
   async function judge(owed: Owed, pending: boolean): Promise<Verdict> {
     const { transactionId, deviceId, deliveredAt, acknowledgedAt } = owed;
     const lost = (why: string): Verdict => ({ kind: 'lost', why });
@@ -97,21 +109,26 @@ export function createSettling({
     } catch (error) {
       const unknown = error instanceof LapelError && error.status === 404;
       return lost(
-        unknown ? 'the service does not know it' : `the service does not answer: ${(error as Error).message}`,
+        unknown
+          ? 'the service does not know the transaction'
+          : `the service does not answer: ${(error as Error).message}`,
       );
     }
     if (FINISHED.has(status)) {
-      return pending ? { kind: 'waiting' } : lost(`the service says that it is ${status}, and no webhook arrived`);
+      return pending ? { kind: 'waiting' } : lost(`the service says "${status}", but no webhook arrived`);
     }
     if (acknowledgedAt !== null) {
-      return lost(`the service has acknowledged the answer of the device, and says that it is ${status}`);
+      return lost(`the service has acknowledged the answer of the device, but still says "${status}"`);
     }
     const later = deliveredAt === null ? ledger.overtaking(transactionId) : undefined;
-    if (later !== undefined) return lost(`it is ${status}, and the device has got the later command ${later} instead`);
+    if (later !== undefined)
+      return lost(`the service says "${status}", but the device got the later command ${later} instead`);
     const kind = onlineSince(deviceId) === undefined ? 'away' : 'unanswered';
     const waited = onlineFor(deviceId, owed.acceptedAt ?? 0);
     if (deliveredAt !== null || waited < DELIVERY_MILLISECONDS) return { kind };
-    return lost(`it is ${status}, and the device, connected for ${seconds(waited)}, has not got the command`);
+    return lost(
+      `the service says "${status}", but the device, connected for ${seconds(waited)}, has not got the command`,
+    );
   }
 
   async function pendingDeliveries(): Promise<{ deliveryId: string }[]> {
@@ -124,7 +141,7 @@ export function createSettling({
       );
   }
 
-  /** Resolves when all expected results have arrived, or when no more arrive. */
+  /** Waits until all results and events have arrived, but at most two seconds. */
   async function grace(): Promise<void> {
     const from = timers.now();
     while (spentSince(from) < GRACE_MILLISECONDS && ledger.unfinished + ledger.waitingEvents > 0 && !stopped.aborted) {
@@ -133,8 +150,9 @@ export function createSettling({
   }
 
   /**
-   * Asks for redelivery of failed webhooks, as a customer does after an outage. Otherwise a webhook that was never sent
-   * could hide behind those that wait for their next attempt. Resolves to true if some are left.
+   * Asks for redelivery of the webhooks that wait for their next attempt, as a customer does after an outage. While
+   * such webhooks are left, a result that never comes cannot be told from one that comes later. Resolves to true if
+   * some are left.
    */
   async function fetchPending(): Promise<boolean> {
     for (let page = 0; page < PAGES && !stopped.aborted; page += 1) {

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts';
 
-/** One line of a story: something that happened to a device, or that it did. */
+/** One line of a device's events: something that the device did, or that happened to it. */
 export interface Note {
   readonly at: number;
   readonly text: string;
@@ -13,7 +13,7 @@ function linesOf(entry: Entry): Line[] {
   const action = number === undefined ? '' : ` (action ${number})`;
   const took = Math.round((acceptedAt ?? requestedAt) - requestedAt);
   const code = result?.code ? ` ${result.code}` : '';
-  const repeated = entry.attempt > 1 ? `; its last attempt was ${entry.attempt}` : '';
+  const repeated = entry.attempt > 1 ? `; its last delivery was attempt ${entry.attempt}` : '';
   return [
     [
       acceptedAt,
@@ -22,13 +22,20 @@ function linesOf(entry: Entry): Line[] {
     ],
     [entry.deliveredAt, 'device', `gets command ${transactionId}${repeated}`],
     ...elsewhere.map((other): Line => [other.at, '!', `device ${other.deviceId} ${other.text}`]),
-    [entry.answeredAt, 'device', `answers ${transactionId}: ${entry.answer}`],
-    [entry.acknowledgedAt, 'service', `has acknowledged the answer to ${transactionId}`],
-    [result?.at ?? null, 'receiver', `gets ${result?.status}${code} of ${transactionId}, webhook ${result?.webhookId}`],
+    [entry.answeredAt, 'device', `answers command ${transactionId}: ${entry.answer}`],
+    [entry.acknowledgedAt, 'service', `has acknowledged the answer to command ${transactionId}`],
+    [
+      result?.at ?? null,
+      'receiver',
+      `gets the result of transaction ${transactionId}: ${result?.status}${code}, webhook ${result?.webhookId}`,
+    ],
   ];
 }
 
-/** The story of some transactions of a device: lines with the time since `began`, the actor, and the event. */
+/**
+ * Tells what happened in some transactions of a device, one event in a line, in the order of time: the time since
+ * `began`, the actor, and the event.
+ */
 export function tell(
   began: number,
   entries: readonly Entry[],

@@ -5,27 +5,33 @@ import { createIdMarks } from './id-marks.ts';
 
 /** How many finished transactions are remembered with all their times. */
 const DONE_KEPT = 20_000;
-/** How many commands and results are remembered for transactions whose 201 was not seen yet. */
+/** How many transactions are remembered of which a command or a result has arrived, and the 201 not yet. */
 const EARLY_KEPT = 10_000;
 
-/** The transactions of a ledger, by their ids: before the 201, without a result, and finished. */
+/**
+ * The transactions that the customer knows, by their ids: those whose 201 has not arrived (`early`), those without a
+ * result (`open`), and the finished ones (`done`).
+ */
 export function createTransactionBooks({ book }: Pick<DeviceBooks, 'book'>) {
   const open = new Map<number, Entry>();
   const early = new Map<number, Entry>();
   const done = new Map<number, Entry>();
-  /** The mark of the webhook that brought the result of each transaction. */
+  /** For each finished transaction, a hash of the webhook-id that brought its result. */
   const finished = createIdMarks();
   /** The transactions whose 201 was seen. */
   const acceptedIds = createIdMarks();
   let strangers = 0;
 
-  /** Remembers a transaction whose 201 was not seen yet. */
+  /** Remembers a transaction whose 201 has not arrived. */
   const expect = (entry: Entry): void => remember(early, entry.transactionId, entry, EARLY_KEPT);
 
   const find = (transactionId: number): Entry | undefined =>
     early.get(transactionId) ?? open.get(transactionId) ?? done.get(transactionId);
 
-  /** The entry of a command or a result, which may arrive before the answer to its request. */
+  /**
+   * Finds the entry of a command or a result, or makes one, because a command may arrive before the 201 of its request.
+   * Undefined for a transaction that is finished and forgotten.
+   */
   function meet(transactionId: number, deviceId: string, at: number): Entry | undefined {
     const known = find(transactionId);
     if (known || finished.of(transactionId) !== undefined) return known;
@@ -36,8 +42,8 @@ export function createTransactionBooks({ book }: Pick<DeviceBooks, 'book'>) {
   }
 
   /**
-   * Replaces a known transaction by another one with the same id: from now on commands and results belong to the new
-   * one.
+   * Makes an entry for a new transaction that has the id of a known one. From now on commands and results with this id
+   * belong to the new one.
    */
   function another(transactionId: number, deviceId: string, at: number): Entry {
     const entry = newEntry(transactionId, deviceId, at);
@@ -66,7 +72,9 @@ export function createTransactionBooks({ book }: Pick<DeviceBooks, 'book'>) {
     expect,
     /** Remembers a finished transaction with all its times. */
     finish: (entry: Entry): void => remember(done, entry.transactionId, entry, DONE_KEPT),
-    /** Results of transactions that were never accepted, and that are forgotten. */
+    /**
+     * The number of results whose transactions this run never requested, and whose entries were dropped to make room.
+     */
     get strangers() {
       return strangers;
     },

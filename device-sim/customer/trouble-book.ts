@@ -3,12 +3,12 @@ import type { Entry } from './entry.ts';
 import type { Trouble } from './ledger.ts';
 import { type Note, tell } from './story.ts';
 
-/** How many faults with their stories are kept, for each kind and phase. */
+/** How many faults of each kind and phase are kept, each with the events that led to it. */
 const TROUBLES_KEPT = 50;
-/** A story begins this long before the request of its transaction, in milliseconds. */
+/** The events that led to a fault are told from this many milliseconds before the request of its transaction. */
 const BEFORE = 10_000;
 
-/** The faults, each with its story; the first ones of each kind and phase. */
+/** Keeps the first faults of each kind and phase, each with the events that led to it. */
 export function createTroubleBook({ began, devices }: { began: number; devices: DeviceBooks }) {
   const troubles: Trouble[] = [];
   const kept = new Map<string, number>();

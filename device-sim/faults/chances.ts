@@ -9,10 +9,10 @@ import {
   traitOf,
 } from './fault.ts';
 
-/** One decision about a device, for a log by which two runs can be compared. */
+/** One random decision about a device. The decisions of two runs can be written to a log and compared. */
 export interface Decision {
   readonly occasion: Occasion;
-  /** The subject of the decision: `fault`, `latency`, `fails` ... */
+  /** The name of the decision: `fault`, `latency`, `fails` ... */
   readonly about: string;
   readonly outcome: string | number | boolean | null;
 }
@@ -24,20 +24,21 @@ export interface Decision {
 export interface Chances {
   /** Whether the device has no faults at all. */
   readonly isPlain: boolean;
-  /** Whether the device can have a fault of this kind, and whether it can have any on occasions of a kind. */
+  /** Whether a rule gives the device this fault with a probability above 0. */
   can(kind: FaultKind): boolean;
+  /** Whether a rule of the device names a fault that happens at such a moment. */
   mayBefall(kind: OccasionKind): boolean;
-  /** The fault of the device on this occasion, if any: that of the first rule that applies. */
+  /** Decides the fault that happens at this moment, if any: that of the first rule that applies. */
   on(occasion: Occasion): Fault | undefined;
   /** Decides whether something with a probability happens. */
   hits(occasion: Occasion, about: string, probability: number): boolean;
-  /** A number within bounds. */
+  /** A random number within the bounds of a range. */
   within(occasion: Occasion, about: string, range: Range): number;
 }
 
 interface ChancesOptions {
   seed: number;
-  /** The place of the device in the fleet, or another number that only it has. */
+  /** The index of the device in the fleet, or another number that no other device has. */
   device: number;
   rules?: readonly FaultRule[] | undefined;
   onDecision?: ((decision: Decision) => void) | undefined;
@@ -60,7 +61,7 @@ function applies({ fault, operations, phases }: FaultRule, { kind, operation, ph
   return !phases || (phase !== undefined && phases.includes(phase));
 }
 
-/** A class, because there is one for each of many thousand devices. */
+/** A class and not closures, because many thousand devices have one each and so share the methods. */
 class SeededChances implements Chances {
   readonly #seed: number;
   readonly #rules: readonly FaultRule[];

@@ -1,15 +1,20 @@
 import type { Range } from '../random.ts';
 
-/** When a fault can happen: at a command, a connection, a download, an upload or an event. */
+/**
+ * The moment at which a fault can happen: when a device handles a command, connects, downloads, uploads or sends an
+ * event.
+ */
 type FaultOccasion = 'command' | 'connection' | 'download' | 'upload' | 'event';
-/** The kinds of decisions that the seed takes: faults, and how long a device stays online and offline. */
+/**
+ * The kinds of moments at which the seed decides: about a fault, or about how long a device stays online or offline.
+ */
 export type OccasionKind = FaultOccasion | 'absence';
 
 interface FaultTrait {
   readonly occasion: FaultOccasion;
-  /** Only at commands that name a file. */
+  /** The fault happens only at commands that name a file. */
   readonly files?: true;
-  /** The default of `delay`, in milliseconds; a fault without it takes no time. */
+  /** The default of the rule's `delay`, in milliseconds. A fault without a default has no duration. */
   readonly delay?: Range;
   readonly about: string;
 }
@@ -17,13 +22,13 @@ interface FaultTrait {
 /** Every fault that a device can have. */
 export const FAULTS = {
   fails: { occasion: 'command', about: 'the device answers the command with the failure INTERNAL' },
-  'never-answers': { occasion: 'command', about: 'the device does the command and never answers it' },
+  'never-answers': { occasion: 'command', about: 'the device carries out the command and never answers it' },
   'answers-late': { occasion: 'command', delay: { min: 2000, max: 10_000 }, about: 'the device answers after `delay`' },
   'answers-twice': { occasion: 'command', about: 'the device sends the answer twice' },
   'answers-in-wrong-order': {
     occasion: 'command',
     delay: { min: 500, max: 2000 },
-    about: 'the device answers a later command first, or waits for `delay` at most',
+    about: 'the device answers only after it has answered a later command, but after `delay` at the latest',
   },
   'answers-before-puback': {
     occasion: 'command',
@@ -38,12 +43,13 @@ export const FAULTS = {
     occasion: 'command',
     files: true,
     delay: { min: 1000, max: 5000 },
-    about: 'the device restarts during the download, which takes `delay`, and begins the install again',
+    about: 'the device restarts during the download; it is back after `delay`, and begins the install again',
   },
   'reboots-and-forgets': {
     occasion: 'command',
     delay: { min: 500, max: 3000 },
-    about: 'the device restarts before it sends the answer, which takes `delay`, and has forgotten the command',
+    about:
+      'the device restarts instead of answering; it is back after `delay`, and has forgotten all commands and answers',
   },
   'bad-payload': { occasion: 'command', about: 'the device sends three unreadable messages before the answer' },
   'unknown-fields': {
@@ -92,18 +98,27 @@ export interface FaultRule {
   readonly fault: FaultKind;
   /** Probability from 0 to 1, at each occasion of the fault. */
   readonly probability: number;
-  /** Only at commands of these operations. */
+  /** The fault happens only at commands of these operations. */
   readonly operations?: readonly string[];
   /** Milliseconds. */
   readonly delay?: Range;
-  /** Only in these phases. A command belongs to the phase of the action that caused it; everything else to the current phase. */
+  /**
+   * The fault happens only in these phases. A command belongs to the phase of the action that caused it; everything else
+   * belongs to the current phase.
+   */
   readonly phases?: readonly string[];
 }
 
-/** An occasion of a fault. Its identity does not depend on how long anything takes, so that two runs decide the same. */
+/**
+ * A moment at which a fault may happen to a device. Two runs name it alike, because its name does not depend on
+ * durations; so both take the same decision.
+ */
 export interface Occasion {
   readonly kind: OccasionKind;
-  /** For a command the number of the action that caused it, if known; else a counter by kind (and operation) on the device. */
+  /**
+   * For a command, the number of the action that caused it, if one did. Otherwise how often this kind of moment (and
+   * this operation) has come on the device.
+   */
   readonly key: number | string;
   readonly operation?: string | undefined;
   readonly phase?: string | undefined;

@@ -3,11 +3,11 @@ export interface ApkIdentity {
   readonly package: string;
   /** `versionName`. */
   readonly version: string;
-  /** With `versionCodeMajor` in its upper half, as Android compares it. */
+  /** Android's long version code: `versionCodeMajor` is in its upper 32 bits. */
   readonly versionCode: number;
 }
 
-/** Chunk types of ResourceTypes.h. */
+/** The types of chunks in Android's binary XML, as its ResourceTypes.h defines them. */
 const STRING_POOL = 0x0001;
 const XML = 0x0003;
 const START_ELEMENT = 0x0102;
@@ -94,8 +94,8 @@ function readAttributes(
 }
 
 /**
- * Package, versionName and versionCode in a compiled AndroidManifest.xml: the attributes of its first element. Throws
- * an Error with a sentence about the fault; a versionName that refers to a resource is a fault, too.
+ * Reads package, versionName and versionCode from a compiled AndroidManifest.xml: they are attributes of its first
+ * element. Throws an Error that names the fault; a versionName that refers to a resource is a fault, too.
  */
 export function readManifest(document: Buffer): ApkIdentity {
   let text: ((index: number) => string | undefined) | undefined;

@@ -27,7 +27,7 @@ export const plainPatience: Patience = {
 /** The part of the file that is on the disk. */
 interface Part {
   readonly handle: FileHandle;
-  /** The fault to play with the next chunk. */
+  /** A fault of the network that the next written chunk plays: a cut connection or wrong bytes. */
   mishap: string | undefined;
   bytes: number;
   /** A strong ETag proves that the rest belongs to the same file (RFC 9110 13.1.5). */
@@ -58,7 +58,10 @@ async function forget(part: Part): Promise<void> {
   await part.handle.truncate(0);
 }
 
-/** Writes a chunk. A fault cuts the connection after half of the chunk, or changes one byte of it. */
+/**
+ * Writes a chunk to the disk, and plays a fault of the network if one is due: it breaks the connection after half of
+ * the chunk, or changes one byte.
+ */
 async function append(part: Part, chunk: Uint8Array): Promise<void> {
   const { mishap } = part;
   part.mishap = undefined;
@@ -96,8 +99,8 @@ function isTheRest(response: Response, have: number, size: number): boolean {
 }
 
 /**
- * One request, for the rest of the file if the part on the disk certainly belongs to it. Throws errors of the disk; the
- * ending reports everything about the network.
+ * Makes one request: for the missing end of the file if the beginning on the disk certainly belongs to the same file,
+ * else for the whole file. Throws errors of the disk; errors of the network are in the returned ending.
  */
 async function attempt({
   source: { url, size },
@@ -158,7 +161,7 @@ async function attempt({
   }
 }
 
-/** The record of a download. */
+/** What happened during a download, for the figures of the run. */
 export interface Passage {
   bytes: number;
   /** Attempts that resumed after an earlier one was cut. */
@@ -202,7 +205,10 @@ export async function download({
     passage.resumed += 1;
   };
 
-  /** A repetition of the command may bring a newer URL before the answer arrives, or while the device is offline. */
+  /**
+   * Resolves to a fresh URL: from the answer to the device's request, or from a repetition of the command, whichever
+   * comes first. The repetition may come while the device still waits for the answer.
+   */
   async function renewed(): Promise<Source | Failure | undefined> {
     const asking = new AbortController();
     passage.renewed += 1;
@@ -226,7 +232,7 @@ export async function download({
       failures = part.bytes > furthest ? 1 : failures + 1;
       furthest = Math.max(furthest, part.bytes);
       if (failures >= patience.attempts) return failed(`${ending.why}; given up after ${failures} attempts`);
-      // A repetition of the command may have brought a newer URL meanwhile.
+      // A repetition of the command has brought a newer URL during the attempt, so the next attempt uses it at once.
       if (source.current !== used) continue;
       if (ending.kind === 'again') {
         await pause(timers, backOff(random, patience.pause, failures), signal);

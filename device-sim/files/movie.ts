@@ -26,7 +26,7 @@ function opening(): Buffer {
   header.writeUInt32BE(1000, 16); // duration
   header.writeUInt32BE(0x00010000, 20); // rate
   header.writeUInt16BE(0x0100, 24); // volume
-  // The picture as it is: the diagonal of the matrix.
+  // The identity matrix: the picture is shown unchanged. Only its diagonal is not zero.
   header.writeUInt32BE(0x00010000, 36);
   header.writeUInt32BE(0x00010000, 52);
   header.writeUInt32BE(0x40000000, 68);
@@ -35,12 +35,12 @@ function opening(): Buffer {
   return Buffer.concat([box('ftyp', brand), box('moov', box('mvhd', header))]);
 }
 
-/** The size of the smallest movie: everything but the picture. */
+/** The size in bytes of a movie without any picture data. */
 export const MOVIE_MIN = opening().length + 8;
 
 /**
- * A movie file of exactly `size` bytes, in pieces of at most 64 KiB; the same for the same seed and size. The file is
- * well formed, but noise takes the place of pictures.
+ * Makes a movie file of exactly `size` bytes, in pieces of at most 64 KiB. The same seed and size give the same file.
+ * The file is well formed, but has noise instead of pictures.
  */
 export function* movie({ size, seed }: { size: number; seed: number }): Generator<Buffer> {
   if (size < MOVIE_MIN) throw new RangeError(`a movie has at least ${MOVIE_MIN} bytes`);

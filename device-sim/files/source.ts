@@ -9,8 +9,8 @@ export interface Source {
 }
 
 /**
- * The source in the parameters of a command, or in the answer to a request for a fresh one; or a sentence about the
- * fault in it.
+ * Reads the URL of a file, with its expiry, size and SHA-256, from a command or from the answer to a request for a
+ * fresh URL. A returned string says what is wrong with them.
  */
 export function readSource({ url, expiresAt, size, sha256 }: Readonly<Record<string, unknown>>): Source | string {
   const protocol = typeof url === 'string' ? URL.parse(url)?.protocol : undefined;
@@ -25,7 +25,7 @@ export function readSource({ url, expiresAt, size, sha256 }: Readonly<Record<str
 export interface SourceHolder {
   readonly current: Source;
   replace(source: Source): void;
-  /** Resolves at the next `replace`. */
+  /** Resolves when the source is replaced the next time. */
   replaced(): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ export interface UploadTarget {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The target in an answer, or a sentence about the fault in it. */
+/** Reads the target of an upload from the answer of the service. A returned string says what is wrong with it. */
 export function readTarget(value: unknown): UploadTarget | string {
   if (!isRecord(value)) return 'it is not an object';
   const { uploadUrl, method = 'PUT', headers = {} } = value;
@@ -103,7 +103,7 @@ export async function upload({
       headers: { ...headers, 'content-length': size, expect: '100-continue' },
       signal: AbortSignal.any([signal, stalled.signal]),
     });
-    // Handles errors that arrive when no caller waits any more, too.
+    // Without a listener, an error that comes when no caller waits any more would end the process.
     request.on('error', () => {});
     const answered = once(request, 'response') as Promise<[IncomingMessage]>;
     answered.catch(() => {});

@@ -25,14 +25,14 @@ interface UploadOrder {
 }
 
 /**
- * `unwanted`: the application does not want these files, or the service itself reports the failure; the device reports
- * nothing.
+ * `unwanted`: the device reports no failure to the service, because the application does not want these files, or
+ * because the service itself reports the failure.
  */
 export type UploadOutcome = { kind: 'sent' } | { kind: 'failed'; error: Failure } | { kind: 'unwanted' };
 
 /**
- * The codes with which the service says that the application has no place for the files, or that it reports the failure
- * itself.
+ * Codes after which the device reports no failure: the application wants no such files, the device is not activated, or
+ * the service itself has already reported the failure.
  */
 const UNWANTED = new Set(['NOT_CONFIGURED', 'NOT_ACTIVATED', 'UPLOAD_URL_FAILED']);
 

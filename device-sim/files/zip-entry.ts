@@ -22,7 +22,10 @@ async function readExactly(handle: FileHandle, position: number, length: number)
   return buffer;
 }
 
-/** The place of the central directory. A record at the end names it, and a comment may follow that record. */
+/**
+ * Finds and reads the central directory. A record near the end of the file says where it is; a comment may follow that
+ * record.
+ */
 async function readDirectory(handle: FileHandle, size: number): Promise<Buffer> {
   const start = Math.max(0, size - END_BYTES - LONGEST_COMMENT);
   const tail = await readExactly(handle, start, size - start);
@@ -56,8 +59,8 @@ function* entries(directory: Buffer) {
 }
 
 /**
- * The content of one file in a zip archive (APPNOTE 4.3), stored or deflated, at most `limit` bytes of it. Reads only
- * the directory and that entry. Throws an Error with a sentence about the fault in the archive.
+ * Reads one file of a zip archive (APPNOTE 4.3), stored or deflated, at most `limit` bytes of it. Reads only the
+ * directory and that file. Throws an Error that names the fault of the archive.
  */
 export async function readZipEntry(handle: FileHandle, name: string, limit: number): Promise<Buffer> {
   const { size } = await handle.stat();

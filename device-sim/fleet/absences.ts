@@ -13,9 +13,9 @@ export interface Absence {
 }
 
 /**
- * Takes a device offline and back again until stopped: half of the times with DISCONNECT, half with a cut socket. The
- * spans between are drawn so that on average the device is offline for the wanted share of the time. Returns a function
- * that stops this.
+ * Takes a device offline and back online, again and again: half of the times with DISCONNECT, half with a cut socket.
+ * The online spans are so long that on average the device is offline for the wanted share of the time. Returns a
+ * function that ends this.
  */
 export function scheduleAbsences({
   device,
@@ -32,7 +32,7 @@ export function scheduleAbsences({
 }): () => void {
   let stopped = false;
   let cancel = (): void => {};
-  /** The number of this or the next absence. */
+  /** The number of the current absence; while the device is online, of the next one. It names the random decisions. */
   let nth = 1;
   const present = { min: 0, max: ((window.min + window.max) * (1 - share)) / share };
 
@@ -47,7 +47,8 @@ export function scheduleAbsences({
   }
   function comeBack(): void {
     nth += 1;
-    // If the service is unreachable for longer than all attempts take, the device tries again after its next absence.
+    // When `connect` has failed in all its attempts, the device stays offline until after its next planned absence, and
+    // then connects again.
     device
       .connect()
       .catch(onFailure)

@@ -21,7 +21,7 @@ import { createTally, type Tally } from './tally.ts';
 /** How many devices of a fleet connect at the same time: as many as the kernel keeps in the queue of a listener. */
 const CONNECTING = 500;
 
-/** The present counts of a fleet, and the totals of its tally, which only grow. */
+/** Counts of a fleet: its present state, and totals since the start. */
 export interface FleetCounts extends Tally {
   /** Faults that were played, by kind. */
   faults: Partial<Record<FaultKind, number>>;
@@ -36,7 +36,7 @@ export interface GivenUp {
   readonly error: Error;
 }
 
-/** A part of a fleet; without it, the whole fleet. */
+/** Selects devices of a fleet; by default all. */
 export interface Part {
   readonly groups?: readonly string[] | undefined;
   /** The share of these devices, 0 to 1. The seed and `occasion` decide which devices belong to it. */
@@ -46,22 +46,22 @@ export interface Part {
 
 export interface Fleet extends AsyncDisposable {
   readonly devices: readonly Device[];
-  /** In the order of `devices`. */
+  /** The members, in the same order as `devices`. */
   readonly members: readonly FleetMember[];
   /** The events of all devices: one listener for all, instead of thousands. */
   readonly events: EventEmitter<FleetEvents>;
   /**
-   * Connects the devices of a part, no faster than the rate (connections a second; null: unbounded; missing: as
-   * before), and then starts their absences and their life. Resolves when each device is online or has given up; the
-   * result names those that gave up, and why.
+   * Connects the selected devices, no faster than the rate (connections a second; null: unbounded; missing: the last
+   * rate), and then starts their absences, calls and other events. Resolves when each device is online or has given up;
+   * the result names the devices that gave up, and why.
    */
   connect(part?: Part & { rate?: number | null }): Promise<GivenUp[]>;
   /**
-   * Takes the devices of a part offline until `connect`: with DISCONNECT, with a cut socket, or half of them each way.
-   * Resolves to their number.
+   * Takes the selected devices offline until `connect`: with DISCONNECT, with a cut socket, or half of them each way.
+   * Resolves to the number of these devices.
    */
   away(part?: Part & { how?: 'politely' | 'cut' }): Promise<number>;
-  /** Ends the life of all devices, except their absences. */
+  /** Ends the calls, uploads, alarms and other events of all devices. Their absences go on. */
   rest(): void;
   /** Takes all devices offline with DISCONNECT. */
   disconnect(): Promise<void>;
@@ -88,20 +88,23 @@ interface FleetOptions {
   downloadFolder?: string | undefined;
   patience?: Partial<Patience>;
   timers?: Timers;
-  /** The identity of a command that is the same in every run, for commands that an action caused. */
+  /**
+   * The identity of a command, for commands that an action of the run caused; it is the same in every run with one
+   * seed.
+   */
   keyOf?: KeyOf;
   /** The current phase. */
   phase?: () => string;
-  /** Called with every random decision; `place` is that of the device. */
+  /** Called with every random decision; `place` is the index of the device in the whole fleet. */
   onDecision?: (place: number, decision: Decision) => void;
   /**
-   * Called with a sentence about each breach of the contract, each reported fault, and each connection that was given
-   * up.
+   * Called with a sentence about each breach of the contract, each fault that the service reports on `errors`, and each
+   * connection that was given up.
    */
   onTrouble?: (deviceId: string, text: string) => void;
 }
 
-/** Many devices in one process, the seed of each derived from its place in the fleet. */
+/** Makes many devices in one process. The seed of each is derived from its index in the whole fleet. */
 export function createFleet({
   members,
   url,
@@ -134,7 +137,7 @@ export function createFleet({
   events.on('fault', (_device, { kind }) => {
     faults[kind] = (faults[kind] ?? 0) + 1;
   });
-  // The types of an EventEmitter do not see that these belong together.
+  // The cast is needed because the types of an EventEmitter do not know that `name` and `what` belong together.
   const watch: Watcher = (device, name, what) => (events as EventEmitter).emit(name, device, ...what);
 
   const chancesOf = ({ place, settings: { faults } }: FleetMember): Chances =>
@@ -263,7 +266,8 @@ export function createFleet({
     async disconnect() {
       quieten();
       const gone = Promise.all(devices.map((device) => device.disconnect()));
-      // Releases the turns only now: the devices that waited for one find that they must stay offline.
+      // Devices that wait for their turn to connect get it only now: they have been told to stay offline, so they do
+      // not connect.
       pacer.release();
       await gone;
     },

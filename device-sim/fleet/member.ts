@@ -16,18 +16,18 @@ export interface GroupSettings {
   readonly group: string;
   readonly behaviour?: Partial<Behaviour>;
   readonly absence?: Absence;
-  /** The faults of these devices. */
+  /** The faults that devices of the group may have. */
   readonly faults?: readonly FaultRule[];
   /** The state of each device before its first command. */
   readonly equipment?: Partial<Equipment>;
-  /** The events of these devices, from `connect` on. */
+  /** The calls, uploads and other events of these devices, which begin after they are connected. */
   readonly life?: Partial<Life>;
 }
 
 /** One device of a fleet. */
 export interface FleetMember {
   readonly account: DeviceAccount;
-  /** The place in the whole fleet, from 0. Place and seed together decide everything about the device. */
+  /** The index in the whole fleet, from 0. Index and seed together decide everything about the device. */
   readonly place: number;
   readonly settings: GroupSettings;
 }
@@ -45,12 +45,12 @@ export function oneGroup(
   });
 }
 
-/** Part `index` (from 1) of `count` processes that share a fleet. */
+/** Several processes share a fleet: this process has part `index` (from 1) of `count` parts. */
 export interface Shard {
   readonly index: number;
   readonly count: number;
 }
 
-/** The members that belong to this process: every `count`th. */
+/** The members of this process: each `count`-th member of the fleet. */
 export const shardOf = (members: readonly FleetMember[], { index, count }: Shard): FleetMember[] =>
   members.filter(({ place }) => place % count === index - 1);

@@ -1,13 +1,21 @@
 import type { Timers } from '../timers.ts';
 
-/** A caller that is late makes up for at most so many milliseconds of turns. */
+/**
+ * Milliseconds. After a delay the missed turns of at most this span are given out at once, so that a delay causes no
+ * burst.
+ */
 const LAG = 100;
 
-/** Gives out turns at a rate, with a bound of turns at a time. */
+/**
+ * Lets callers begin at a limited rate, and only so many of them at a time. A caller waits for its turn, and ends it.
+ */
 export interface Pacer {
-  /** Resolves when it is the caller's turn, in the order of the calls; the result is a function that ends the turn. */
+  /**
+   * Resolves when the caller may begin. Callers get their turns in the order of their calls; each calls the resolved
+   * function at its end.
+   */
   turn(): Promise<() => void>;
-  /** Changes the rate to so many turns a second; null: as fast as turns end. */
+  /** Sets how many turns begin in a second; null: a turn begins whenever another one ends. */
   setRate(perSecond: number | null): void;
   /** Gives every waiting caller its turn now. */
   release(): void;
@@ -19,7 +27,7 @@ export function createPacer({
   timers,
 }: {
   perSecond: number | null;
-  /** The largest number of turns that have not ended. */
+  /** The most turns that may have begun and not ended. */
   atOnce: number;
   timers: Timers;
 }): Pacer {
@@ -58,7 +66,7 @@ export function createPacer({
           active += 1;
           resolve(leave);
         }
-        // The first turn of all, or after a rest, is not late.
+        // No turn was missed while nobody waited, so the rate counts from now.
         if (waiting.size === 0 && active === 0) next = Math.max(next, timers.now());
         waiting.add(go);
         if (!cancel) handOut();

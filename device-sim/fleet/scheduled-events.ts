@@ -1,12 +1,12 @@
 import type { Timers } from '../timers.ts';
 
 const HOUR = 3_600_000;
-/** Visits within so many milliseconds are made together. */
+/** The shortest pause of the timer below; members whose visits are due in the same 5 ms are visited together. */
 const SHORTEST_MILLISECONDS = 5;
 
 /**
- * Plays random events, `perHour` on average, each independent of the others. `number` gives a number in [0, 1) for the
- * pause before the n-th event, so that the course depends on nothing else. Returns a function that stops this.
+ * Calls `happen` at random times, `perHour` times an hour on average. The pause before the n-th event depends only on
+ * `number(n)`, which is in [0, 1), so every run with one seed has the same events. Returns a function that ends this.
  */
 export function scheduleHappenings({
   perHour,
@@ -25,7 +25,7 @@ export function scheduleHappenings({
   let cancel: () => void;
 
   function wait(): void {
-    // The pauses of a Poisson process.
+    // Events that do not depend on one another have pauses of this distribution (a Poisson process).
     cancel = timers.after(-Math.log(1 - number(n)) * mean, next);
   }
   function next(): void {
@@ -39,7 +39,8 @@ export function scheduleHappenings({
 }
 
 /**
- * Visits each member once in `every` milliseconds, evenly spread, with one timer. Returns a function that stops this.
+ * Calls `visit` for each member once in `every` milliseconds, evenly spread, with one timer for all. Returns a function
+ * that ends this.
  */
 export function scheduleRounds({
   every,
@@ -58,7 +59,7 @@ export function scheduleRounds({
   let cancel = timers.after(every / members, catchUp);
 
   function catchUp(): void {
-    // After a pause of the whole process no member is visited twice.
+    // When the process stood still for longer than `every`, each member is visited only once for the missed time.
     const due = Math.floor(((timers.now() - began) / every) * members);
     visited = Math.max(visited, due - members);
     for (; visited < due; visited += 1) visit(visited % members);

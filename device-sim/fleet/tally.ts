@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { FleetEvents } from './fleet-events.ts';
 
-/** The initial counts. */
+/** The counts at the start of a fleet. */
 const NOTHING = {
   connections: 0,
   /** Connections that ended although the device wanted to keep them. */
@@ -39,9 +39,12 @@ const NOTHING = {
   uploadedBytes: 0,
   /** Repeated attempts of uploads, or of requests for their URLs. */
   uploadRetries: 0,
-  /** Recordings and customer files whose upload was given up. */
+  /** Recordings, and files of the customer's application, whose upload was given up. */
   uploadFailures: 0,
-  /** Recordings and customer files that the application has no place for. */
+  /**
+   * Recordings, and files of the customer's application, that were not uploaded because the service has no upload URL
+   * for them.
+   */
   unwanted: 0,
   /** Messages on the errors topics. */
   complaints: 0,

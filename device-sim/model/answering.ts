@@ -7,18 +7,20 @@ const SPOILT = [Buffer.from([0xff, 0xfe, 0x00]), '{"transactionId":', '["succeed
 /** Members that no service knows, and an optional member of a wrong type. */
 const STRANGE = { mood: 'good', sensors: [{ id: 1 }], progress: 'nearly' };
 
-/** Sends the answers of a device as planned: with a fault the answer is missing, late, or changed. */
+/**
+ * Sends the answers of a device as the plan of each command says: with a fault the answer is missing, late or changed.
+ */
 export interface Answering {
   say(answer: Answer, plan: Plan | undefined, repeated: boolean): void;
-  /** Delays the PUBACK of a command. */
+  /** Remembers that the PUBACK of a command is sent only after its answer. */
   hold(transactionId: number, messageId: number): void;
-  /** Ends the delay; returns the id of the message, if there is one. */
+  /** Forgets that; returns the id of the MQTT message whose PUBACK is still to be sent, if there is one. */
   letGo(transactionId: number): number | undefined;
   online(): void;
   forget(): void;
-  /** The service has reported a fault; returns whether the device provoked it. */
+  /** The service has reported a fault in an answer; returns whether the device sent that fault on purpose. */
   isProvoked(): boolean;
-  /** The number of answers that wait: for a connection, or for another answer. */
+  /** The number of answers that were not sent yet: they wait for a connection, or let a later answer go first. */
   readonly size: number;
 }
 
@@ -31,12 +33,15 @@ interface AnsweringParts {
   onAcknowledged: (answer: Answer) => void;
 }
 
-/** A class, because there is one for each of many thousand devices. */
+/** A class and not closures, because many thousand devices have one each and so share the methods. */
 class PlannedAnswering implements Answering {
   readonly #parts: AnsweringParts;
-  /** Answers that were made while offline; the link keeps those that were sent already. */
+  /**
+   * Answers that were made while the device was offline. Answers that were sent and not acknowledged are kept by the
+   * link instead.
+   */
   #unsent: { answer: Answer; payload: string }[] = [];
-  /** Answers that let a later one go first, with the function that ends the delay. */
+  /** By transactionId: answers that let a later answer go first. The function sends the answer now. */
   #heldBack: Map<number, () => void> | undefined;
   #held: Map<number, number> | undefined;
   #provoked = 0;
@@ -64,7 +69,8 @@ class PlannedAnswering implements Answering {
     if (plan?.twice && !repeated) this.#send(answer);
     for (const end of this.#heldBack?.values() ?? []) end();
     const messageId = this.letGo(transactionId);
-    // A message that is published while another one is handled goes out after that one's PUBACK.
+    // The answer leaves when the received message has been handled. The PUBACK must come after the answer, so it waits
+    // for the next turn of the event loop.
     if (messageId !== undefined) setImmediate(() => this.#parts.release(messageId));
   }
 
@@ -102,7 +108,7 @@ class PlannedAnswering implements Answering {
     this.#heldBack ??= new Map();
     const end = (): void => {
       cancel();
-      // It may have been forgotten meanwhile.
+      // A restart of the device may have removed the answer meanwhile.
       if (!this.#heldBack?.delete(transactionId)) return;
       this.#send(answer);
       this.#parts.onSaid(answer, false);
@@ -124,7 +130,7 @@ class PlannedAnswering implements Answering {
   }
 
   #sendStrangely(answer: Answer): void {
-    // The service will report the member of a wrong type.
+    // The service reports that this answer has a member of a wrong type.
     this.#provoked += 1;
     this.#publish(answer, JSON.stringify({ ...answer, ...STRANGE }));
   }

@@ -1,6 +1,6 @@
 import type { Range } from '../random.ts';
 
-/** How a device answers commands. */
+/** How a device carries out commands and answers them. */
 export interface Behaviour {
   /** Milliseconds from beginning a command to its answer; 0 to 0 answers within the same turn. */
   readonly latency: Range;

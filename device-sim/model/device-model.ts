@@ -11,14 +11,17 @@ import { freeStorage } from './software.ts';
 
 /** How a device handles a command that arrived. */
 export type Reaction =
-  /** A new command: it waits for its turn, and `begin` takes it. */
+  /**
+   * A new command, which waits for its turn. `supersedes`: a different command with the same transactionId was in
+   * progress, and is stopped.
+   */
   | {
-      readonly kind: 'accepted' /** Another one of its number, that was being executed, is stopped. */;
+      readonly kind: 'accepted';
       readonly supersedes?: true;
     }
-  /** A command that was done before: the device sends the same answer again. */
+  /** A command that the device has already carried out, so it sends the same answer again. */
   | { readonly kind: 'repeat'; readonly answer: Answer }
-  /** A repetition of a command that waits or is in progress; its parameters may have a newer URL. */
+  /** A repetition of a command that waits or is in progress. Its parameters may have a newer URL. */
   | { readonly kind: 'underway' }
   /**
    * A cancel. `current`: the command was in progress; `waiting`: it had not begun; otherwise there was nothing to stop.
@@ -35,13 +38,16 @@ export interface Execution {
   readonly download: 'apk' | 'any' | undefined;
 }
 
-/** The memory that a device keeps over a restart. */
+/** The state and the answers that a device keeps over a restart. */
 export interface DeviceMemory {
   readonly state: DeviceState;
   readonly answers: readonly Remembered[];
 }
 
-/** An answer, with the issuedAt of its command. Files of earlier versions have no issuedAt. */
+/**
+ * An answer that the device has stored, with the issuedAt of its command. State files of earlier versions have no
+ * issuedAt.
+ */
 export interface Remembered {
   readonly answer: Answer;
   readonly issuedAt?: string | undefined;
@@ -59,21 +65,21 @@ export interface DeviceModel {
   unfinished(): number;
   receive(command: Command): Reaction;
   /**
-   * The next command to execute. Undefined if a command in progress must finish before it, or if its plan is not
-   * decided yet.
+   * Takes the next command to carry out from the queue. Undefined if there is none, if a command in progress must
+   * finish first, or if the random decisions about the next command are not made yet.
    */
   begin(): Execution | undefined;
   /**
-   * Forgets unfinished commands, and with `everything` the answers as well; settings stay. A repeated command then
-   * counts as new.
+   * Forgets unfinished commands; with `everything` also the stored answers, so that a repeated command is carried out
+   * again. Settings stay.
    */
   forget(what: 'unfinished' | 'everything'): void;
   /**
-   * Ends an execution that `begin` returned, with its effects. An execution with a download needs the outcome of the
-   * download.
+   * Ends an execution that `begin` returned: changes the state, and returns the answer. If the command has a download,
+   * its outcome is passed.
    */
   finish(transactionId: number, download?: DownloadedFile | Failure): Answer;
-  /** The issuedAt of the command of an answer. */
+  /** The issuedAt of a command, by its transactionId; undefined if the command is unknown. */
   issuedAt(transactionId: number): string | undefined;
 }
 
@@ -102,7 +108,7 @@ export function createDeviceModel({
 }): DeviceModel {
   const state: DeviceState = { ...newState(equipment), ...memory?.state };
   const peers = peersOf(deviceId);
-  /** Null: the command was cancelled, so it never gets an answer. */
+  /** The stored answers by transactionId. Null: the command was cancelled, so it never gets an answer. */
   const answers = new Map<number, Answer | null>();
   /** The issuedAt of each known transactionId. */
   const issued = new Map<number, string>();
@@ -145,7 +151,8 @@ export function createDeviceModel({
     if (!operation.download) return operation.hindrance?.(state, parameters, peers);
     if (mishap?.kind === 'battery-low') return failure('INTERNAL', 'the battery is too low for an installation');
     if (mishap?.kind === 'storage-full') return failure('STORAGE_FULL', 'the storage is full of recordings');
-    // The old version stays until the new file is complete.
+    // The installed version keeps its storage until the new file is complete, so the new file needs free storage beside
+    // it.
     const free = freeStorage(state, equipment.storage);
     const size = parameters['size'] as number;
     return size > free ? failure('STORAGE_FULL', `${size} bytes are needed, ${free} are free`) : undefined;
@@ -188,7 +195,7 @@ export function createDeviceModel({
       }
       if (current.has(transactionId)) return { kind: 'underway' };
       const known = waiting.has(transactionId);
-      // The command keeps its place in the queue, with the latest parameters.
+      // A repeated command keeps its position in the queue, but gets the new parameters.
       waiting.set(transactionId, command);
       return known ? { kind: 'underway' } : { kind: 'accepted', ...(supersedes && { supersedes }) };
     },
@@ -200,7 +207,8 @@ export function createDeviceModel({
         if (taken.has(lane)) continue;
         const plan = plans.of(command);
         if (!plan) {
-          // The commands behind it in the queue keep waiting.
+          // The random decisions about this command are still to be made. Later commands in its queue keep waiting, so
+          // that the order stays.
           taken.add(lane);
           continue;
         }

@@ -28,9 +28,9 @@ export interface Device extends AsyncDisposable {
   rememberActivation(activation: NonNullable<DeviceState['activation']>): void;
   /** Reports the battery, if it has changed. */
   reportChanges(): void;
-  /** One of the paired Bluetooth peers comes or goes. */
+  /** Lets one of the paired Bluetooth devices come into reach or leave it. */
   movePeer(): void;
-  /** Its SOS button is pressed. */
+  /** Presses the SOS button of the device. */
   pressButton(): void;
   /** Begins a call; returns its callId, or undefined during another call or without an activation. */
   call(plan: CallPlan): string | undefined;
@@ -56,9 +56,9 @@ export interface DeviceOptions {
   /** Decides latencies, failures, repetitions and pauses before reconnecting. */
   seed?: number;
   behaviour?: Partial<Behaviour>;
-  /** The random decisions about its faults. */
+  /** Takes the random decisions about faults; without it the device has no faults. */
   chances?: Chances;
-  /** The identity of its commands that is the same in every run. */
+  /** Finds the action that caused a command, by which random decisions are the same in every run. */
   keyOf?: KeyOf | undefined;
   /** The current phase. */
   phase?: (() => string) | undefined;
@@ -72,11 +72,11 @@ export interface DeviceOptions {
   connectAttempts?: number;
   /** Awaited before each attempt to connect, to bound a storm; the returned function is called after the attempt. */
   gate?: () => Promise<() => void>;
-  /** Stores its memory over restarts. */
+  /** Stores the state and the answers of the device over restarts of the simulator. */
   journal?: Journal;
-  /** Its state before the first command, if the journal has none. */
+  /** The state of the device before its first command, if the journal has none. */
   equipment?: Partial<Equipment>;
-  /** Reports its whole status at each connection, not only the changes. */
+  /** Whether the device reports all fields of its status at each connection, or only the changed ones. */
   reportStatus?: boolean;
   /** The folder for files while they are downloaded; by default a temporary folder of its own. */
   downloads?: DownloadFolder;

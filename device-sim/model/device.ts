@@ -55,7 +55,7 @@ class SimulatedDevice implements Device {
   #wanderings: Random | undefined;
   #bluetooth: Bluetooth;
   #batteryIsLow = false;
-  /** Milliseconds for which the device will be off, once its connection has ended. */
+  /** Milliseconds for which the device stays switched off once its connection has ended; undefined while it is on. */
   #off: number | undefined;
   /** Stopped executions that are still removing their files. */
   #leaving: Promise<unknown>[] = [];
@@ -218,7 +218,7 @@ class SimulatedDevice implements Device {
 
   #tellWatchers<Name extends keyof DeviceEvents>(name: Name, what: DeviceEvents[Name]): void {
     this.#options.watch?.(this, name, what);
-    // The types of an EventEmitter do not see that these belong together.
+    // The cast is needed because the types of an EventEmitter do not know that `name` and `what` belong together.
     (this.#events as EventEmitter | undefined)?.emit(name, ...what);
   }
 
@@ -299,7 +299,7 @@ class SimulatedDevice implements Device {
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  /** Switches off without DISCONNECT. A command in progress begins again when the service repeats it. */
+  /** Switches the device off without DISCONNECT. The service repeats a command in progress, which then begins again. */
   #powerOff(milliseconds: number, forgets: 'unfinished' | 'everything'): void {
     this.#leaving.push(this.#executor?.stop() ?? Promise.resolve());
     this.#executor = undefined;
@@ -338,14 +338,14 @@ class SimulatedDevice implements Device {
     if (!repeated) {
       const issuedAt = this.#model.issuedAt(answer.transactionId);
       this.#options.journal?.record({ answer, issuedAt }, this.#model.state);
-      // Reports the status before the answer: whoever learns of the installation and reads the status must see it.
+      // Before the answer, because a customer who gets the result may read the status at once, and must see its effect.
       this.#status.changes();
     }
     this.#answering.say(answer, this.#plans.find(answer.transactionId), repeated);
     if (!repeated) this.#tellPeers();
   }
 
-  /** The plan of a command is decided now, which it waited for. */
+  /** Called when the random decisions about a command, which it waited for, were made. */
   #decided(transactionId: number): void {
     if (this.#plans.find(transactionId)?.fault?.kind !== 'answers-before-puback') this.#release(transactionId);
     this.#executor?.work();
@@ -388,7 +388,7 @@ class SimulatedDevice implements Device {
     const reaction = this.#theExecutor().receive(command);
     const overrun = this.#conformance.overrun(reaction === 'repeat');
     if (overrun !== undefined) this.#tellWatchers('overrun', [overrun]);
-    // A device that is off acknowledges nothing.
+    // A device that is switched off acknowledges nothing.
     if (this.#off !== undefined) return 'hold';
     if (!mayHold) return undefined;
     const plan = this.#plans.find(transactionId);

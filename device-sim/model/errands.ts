@@ -27,7 +27,7 @@ interface ErrandsParts {
   isLate: ((key: string) => boolean) | undefined;
   tellWatchers: <Name extends keyof DeviceEvents>(name: Name, what: DeviceEvents[Name]) => void;
   onSettled: () => void;
-  /** Whether the device is activated: without an application nobody receives its events. */
+  /** Whether the device is activated. Otherwise it sends no events, because no application would receive them. */
   isActivated: () => boolean;
 }
 
@@ -75,7 +75,7 @@ export class Errands {
 
   makeFetcher(): Fetcher {
     const { deviceId, downloads, seed, timers } = this.#parts;
-    // A folder of its own is removed with the device.
+    // Without a given folder the device makes a folder for its downloads, and removes it at its end.
     if (!downloads) this.#folder ??= createDownloadFolder();
     return createFetcher({
       deviceId,
@@ -87,7 +87,7 @@ export class Errands {
     });
   }
 
-  /** Forgets everything, as after a restart. Resolves when nothing of the work in progress is left. */
+  /** Forgets calls, uploads, requests and events, as a restart does. Resolves when the work in progress has ended. */
   async forget(): Promise<void> {
     const calls = this.#calls;
     this.#calls = undefined;
@@ -100,7 +100,7 @@ export class Errands {
     await this.#calls?.stop();
   }
 
-  /** Resolves when no download is left. */
+  /** Removes the folder for downloads that the device has made. */
   async clear(): Promise<void> {
     await this.#folder?.[Symbol.asyncDispose]();
   }

@@ -6,14 +6,14 @@ import type { Behaviour } from './behaviour.ts';
 import type { DeviceModel, Execution, Reaction } from './device-model.ts';
 import { createRunningDownloads, type RunningDownloads } from './running-downloads.ts';
 
-/** Carries out commands, with the time that each needs. */
+/** Carries out the commands of a device, and takes the time that each needs. */
 export interface Executor {
-  /** Unfinished commands, and cancelled downloads that have not removed their files. */
+  /** The number of unfinished commands, and of cancelled downloads that have not removed their files yet. */
   outstanding(): number;
   receive(command: Command): Reaction['kind'];
-  /** Something about a waiting command is decided: continues, if possible. */
+  /** Begins waiting commands, if possible. Called when the random decisions about one of them were made. */
   work(): void;
-  /** Ends everything without an answer; resolves when nothing of it is left. */
+  /** Stops all commands without an answer; resolves when none is in progress any more. */
   stop(): Promise<void>;
 }
 
@@ -36,11 +36,13 @@ export function createExecutor({
   timers: Timers;
   /** Called with the reaction to a command, before it is carried out. */
   onReaction: (command: Command, reaction: Reaction['kind']) => void;
-  /** Returns whether the command is carried out; if not, this executor has been stopped. */
+  /**
+   * Called before a command is carried out. False: the device has switched off instead and has stopped this executor.
+   */
   onBegin: (execution: Execution) => boolean;
   onProgress: (transactionId: number, percent: number) => void;
   onPassage: (passage: Passage) => void;
-  /** `repeated`: the answer is of an earlier execution. */
+  /** Called with each answer; `repeated`: it answers a repetition of a command that was carried out before. */
   onAnswer: (answer: Answer, repeated: boolean) => void;
   /** Called when a command or download has ended, with or without an answer. */
   onSettled: () => void;

@@ -21,7 +21,7 @@ export function isAtLeast(version: string, wanted: string): boolean {
 
 type Versions = Pick<DeviceState, 'firmwareVersion' | 'managementClientVersion'>;
 
-/** Whether a device sends the PUBACK of such a command and then ignores it. */
+/** Whether a device is too old for an operation: it sends the PUBACK of such a command, and never answers it. */
 export const isTooOldFor = (operation: string, { firmwareVersion, managementClientVersion }: Versions): boolean =>
   BLUETOOTH_OPERATIONS.has(operation) &&
   !(

@@ -9,10 +9,13 @@ import type { Plan } from './plans.ts';
 const DAY = 86_400_000;
 /** The speed of a slow reader. */
 const BYTES_PER_SECOND = 200;
-/** A twin that the service does not disconnect leaves after so many milliseconds. */
+/**
+ * A twin is a second connection with the same client id. If the service does not disconnect it, it ends after so many
+ * milliseconds.
+ */
 const TWIN_STAYS = 5000;
 
-/** Faults that the plan of a command, or the sending of its answer, plays completely: here they are only reported. */
+/** Faults that other files carry out: `plans.ts` and `answering.ts`. This file only reports that they happen. */
 const PLANNED: readonly FaultKind[] = [
   'fails',
   'never-answers',
@@ -25,17 +28,17 @@ const PLANNED: readonly FaultKind[] = [
   'storage-full',
 ];
 
-/** The faults of a device besides its answers: connection, power, clock, files. */
+/** Plays the faults of a device that concern its connection, power, clock and files, not its answers. */
 export interface Mishaps {
-  /** Connects, perhaps with a fault. */
+  /** Connects the device, perhaps with a fault of the connection. */
   open(): Promise<void>;
-  /** A command is about to be carried out; false if the device switches off instead. */
+  /** Called when a command is about to be carried out. False: a fault switches the device off instead. */
   begins(execution: Execution): boolean;
   /** A download has reached a percentage. */
   progress(transactionId: number, percent: number): void;
-  /** Milliseconds by which the clock is wrong at the next event. */
+  /** Milliseconds by which the clock of the device is wrong at the next event. */
   wrongBy(): number;
-  /** Whether the upload URL is used too late. */
+  /** Whether the device uses the URL of an upload only after it has expired. */
   isLate(key: string): boolean;
   stop(): void;
 }
@@ -80,7 +83,7 @@ export function createMishaps({
     return fault;
   }
 
-  /** Runs a task later, if the connection is still the same. */
+  /** Runs a task after a pause, unless the device has lost its connection meanwhile. */
   function later(milliseconds: number, task: () => void): void {
     const mine = connections;
     timers.after(milliseconds, () => {
@@ -123,7 +126,7 @@ export function createMishaps({
 
   function play(plan: Plan, fault: Fault): boolean {
     const { kind, delay } = fault;
-    // Only once: the repeated command is carried out.
+    // The fault happens once: when the service repeats the command, the device carries it out.
     plan.fault = undefined;
     onPlayed(fault, plan.occasion);
     if (kind === 'half-open') {

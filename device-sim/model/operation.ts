@@ -8,7 +8,10 @@ export type Parameters = Readonly<Record<string, unknown>>;
 
 /** One command that a device knows. To add one, add a row to `operations.ts`. */
 export interface Operation {
-  /** A sentence about a fault in the parameters: the command then fails with INVALID_PARAMETERS. */
+  /**
+   * Checks the parameters. A returned string says what is wrong with them: the command then fails with
+   * INVALID_PARAMETERS.
+   */
   readonly fault: (parameters: Parameters) => string | undefined;
   /** The reason why the command cannot be carried out now, although its parameters are good. */
   readonly hindrance?: (state: DeviceState, parameters: Parameters, peers: readonly Peer[]) => Failure | undefined;

@@ -5,26 +5,27 @@ import type { Command } from '../mqtt/messages.ts';
 import type { Behaviour } from './behaviour.ts';
 import { operations } from './operations.ts';
 
-/** The plan for one command. */
+/** The random decisions about one command: how long it takes, whether it fails, and which fault happens. */
 export interface Plan {
   readonly occasion: Occasion;
-  /** Milliseconds. */
+  /** Milliseconds from the beginning of the command to its answer. */
   readonly latency: number;
   readonly fails: boolean;
   readonly twice: boolean;
-  /** The fault of the command, or of its file; undefined after it was played. */
+  /** The fault of the command, and the fault of its download. Undefined if there is none, or after it was played. */
   fault: Fault | undefined;
   download: Fault | undefined;
 }
 
-/** The identity of a command that is the same in every run: the number of the action that caused it. */
+/** The identity of a command, which is the same in every run with one seed: the number of the action that caused it. */
 export interface CommandKey {
   readonly number: number;
   readonly phase: string;
 }
 
 /**
- * The key of a transaction of a device. A promise while its request has no answer; undefined if no action caused it.
+ * Finds the identity of a command by its transactionId. A promise while the request that caused the command has no
+ * answer; undefined if no action caused it.
  */
 export type KeyOf = (
   deviceId: string,
@@ -32,9 +33,11 @@ export type KeyOf = (
 ) => CommandKey | undefined | Promise<CommandKey | undefined>;
 
 export interface Plans {
-  /** The plan of a command. Undefined: it is not decided yet; `onDecided` is called when it is. */
+  /**
+   * The plan of a command. Undefined while its identity is unknown; `onDecided` is then called when the plan is made.
+   */
   of(command: Command): Plan | undefined;
-  /** The plan of a command that has arrived. */
+  /** The plan of a command that has arrived, if it is made. */
   find(transactionId: number): Plan | undefined;
 }
 
@@ -65,10 +68,10 @@ export function createPlans({
   onDecided?: (transactionId: number) => void;
 }): Plans {
   let plans: Map<number, Plan | null> | undefined;
-  /** The number of commands without a key, for each operation. */
+  /** The number of commands of each operation that no action caused. It takes the place of their identity. */
   let counts: Map<string, number> | undefined;
 
-  /** A device without randomness needs no key to decide. */
+  /** True for a device without random behaviour: all its commands have the same plan, whatever their identity. */
   const isSettled =
     !chances.mayBefall('command') &&
     !chances.mayBefall('download') &&

@@ -5,19 +5,19 @@ import type { Command, Failure } from '../mqtt/messages.ts';
 import { pause, type Timers } from '../timers.ts';
 import type { Execution } from './device-model.ts';
 
-/** Progress is reported in steps of so many percent. */
+/** Progress is reported whenever it has grown by this many percent. */
 const STEP = 10;
 
 /** The downloads of a device: one in progress, and cancelled ones that are still removing their files. */
 export interface RunningDownloads {
   begin(execution: Execution): void;
-  /** The same command arrived again, with a newer URL. */
+  /** A command in progress has arrived again, with a newer URL for its download. */
   renew(command: Command): void;
-  /** Stops the download in progress (only that of the transaction, if one is given). */
+  /** Stops the download in progress; with a transactionId only if it is the download of that transaction. */
   cancel(transactionId?: number): void;
   /** The number of cancelled downloads that are still removing their files. */
   clearing(): number;
-  /** Resolves when all of these have ended. */
+  /** Resolves when the cancelled downloads have removed their files. */
   cleared(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import type { DownloadedFile } from '../files/fetcher.ts';
 import type { Failure } from '../mqtt/messages.ts';
 import type { DeviceState } from './device-state.ts';
 
-/** The outcome of an operation. A failed one may have had effects. */
+/** The result of an operation on a device, or its failure. Even a failed operation may have changed the device. */
 export type Outcome = { readonly result: Readonly<Record<string, unknown>> } | { readonly error: Failure };
 
 export function freeStorage({ software }: Readonly<DeviceState>, total: number): number {

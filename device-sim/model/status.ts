@@ -34,7 +34,7 @@ export interface StatusReport {
   whole(): void;
   /** Reports the fields that have changed since the last report; while offline, at the next connection. */
   changes(): void;
-  /** Whether a report waits for a connection. */
+  /** Whether changes are still to be reported, at the next connection. */
   readonly due: boolean;
 }
 
@@ -48,7 +48,7 @@ export function createStatusReport({
   publish: (payload: string) => void;
 }): StatusReport {
   const fields = (): [string, string][] => Object.entries(read()).map(([name, value]) => [name, JSON.stringify(value)]);
-  /** The last reported value of each field. */
+  /** By field: the JSON of the value that was last reported. */
   const told = new Map(fields());
   let due = false;
 

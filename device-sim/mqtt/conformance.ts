@@ -1,21 +1,30 @@
 import { remember } from '../bounded-map.ts';
 import type { Command } from './messages.ts';
 
-/** The most commands without a PUBACK or an answer (contract, section 2; docs/reference.md). */
+/** The most commands that a device may have without their PUBACK or answer (contract, section 2; docs/reference.md). */
 const WINDOW = 16;
 
-/** Checks the service's messages against the promises of the contract (section 2). */
+/** Checks the commands that a device receives against the promises of the contract (section 2). */
 export interface Conformance {
-  /** The connection ended: on the next one every unfinished command comes again, from the lowest transactionId on. */
+  /**
+   * To be called when the connection has ended. On the next one the service repeats every unfinished command, so the
+   * order begins anew at the lowest transactionId.
+   */
   disconnected(): void;
   /**
-   * A sentence about the fault in this delivery, if there is one. `dup`: MQTT itself repeats the message
-   * [MQTT-3.3.1-1].
+   * Checks a delivered command; returns a sentence about the breach, if there is one. `dup`: MQTT itself repeats the
+   * message [MQTT-3.3.1-1].
    */
   fault(command: Command, dup: boolean): string | undefined;
-  /** The following commands came before the service could get a PUBACK for one of them. */
+  /**
+   * To be called before the commands that arrived in one piece. The service sent all of them before it could get a
+   * PUBACK for one of them, so only they count for the limit.
+   */
   batch(): void;
-  /** A command came; the number of commands without a PUBACK or an answer, if there are too many. */
+  /**
+   * Counts a command that arrived. Returns the number of commands without a PUBACK or an answer if the contract does
+   * not allow so many. `isAnswered`: the device has answered this command before.
+   */
   overrun(isAnswered: boolean): number | undefined;
 }
 
@@ -29,26 +38,29 @@ export function createConformance({ memory }: { memory: number }): Conformance {
       highest = 0;
     },
     fault({ transactionId, operation, issuedAt, attempt }, dup) {
-      // A cancel has the transactionId of the command that it cancels, so neither rule applies to it.
+      // A cancel has the transactionId of the command that it cancels, so the order and the attempt are not checked. A
+      // message that MQTT repeats is not checked either.
       if (operation === 'cancel' || dup) return undefined;
       const known = attempts.get(transactionId);
-      // A known number with another issuedAt is another command, of a service that has lost the former one.
+      // A known transactionId with another issuedAt is another command: the service has lost its data, and gives out
+      // the number again.
       const isSame = known?.issuedAt === issuedAt;
       const before = known && isSame ? known.attempt : 0;
       remember(attempts, transactionId, { attempt, issuedAt }, memory);
       if (known && !isSame && attempt > 1)
-        return `command ${transactionId} came again, issued at ${issuedAt} and not at ${known.issuedAt}`;
-      if (transactionId < highest) return `command ${transactionId} came after ${highest}`;
+        return `command ${transactionId} came again with issuedAt ${issuedAt} instead of ${known.issuedAt}`;
+      if (transactionId < highest) return `command ${transactionId} came after command ${highest}`;
       highest = transactionId;
       return attempt > before
         ? undefined
-        : `command ${transactionId} came again with attempt ${attempt} after ${before}`;
+        : `command ${transactionId} came again with attempt ${attempt}, after attempt ${before}`;
     },
     batch() {
       unconfirmed = 0;
     },
     overrun(isAnswered) {
-      // An answer frees its place in the window as a PUBACK does, and may have been on its way.
+      // A command that is already answered does not count, because the service may have got that answer before it sent
+      // the others.
       if (!isAnswered) unconfirmed += 1;
       return unconfirmed > WINDOW ? unconfirmed : undefined;
     },

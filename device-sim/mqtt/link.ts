@@ -32,7 +32,8 @@ export interface Link {
   /** Publishes with QoS 1 to `devices/{deviceId}/{topic}`; only while online. `done` is called after the PUBACK. */
   publish(topic: string, payload: string | Buffer, done: () => void): void;
   /**
-   * Sends the PUBACK of a message for which `onMessage` returned `hold`; does nothing after its connection has ended.
+   * Sends the PUBACK of a message for which `onMessage` returned `hold`. Does nothing after the connection of the
+   * message has ended.
    */
   release(messageId: number): void;
   /**
@@ -41,9 +42,9 @@ export interface Link {
    * even after the device has given it up.
    */
   freeze(): void;
-  /** Reads at most so many bytes a second until it is null, also on later connections. */
+  /** Limits how many bytes a second the device reads, also on later connections; null ends the limit. */
   readSlowly(bytesPerSecond: number | null): void;
-  /** The device has lost its memory, so it sends no unacknowledged message again. */
+  /** Drops all unacknowledged messages, as a device does that has lost its memory. */
   forget(): void;
 }
 
@@ -67,11 +68,15 @@ export interface LinkOptions {
   timers: Timers;
   onOnline: (sessionPresent: boolean) => void;
   /**
-   * Messages that are published during this call go out after the PUBACK, unless it is held. `payload` is valid until
-   * the call returns.
+   * Called with each message of the service. `hold`: the PUBACK is not sent until `release`. Messages that are
+   * published during this call leave after the PUBACK, unless it is held back. `payload` is valid until the call
+   * returns.
    */
   onMessage: (topic: Inbound, payload: Uint8Array, dup: boolean, messageId: number) => 'hold' | undefined;
-  /** The following messages were sent before the service could get a PUBACK for one of them. */
+  /**
+   * Called before the messages that arrived in one piece: the service sent all of them before it could get a PUBACK for
+   * one of them.
+   */
   onBatch: () => void;
   /** A message arrived on a topic of another device. */
   onForeign: (topic: string) => void;

@@ -1,7 +1,10 @@
 import { type LookupAddress, type LookupOptions, lookup as lookUp } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** An address is kept for so long: a connecting fleet asks once, and a service that moves is found soon. */
+/**
+ * How long an address is used again without another lookup: long enough for a whole fleet to connect, short enough to
+ * find a service that has moved.
+ */
 const MEMORY_MILLISECONDS = 5000;
 
 type Failure = NodeJS.ErrnoException | null;
@@ -10,7 +13,7 @@ type Resolve = (hostname: string, options: LookupOptions & { all: true }, told: 
 
 interface Question {
   readonly until: number;
-  /** Present when the lookup is answered. */
+  /** The addresses of the host; undefined until the lookup is answered. */
   addresses: LookupAddress[] | undefined;
   readonly waiting: Told[];
 }

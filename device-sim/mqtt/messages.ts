@@ -24,7 +24,7 @@ export interface Failure {
 
 /** An event, which the device publishes on `devices/{deviceId}/events`. */
 export interface DeviceEvent {
-  /** The same in every repetition. */
+  /** The id of the event. It is the same in every repetition, so that the service recognises it. */
   readonly eventId: string;
   readonly type: string;
   readonly occurredAt: string;
@@ -58,7 +58,7 @@ function parseRecord(payload: Uint8Array): Record<string, unknown> | string {
   }
 }
 
-/** The command in a payload, or a sentence about the fault in it. */
+/** Reads a command. A returned string says what is wrong with the payload. */
 export function parseCommand(payload: Uint8Array): Command | string {
   const value = parseRecord(payload);
   if (typeof value === 'string') return value;
@@ -72,7 +72,7 @@ export function parseCommand(payload: Uint8Array): Command | string {
   return { transactionId: transactionId as number, operation, parameters, issuedAt, attempt: attempt as number };
 }
 
-/** The report in a payload of the errors topic, or a sentence about the fault in it. */
+/** Reads a message of the topic `errors`. A returned string says what is wrong with the payload. */
 export function parseComplaint(payload: Uint8Array): Complaint | string {
   const value = parseRecord(payload);
   if (typeof value === 'string') return value;
@@ -81,7 +81,7 @@ export function parseComplaint(payload: Uint8Array): Complaint | string {
   return { topic, reason, details, ...(typeof eventId === 'string' && { eventId }) };
 }
 
-/** The response in a payload of the responses topic, or a sentence about the fault in it. */
+/** Reads a message of the topic `responses`. A returned string says what is wrong with the payload. */
 export function parseResponse(payload: Uint8Array): Response | string {
   const value = parseRecord(payload);
   if (typeof value === 'string') return value;

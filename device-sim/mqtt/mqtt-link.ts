@@ -10,15 +10,15 @@ const FAREWELL_MILLISECONDS = 2000;
 const OPENING_MILLISECONDS = 30_000;
 const KEEPALIVE_SECONDS = 60;
 /**
- * Between two pings: well below the keep-alive in CONNECT [MQTT-3.1.2-23]. If nothing arrives between two pings, the
- * connection is dead.
+ * Milliseconds between two pings: well below the keep-alive in CONNECT [MQTT-3.1.2-23]. If nothing arrives between two
+ * pings, the connection is dead.
  */
 const PING_MILLISECONDS = KEEPALIVE_SECONDS * 750;
 
 /** `opening`: until CONNACK; `subscribing`: until SUBACK; `leaving`: nothing may follow a DISCONNECT [MQTT-3.14.4-2]. */
 type State = 'closed' | 'opening' | 'subscribing' | 'online' | 'leaving';
 
-/** A class, because there is one for each of many thousand devices. */
+/** A class and not closures, because many thousand devices have one each and so share the methods. */
 class MqttLink implements Link, WireEnd {
   readonly #options: LinkOptions;
   readonly #connect: (end: WireEnd) => Wire;
@@ -29,17 +29,17 @@ class MqttLink implements Link, WireEnd {
   #wire: Wire | undefined;
   #rest: Rest;
   #frozen = false;
-  /** The socket is full, so published messages wait here. */
+  /** The buffer of the socket is full, so further messages wait in the outbox. */
   #full = false;
-  /** Messages are being handled; messages that they cause go out afterwards. */
+  /** True while received messages are handled: messages that are published meanwhile are sent afterwards. */
   #reading = false;
   #needsSubscription = false;
   #subscription = { messageId: 0, sessionPresent: false };
-  /** Whether nothing has arrived since the last ping. */
+  /** True from a ping until anything arrives. If it is still true at the next ping, the connection is dead. */
   #pinged = false;
   /** Messages of this connection whose PUBACK waits for `release`. */
   #held: Set<number> | undefined;
-  /** The timer of the opening, then of the next ping. */
+  /** Cancels the timer: while the connection opens, that of its time limit; then that of the next ping. */
   #cancelTimer: (() => void) | undefined;
   #cancelReading: (() => void) | undefined;
   #slowness: number | null = null;
@@ -206,13 +206,13 @@ class MqttLink implements Link, WireEnd {
       return;
     }
     this.#end(undefined);
-    // The socket now only waits for its end, and that must not keep the process alive.
+    // Nothing is read from the socket any more, and it must not keep the process alive while it waits for its end.
     wire?.unref?.();
     wire?.resume();
   }
 
   #ping(): void {
-    // A slow reader does not know whether something was sent, so it does not judge.
+    // A device that reads slowly may not have read an answer that the service did send, so silence proves nothing.
     if (this.#pinged && this.#slowness === null) {
       this.#fail(new Error('the service sent nothing for too long'));
       return;
@@ -250,7 +250,7 @@ class MqttLink implements Link, WireEnd {
   }
 
   #heard(packet: Packet): void {
-    // A message after DISCONNECT comes again on the next connection.
+    // A device that has sent DISCONNECT ignores further messages; the service sends them again on the next connection.
     if (this.#state === 'leaving') return;
     if (this.#state === 'opening') {
       // CONNACK must be the first packet [MQTT-3.2.0-1].

@@ -10,7 +10,7 @@ const MOST_IDS = 65_535;
 
 /**
  * The outgoing messages of a device, in their order: sent and unacknowledged ones by packet id, then those that wait
- * for room. A class, because there is one for each of many thousand devices.
+ * for room. A class and not closures, because many thousand devices have one each and so share the methods.
  */
 export class Outbox {
   #sent = new Map<number, Outgoing>();

@@ -37,7 +37,7 @@ export function createOutgoingEvents({
   onAcknowledged: (event: DeviceEvent) => void;
   onLost: (event: DeviceEvent) => void;
 }): OutgoingEvents {
-  /** The order of a Set is the order in which they happened. */
+  /** The events that wait to be sent, in the order in which they happened: a Set keeps the order of additions. */
   const waiting = new Set<DeviceEvent>();
   const sent = new Set<DeviceEvent>();
 

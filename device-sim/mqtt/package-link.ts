@@ -11,13 +11,13 @@ interface Outgoing {
   readonly done: () => void;
 }
 
-/** Faults that need the socket or the PUBACKs, which the package does not give access to. */
+/** Faults that cannot be played with the `mqtt` package, because it gives no access to its socket or its PUBACKs. */
 export const NOT_WITH_PACKAGE: readonly string[] = ['half-open', 'slow-reader', 'answers-before-puback'];
 
 /**
- * MQTT 3.1.1 by the `mqtt` package, which has other authors: a mistake that the broker and the simulator's own client
- * have in common becomes visible with it. Each connection uses one client of the package; unacknowledged messages are
- * published again on the next one.
+ * A connection made with the `mqtt` package, for MQTT 3.1.1. The package has other authors, so a mistake that the
+ * broker and the simulator's own client have in common becomes visible with it. Each connection uses a new client of
+ * the package; unacknowledged messages are published again on the next one.
  */
 export function createPackageLink(options: LinkOptions): Link {
   const { url, deviceId, clean, timers } = options;
@@ -26,7 +26,7 @@ export function createPackageLink(options: LinkOptions): Link {
   let state: 'closed' | 'opening' | 'online' | 'leaving' = 'closed';
   let opening: PromiseWithResolvers<void> | undefined;
   let needsSubscription = false;
-  /** A message is being handled; messages that it causes go out after its PUBACK. */
+  /** True while a message is handled: messages that are published meanwhile are sent after its PUBACK. */
   let reading = false;
   const unsent: Outgoing[] = [];
   const sent = new Set<Outgoing>();
@@ -79,7 +79,7 @@ export function createPackageLink(options: LinkOptions): Link {
     mine.end(true);
   }
 
-  /** Calling `acknowledge` sends the PUBACK. */
+  /** Handles a message of the service. Calling `acknowledge` sends its PUBACK. */
   function receive(
     { topic, payload, dup, messageId }: { topic: string; payload: string | Buffer; dup?: boolean; messageId?: number },
     acknowledge: () => void,
@@ -88,11 +88,12 @@ export function createPackageLink(options: LinkOptions): Link {
     const name = LISTENING.find((one) => topic === prefix + one);
     if (!name) options.onForeign(topic);
     reading = true;
-    // The package sends its PUBACKs itself, so batches cannot be seen.
+    // It cannot be seen here which messages arrived in one piece, so each counts as a piece of its own.
     options.onBatch();
     const answer = name && options.onMessage(name, Buffer.from(payload), dup === true, messageId ?? 0);
     reading = false;
-    // A device that holds a PUBACK here is off: its connection ends, and the service sends the message again.
+    // `hold` is only returned here when the device is switched off: its connection ends without the PUBACK, and the
+    // service sends the message again.
     if (answer !== 'hold') acknowledge();
     flush();
   }

@@ -3,8 +3,7 @@ import mqttPacket, { type Packet } from 'mqtt-packet';
 /** Larger than any message of the service: a longer packet is a fault. */
 const LARGEST_PACKET = 1024 * 1024;
 
-// Otherwise the library makes a buffer for each number up to 65,535 when it writes its first packet: 13 MB that are
-// never needed.
+// Switches off a cache of the library: a buffer for each number up to 65,535, 13 MB that are never needed here.
 mqttPacket.writeToStream.cacheNumbers = false;
 
 // One parser for all connections. It only gets whole packets, so it keeps nothing between two of them.

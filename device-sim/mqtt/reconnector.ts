@@ -6,11 +6,11 @@ import { isRefusal } from './link.ts';
 /** Keeps a device connected for as long as it should be online. */
 export interface Reconnector {
   connect(): Promise<void>;
-  /** The device should be offline from now on; a pause or an attempt in progress is the last one. */
+  /** The device should be offline from now on: a pause ends, and an attempt in progress is not repeated. */
   stop(): void;
   /**
-   * The connection is gone. If the device should be online, it reconnects after a pause, or after so many milliseconds.
-   * Returns whether the end was expected.
+   * To be called when the connection has ended. A device that should be online reconnects: after `after` milliseconds,
+   * if given, else after a random pause. Returns whether the device should be offline, so that the end was expected.
    */
   lost(after?: number): boolean;
 }
@@ -33,10 +33,13 @@ export function createReconnector({
   timers: Timers;
   onRefused: (error: Error) => void;
 }): Reconnector {
-  /** Counts the calls of start and stop: a loop of an older number ends itself. */
+  /**
+   * The number of calls of `connect` and `stop`. A loop of attempts ends when another call has come after the one that
+   * began it.
+   */
   let will = 0;
   let wanted = false;
-  /** While a loop runs, it handles a lost connection itself. */
+  /** True while a loop of attempts runs: it also handles the end of a connection, so `lost` begins no second loop. */
   let trying = false;
   let endPause: (() => void) | undefined;
 
@@ -50,7 +53,7 @@ export function createReconnector({
     });
   }
 
-  /** `first`: milliseconds before the first attempt. */
+  /** Tries to connect, at most `limit` times. `first`: milliseconds before the first attempt. */
   async function attempt(limit: number, bounds: Range, first: number | undefined): Promise<void> {
     const mine = will;
     trying = true;

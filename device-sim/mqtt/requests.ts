@@ -8,11 +8,11 @@ export type Reply = Response['answer'] | 'timeout';
 /** Sends requests over MQTT: `requests` and `responses` of the contract, section 2. */
 export interface Requests {
   /**
-   * Sends a request. While offline it waits for the next connection, and `wait` milliseconds count from there. Rejects
-   * when `signal` is aborted.
+   * Sends a request; resolves to its answer, or to `timeout` after `wait` milliseconds. While the device is offline the
+   * request waits, and the time counts from the next connection. Rejects when `signal` is aborted.
    */
   ask(type: string, data: object, signal: AbortSignal): Promise<Reply>;
-  /** Takes a response. It is dropped if its request is not waited for. */
+  /** Takes an answer of the service. It is dropped if no request waits for it. */
   receive(response: Response): void;
   /** Sends the requests that waited for a connection. */
   online(): void;

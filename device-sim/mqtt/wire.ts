@@ -15,7 +15,7 @@ export interface WireEnd {
   onOpen(wire: Wire): void;
   /** `bytes` may be reused after this returns. */
   onBytes(wire: Wire, bytes: Buffer): void;
-  /** After a `write` returned false, there is room again. */
+  /** Called when the connection takes bytes again, after a `write` has returned false. */
   onDrain(wire: Wire): void;
   /** Called once, at the end. */
   onClose(wire: Wire, error: Error | undefined): void;

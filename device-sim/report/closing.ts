@@ -4,7 +4,7 @@ import { violationsIn } from './figure-names.ts';
 import type { Chapter, RunRecord, Verdict } from './record.ts';
 import { holdsOf, latencyOf, total } from './summary.ts';
 
-/** `VERSION_NAME_MISMATCH 12, STORAGE_FULL 3`, the most frequent first. */
+/** The counts as text, the highest first: `VERSION_NAME_MISMATCH 12, STORAGE_FULL 3`. */
 const listed = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .sort(([, a], [, b]) => b - a)
@@ -36,7 +36,7 @@ function fleetRows(whole: Chapter, { memory, own }: RunRecord): [string, string]
     rows.push(['Downloads', `${n('downloads')} ended (${show.bytes(of('downloadedBytes'))}); ${ways}`]);
   }
   if (of('uploads') + of('uploadFailures') + of('unwanted') > 0) {
-    const rest = `${n('uploadFailures')} given up, ${n('unwanted')} without a place at the customer`;
+    const rest = `${n('uploadFailures')} given up, ${n('unwanted')} got no upload URL`;
     rows.push(['Uploads', `${n('uploads')} arrived (${show.bytes(of('uploadedBytes'))}); ${rest}`]);
   }
   rows.push([
@@ -81,8 +81,9 @@ function customerRows(whole: Chapter): [string, string][] {
     ],
   ];
   if (toDevice && settled) {
-    const pair = ({ p50, p99 }: typeof toDevice): string => `${show.duration(p50)} (99 %: ${show.duration(p99)})`;
-    rows.push(['Latency', `to the device ${pair(toDevice)}, to the result ${pair(settled)}`]);
+    const pair = ({ p50, p99 }: typeof toDevice): string =>
+      `median ${show.duration(p50)}, 99 % within ${show.duration(p99)}`;
+    rows.push(['Latency', `from the call to the device: ${pair(toDevice)}; to the result: ${pair(settled)}`]);
   }
   if (figures.eventsTold > 0) {
     const rest = `${show.count(figures.eventsLost)} lost, ${show.count(figures.eventsDoubled)} doubled`;

@@ -7,7 +7,7 @@ import { type Chapter, type Latencies, type RunRecord, type Sample, WHOLE_RUN } 
 import { thinned } from './samples.ts';
 import { countScale, latencyScale, timeScale } from './scales.ts';
 
-/** A plot cannot show more samples than this apart. */
+/** The most samples in a plot; more could not be told apart. */
 const MOST_PLACES = 300;
 
 const bandsOf = (chapters: readonly Chapter[]): Band[] =>
@@ -78,7 +78,7 @@ const NAMES: Readonly<Record<Stage, { name: string; look: string }>> = {
   settled: { name: 'result', look: 'two' },
 };
 
-/** The share of durations up to each bucket: the points of a rising curve. */
+/** For each bucket, the percentage of durations that are not longer than its bound: the points of a rising curve. */
 function rising({ buckets, count, min }: HistogramData): { x: number; y: number }[] {
   let seen = 0;
   const points = buckets.map(([bucket, some]) => {

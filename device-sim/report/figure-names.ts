@@ -2,15 +2,15 @@ import type { Figures, Stage } from '../customer/figures.ts';
 import { percentile } from '../histogram.ts';
 import type { Chapter } from './record.ts';
 
-/** A number that a report has for each phase: its meaning, and the figure that 100 % of it refers to. */
+/** A figure that reports have for each phase. `about` explains it; `base` names the figure that counts as its 100 %. */
 interface Named {
   readonly about: string;
   readonly base?: string;
   readonly read: (chapter: Chapter) => number | undefined;
-  /** Only for the whole run, not for a phase. */
+  /** True for a figure that exists for the whole run only, not for a phase. */
   readonly whole?: true;
   readonly unit?: '/s' | 'bytes';
-  /** The percentage while the base is 0; without it the percentage cannot be measured then. */
+  /** The percentage when the base is 0. Without this the percentage then counts as not measured. */
   readonly ofNothing?: number;
 }
 
@@ -39,11 +39,19 @@ const fleet = (name: string, about: string, more: Partial<Named> = {}): [string,
 
 /** The figures that expectations can name. */
 export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
-  customer('lost', 'transactions and events that the service accepted and whose result never arrived', 'accepted'),
+  customer(
+    'lost',
+    'accepted transactions whose result never arrived, and accepted events whose webhook never arrived',
+    'accepted',
+  ),
   customer('doubled', 'results, commands or events that arrived twice', 'accepted'),
-  customer('late', 'results that arrived later than `lateAfter` after the answer of the device', 'accepted'),
+  customer(
+    'late',
+    'results that arrived more than `lateAfter` after the service had acknowledged the answer of the device',
+    'accepted',
+  ),
   customer('unordered', 'commands that arrived after a later command of the same device', 'accepted'),
-  customer('reused', 'transactionIds that two calls got', 'accepted'),
+  customer('reused', 'transactionIds that the service gave to two calls', 'accepted'),
   [
     'unaccounted',
     {
@@ -54,14 +62,14 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   ] as [string, Named],
   customer(
     'wrong',
-    'parameters, results, errors, events, records, statuses or answers with another content than their origin',
+    'differences between a message and the message that it was made from (see Content and pace), and wrong answers to probes',
   ),
   customer('forged', 'webhooks with a wrong signature'),
   customer('unasked', 'results of transactions that this run did not request'),
-  customer('requests', 'calls that should create a transaction'),
+  customer('requests', 'calls of the actions, without repetitions'),
   customer('accepted', 'calls that got a 201', 'requests'),
-  customer('errors', 'calls that got a 5xx, or no answer', 'requests'),
-  customer('postponed', 'waits of calls after a 429', 'requests'),
+  customer('errors', 'attempts of calls that got a 5xx or no answer; each repetition counts', 'requests'),
+  customer('postponed', 'how often a call waited because of a 429', 'requests'),
   [
     'refused',
     {
@@ -74,26 +82,30 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   customer('succeeded', 'transactions with the result `succeeded`', 'accepted'),
   customer('failed', 'transactions with the result `failed`; `failed(CODE)`: with one code', 'accepted'),
   customer('cancelled', 'transactions with the result `cancelled`', 'accepted'),
-  customer('unfinished', 'transactions whose device is offline or has not answered', 'accepted'),
+  customer(
+    'unfinished',
+    'transactions without a result that are not lost: the device is offline or has not answered, or the webhook comes later',
+    'accepted',
+  ),
   customer('resent', 'webhooks that arrived again with the same webhook-id'),
   customer('repeated', 'webhooks that arrived again although an earlier attempt was answered 2xx in time'),
   customer('hammering', 'attempts of webhooks that came earlier than the documented schedule allows'),
   customer('window', 'times at which a device had more than 16 commands without a PUBACK or an answer'),
-  customer('eventsTold', 'events of devices that the service accepted'),
+  customer('eventsTold', 'events of devices that the service acknowledged'),
   customer('eventsReceived', 'events that the customer received', 'eventsTold'),
   customer('eventsLost', 'events that the customer never received', 'eventsTold'),
   customer('eventsDoubled', 'events that the customer received twice', 'eventsTold'),
-  fleet('devices', 'devices'),
+  fleet('devices', 'devices of the run'),
   fleet('connected', 'devices that are connected at the end of the phase', { base: 'devices' }),
   fleet('activated', 'devices that are activated at the end of the phase', { base: 'devices' }),
   fleet('connections', 'connections that were made'),
   fleet('losses', 'connections that ended although the device wanted to keep them', { base: 'connections' }),
-  fleet('connectFailures', 'connection attempts that failed for good'),
+  fleet('connectFailures', 'connections that a device gave up after all its attempts'),
   fleet('commands', 'commands that devices received, with repetitions'),
   fleet('repetitions', 'commands that a device received again', { base: 'commands' }),
   fleet('downloads', 'downloads that ended, complete or not'),
   fleet('calls', 'calls that began'),
-  fleet('uploads', 'recordings and files that arrived'),
+  fleet('uploads', 'recordings and files that devices have uploaded'),
   fleet('uploadFailures', 'recordings and files whose upload was given up'),
   fleet('complaints', 'messages of devices that the service reported on `errors`'),
   [
@@ -145,7 +157,9 @@ export function numberOf(figure: FigureName, chapter: Chapter): number | undefin
   return FIGURES[name]?.read(chapter);
 }
 
-/** The figure in percent of its base; undefined where the base is 0 and the figure has no value for that. */
+/**
+ * The figure in percent of its base. Undefined if the base is 0, unless the figure states a percentage for that case.
+ */
 export function percentOf(figure: FigureName, chapter: Chapter): number | undefined {
   const base = figure.kind === 'count' ? FIGURES[figure.name]?.base : undefined;
   const whole = base === undefined ? undefined : FIGURES[base]?.read(chapter);

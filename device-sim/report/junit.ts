@@ -20,8 +20,8 @@ const notRunCase = (suite: string, reasons: readonly string[]): string =>
   `    <testcase classname="${xml(suite)}" name="it has taken place" time="0">\n      <error message="NOT RUN">${reasons.map(xml).join('\n')}</error>\n    </testcase>`;
 
 /**
- * A report as JUnit XML, which every CI can show: a test for each expectation, and one that is an error if the run did
- * not take place.
+ * Writes a report as JUnit XML, which every CI can show: one test for each expectation, and one test that has an error
+ * if the run did not take place.
  */
 export function junitReport({
   scenario,

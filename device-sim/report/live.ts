@@ -3,7 +3,7 @@ import * as show from '../show.ts';
 import type { Chapter, Latencies, Sample } from './record.ts';
 import { latencyOf } from './summary.ts';
 
-/** The present state of a run. */
+/** The present state of a run, for the display during it. */
 export interface Standing {
   readonly scenario: string;
   readonly milliseconds: number;
@@ -13,7 +13,7 @@ export interface Standing {
     readonly since: number;
     readonly duration: number | null;
   };
-  /** How often the phases are repeated. */
+  /** How often all phases are played. */
   readonly rounds: number;
   /** The figures of the whole run so far. */
   readonly whole: Chapter;
@@ -81,7 +81,7 @@ export function liveLines(standing: Standing): string[] {
   return [phaseLine(standing), ...countLines(standing), ...expected].map(plainText);
 }
 
-/** The same as one line, for a log. */
+/** The state of a run as one line, for a log. */
 export function liveLine(standing: Standing): string {
   const { whole, sample, phase, milliseconds, expectations } = standing;
   const { fleet, figures } = whole;

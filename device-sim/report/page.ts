@@ -62,7 +62,7 @@ function expectation({ text, phase, holds, shown, story }: Verdict): Html {
   return html`<li class="${holds ? 'good' : 'bad'}"><div class="expectation"><span class="mark" aria-label="${holds ? 'holds' : 'does not hold'}">${holds ? '✓' : '✕'}</span><span><code>${text}</code>${
     phase === null ? null : html`<span class="chip">${phase}</span>`
   }</span><span class="value">${shown}</span></div>${
-    story.length > 0 ? html`<div class="story"><p>The shortest story</p><ol>${lines}</ol></div>` : null
+    story.length > 0 ? html`<div class="story"><p>What happened on one device</p><ol>${lines}</ol></div>` : null
   }</li>`;
 }
 
@@ -123,8 +123,8 @@ ${expectations(record.verdicts)}
 ${curves.latency ? html`<div class="wide">${curves.latency}</div>` : null}
 ${curves.connected}
 ${whole.figures ? distribution(whole) : null}
-${bars({ title: 'Transactions by state', note: 'The states of all transactions that got a 201.', rows: outcomes(whole), shown: show.count })}
-${bars({ title: 'Results by code', note: 'The answers of calls and devices.', rows: calls(whole), shown: show.count })}
+${bars({ title: 'Transactions by state', note: 'How many of the transactions that got a 201 ended in which state.', rows: outcomes(whole), shown: show.count })}
+${bars({ title: 'Results by code', note: 'Results of transactions by error code, and calls that were refused.', rows: calls(whole), shown: show.count })}
 ${
   faults.length > 0
     ? html`<div class="wide">${bars({
@@ -139,7 +139,7 @@ ${
 ${phases(record.chapters)}
 <section><h2>Fleet and process</h2><dl class="card facts">${facts(record).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>
 ${troubles.length > 0 ? html`<section><h2>Troubles</h2><ul class="card troubles">${troubles.map((text) => html`<li>${text}</li>`)}</ul></section>` : null}
-<footer>Times count from the request: to the command on the device, to the acknowledged answer, and to the verified result at the customer. Rest the pointer on a plot to see its numbers.</footer>
+<footer>Times count from the customer’s request: until the device has the command, until the service has acknowledged the device’s answer, and until the customer has verified the result. Rest the pointer on a plot to see its numbers.</footer>
 </main>
 </body>
 </html>

@@ -18,8 +18,8 @@ export interface Band {
   readonly to: number;
 }
 
-// The drawing is stretched to the available width. Strokes and letters must not be stretched, so they are not part of
-// it.
+// Only lines are drawn inside this SVG, because it is stretched to the width of the page, and text would be stretched
+// with it.
 const WIDTH = 1000;
 const HEIGHT = 300;
 const px = (share: number): string => String(Number((share * WIDTH).toFixed(1)));

@@ -16,10 +16,16 @@ export interface RunRecord {
   readonly startedAt: string;
   readonly milliseconds: number;
   readonly service: { readonly api: string | null; readonly mqtt: string };
-  /** The part of a run that several processes share, from 1; null if this is the whole run. */
+  /**
+   * The part of the run that this process played, from 1, when several processes shared the run. Null: it played the
+   * whole run.
+   */
   readonly shard: { readonly index: number; readonly of: number } | null;
   readonly groups: readonly { readonly name: string; readonly devices: number }[];
-  /** The whole run first, then the phases in their order, each with all its rounds. */
+  /**
+   * The figures of the whole run, then those of each phase in order. A phase that is repeated has one entry for all its
+   * rounds.
+   */
   readonly chapters: readonly Chapter[];
   readonly samples: readonly Sample[];
   /** How often each fault was played. */
@@ -38,19 +44,22 @@ export interface RunRecord {
   readonly interrupted: boolean;
 }
 
-/** The name of the chapter that is the whole run. */
+/** The name of the entry in `chapters` that covers the whole run. */
 export const WHOLE_RUN = 'run';
 
 export interface Chapter {
   readonly name: string;
   readonly spans: readonly { readonly from: number; readonly to: number }[];
-  /** The figures of the customer; null without a customer. */
+  /** The figures that the customer has counted; null in a run without a customer. */
   readonly figures: Figures | null;
-  /** The counts of the fleet, by name. Some are the state at the end of the chapter. */
+  /**
+   * The counts of the fleet, by name: most are totals within the phase; some, such as `connected`, are the state at its
+   * end.
+   */
   readonly fleet: Readonly<Record<string, number>>;
 }
 
-/** The state once a second. Counts are since the start; latencies are of that second. */
+/** The state of a run at one second. Counts are totals since the start; latencies are those of that second alone. */
 export interface Sample {
   readonly at: number;
   readonly connected: number;
@@ -61,8 +70,8 @@ export interface Sample {
   readonly delivered: Latencies | null;
   readonly settledAfter: Latencies | null;
   /**
-   * Of the simulator in that second: the longest delay of its event loop, its share of a processor, and the longest
-   * delay of an action.
+   * About the simulator itself in that second: the longest delay of its event loop, the share of a processor that it
+   * used, and the longest delay with which it began a due action.
    */
   readonly loopDelay: number;
   readonly processor: number;
@@ -76,7 +85,7 @@ export interface Latencies {
 
 /** How slow the simulator itself was, in milliseconds. */
 export interface Own {
-  /** The total time in which it stood still, and in which its event loop was full. */
+  /** The total time in which the process stood still, and the total time in which its event loop was full. */
   readonly standstill: number;
   readonly full: number;
   /** The longest delay of its event loop, and the longest delay of an action after it was due. */
@@ -86,24 +95,24 @@ export interface Own {
 
 /** The memory of this process, in bytes. */
 export interface Memory {
-  /** Before the first device, when all devices were connected, and at the end. */
+  /** The bytes before the first device was made, when all devices were connected, and at the end. */
   readonly before: number;
   readonly connected: number;
   readonly end: number;
 }
 
-/** The verdict on an expectation. */
+/** Whether an expectation holds, with the measured value. */
 export interface Verdict {
   readonly text: string;
-  /** The phase of the expectation; null for the whole run. */
+  /** The phase that the expectation is about; null: the whole run. */
   readonly phase: string | null;
   readonly holds: boolean;
   /** False: the expectation does not hold, and the simulator was too slow to blame the service. */
   readonly measurable: boolean;
-  /** The value in the unit of the expectation; null if nothing was measured. */
+  /** The value in the unit of the expectation; null if there was nothing to measure. */
   readonly value: number | null;
-  /** The value for people. */
+  /** The value as reports show it, such as `1.53 s`. */
   readonly shown: string;
-  /** The shortest story of a device for which the expectation does not hold. */
+  /** If the expectation does not hold: the events of one device that show why, one in a line. */
   readonly story: readonly string[];
 }

@@ -1,12 +1,12 @@
 import * as show from '../show.ts';
 
-/** A place on an axis, 0 to 1, and its label. */
+/** A labelled position on an axis; 0 is its beginning, 1 its end. */
 export interface Tick {
   readonly at: number;
   readonly label: string;
 }
 
-/** An axis: maps a value to a place, from 0 (left, bottom) to 1. */
+/** An axis: maps a value to a position from 0 (left or bottom) to 1 (right or top). */
 export interface Scale {
   at(value: number): number;
   readonly ticks: readonly Tick[];

@@ -16,7 +16,7 @@ export const holdsOf = ({ verdicts }: RunRecord): { held: number; all: number } 
   all: verdicts.length,
 });
 
-/** The figures that must be right even in a run that did not take place as planned. */
+/** Figures that promises of the service are about. They are judged even in a run that did not take place as planned. */
 const PROMISES =
   /^(lost|doubled|unordered|forged|reused|unaccounted|wrong|repeated|hammering|window|violations|eventsLost|eventsDoubled)\b/;
 
@@ -34,7 +34,7 @@ interface Row {
   readonly look: string;
 }
 
-/** The states of all transactions that got a 201. */
+/** How many of the accepted transactions ended in which state. */
 export function outcomes({ figures }: Chapter): Row[] {
   if (!figures) return [];
   const rows: Row[] = [
@@ -47,7 +47,7 @@ export function outcomes({ figures }: Chapter): Row[] {
   return rows.filter(({ value, name }) => value > 0 || name === 'succeeded' || name === 'lost');
 }
 
-/** Results by error code, and calls by the status of their refusal. */
+/** How many transactions failed with each error code, and how many calls were refused with each status. */
 export function calls({ figures }: Chapter): Row[] {
   if (!figures) return [];
   const codes = Object.entries(figures.failures).sort(([, a], [, b]) => b - a);
@@ -81,7 +81,7 @@ export function facts(record: RunRecord): [string, string][] {
     rows.push(['Downloads', `${show.count(of('downloads'))}, ${show.bytes(of('downloadedBytes'))}`]);
   if (of('uploads') + of('uploadFailures') > 0)
     rows.push(['Uploads', `${show.count(of('uploads'))} arrived, ${show.count(of('uploadFailures'))} given up`]);
-  if (of('unwanted') > 0) rows.push(['Files without a place at the customer', show.count(of('unwanted'))]);
+  if (of('unwanted') > 0) rows.push(['Files for which the service gave no upload URL', show.count(of('unwanted'))]);
   if (figures && figures.eventsTold > 0)
     rows.push([
       'Events of devices',

@@ -6,9 +6,9 @@ const MOST_AT_ONCE = 256;
 const SHORTEST_MILLISECONDS = 5;
 
 /**
- * Carries out the planned actions at their pace, whether or not the service keeps up. When too many calls are in
+ * Carries out the planned actions at their times, whether or not the service keeps up. When too many calls are in
  * progress, an action waits; actions that still wait at the end are not carried out, and are counted. `act` resolves
- * when its call is answered; `due` is the time at which it should have begun.
+ * when its call is answered; `due` is the time at which the action should have begun.
  */
 export function startActing({
   plans,
@@ -18,14 +18,14 @@ export function startActing({
 }: {
   plans: readonly Plan[];
   timers: Timers;
-  /** Whether this process carries out the action. */
+  /** Whether this process carries out the n-th action of a plan, or another process of the run does. */
   isMine?: (plan: Plan, n: number) => boolean;
   act: (plan: Plan, n: number, due: number) => Promise<void> | undefined;
 }): {
-  /** Whether all planned actions were carried out. */
+  /** Whether all planned actions have begun. */
   done(): boolean;
   /**
-   * Begins no further action. `left`: the number of due actions that were not begun. `answered` resolves when the calls
+   * Ends the actions. `left`: the number of actions that were due and did not begin. `answered` resolves when the calls
    * in progress are answered.
    */
   stop(): { left: number; answered: Promise<unknown> };

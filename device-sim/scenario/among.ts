@@ -12,7 +12,7 @@ function distance(one: string, other: string): number {
   return row[other.length]!;
 }
 
-/** A hint for an unknown name: the name that was probably meant, and all valid names. */
+/** The end of an error text about an unknown name: the name that was probably meant, and all valid names. */
 export function among(name: string, names: readonly string[]): string {
   const near = names
     .map((other) => ({ other, apart: distance(name.toLowerCase(), other.toLowerCase()) }))

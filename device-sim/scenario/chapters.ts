@@ -1,7 +1,7 @@
 import type { Figures } from '../customer/figures.ts';
 import { type Chapter, WHOLE_RUN } from '../report/record.ts';
 
-/** Counts of the fleet that are states, not totals since the start. */
+/** Counts of the fleet that describe the present state. All other counts are totals since the start. */
 const STANDING: readonly string[] = [
   'devices',
   'connected',
@@ -13,12 +13,12 @@ const STANDING: readonly string[] = [
 
 type Counts = Readonly<Record<string, number>>;
 
-/** The figures of each phase, over all its rounds. */
+/** Collects the figures of the run and of each phase. A phase that is repeated has one entry for all its rounds. */
 export interface Chapters {
   /** Begins a phase, and ends the former one. */
   begin(name: string): void;
   end(): void;
-  /** The chapters so far. */
+  /** The figures until now: of the whole run first, then of each phase. */
   all(): Chapter[];
 }
 
@@ -27,7 +27,7 @@ interface Kept {
   fleet: Record<string, number>;
 }
 
-/** The growth of the counts since `before`; states as they are now. */
+/** By how much each total has grown since `before`; for counts of the present state, the count itself. */
 function gained(now: Counts, before: Counts): Record<string, number> {
   return Object.fromEntries(
     Object.entries(now).map(([name, count]) => [name, STANDING.includes(name) ? count : count - (before[name] ?? 0)]),
@@ -44,7 +44,7 @@ function added(one: Counts, other: Counts): Record<string, number> {
   );
 }
 
-/** `now`: milliseconds since the start of the run. */
+/** `now` is in milliseconds since the start of the run; `figures` without a phase are those of the whole run. */
 export function createChapters({
   now,
   counts,
@@ -57,7 +57,7 @@ export function createChapters({
   const kept = new Map<string, Kept>();
   let open: { name: string; from: number; before: Counts } | undefined;
 
-  /** A phase with its figures up to now. */
+  /** The figures of the running phase, up to now, together with those of its earlier rounds. */
   function grown({ name, from, before }: NonNullable<typeof open>): Kept {
     const { spans = [], fleet = {} } = kept.get(name) ?? {};
     return { spans: [...spans, { from, to: now() }], fleet: added(fleet, gained(counts(), before)) };

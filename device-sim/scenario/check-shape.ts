@@ -17,7 +17,7 @@ const SCHEMA = new URL('scenario.schema.json', import.meta.url);
 /** The JSON Schema of scenarios, as text. */
 export const schemaText = (): string => readFileSync(SCHEMA, 'utf8');
 
-/** More faults than this need not be listed. */
+/** The most faults that are listed. */
 const MOST_FAULTS = 20;
 
 const decode = (pointer: string): Path =>
@@ -38,7 +38,7 @@ function faultOf({ keyword, instancePath, params, parentSchema = {}, data, messa
     return { path: [...path, name], text: `is unknown here; ${among(name, keysOf(parentSchema))}` };
   }
   if (keyword === 'required') return { path: [...path, String(params['missingProperty'])], text: 'is needed' };
-  if (words) return { path, text: `there is no ${JSON.stringify(data)}; ${among(String(data), words)}` };
+  if (words) return { path, text: `has no value ${JSON.stringify(data)}; ${among(String(data), words)}` };
   return { path, text: errorMessage ?? message ?? 'is wrong' };
 }
 
@@ -49,19 +49,23 @@ function compile() {
   return ajv.compile<ScenarioFile>(JSON.parse(schemaText()) as object);
 }
 
-/** All faults that the schema finds in a document; without any, its form is right. */
+/**
+ * Checks a document against the schema of scenarios; returns its faults, at most 20. An empty list: the document obeys
+ * the schema.
+ */
 export function checkShape(document: unknown): Fault[] {
   compiled ??= compile();
   if (compiled(document)) return [];
   const errors = compiled.errors ?? [];
-  // If a value may have several forms, the fault is reported once, for the form that it tries to have.
+  // Where a value may have one of several forms, the schema reports the faults of every form. Only one fault is kept
+  // for it.
   const forms = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath);
   const seen = new Set<string>();
   const faults: Fault[] = [];
   for (const error of errors) {
     const { instancePath, keyword } = error;
     if (keyword !== 'anyOf' && forms.some((form) => instancePath === form)) {
-      // If only members of an object are wrong, their faults say more than a fault of the form.
+      // An unknown member is reported by its name, which helps more than a fault about the form of the whole object.
       if (keyword !== 'additionalProperties') continue;
     }
     const fault = faultOf(error);

@@ -1,8 +1,11 @@
-/** A decision about a device: a fault, or a request to it. */
+/**
+ * A random decision about a device: which fault it has, how long it takes, or which action the customer requests from
+ * it.
+ */
 export interface Decided {
-  /** The place of the device in the scenario. */
+  /** The index of the device in the scenario, from 0. */
   readonly place: number;
-  /** The occasion: `action`, `command`, `connection` ... */
+  /** The kind of moment at which the decision was made: `action`, `command`, `connection` ... */
   readonly kind: string;
   readonly operation?: string | undefined;
   readonly key: number | string;
@@ -13,7 +16,7 @@ export interface Decided {
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * All decisions of a run, one object a line, ordered by device and occasion instead of time. Two runs of the same
+ * Collects all decisions of a run as lines of JSON, ordered by device and content, not by time. Two runs of the same
  * scenario and seed write the same lines, however fast they were.
  */
 export function decisionLog(): { add(decided: Decided): void; text(): string } {
@@ -25,7 +28,7 @@ export function decisionLog(): { add(decided: Decided): void; text(): string } {
     },
     text() {
       const sorted = lines.toSorted((a, b) => a.place - b.place || order(a.line, b.line));
-      // A repeated command has the same occasion again, which was decided once.
+      // A repeated command gives the same line again, which is written once.
       const all = new Set(sorted.map(({ line }) => line));
       return [...all].map((line) => `${line}\n`).join('');
     },

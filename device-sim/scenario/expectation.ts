@@ -33,7 +33,9 @@ const PERCENTILE = /^p(\d{1,2}(?:\.\d+)?|100)$/;
 const TIMES = ['ms', 's', 'm', 'h', 'd'];
 const SIZES = ['B', 'kB', 'KiB', 'MB', 'MiB', 'GB', 'GiB'];
 
-/** The figure for a name and the text in parentheses behind it; a string is a fault. */
+/**
+ * Finds the figure by its name and the text in parentheses behind it. A returned string says what is wrong with them.
+ */
 function figureOf(name: string, detail: string | null): FigureName | string {
   const [, percent] = PERCENTILE.exec(name) ?? [];
   if (percent !== undefined || name === 'max') {
@@ -43,11 +45,11 @@ function figureOf(name: string, detail: string | null): FigureName | string {
   }
   if (!Object.hasOwn(FIGURES, name))
     return `there is no figure "${name}"; ${among(name, [...Object.keys(FIGURES), 'p99', 'max'])}`;
-  if (detail !== null && !hasDetails(name)) return `${name} has nothing in parentheses`;
+  if (detail !== null && !hasDetails(name)) return `${name} takes no parentheses`;
   return { kind: 'count', name, detail };
 }
 
-/** The unit of a figure, and the number in it; a string is a fault. */
+/** Reads the number and the unit that a figure is compared with. A returned string says what is wrong with them. */
 function measureOf(figure: FigureName, amount: string, unit: string): { wanted: number; unit: Unit } | string {
   const wanted = Number(amount);
   if (!Number.isFinite(wanted)) return `${amount} is not a number`;
@@ -56,13 +58,17 @@ function measureOf(figure: FigureName, amount: string, unit: string): { wanted: 
     return { wanted: duration(`${amount}${unit}`), unit: 'ms' };
   }
   const { base, unit: own = 'count' } = FIGURES[figure.name]!;
-  if (unit === '%') return base === undefined ? `${figure.name} has no percentage` : { wanted, unit };
+  if (unit === '%')
+    return base === undefined ? `${figure.name} cannot be compared with a percentage` : { wanted, unit };
   if (own === 'bytes' && SIZES.includes(unit)) return { wanted: bytes(`${amount}${unit}`), unit: 'bytes' };
   if (unit === '' || unit === own) return { wanted, unit: own };
   return `${figure.name} is not measured in ${unit}`;
 }
 
-/** Reads `lost == 0`, `succeeded >= 99 %`, `p99(delivered) < 2 s`; a string is a fault in it. */
+/**
+ * Reads an expectation such as `lost == 0`, `succeeded >= 99 %` or `p99(delivered) < 2 s`. A returned string says what
+ * is wrong with it.
+ */
 export function readExpectation(text: string, phase: string | null): Expectation | string {
   const [, name = '', detail = null, operator, amount = '', unit = ''] = FORM.exec(text) ?? [];
   if (operator === undefined) return 'must be FIGURE OPERATOR NUMBER, such as "lost == 0" or "p99(delivered) < 2 s"';
@@ -83,14 +89,17 @@ function shownAs(value: number, unit: Unit): string {
   return unit === '/s' ? `${number}/s` : number;
 }
 
-/** Figures that look like those of a slow service when the simulator was slow. */
+/** Figures that a slow simulator worsens just as a slow service does. */
 const TIMED = ['late', 'errors', 'losses', 'skipped'];
-/** Above these bounds in a chapter the simulator was too slow to measure: milliseconds, and a share of the time. */
+/**
+ * The simulator was too slow to measure a phase if it stood still for a second, or for 5 % of the phase, or if its
+ * event loop was full for half of the phase.
+ */
 const MOST_STANDSTILL = 1000;
 const MOST_STANDSTILL_SHARE = 0.05;
 const MOST_FULL_SHARE = 0.5;
 
-/** The reason why durations cannot be measured in a chapter; undefined if they can. */
+/** Says why the simulator was too slow to measure durations in a phase; undefined if it was fast enough. */
 export function slownessIn({ spans, fleet: { ownStandstill = 0, ownFull = 0 } }: Chapter): string | undefined {
   const length = spans.reduce((sum, { from, to }) => sum + to - from, 0);
   if (ownStandstill >= MOST_STANDSTILL || ownStandstill > MOST_STANDSTILL_SHARE * length)
@@ -101,8 +110,9 @@ export function slownessIn({ spans, fleet: { ownStandstill = 0, ownFull = 0 } }:
 }
 
 /**
- * Whether an expectation holds in a chapter, and its value. If nothing was measured, it does not hold. A duration that
- * does not hold is not measurable if the simulator was slow in the chapter or later (`whole`: the whole run).
+ * Whether an expectation holds in a phase, and the measured value. It does not hold if there was nothing to measure.
+ * When a latency, or a figure that depends on time, does not hold, it counts as not measurable if the simulator was
+ * slow in that phase or in the run as a whole (`whole`).
  */
 export function judge(
   { figure, operator, wanted, unit }: Expectation,

@@ -102,14 +102,16 @@ export function countsOf(devices: number, groups: readonly file.Group[]): number
   const counted = groups.reduce((sum, { count = 0 }) => sum + count, 0);
   const shared = groups.reduce((sum, group) => sum + share(group.share ?? 0), 0);
   const open = groups.filter((group) => group.count === undefined && group.share === undefined).length;
-  if (counted > devices) return `the groups count ${counted} devices, of ${devices}`;
+  if (counted > devices) return `the groups have ${counted} devices together, but the scenario has ${devices}`;
   const rest = 1 - counted / devices - shared;
-  if (rest < -1e-9) return `the groups make up ${Math.round(100 * (1 - rest))} % of the devices`;
-  if (open === 0 && rest > 1e-9) return `the groups make up only ${Math.round(100 * (1 - rest))} % of the devices`;
+  if (rest < -1e-9) return `the groups have ${Math.round(100 * (1 - rest))} % of the devices together`;
+  if (open === 0 && rest > 1e-9)
+    return `the groups have only ${Math.round(100 * (1 - rest))} % of the devices together`;
   const wanted = groups.map(({ count, share: part }) =>
     count !== undefined ? count : devices * (part !== undefined ? share(part) : Math.max(0, rest) / open),
   );
-  // Largest remainders first, so that every device is in a group and each group is off by one at most.
+  // First each group gets the whole part of its number. The devices that are left go to the groups with the largest
+  // fractions, so every group is off by less than one.
   const counts = wanted.map((exact) => Math.floor(exact + 1e-9));
   const left = devices - counts.reduce((sum, count) => sum + count, 0);
   const order = wanted.map((exact, place) => ({ place, rest: exact - counts[place]! })).sort((a, b) => b.rest - a.rest);

@@ -28,7 +28,10 @@ function addCounts(all: readonly Readonly<Record<string, number>>[]): Record<str
   return added;
 }
 
-/** One phase of all shards. A round lasts from the beginning of the first shard to the end of the last one. */
+/**
+ * Merges one phase of all processes. A round of the phase lasts from the beginning in the first process to the end in
+ * the last one.
+ */
 function mergeChapter(name: string, shards: readonly { record: RunRecord; offset: number }[]): Chapter {
   const some = shards.flatMap(({ record, offset }) =>
     record.chapters.filter((chapter) => chapter.name === name).map((chapter) => ({ chapter, offset })),
@@ -50,14 +53,17 @@ function mergeChapter(name: string, shards: readonly { record: RunRecord; offset
   };
 }
 
-/** Percentiles of parts cannot be merged, so the worst one is shown. */
+/**
+ * The highest of the percentiles of all processes, because the percentile of all values together cannot be computed
+ * from them.
+ */
 function worst(all: readonly (Latencies | null | undefined)[]): Latencies | null {
   const there = all.filter((one) => one !== null && one !== undefined);
   if (there.length === 0) return null;
   return { p50: Math.max(...there.map(({ p50 }) => p50)), p99: Math.max(...there.map(({ p99 }) => p99)) };
 }
 
-/** The state of all shards at each sample of the first one. */
+/** Adds up the samples of all processes, at the times of the first process's samples. */
 function mergeSamples(shards: readonly { record: RunRecord; offset: number }[]): Sample[] {
   const places = shards.map(() => -1);
   const [first] = shards;
@@ -87,8 +93,8 @@ function mergeSamples(shards: readonly { record: RunRecord; offset: number }[]):
 }
 
 /**
- * An expectation is about all shards together: it may hold for each part and not for the whole, and the other way
- * round.
+ * Judges an expectation again over all processes together, because it may hold for each process alone and not for all
+ * together, or for all and not for each.
  */
 function mergeVerdict(
   { text, phase }: Verdict,
@@ -115,10 +121,11 @@ function checkShards(records: readonly RunRecord[]): void {
       wrong(`run ${run} (${scenario}, seed ${seed}) is not run ${first.run} (${first.scenario}, seed ${first.seed})`);
   }
   const of = first.shard?.of ?? 1;
-  if (records.some(({ shard }) => (shard?.of ?? 1) !== of)) wrong('the shards are not parts of the same whole');
+  if (records.some(({ shard }) => (shard?.of ?? 1) !== of))
+    wrong('the reports come from runs with different numbers of shards');
   for (let index = 1; index <= of; index += 1) {
     const those = records.filter(({ shard }) => (shard?.index ?? 1) === index);
-    if (those.length !== 1) wrong(`shard ${index} of ${of} is ${those.length === 0 ? 'missing' : 'there twice'}`);
+    if (those.length !== 1) wrong(`shard ${index} of ${of} is ${those.length === 0 ? 'missing' : 'given twice'}`);
   }
 }
 

@@ -6,8 +6,8 @@ const told = ({ text, phase, shown }: Verdict): string =>
   `${text}${phase === null ? '' : ` (${phase})`} is required: ${shown}`;
 
 /**
- * Whether a run took place, with the reasons if it did not: a requirement was not met, or an expectation could not be
- * measured.
+ * Decides whether a run took place; `notRun` has the reasons why it did not: a condition of `takesPlace` was not met,
+ * or an expectation could not be measured.
  */
 export function outcomeOf({ verdicts, requirements, interrupted }: Omit<Outcome, 'notRun'>): Outcome {
   const notRun = [

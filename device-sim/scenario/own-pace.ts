@@ -2,25 +2,25 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Timers } from '../timers.ts';
 
 const BEAT_MILLISECONDS = 100;
-/** If a beat of the event loop is later than this, the process stood still. */
+/** The process counts as having stood still when its timer of 100 ms is late by at least this. */
 const STILL_MILLISECONDS = 500;
 const SPANS_KEPT = 1000;
-/** When the event loop was busy for this share of the time, everything waits for its turn in it. */
+/** The event loop counts as full when it was busy for this share of the time: everything in the process then waits. */
 const FULL = 0.95;
 
-/** The slowness of the simulator since the last look. */
+/** How slow the simulator was since the previous call of `look`. */
 export interface OwnLook {
   /** The longest delay of the event loop, in milliseconds. */
   readonly loopDelay: number;
-  /** The share of one processor; may be above 1. */
+  /** The processor time that it used, as a share of one processor; above 1 with several threads. */
   readonly processor: number;
 }
 
-/** Distinguishes the slowness of this process from that of the service. */
+/** Measures how slow the simulator itself is, so that the service is not blamed for it. */
 export interface OwnPace {
-  /** The milliseconds of a span in which this process stood still, up to this moment. */
+  /** For how many milliseconds of a span this process stood still. A standstill that still lasts counts up to now. */
   stoodStill(from: number, to: number): number;
-  /** The total milliseconds in which it stood still, and in which its event loop was full. */
+  /** Totals in milliseconds: how long the process stood still, and how long its event loop was full. */
   readonly standstill: number;
   readonly full: number;
   look(): OwnLook;
@@ -39,7 +39,7 @@ export function startOwnPace(timers: Timers): OwnPace {
   delay.enable();
   let cancel = timers.after(BEAT_MILLISECONDS, beat);
 
-  /** A standstill that no beat has reported yet: the time since the last beat is too long. */
+  /** The present standstill, if there is one: the timer of 100 ms is overdue. */
   function open(): { from: number; to: number } | undefined {
     const now = timers.now();
     return now - last >= BEAT_MILLISECONDS + STILL_MILLISECONDS
@@ -81,7 +81,8 @@ export function startOwnPace(timers: Timers): OwnPace {
       const elapsed = Math.max(1, now - before.at);
       const { user, system } = process.cpuUsage(before.processor);
       if (performance.eventLoopUtilization(loop, before.loop).utilization >= FULL) full += elapsed;
-      // A process that was stopped counted no delay; only its clock shows it.
+      // The monitor of the event loop sees no delay while the process is stopped by a signal; only the clock shows that
+      // (`late`).
       const looked = { loopDelay: Math.max(late, delay.max / 1e6), processor: (user + system) / 1000 / elapsed };
       delay.reset();
       late = 0;

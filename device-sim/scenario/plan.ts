@@ -1,7 +1,10 @@
 import { createRandom, deriveSeed, draw } from '../random.ts';
 import type { PlannedAction, Scenario } from './scenario.ts';
 
-/** The devices of a scenario by their places, those of the first group first. */
+/**
+ * The indexes of the devices of some groups. The devices of a scenario are numbered from 0, beginning with the first
+ * group.
+ */
 export function placesOf(scenario: Scenario, groups: readonly string[]): number[] {
   const places: number[] = [];
   let first = 0;
@@ -12,30 +15,31 @@ export function placesOf(scenario: Scenario, groups: readonly string[]): number[
   return places;
 }
 
-/** These places in an order that only the seed decides. */
+/** These indexes in a random order, which only the seed decides. */
 export function shuffled(places: readonly number[], seed: number): number[] {
   const lots = new Map(places.map((place) => [place, deriveSeed(seed, place)]));
   return places.toSorted((a, b) => lots.get(a)! - lots.get(b)! || a - b);
 }
 
 /**
- * The actions of a plan: which device, and when. They are the same in each run of the scenario, whatever the service
- * does.
+ * One action of a phase with all its repetitions: on which device each happens, and when. They are the same in each run
+ * of the scenario, whatever the service does.
  */
 export interface Plan {
   readonly action: PlannedAction;
-  /** The number of actions; infinite for a phase without an end. */
+  /** The number of repetitions; infinite in a phase without an end. */
   readonly total: number;
-  /** The time at which the n-th action (from 0) is due, in milliseconds since the phase began. */
+  /** When the n-th repetition (from 0) is due, in milliseconds since the phase began. */
   dueAt(n: number): number;
-  /** The place of the device of the n-th action. */
+  /** The index of the device for the n-th repetition. */
   placeOf(n: number): number;
-  /** The number of the n-th action in the run, from 1. */
+  /** The number of the n-th repetition among all actions of the run, from 1. */
   numberOf(n: number): number;
 }
 
 /**
- * The plans of the actions of a phase, in one of its rounds. Only seed, phase, action and number choose the devices.
+ * Plans the actions of a phase in one of its rounds. Only the seed, the phase, the action and the number of a
+ * repetition decide which device it gets.
  */
 export function plansOf(scenario: Scenario, round: number, phaseAt: number): Plan[] {
   const before = actionsBefore(scenario, round, phaseAt);
@@ -48,7 +52,8 @@ export function plansOf(scenario: Scenario, round: number, phaseAt: number): Pla
     const chosen = shuffled(all, own).slice(0, Math.round(action.share * all.length));
     const total = totalOf(action, chosen.length, duration);
     const base = first;
-    // Without an end the actions take numbers in turn, because no later phase needs them.
+    // In a phase without an end the actions share all further numbers: the first action takes every k-th one, the
+    // second the numbers behind these, and so on. No later phase needs numbers.
     const step = Number.isFinite(total) ? 1 : actions.length;
     const perMillisecond = paceOf(action, chosen.length, duration);
     const draws = deriveSeed(own, round);
@@ -69,7 +74,7 @@ export function plansOf(scenario: Scenario, round: number, phaseAt: number): Pla
 
 function paceOf({ pace }: PlannedAction, devices: number, duration: number | null): number {
   if ('perSecond' in pace) return pace.perSecond / 1000;
-  // Not the whole phase, so that the last actions begin before the phase is over.
+  // Nine tenths of the time, so that the last repetitions begin before the phase is over.
   return (pace.each * devices) / Math.max(1, 0.9 * (pace.within ?? duration ?? 0));
 }
 

@@ -11,10 +11,10 @@ import { SETTLE, START } from './understand.ts';
 import { phaseEnd } from './until.ts';
 import { isWorn, wear } from './wearing.ts';
 
-/** How long a run that was ended early waits for unfinished transactions, in milliseconds. */
+/** Milliseconds that a run waits for unfinished transactions after Ctrl-C. */
 const INTERRUPTED_SETTLE = 2000;
 
-/** The current phase, in milliseconds. */
+/** The current phase; its duration is in milliseconds, and null while it has no fixed end. */
 export interface CurrentPhase {
   readonly name: string;
   readonly round: number;
@@ -32,15 +32,15 @@ interface PlayOptions {
   readonly mqtt: string;
   readonly onDecision: ((decided: Decided) => void) | undefined;
   readonly onPhase: (phase: CurrentPhase) => void;
-  /** Called when all devices are connected, as far as they could; with the rate per second. */
+  /** Called when every device has connected or given up, with the measured connections per second. */
   readonly onConnected: (perSecond: number) => void;
-  /** Called when an action begins, with its delay in milliseconds. */
+  /** Called when an action begins, with the milliseconds by which it began too late. */
   readonly onMade: (behind: number) => void;
-  /** Called with the number of due actions of the current phase that were not begun. */
+  /** Called at the end of a phase with the number of its actions that were due and did not begin. */
   readonly onSkipped: (actions: number) => void;
 }
 
-/** Resolves with the task, or when the signal is aborted. */
+/** Resolves when the task ends or when the signal is aborted, whichever comes first. */
 function unlessStopped(task: Promise<unknown>, stopped: AbortSignal): Promise<unknown> {
   if (stopped.aborted) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -60,7 +60,8 @@ export async function play(options: PlayOptions): Promise<void> {
   }
   onPhase({ name: SETTLE, round: 0, duration: scenario.settle });
   customer?.receiver.play(null);
-  // Nothing new may begin now, because it would have no time to end.
+  // From now on no call, upload or other event begins on a device, because the run may end before the webhook of the
+  // event arrives.
   fleet.rest();
   await Promise.all(ends);
   await customer?.settle(stopped.aborted ? Math.min(scenario.settle, INTERRUPTED_SETTLE) : scenario.settle);
@@ -88,7 +89,10 @@ async function start(options: PlayOptions): Promise<void> {
   await unlessStopped(customer.activate(deviceIds, START, scenario.activationPatience), stopped);
 }
 
-/** Devices go offline and come back in the background, so a phase does not last longer because of it. */
+/**
+ * Begins to take devices offline or back online, as the phase says. Does not wait for them, because a phase must not
+ * last longer than its duration.
+ */
 function moveDevices(options: PlayOptions, { connect: back, disconnect }: Phase, occasion: number): void {
   const { scenario, fleet, troubles } = options;
   const failed = (error: Error): void => troubles.add(error.message);
@@ -112,7 +116,7 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
   const acting = startActing({
     plans: plansOf(scenario, round, at),
     timers,
-    // Other processes of the run carry out the others.
+    // This process carries out only the actions on its own devices.
     isMine: (plan, n) => byPlace.has(plan.placeOf(n)),
     act(plan, n, due) {
       onMade(timers.now() - due);
@@ -120,13 +124,13 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
     },
   });
   await phaseEnd({ ...phase, fleet, timers, stopped });
-  // The next phase does not wait for calls in progress; it begins on time.
+  // The next phase begins on time, while calls of this one may still be in progress.
   const { left, answered } = acting.stop();
   onSkipped(left);
   ends.push(answered);
 }
 
-/** The n-th action of a plan, with the device at an index of the fleet. */
+/** Begins the n-th repetition of an action, on the device at this index of the process's devices. */
 function act(
   { scenario, fleet, customer, onDecision }: PlayOptions,
   phase: Phase,

@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 import { pause, type Timers } from '../timers.ts';
 
-/** The service, or a receiver, does not answer at an address. Exit code 3. */
+/**
+ * The service, or the receiver to be tested, does not answer at an address. The simulator then ends with exit code 3.
+ */
 export class Unreachable extends Error {
   constructor(name: string, address: string, cause: Error) {
     super(`${name} could not be reached at ${address}: ${cause.message}`, { cause });

@@ -17,10 +17,12 @@ import { START } from './understand.ts';
 import { inWords, standing, verdictsOf, withAlways } from './verdicts.ts';
 
 const CONNECT_ATTEMPTS = 5;
-/** With fewer devices the memory of each cannot be told from that of the process. */
+/**
+ * With fewer devices the memory of one device cannot be told from that of the process itself, so it is not reported.
+ */
 const ENOUGH_TO_WEIGH = 500;
 
-/** The state of a run for its display. Milliseconds since its start. */
+/** The state of a run for its display; times are in milliseconds since the start. */
 export interface RunState {
   chapters(): readonly Chapter[];
   standing(): ReturnType<typeof standing>;
@@ -31,7 +33,7 @@ export interface RunState {
   faults(): number;
 }
 
-/** One device of a run, by its place in the scenario. */
+/** One device of a run; `place` is its index in the scenario. */
 export interface RunMember {
   readonly place: number;
   readonly account: DeviceAccount;
@@ -39,7 +41,7 @@ export interface RunMember {
 
 interface RunOptions {
   readonly scenario: Scenario;
-  /** The members of this process: all, or those of its shard. */
+  /** The devices that this process plays. */
   readonly members: readonly RunMember[];
   /** The customer; null if the scenario needs none. */
   readonly customer: Customer | null;
@@ -53,13 +55,13 @@ interface RunOptions {
   readonly own: OwnPace;
   /** Ends the run early. */
   readonly stopped: AbortSignal;
-  /** Called with every decision. */
+  /** Called with every random decision about a device, and with every action. */
   readonly onDecision?: (decided: Decided) => void;
-  /** Called once, when the display may begin. */
+  /** Called once, when all of `RunState` can be read. */
   readonly onBegin?: (state: RunState) => void;
 }
 
-/** The members of the fleet. All members of a group share one object of settings. */
+/** The devices as the fleet needs them. All devices of a group share one object of settings, to save memory. */
 function fleetMembers({ groups }: Scenario, members: readonly RunMember[]): FleetMember[] {
   const settings = groups.flatMap(({ name, count, behaviour, absence, equipment, life, faults }) => {
     const shared = { group: name, behaviour, absence, equipment, life, faults };
@@ -68,10 +70,10 @@ function fleetMembers({ groups }: Scenario, members: readonly RunMember[]): Flee
   return members.map(({ account, place }) => ({ account, place, settings: settings[place]! }));
 }
 
-/** The memory of this process, in bytes. */
+/** The resident memory of this process, in bytes. */
 const weigh = (): number => process.memoryUsage().rss;
 
-/** Runs a scenario to its end; resolves to its record. Rejects with a sentence if no device could connect. */
+/** Plays a scenario to its end; resolves to the record of the run. Rejects if no device could connect. */
 export async function runScenario({
   scenario,
   members,
@@ -94,7 +96,7 @@ export async function runScenario({
   const named = new Set(scenario.groups.flatMap(({ faults }) => faults.map(({ fault }) => fault)));
   let skipped = 0;
   let made = 0;
-  /** The delay of actions: since the last sample, and the largest of all. */
+  /** The longest delay with which an action began, in milliseconds: since the last sample, and in the whole run. */
   let behind = { now: 0, most: 0 };
   let loopDelay = 0;
   let connectRate = 0;

@@ -6,7 +6,10 @@ import type { Timers } from '../timers.ts';
 import type { OwnLook } from './own-pace.ts';
 
 const EVERY_MILLISECONDS = 1000;
-/** More than two hours of seconds; for a longer run every second sample is dropped, and so on. */
+/**
+ * The most samples that are kept: more than two hours of seconds. Each time a run has more, every second sample is
+ * dropped.
+ */
 const MOST_SAMPLES = 8000;
 
 /** The durations that were counted after `before`, an earlier state of the same histogram. */

@@ -2,20 +2,26 @@ import type { Range } from '../random.ts';
 import { countsOf } from './groups.ts';
 import type { Group, Phase, PlannedAction, Scenario } from './scenario.ts';
 
-/** The same scenario in another size. */
+/** Changes to the size and the speed of a scenario. */
 export interface Scale {
-  /** The number of devices. The groups keep their shares, and rates over all devices change with it. */
+  /**
+   * The wanted number of devices. Each group keeps its share of them, and rates for all devices together change in
+   * proportion.
+   */
   readonly devices?: number | undefined;
   /** How many times faster time runs: durations become shorter, and rates higher. */
   readonly faster?: number | undefined;
 }
 
-/** A shorter absence would not be noticed, in milliseconds. */
+/**
+ * Milliseconds. A shorter absence would be over before anything happens, so faster time makes no absence shorter than
+ * this.
+ */
 const SHORTEST_ABSENCE = 250;
 
 const shorter = ({ min, max }: Range, faster: number): Range => ({ min: min / faster, max: max / faster });
 
-/** A range that is not shorter than `least`, unless it was shorter before. */
+/** Raises the bounds of a range to `least`, but never above its bounds before (`before`). */
 const atLeast = (least: number, { min, max }: Range, before: Range): Range => ({
   min: Math.max(min, Math.min(least, before.min)),
   max: Math.max(max, Math.min(least, before.max)),
@@ -44,7 +50,10 @@ function scaleAction({ pace, ...action }: PlannedAction, size: number, faster: n
   return { ...action, pace: { ...pace, within: pace.within === null ? null : pace.within / faster } };
 }
 
-/** The time that the customer waits, and `lateAfter`, are promises of the service, so they stay as they are. */
+/**
+ * Returns the scenario with another number of devices and another speed. How long the customer waits, and `lateAfter`,
+ * stay as they are, because the service does not become faster.
+ */
 export function scaled(scenario: Scenario, { devices, faster = 1 }: Scale): Scenario {
   const before = scenario.groups.reduce((sum, { count }) => sum + count, 0);
   const after = devices ?? before;

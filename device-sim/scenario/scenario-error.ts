@@ -7,7 +7,7 @@ export interface ScenarioFault {
   readonly text: string;
 }
 
-/** A scenario with faults: all of them, each with its place. Exit code 2. */
+/** All faults of a scenario, each with its line and path. The simulator then ends with exit code 2. */
 export class ScenarioError extends Error {
   readonly faults: readonly ScenarioFault[];
 

@@ -54,7 +54,7 @@ export type Operations = Operation[];
 export type Rate = string;
 export type DurationRange = string;
 /**
- * Only at commands of these operations.
+ * The fault happens only at commands of these operations. Default: at all commands.
  *
  * @minItems 1
  */
@@ -114,7 +114,7 @@ export interface ScenarioFile {
    */
   activationPatience?: string;
   /**
-   * A result that arrives later than this after the device's answer counts as late. Default: 60s.
+   * A result counts as late if it arrives more than this time after the service has acknowledged the device's answer. Default: 60s.
    */
   lateAfter?: string;
   /**
@@ -265,7 +265,7 @@ export interface Fault {
     | 'upload-url-expired'
     | 'clock-wrong';
   /**
-   * The probability at each occasion of the fault.
+   * The probability of the fault each time that it can happen.
    */
   probability: number | string;
   operations?: Operations1;
@@ -287,13 +287,13 @@ export interface Phase {
     rate?: Rate;
   };
   /**
-   * These devices go offline at the beginning of the phase, until a phase connects them.
+   * These devices go offline at the beginning of the phase, and stay offline until another phase connects them.
    */
   disconnect?: {
     groups?: GroupNames;
     share?: Share;
     /**
-     * With DISCONNECT, or with a cut socket. Default: politely.
+     * `politely`: with DISCONNECT; `cut`: the socket is cut. Default: politely.
      */
     how?: 'politely' | 'cut';
   };
@@ -378,7 +378,7 @@ export interface Action {
   within?: string;
   groups?: GroupNames;
   /**
-   * The share of these devices, always the same ones.
+   * The share of these devices that get the action; in each round the same devices.
    */
   share?: number | string;
   release?: Release;

@@ -13,7 +13,7 @@ export interface Scenario {
   readonly name: string;
   readonly about: string;
   readonly seed: number;
-  /** The devices are numbered through the groups; the first group has the first numbers. */
+  /** The groups in the order of the file. The devices are numbered through all groups, beginning with the first. */
   readonly groups: readonly Group[];
   /** Connections a second; null is unbounded. */
   readonly connectRate: number | null;
@@ -24,7 +24,7 @@ export interface Scenario {
   readonly rounds: number;
   readonly phases: readonly Phase[];
   readonly expectations: readonly Expectation[];
-  /** Requirements without which the run did not take place. */
+  /** The conditions of `takesPlace`: when one is not met, the run did not take place. */
   readonly requirements: readonly Expectation[];
 }
 
@@ -38,17 +38,17 @@ export interface Group {
   readonly behaviour: Behaviour;
   readonly absence: Absence;
   readonly life: Life;
-  /** The faults of the group, and those of phases. */
+  /** The faults that the group itself names, and those that phases name for it. */
   readonly faults: readonly FaultRule[];
 }
 
-/** Devices by the names of their groups; never empty. */
+/** The names of the groups that something applies to; never empty. */
 type Groups = readonly string[];
 
 export interface Phase {
   readonly name: string;
   readonly about: string;
-  /** Milliseconds. Null: until the fleet is idle, or for ever. */
+  /** Milliseconds; null: the phase lasts until the fleet has been idle for `untilIdle`, or until Ctrl-C. */
   readonly duration: number | null;
   readonly untilIdle: number | null;
   readonly connect: { readonly groups: Groups; readonly rate: number | null | undefined } | null;
@@ -64,11 +64,11 @@ export type Doing = NonNullable<NonNullable<ScenarioFile['phases'][number]['acti
 export interface PlannedAction {
   readonly do: Doing;
   readonly groups: Groups;
-  /** The share of the devices in these groups. */
+  /** The share of the devices in these groups that take part, from 0 to 1. */
   readonly share: number;
   /**
-   * So many a second for all devices together, or so many for each device within so many milliseconds (null: within the
-   * phase).
+   * How often the action happens: `perSecond` times a second for all devices together, or `each` times for each device
+   * within `within` milliseconds (null: within the phase).
    */
   readonly pace: { readonly perSecond: number } | { readonly each: number; readonly within: number | null };
   readonly release?: Release;

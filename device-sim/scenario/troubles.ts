@@ -1,10 +1,10 @@
-/** Nobody would read more. */
+/** The most different texts that are kept, because nobody would read more. */
 const KEPT = 20;
 
-/** The first faults and strange events, in words, and the number of further ones. */
+/** Collects the first faults and strange events of a run as texts, and counts the further ones. */
 export interface Troubles {
   add(text: string): void;
-  /** Each text once, with its count. */
+  /** The texts without repetitions; one that came several times says how often. */
   readonly texts: readonly string[];
   readonly notShown: number;
 }

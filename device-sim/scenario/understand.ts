@@ -10,7 +10,7 @@ import { requirementsOf } from './requirements.ts';
 import type { Phase, PlannedAction, Scenario } from './scenario.ts';
 import type * as file from './scenario-file.ts';
 
-/** The names of the parts before and after the phases, which reports and expectations use like phases. */
+/** The time before the phases, and the time after them. Reports and expectations treat these two like phases. */
 export const START = 'start';
 export const SETTLE = 'settle';
 const TAKEN = [WHOLE_RUN, START, SETTLE];
@@ -18,12 +18,18 @@ const NEED_RELEASE: readonly string[] = ['install', 'updateFirmware'];
 
 const rateOrNone = (text: string): number | null => rate(text) || null;
 
-/** Faults for names that occur twice, or that are reserved. */
+/** Reports names that occur twice in a list, or that have another meaning in reports (`taken`). */
 function nameFaults(named: readonly { name: string }[], list: string, taken: readonly string[]): Fault[] {
   return named.flatMap(({ name }, place) => {
-    if (taken.includes(name)) return [{ path: [list, place, 'name'], text: `"${name}" is taken; choose another one` }];
+    if (taken.includes(name))
+      return [
+        {
+          path: [list, place, 'name'],
+          text: `"${name}" is the name of another part of each report; choose another name`,
+        },
+      ];
     const first = named.findIndex((other) => other.name === name);
-    return first < place ? [{ path: [list, place, 'name'], text: `"${name}" is there already` }] : [];
+    return first < place ? [{ path: [list, place, 'name'], text: `"${name}" is already a name in this list` }] : [];
   });
 }
 
@@ -38,7 +44,7 @@ const ruleOf = ({ fault, probability, operations, delay }: file.Fault): FaultRul
   ...(delay !== undefined && { delay: durations(delay) }),
 });
 
-/** The settings of the whole fleet, with their defaults. */
+/** The members of a scenario that concern the whole fleet, with defaults for missing ones. */
 const plain = (given: file.ScenarioFile) => ({
   name: given.name,
   about: given.about ?? '',
@@ -51,7 +57,10 @@ const plain = (given: file.ScenarioFile) => ({
   rounds: given.rounds ?? 1,
 });
 
-/** The complete scenario, made from one whose form is right; a list contains its faults. */
+/**
+ * Makes the complete scenario from a file that obeys the schema. Returns the list of faults if names or numbers in it
+ * do not fit together.
+ */
 export function understand(given: file.ScenarioFile): Scenario | Fault[] {
   const groups = given.groups ?? [{ name: 'all' }];
   const faults = [...nameFaults(groups, 'groups', []), ...nameFaults(given.phases, 'phases', TAKEN)];
@@ -64,7 +73,7 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
 
   const names = groups.map(({ name }) => name);
   const known = [...new Set([...names, ...groups.flatMap(({ tags = [] }) => tags)])];
-  /** The groups that a list of names and tags selects. */
+  /** The names of the groups that a list selects by their names and tags; all groups without a list. */
   function groupsOf(wanted: readonly string[] | undefined, path: Path): readonly string[] {
     if (!wanted) return names;
     wanted.forEach((name, place) => {
@@ -77,12 +86,12 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
 
   function actionOf(action: file.Action, path: Path, phase: file.Phase): PlannedAction {
     const { each, within, release } = action;
-    if ((action.rate === undefined) === (each === undefined)) wrong(path, 'needs either a rate, or each');
-    if (within !== undefined && each === undefined) wrong([...path, 'within'], 'goes with each');
+    if ((action.rate === undefined) === (each === undefined)) wrong(path, 'needs either rate or each, and not both');
+    if (within !== undefined && each === undefined) wrong([...path, 'within'], 'can be given only together with each');
     if (each !== undefined && within === undefined && phase.duration === undefined)
-      wrong([...path, 'within'], 'is needed: the phase has no duration');
+      wrong([...path, 'within'], 'is needed, because the phase has no duration');
     if (NEED_RELEASE.includes(action.do) !== (release !== undefined))
-      wrong([...path, 'release'], release ? `is nothing that ${action.do} takes` : `is needed by ${action.do}`);
+      wrong([...path, 'release'], release ? `cannot be given for ${action.do}` : `is needed for ${action.do}`);
     return {
       do: action.do,
       groups: groupsOf(action.groups, [...path, 'groups']),
@@ -103,7 +112,7 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
       phase.untilIdle === undefined &&
       (place < given.phases.length - 1 || given.rounds)
     )
-      wrong(path, 'needs a duration, or untilIdle: nothing comes after a phase that never ends');
+      wrong(path, 'needs a duration or untilIdle: without them it never ends, so no later phase or round would begin');
     return {
       name: phase.name,
       about: phase.about ?? '',
@@ -127,7 +136,7 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
     };
   });
 
-  /** The fault rules of a group: its own, and those of phases that apply to it. */
+  /** The fault rules of a group: its own, and the rules in phases that apply to the group. */
   const rulesOf = (group: file.Group): FaultRule[] => [
     ...(group.faults ?? []).map(ruleOf),
     ...given.phases.flatMap((phase, place) =>
@@ -168,7 +177,9 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
   };
 }
 
-/** Rules of phases are checked for each group, so their faults repeat. */
+/**
+ * Removes repeated faults: the rules of a phase are checked once for each group, so one fault is found several times.
+ */
 const uniqueFaults = (faults: readonly Fault[]): Fault[] => [
   ...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values(),
 ];

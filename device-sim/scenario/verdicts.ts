@@ -3,7 +3,10 @@ import type { Device } from '../model/device.ts';
 import { type Chapter, type Verdict, WHOLE_RUN } from '../report/record.ts';
 import { type Expectation, judge, readExpectation } from './expectation.ts';
 
-/** The kind of trouble that each figure counts. */
+/**
+ * For each figure, the kind of the faults that it counts. A report explains a broken expectation by the first such
+ * fault.
+ */
 const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
   lost: 'lost',
   eventsLost: 'lost',
@@ -21,22 +24,22 @@ const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
   window: 'window',
 };
 
-/** Figures of events, which have no transaction. */
+/** Figures that count events of devices, not transactions. */
 const OF_EVENTS = new Set(['eventsLost', 'eventsDoubled']);
 
-/** The sources that can explain why an expectation does not hold. */
+/** The parts of a run that know why an expectation does not hold. */
 export interface Witnesses {
   readonly ledger: Ledger | null;
   readonly devices: readonly Device[];
-  /** Faults that devices and the run reported, in words. */
+  /** Texts about breaches and faults that devices and the run have reported. */
   readonly troubles: readonly string[];
 }
 
-/** A trouble as a text, with its device. */
+/** A fault as a text that begins with its device. */
 export const inWords = ({ deviceId, text }: Trouble): string =>
   deviceId === '' ? text : `device ${deviceId}: ${text}`;
 
-/** The shortest story of a case for which an expectation does not hold; empty if there is none. */
+/** The events of one device, or of one transaction, that show why an expectation does not hold; empty if none do. */
 function storyOf({ figure, phase }: Expectation, { ledger, devices, troubles }: Witnesses): readonly string[] {
   if (figure.kind === 'latency') return ledger?.example('slowest', phase ?? undefined) ?? [];
   const { name } = figure;
@@ -44,7 +47,8 @@ function storyOf({ figure, phase }: Expectation, { ledger, devices, troubles }: 
   const those = (ledger?.troubles() ?? []).filter(
     (one) => (phase === null || one.phase === phase) && (!OF_EVENTS.has(name) || one.transactionId === null),
   );
-  // A content that came to another device than asked, or names another one, is a violation as well, and told as such.
+  // A message to or from another device than the one that was asked counts as `wrong` too, but its fault is stored as a
+  // violation.
   const trouble =
     those.find((one) => one.kind === kind) ??
     (name === 'wrong' ? those.find((one) => one.kind === 'violation') : undefined);
@@ -74,14 +78,14 @@ const chapterOf = (chapters: readonly Chapter[], phase: string | null): Chapter 
     fleet: {},
   };
 
-/** The present verdict on each expectation. */
+/** Judges each expectation with the figures until now. */
 export const standing = (expectations: readonly Expectation[], chapters: readonly Chapter[]) =>
   expectations.map((expectation) => ({
     expectation,
     ...judge(expectation, chapterOf(chapters, expectation.phase), chapterOf(chapters, null)),
   }));
 
-/** Expectations of every run: they hold for every service that keeps its promises, if the books are right. */
+/** Expectations that are added to every run with a customer: a service that keeps its promises always meets them. */
 const ALWAYS = ['reused == 0', 'unaccounted == 0', 'wrong == 0', 'repeated == 0', 'hammering == 0', 'window == 0'];
 
 export function withAlways(expectations: readonly Expectation[]): Expectation[] {
@@ -90,7 +94,7 @@ export function withAlways(expectations: readonly Expectation[]): Expectation[] 
   return [...expectations, ...missing.filter((one) => typeof one !== 'string')];
 }
 
-/** The final verdict on each expectation, with a story if it does not hold. */
+/** Judges each expectation at the end. If it does not hold, the events of a device that show why are added. */
 export const verdictsOf = (
   expectations: readonly Expectation[],
   chapters: readonly Chapter[],

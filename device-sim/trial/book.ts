@@ -5,13 +5,16 @@ import { ALL_KINDS, ANSWER_MILLISECONDS, KINDS, type Kind } from './kinds.ts';
 import type { CustomerAnswer } from './sender.ts';
 import type { KindRecord } from './trial-record.ts';
 
-/** The most answers against an expectation that are told one by one. */
+/** The most unexpected answers of each kind that the report lists singly. */
 const MOST_TOLD = 5;
 const EXPECTED = { accepted: `2xx within ${ANSWER_MILLISECONDS / 1000} s`, refused: '4xx' } as const;
 
 /** Counts the answers of the customer's receiver. */
 export interface Book {
-  /** `stoodStill`: milliseconds of the time to this answer in which the simulator itself stood still. */
+  /**
+   * Notes an answer of the receiver. `stoodStill`: for how many milliseconds the simulator itself stood still before
+   * this answer.
+   */
   record(kind: Kind, webhookId: string, answer: CustomerAnswer, stoodStill: number): void;
   kinds(): KindRecord[];
   /** A verdict for each kind that was sent. */
@@ -22,7 +25,10 @@ interface Page {
   readonly answers: Map<string, number>;
   readonly times: ReturnType<typeof createHistogram>;
   sent: number;
-  /** The answers against the expectation, and those of them that came while the simulator stood still. */
+  /**
+   * The number of unexpected answers; `unmeasurable` counts those of them that say nothing, because the simulator stood
+   * still.
+   */
   wrong: number;
   unmeasurable: number;
   readonly story: string[];
@@ -80,7 +86,7 @@ export function createBook(): Book {
       if (status !== null) page.times.record(to - from);
       if (isExpected(kind, status)) return;
       page.wrong += 1;
-      // A wrong status is wrong however slow this process was.
+      // Only a missing answer may be due to a slow simulator. A wrong status never is.
       if (status === null && stoodStill > 0) page.unmeasurable += 1;
       const answer = status === null ? reason : `${status} after ${duration(to - from)}`;
       if (page.story.length < MOST_TOLD)

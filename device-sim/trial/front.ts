@@ -70,7 +70,9 @@ export async function startFront({
 }: {
   listen: { host: string; port: number };
   publicUrl: string | undefined;
-  /** The present authenticationKey. `isStale`: a webhook did not match the last one. */
+  /**
+   * Reads the authenticationKey. `isStale`: the key that was read last did not fit a webhook, so it may be outdated.
+   */
   readKey: (isStale: boolean) => Promise<string>;
   pass: (webhook: Came) => Promise<CustomerAnswer>;
   onUnverified: (reason: string) => void;
@@ -103,7 +105,7 @@ export async function startFront({
     // The service closed the connection in the middle of its body.
     handle(request, response).catch(() => response.destroy());
   });
-  // Otherwise this server would close connections while the next webhook is on its way.
+  // No connection is closed for idleness, because the next webhook might be on its way at that moment.
   server.keepAliveTimeout = 0;
   server.listen(listen.port, listen.host);
   try {

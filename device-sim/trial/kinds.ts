@@ -14,7 +14,7 @@ export const KINDS = {
 } as const satisfies Record<string, { answer: 'accepted' | 'refused'; about: string }>;
 
 export type Kind = keyof typeof KINDS;
-/** The kinds that the service itself does not send on purpose. */
+/** Kinds that only the simulator sends, to test the receiver. */
 export type Misdeed = Exclude<Kind, 'genuine'>;
 
 export const ALL_KINDS = Object.keys(KINDS) as Kind[];

@@ -22,7 +22,7 @@ interface Parts {
   readonly authenticationKey: string;
   readonly samples: Samples;
   readonly random: Random;
-  /** Milliseconds of the Unix time. */
+  /** The present Unix time in milliseconds. */
   readonly now: () => number;
 }
 
@@ -32,8 +32,8 @@ function ownerOf({ body }: Base): Owner {
 }
 
 /**
- * The body with another valid deviceId, so that only the signature tells the change; without a deviceId it gets another
- * member.
+ * The body with another deviceId, which is valid too, so that the receiver can notice the change only by the signature.
+ * A body without a deviceId gets an additional member.
  */
 function changedBody(body: Buffer): Buffer {
   const text = body.toString();
@@ -54,7 +54,9 @@ function largest(owner: Owner, samples: Samples, at: number): Content {
   return event('x'.repeat(LARGEST - bodyOf(event('')).length));
 }
 
-/** The webhooks of a misdeed after a genuine webhook, in the order in which they are sent. */
+/**
+ * Makes the webhooks of one kind, in the order in which they are sent. `base` is the genuine webhook that they follow.
+ */
 export function webhooksOf(kind: Misdeed, base: Base, { authenticationKey, samples, random, now }: Parts): Outgoing[] {
   const owner = ownerOf(base);
   const at = now();
@@ -93,7 +95,7 @@ export function webhooksOf(kind: Misdeed, base: Base, { authenticationKey, sampl
   }
 }
 
-/** The misdeeds one after the other: each once in a round, in an order that `random` decides for each round. */
+/** Returns a function that gives the next kind to send: all kinds once, in random order, before any comes again. */
 export function createOrder(kinds: readonly Misdeed[], random: Random): () => Misdeed {
   let round: Misdeed[] = [];
   return () => {

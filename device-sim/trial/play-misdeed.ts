@@ -6,14 +6,16 @@ import type { CustomerAnswer, Sender } from './sender.ts';
 
 /** The most attempts that the service has open at one receiver. */
 const MOST_OPEN = 256;
-/** A burst that took longer was no burst, unless the receiver made it wait. */
+/**
+ * Milliseconds. A burst that took longer, without time that the receiver made it wait, came too slowly to count as one.
+ */
 const SLOWEST_BURST_MILLISECONDS = 1500;
 
 export interface Stage {
   readonly sender: Sender;
   readonly timers: Timers;
   readonly stopped: AbortSignal;
-  /** Enters an answer into the book. */
+  /** Notes an answer of the receiver for the report. */
   enter(kind: Kind, webhookId: string, answer: CustomerAnswer): void;
 }
 

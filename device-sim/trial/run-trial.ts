@@ -20,7 +20,9 @@ export interface TrialSettings {
   /** The URL of the customer's receiver. */
   readonly forward: string;
   readonly seed: number;
-  /** Ends after so many webhooks; without it a test with the service lasts until Ctrl-C. */
+  /**
+   * The number of genuine webhooks after which the test ends. Without it a test with the service lasts until Ctrl-C.
+   */
   readonly once: number | undefined;
   /** Whether the simulator makes the webhooks itself, without a service. */
   readonly isSelf: boolean;
@@ -42,15 +44,21 @@ interface Outside {
   readonly say: (line: string) => void;
 }
 
-/** The webhooks of a test without a service: each kind follows two of them. */
+/**
+ * The default number of genuine webhooks in a test without a service; after each of them one other kind is sent, so
+ * each kind comes twice.
+ */
 const SELF_WEBHOOKS = 2 * MISDEEDS.length;
-/** Webhooks of the service whose misdeed is still to come; above it a webhook is passed on without one. */
+/**
+ * After each webhook of the service a webhook of another kind is sent, one after the other. When this many are still to
+ * be sent, the next webhook of the service is followed by none.
+ */
 const MOST_PENDING = 32;
-/** The key is read again at most once in this time. */
+/** Milliseconds between two readings of the authenticationKey at least. */
 const KEY_MILLISECONDS = 1000;
 const MOST_TOLD = 5;
 
-/** A running test. */
+/** The state of a running test of a receiver. */
 interface Trial {
   readonly settings: TrialSettings;
   readonly outside: Outside;
@@ -64,7 +72,7 @@ interface Trial {
   webhooks: number;
   slowBursts: number;
   unverified: number;
-  /** The reasons of the first ones. */
+  /** Why the first requests without a valid signature were refused. */
   readonly unverifiedStory: string[];
 }
 
@@ -72,7 +80,7 @@ function enter({ book, own }: Trial, kind: Kind, webhookId: string, answer: Cust
   book.record(kind, webhookId, answer, own.stoodStill(answer.from, answer.to));
 }
 
-/** Misbehaves once towards the customer, after a webhook that the customer got. */
+/** Sends the receiver one kind of webhook that the service does not send on purpose, after a genuine one. */
 async function misbehave(trial: Trial, base: Base): Promise<void> {
   const { sender, samples, random, key: authenticationKey, outside, nextMisdeed } = trial;
   if (outside.stopped.aborted) return;
@@ -88,7 +96,7 @@ async function misbehave(trial: Trial, base: Base): Promise<void> {
   if (!(await playBurst(webhooks, stage))) trial.slowBursts += 1;
 }
 
-/** Makes the webhooks of the service itself, one after the other. */
+/** The test without a service: makes genuine webhooks itself, each followed by one of another kind. */
 async function playSelf(trial: Trial): Promise<void> {
   const { settings, samples, sender, outside } = trial;
   for (let count = settings.once ?? SELF_WEBHOOKS; count > 0 && !outside.stopped.aborted; count -= 1) {
@@ -100,7 +108,10 @@ async function playSelf(trial: Trial): Promise<void> {
   }
 }
 
-/** Reads the key again when a webhook does not match it, because somebody may have issued a new one. */
+/**
+ * Returns a function that gives the present authenticationKey. It reads the key from the service again when a webhook
+ * does not match, because somebody may have issued a new one.
+ */
 function keyReader(trial: Trial, pointed: Pointed | null): (isStale: boolean) => Promise<string> {
   let readAt = Number.NEGATIVE_INFINITY;
   return async (isStale) => {
@@ -112,7 +123,10 @@ function keyReader(trial: Trial, pointed: Pointed | null): (isStale: boolean) =>
   };
 }
 
-/** Passes the webhooks of the service on, until there were enough or Ctrl-C. */
+/**
+ * The test with a service: passes its webhooks on to the receiver, until `once` webhooks were sent or Ctrl-C is
+ * pressed.
+ */
 async function playWithService(trial: Trial, pointed: Pointed | null): Promise<void> {
   const { settings, sender, outside } = trial;
   const enough = Promise.withResolvers<void>();

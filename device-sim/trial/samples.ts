@@ -15,7 +15,7 @@ export interface Samples {
   /** A webhook-id that no other run uses. */
   webhookId(): string;
   eventId(): string;
-  /** An event of a common type. `at`: its time, in milliseconds of the Unix time. */
+  /** Makes an event of a random, common type. `at` is its time: Unix time in milliseconds. */
   any(owner: Owner, at: number): Content;
   transaction(owner: Owner, at: number): Content;
   bluetooth(owner: Owner, at: number, isConnected: boolean): Content;

@@ -33,7 +33,7 @@ interface Attempt {
   readonly response: Promise<IncomingMessage>;
 }
 
-/** The connections to the customer's receiver at `url`, which are kept. */
+/** Sends webhooks to the customer's receiver at `url`, over connections that stay open between webhooks. */
 export function createSender(url: string): Sender {
   const base = new URL(url);
   const isTls = base.protocol === 'https:';

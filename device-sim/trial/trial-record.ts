@@ -10,7 +10,7 @@ export interface KindRecord {
   readonly sent: number;
   /** The number of answers for each status; `none` counts the webhooks without an answer. */
   readonly answers: Readonly<Record<string, number>>;
-  /** Time to the answer in milliseconds; null if nothing was answered. */
+  /** The time from a webhook to its answer, in milliseconds; null if no webhook of this kind was answered. */
   readonly median: number | null;
   readonly p99: number | null;
 }

@@ -7,7 +7,7 @@ import type { Watch } from '../runtime/watch.ts';
 import type { Contracts } from './contracts/contracts.ts';
 import type { Database } from './database/sql.ts';
 
-/** The parts that nearly every other part needs. */
+/** The objects that nearly every room of the service needs. */
 export interface Common {
   database: Database;
   clock: Clock;

@@ -12,7 +12,7 @@ t.test('a second node without a required common setting does not start, and name
   const dataDir = t.testdir({ other: {} });
   await t.rejects(startWorld(t, { env: { LAPEL_DATABASE_URL }, dataDir, cluster: () => ({ lease }) }), {
     code: 'SETTING_INVALID',
-    message: 'LAPEL_ADMIN_TOKEN: is needed, because another node lives at this database',
+    message: 'LAPEL_ADMIN_TOKEN: is needed, because another node runs on this database',
   });
 });
 

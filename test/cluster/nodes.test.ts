@@ -102,13 +102,13 @@ t.test('a node without a required common setting refuses to run beside another o
   const whole = await startMember(t, url);
   await t.rejects(startMember(t, url, { lacking, lease: SHORT }), {
     code: 'SETTING_INVALID',
-    message: /^LAPEL_PUBLIC_URL: is needed, because another node lives/,
+    message: /^LAPEL_PUBLIC_URL: is needed, because another node runs/,
   });
   await whole.stop();
   const alone = await startMember(t, url, { lacking });
   await t.rejects(startMember(t, url, { lease: SHORT }), {
     code: 'SETTING_INVALID',
-    message: /lives at this database without LAPEL_PUBLIC_URL, LAPEL_S3_ENDPOINT: it needs them/,
+    message: /runs on this database without LAPEL_PUBLIC_URL, LAPEL_S3_ENDPOINT; it needs these settings/,
   });
   t.equal(alone.nodes.count(), 1);
 });

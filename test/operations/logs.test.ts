@@ -20,7 +20,7 @@ function listen(level = 'trace') {
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as Record<string, unknown>)
-        .filter(({ msg }) => msg !== 'partitions of receivers were taken'), // a node logs this once, at its start
+        .filter(({ msg }) => msg !== 'this node took partitions of webhook receivers'), // a node logs this once, at its start
   };
 }
 

@@ -1,12 +1,12 @@
 export type ApkFault =
   /** The file is not a zip archive, or ends too early. */
   | 'not_an_archive'
-  /** The archive contradicts itself. */
+  /** Two parts of the archive do not fit together, such as a file's header and its entry in the directory. */
   | 'archive_damaged'
   | 'manifest_missing'
-  /** The manifest is not binary XML, or contradicts itself. */
+  /** The manifest is not binary XML, or parts of it do not fit together. */
   | 'manifest_damaged'
-  /** Reading the file would exceed a bound (bytes, number of reads, memory, time). */
+  /** Reading the file would exceed a limit: of bytes, reads, memory or time. */
   | 'too_large'
   /**
    * The file is legal, but uses a feature that this reader lacks: encryption, another compression, references to resources.

@@ -107,16 +107,17 @@ function readPool({ bytes, headerSize }: Chunk): StringPool {
     const units = length();
     // UTF-8 strings state their length twice: in UTF-16 units, then in bytes.
     const size = utf8 ? length() : units * 2;
-    if (utf8 && size > units * 3) throw damaged('a string has another length');
+    if (utf8 && size > units * 3) throw damaged('a string does not have the length that it states');
     return { at, size, units };
   }
 
   function text(index: number, longest: number): string {
     const { at, size, units } = locate(index);
-    if (units > longest) throw new ApkError('too_large', `a string of the manifest is longer than ${longest}`);
+    if (units > longest)
+      throw new ApkError('too_large', `a string of the manifest is longer than ${longest} UTF-16 units`);
     const decoded = decode(slice(at, size), utf8);
     if ((utf8 ? u8(at + size) : u16(at + size)) !== 0) throw damaged('a string has no end');
-    if (decoded.length !== units) throw damaged('a string has another length');
+    if (decoded.length !== units) throw damaged('a string does not have the length that it states');
     return decoded;
   }
 

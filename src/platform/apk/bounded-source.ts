@@ -15,7 +15,8 @@ interface ReadLimits {
   bytes: number;
 }
 
-// A small part is read together with this many bytes around it, because the archive's reader asks for its neighbours next.
+// The least number of bytes that one read asks for. More than the wanted part is read, because the reader of the
+// archive asks for its neighbours next.
 const BLOCK = 64 * 1024;
 
 interface Part {
@@ -45,7 +46,7 @@ export function createBoundedSource(source: ApkSource, limits: ReadLimits) {
       failure = { error };
       throw error;
     });
-    if (answer.length !== length) throw new ApkError('not_an_archive', 'the file is shorter than it was said to be');
+    if (answer.length !== length) throw new ApkError('not_an_archive', 'the file is shorter than its stated size');
     parts.unshift({ start, bytes: Buffer.from(answer.buffer, answer.byteOffset, length) });
   }
 

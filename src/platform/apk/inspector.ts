@@ -14,7 +14,7 @@ const givenUp = (): ApkError => new ApkError('too_large', 'the file takes too lo
 
 interface Parts {
   clock: Clock;
-  /** The module that the worker runs; another one in tests. */
+  /** The module that the worker runs; tests give another one. */
   module?: URL;
 }
 

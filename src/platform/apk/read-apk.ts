@@ -17,7 +17,8 @@ const LIMITS = { reads: 12, bytes: 6 * 1024 ** 2 };
 const SMALLEST_ENTRY = 46;
 const STORED = 0;
 const DEFLATED = 8;
-// The directory is in memory by then, so the loop over its entries must yield the event loop itself.
+// Reading an entry of the directory, which is in memory, never waits. So the loop over the entries lets other work run
+// after this many.
 const ENTRIES_PER_TURN = 100;
 
 /**
@@ -43,7 +44,8 @@ async function readManifestFile(size: number, source: BoundedSource): Promise<Bu
   const length = size - directory;
   if (length < 0) throw new ApkError('archive_damaged', 'the directory lies outside of the file');
   if (length > LARGEST_DIRECTORY) throw new ApkError('too_large', 'the directory of the archive is too large');
-  if (zip.entryCount * SMALLEST_ENTRY > length) throw new ApkError('archive_damaged', 'the directory is too small');
+  if (zip.entryCount * SMALLEST_ENTRY > length)
+    throw new ApkError('archive_damaged', 'the directory is too small for its number of entries');
   await source.part(directory, length); // one read; the reads below then find the directory in memory
   const entry = await findManifest(zip);
   const start = await findData(zip, entry, directory);
@@ -78,7 +80,10 @@ async function findManifest(zip: ZipFile): Promise<Entry> {
   return found;
 }
 
-/** Finds the start of the packed bytes. The entry's local header must agree with the directory, as Android demands. */
+/**
+ * Finds where the packed bytes of an entry begin. The header of the file must agree with its entry in the directory, as
+ * Android demands.
+ */
 async function findData(zip: ZipFile, entry: Entry, directory: number): Promise<number> {
   if (entry.isEncrypted()) throw new ApkError('unsupported', 'the manifest is encrypted');
   if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) {
@@ -90,7 +95,10 @@ async function findData(zip: ZipFile, entry: Entry, directory: number): Promise<
   const header = await zip.readLocalFileHeaderPromise(entry);
   const agrees = MANIFEST.equals(header.fileName) && header.compressionMethod === entry.compressionMethod;
   if (!agrees || header.fileDataStart + entry.compressedSize > directory) {
-    throw new ApkError('archive_damaged', 'the archive contradicts itself');
+    throw new ApkError(
+      'archive_damaged',
+      'the header of the manifest does not agree with the directory of the archive',
+    );
   }
   return header.fileDataStart;
 }
@@ -99,7 +107,7 @@ async function unpack(entry: Entry, packed: Buffer): Promise<Buffer> {
   const bytes =
     entry.compressionMethod === STORED ? packed : await inflate(packed, { maxOutputLength: LARGEST_MANIFEST });
   if (bytes.length !== entry.uncompressedSize || crc32(bytes) !== entry.crc32) {
-    throw new ApkError('archive_damaged', 'the manifest is not what its checksum says');
+    throw new ApkError('archive_damaged', 'the manifest does not match its checksum');
   }
   return bytes;
 }

@@ -1,11 +1,14 @@
 import type { ConnectionsHere, Peers } from './peers.ts';
 
-/** The owner of every device: without an epoch, since no other node could store commands or connect devices. */
+/**
+ * The owner of every device in a process that is alone. It has no epoch, since no other process could store commands or
+ * connect devices.
+ */
 const SELF = { nodeId: null, epoch: undefined, behind: undefined } as const;
 
 const NOTHING = (): void => undefined;
 
-/** The peers of a process that is alone at its database: it owns every device and every receiver, and tells nobody. */
+/** The peers of a process that is alone at its database: it has every device and every receiver, and sends no hints. */
 export function createAlone(): Peers {
   let connections: ConnectionsHere = {
     isConnected: () => false,

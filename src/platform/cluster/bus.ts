@@ -5,7 +5,10 @@ import type { OpenRaw, RawConnection } from '../database/postgres/raw-connection
 import { fromPayload, type Hint, type HintKind, toLine, toPayloads } from './hints.ts';
 import { createReconnectingConnection } from './reconnecting-connection.ts';
 
-/** The most hints that wait for one node; further ones are dropped, and healing finds what they would have told. */
+/**
+ * The most hints that wait to be sent to one node. Further hints are dropped; the regular check for lost hints
+ * (heal.ts) finds the work that they announced.
+ */
 const MOST_WAITING = 20_000;
 /** Milliseconds between two checks of the connection, since a connection that is cut off gives no sign by itself. */
 const CHECK_MS = 1_000;
@@ -20,7 +23,7 @@ export interface Bus {
   /** Sends a hint to all other nodes. */
   broadcast(hint: Hint): void;
   on(kind: HintKind, handler: Handler): void;
-  /** Registers a function that is called when hints may have been missed, so that everything must be checked. */
+  /** Registers a function that is called when hints may have been missed. It must then look for work everywhere. */
   onGap(handler: () => void): void;
 }
 
@@ -28,7 +31,7 @@ interface Parts {
   open: OpenRaw;
   log: Log;
   metrics: Pick<Metrics, 'clusterHints'>;
-  /** The current name of this node; `live` lists all live nodes. */
+  /** The current name of this node. `live` lists all live nodes, including this one. */
   nodeId(): string;
   live(): readonly { nodeId: string }[];
   isLive(nodeId: string): boolean;
@@ -39,14 +42,14 @@ interface Parts {
 const channelOf = (nodeId: string): string => `lapel_${nodeId}`;
 
 /**
- * Sends hints with NOTIFY, on a connection of its own: inside a unit of work, NOTIFY would take a lock at the commit that all
- * commits share. Each node has a channel. Hints that come while a notification is being sent go together into the next one,
- * and equal hints go once.
+ * Sends hints with PostgreSQL's NOTIFY, on a connection of its own: inside a unit of work, NOTIFY would take a lock
+ * that all commits share. Each node listens to a channel of its own. Hints that come while a notification is being sent
+ * go together into the next one, and equal hints go once.
  */
 export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: Parts) {
   const handlers = new Map<HintKind, Handler>();
   const onGaps: (() => void)[] = [];
-  /** The lines that wait for each node. */
+  /** By node: the hints that wait to be sent, as lines. */
   let waiting = new Map<string, Set<string>>();
   const work = createWork();
   let sending = false;
@@ -60,7 +63,7 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
     name: 'lapel hints',
     boundMs: LONGEST_WAIT_MS,
     async prepare(made) {
-      // Hints may be lost, so their commit need not wait for the disk.
+      // A hint may be lost, so the commit that sends it need not wait for the disk.
       await made.query('SET synchronous_commit = off');
       await listen(made);
     },

@@ -31,7 +31,10 @@ interface Parts {
 
 export type Cluster = ReturnType<typeof createCluster>;
 
-/** The processes at one database: what they know of one another, and how they divide devices, receivers and limits. */
+/**
+ * The nodes at one database: how they learn of one another, and how they divide devices, receivers of webhooks and
+ * limits.
+ */
 export function createCluster({ database, open, clock, ids, log, metrics, about, lease, handOverRate, loses }: Parts) {
   const nodes = createNodes({
     open,
@@ -83,7 +86,10 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
       bus.broadcast({ kind: 'partitions', about: '' }); // the other nodes then renew their leases at once, and see this node
     },
 
-    /** For a database that was replaced: all devices have to connect again, and all cached state is read again. */
+    /**
+     * To be called when the database was replaced: ends all connections, so that the devices connect again, and lets
+     * everything that was cached be read again.
+     */
     startOver(): void {
       ownership.endAll();
       bus.gap();
@@ -96,7 +102,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
       rebalancing.start();
     },
 
-    /** Resolves when no hint waits to be sent, and no check is running. */
+    /** Resolves when no hint waits to be sent, and no check for lost hints is running. */
     async idle(): Promise<void> {
       await heal.idle();
       await ownership.idle();

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type Config, SETTINGS, type Setting } from '../../config.ts';
 
-/** A digest of a secret. No secret leaves its node; a token of 32 random characters cannot be found by its digest. */
+/**
+ * A digest by which nodes compare a secret without showing it. A token of 32 random characters cannot be guessed from
+ * it.
+ */
 const digest = (secret: string): string => createHash('sha256').update(secret).digest('hex').slice(0, 16);
 
 const NUMBERS: readonly Setting['kind'][] = ['number', 'count', 'port'];
@@ -18,7 +21,7 @@ function comparable({ kind, secret }: Setting, value: string | null, config: Con
   return text;
 }
 
-/** The settings that a node shows to the others: those that all nodes must have in common. */
+/** The release of this node and the settings that must be equal on all nodes, in the form that nodes compare. */
 export function fingerprintOf(config: Config, release: string): string {
   const values = new Map(config.given.map(({ name, value }) => [name as string, value]));
   const shared = (SETTINGS as readonly Setting[]).filter((setting) => setting.shared);
@@ -38,7 +41,7 @@ export function differingSettings(own: string, other: string): string[] {
   return Object.keys(mine).filter((name) => name in theirs && mine[name] !== theirs[name]);
 }
 
-/** The settings that a node must have before another may join, and that this one lacks. */
+/** The settings that every node needs before a second node may join, and that this node lacks. */
 export const lackingSettings = (config: Config): string[] =>
   [
     ['LAPEL_ADMIN_TOKEN', config.admin.token] as const, // without the setting each node would make a token of its own

@@ -3,16 +3,20 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** Milliseconds between two checks, so that the work of a lost hint is found within five seconds. */
+/** Milliseconds between two checks. The work that a lost hint announced is so found within five seconds. */
 const BETWEEN_MS = 4_000;
 
-/** Seconds without a complete check after which other nodes should get the requests. */
+/**
+ * When no check was complete for this many seconds, the node reports that it is not ready, so that other nodes get the
+ * requests.
+ */
 const LONGEST_SECONDS = 30;
 
 type Check = () => Promise<void>;
 
 /**
- * Healing: checks the database regularly, and when hints may have been missed, for all work that hints would have told of.
+ * Healing: finds in the database the work that lost hints announced. It runs all checks regularly, and at once when
+ * hints may have been missed.
  */
 export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>; log: Log }) {
   const checks: Check[] = [];
@@ -22,7 +26,10 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
   let cancel = (): void => undefined;
   let stopped = false;
   let wholeAt = clock.now();
-  /** The beginning of the first check that has failed since the last complete one; undefined while all is well. */
+  /**
+   * The beginning of the first check after the last complete one, whether it runs or has failed. Undefined between a
+   * complete check and the next one.
+   */
   let failingSince: number | undefined;
 
   async function checkOnce(): Promise<void> {
@@ -73,10 +80,12 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
     /** Runs all checks at once, not at the next regular time. */
     now,
     age,
-    /** The reason why this node is not ready; undefined when it is. */
+    /** Why this node should get no requests; undefined when it is ready. */
     trouble(): string | undefined {
       const seconds = failingSince === undefined ? 0 : (clock.now() - failingSince) / 1_000_000;
-      return seconds > LONGEST_SECONDS ? `lost hints were not checked for ${Math.floor(seconds)} s` : undefined;
+      return seconds > LONGEST_SECONDS
+        ? `no check for lost hints was completed for ${Math.floor(seconds)} s`
+        : undefined;
     },
     async start(): Promise<void> {
       wholeAt = clock.now();

@@ -1,13 +1,13 @@
 /**
- * The hints that nodes send to one another. A hint is never relied on: its receiver reads the database, and after a lost
- * hint healing finds the work within seconds.
- * - wake: a command is due for a device that is connected to the receiver
+ * The hints that nodes send to one another. No work depends on a hint alone: the node that gets one reads the database,
+ * and after a lost hint the regular check (heal.ts) finds the work within seconds.
+ * - wake: a command is due for a device that is connected to the node that gets the hint
  * - cancel: a cancel is due for such a device
- * - close: a device that was connected there under an epoch below the given one has moved
+ * - close: a device that was connected to that node has a newer connection elsewhere, with the given epoch
  * - changed: an application was changed
- * - due: a webhook is due for a receiver in one of the node's partitions
- * - partitions: a partition is free to be taken
- * - used: how much a node has let through of a limit that all share
+ * - due: a webhook is due for a receiver in one of that node's partitions
+ * - partitions: a partition is free, and may be taken
+ * - used: how much the sender has let through of each limit that all nodes share
  */
 export const HINT_KINDS = ['wake', 'cancel', 'close', 'changed', 'due', 'partitions', 'used'] as const;
 export type HintKind = (typeof HINT_KINDS)[number];

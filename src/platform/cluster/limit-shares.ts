@@ -3,9 +3,13 @@ import type { LimitShare } from '../../runtime/token-buckets.ts';
 import type { Bus } from './bus.ts';
 import type { Nodes } from './nodes.ts';
 
-/** The most owners whose use a node tells at a time: those that used most since the last time. */
+/**
+ * The most owners (users of a limit) that a node reports at a time: those that have used most since its last report.
+ */
 const MOST_TOLD = 500;
-/** Milliseconds for which the numbers of another node are used; it sends new ones at each renewal of its lease. */
+/**
+ * Milliseconds for which the report of another node counts. Each node sends a new report at each renewal of its lease.
+ */
 const BELIEVED_FOR_MS = 3_000;
 
 interface Parts {
@@ -16,17 +20,17 @@ interface Parts {
 
 interface Heard {
   at: number;
-  /** By limit and owner: the use per second, and the time at which it was told. */
+  /** By limit and owner: how much the node lets through a second, and when it reported that. */
   uses: Map<string, { perSecond: number; at: number }>;
 }
 
 const keyOf = (limit: string, owner: string): string => `${limit} ${owner}`;
 
 /**
- * Shares limits between nodes, by what each node lets through. Nodes tell one another with each renewal of their leases, and
- * an owner may use on one node what it does not use on the others. A node without news counts as if it used its equal part,
- * and each node may always give out its own equal part. So no request waits for an answer; while nodes learn of one another,
- * the excess over the limit is at most one or two seconds' worth.
+ * Shares each limit between the nodes. With each renewal of its lease a node reports how much it lets through for each
+ * owner, and an owner may use on one node what it does not use on the others. A node without a recent report counts as
+ * if it used its equal part, and each node may always give out its own equal part. So no request waits for another
+ * node; until the reports arrive, the excess over the limit is at most one or two seconds' worth.
  */
 export function createShares({ clock, nodes, bus }: Parts) {
   let taken = new Map<string, number>();
@@ -65,7 +69,7 @@ export function createShares({ clock, nodes, bus }: Parts) {
     for (const nodeId of others.keys()) if (!live.has(nodeId)) others.delete(nodeId);
   });
 
-  /** What another node lets through, per second. */
+  /** How much of a limit another node lets through a second for one owner, by its last report. */
   function useOf(nodeId: string, key: string, equal: number): number {
     const now = performance.now();
     const heard = others.get(nodeId);
@@ -75,7 +79,7 @@ export function createShares({ clock, nodes, bus }: Parts) {
   }
 
   return {
-    /** This node's share of the limit with this name. */
+    /** How much of the limit with this name this node may give out. */
     of: (limit: string, perSecond: number): LimitShare => ({
       nodes: nodes.count,
       perSecond(owner: string): number {

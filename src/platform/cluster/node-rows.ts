@@ -1,22 +1,25 @@
 import type { RawConnection } from '../database/postgres/raw-connection.ts';
 
-/** A node's row, by which the other nodes know it. */
+/** The row of a node, by which the other nodes know it. */
 export interface Node {
   nodeId: string;
-  /** Microseconds, by the clock of the database. */
+  /** When the node registered: microseconds, by the clock of the database. */
   startedAt: number;
   release: string;
-  /** See fingerprint.ts. */
+  /** The release and the shared settings, as fingerprint.ts makes them. */
   fingerprint: string;
-  /** The settings that it lacks to have other nodes beside it, separated by spaces; empty when it has them all. */
+  /** The settings that the node lacks and needs before other nodes may join, separated by spaces. */
   lacking: string;
-  /** The number of connected devices at its last renewal; null before the first. */
+  /**
+   * The number of devices that were connected to the node at the last renewal of its lease; null before the first
+   * renewal.
+   */
   devices: number | null;
 }
 
 const COLUMNS = `node_id AS "nodeId", (extract(epoch FROM started_at) * 1000000)::bigint AS "startedAt", release,
   fingerprint, lacking, devices`;
-// clock_timestamp() and not the start of the transaction, because a statement may have waited.
+// The present time and not that of the transaction's start, because the statement may have waited.
 const UNTIL = `clock_timestamp() + $2 * interval '1 millisecond'`;
 
 /** The advisory lock under which nodes register one after another. The number has no other meaning. */

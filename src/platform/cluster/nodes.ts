@@ -7,7 +7,7 @@ import { differingSettings } from './fingerprint.ts';
 import { admitting, deleteDead, deleteNode, insertNode, liveNodes, type Node, renewLease } from './node-rows.ts';
 import { createReconnectingConnection } from './reconnecting-connection.ts';
 
-/** Milliseconds. */
+/** The times of a lease, in milliseconds. */
 export interface Lease {
   /** Milliseconds from the end of one renewal to the next. */
   renewMs: number;
@@ -26,7 +26,7 @@ export interface NodesParts {
   ids: Ids;
   log: Log;
   metrics: Pick<Metrics, 'clusterNodes'>;
-  /** The columns of this node's row that the other nodes compare with their own. */
+  /** The columns of this node's row by which other nodes judge whether they can run beside it. */
   about: Pick<Node, 'release' | 'fingerprint' | 'lacking'>;
   lease?: Lease;
   /** The number of devices that are connected to this node. */
@@ -35,40 +35,42 @@ export interface NodesParts {
   wall?(): number;
 }
 
-/** A moment on two clocks: the steady clock stands still while the machine is suspended, the wall clock can be set. */
+/**
+ * A moment, read from two clocks. The steady clock stands still while the machine is suspended; the wall clock can be
+ * set to another time. Together they notice both.
+ */
 interface Moment {
   steady: number;
   wall: number;
 }
 
 type Listener = () => void;
-/** Uses the lease's connection after each renewal. */
+/** A task that uses the connection of the lease after each renewal. */
 type AtBeat = (connection: RawConnection) => Promise<void>;
 
 export type Nodes = ReturnType<typeof createNodes>;
 
 /**
  * The live nodes, by leases in the database.
- *
- * - A node renews its lease on a connection of its own, one renewal at a time. It counts the lease from before the renewal
- *   was sent, so it never believes in it for longer than the others do.
+ * - A node renews its lease on a connection of its own, one renewal at a time. It counts the time of the lease from the
+ *   moment before the renewal was sent, so it believes in its lease no longer than the other nodes do.
  * - A lease that was not renewed for 80 % of its time is lost: `mayAct` becomes false, and listeners are called.
- * - A lease that has expired is never renewed: the node comes back under a new name, so that rows with its old name are known
- *   to belong to a dead node.
- * - All times are real time, because they are about processes and not about the domain. Time has passed when either of two
- *   clocks says so; so a machine that was suspended does not believe in its old lease.
+ * - A lease that has expired is never renewed: the node registers under a new name, so rows with its old name belong to
+ *   a dead node.
+ * - All times are real time, not the time of the injected clock, because they are about processes. Time has passed when
+ *   either of two clocks says so, so a machine that was suspended does not believe in its old lease.
  */
 export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wall = Date.now, ...parts }: NodesParts) {
   const { renewMs, validMs } = lease;
   let nodeId = '';
   let live: readonly Node[] = [];
   let liveIds: ReadonlySet<string> = new Set();
-  let sentAt: Moment = { steady: Number.NEGATIVE_INFINITY, wall: 0 }; // the sending of the last successful renewal
-  let holds = false; // true from a registration to the loss of its lease
+  let sentAt: Moment = { steady: Number.NEGATIVE_INFINITY, wall: 0 }; // when the last successful renewal was sent
+  let holds = false; // whether this node has a lease: true from a registration until the lease is lost
   let timer: NodeJS.Timeout | undefined;
   let lostTimer: NodeJS.Timeout | undefined;
   let beating: Promise<void> | undefined;
-  let wanted = false; // another renewal is wanted right after the one in progress
+  let wanted = false; // whether to renew once more, right after the renewal in progress
   let closed = false;
   const warned = new Set<string>();
   const atBeat: AtBeat[] = [];
@@ -106,7 +108,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   const left = (): number => validMs * USABLE_SHARE - Math.max(performance.now() - sentAt.steady, wall() - sentAt.wall);
   const mayAct = (): boolean => left() > 0;
 
-  /** Counts the lease from the moment before the statement was sent. */
+  /** Begins the lease anew at `at`, the moment before the renewal was sent. */
   function prolong(at: Moment): void {
     sentAt = at;
     clearTimeout(lostTimer);
@@ -148,7 +150,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     prolong(at);
     setLive(nodes);
     if (formerId !== '') {
-      log.warn({ nodeId, formerId }, 'this node is back, under another name');
+      log.warn({ nodeId, formerId }, 'this node has a lease again, under a new name');
       for (const listener of listeners.back) listener(formerId);
     }
   }
@@ -157,11 +159,11 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     const alone = others.find(({ lacking }) => lacking !== '');
     const [own] = about.lacking.split(' ');
     if (others.length > 0 && own) {
-      const problem = 'is needed, because another node lives at this database';
+      const problem = 'is needed, because another node runs on this database';
       throw new DomainError('SETTING_INVALID', { values: { setting: own, problem } });
     }
     if (!alone) return;
-    const problem = `the node ${alone.nodeId} lives at this database without ${alone.lacking.replaceAll(' ', ', ')}: it needs them before another one may come`;
+    const problem = `node ${alone.nodeId} runs on this database without ${alone.lacking.replaceAll(' ', ', ')}; it needs these settings before another node may join`;
     throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem } });
   }
 
@@ -228,27 +230,33 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     isLive: (id: string): boolean => liveIds.has(id),
     /** The number of nodes that share the work: at least one. */
     count: (): number => Math.max(1, live.length),
-    /** True for at most one node at a time: the leader, for work that only one node may do. */
+    /** True for at most one node at a time, the leader: it does the work that must not be done twice. */
     leads: (): boolean => mayAct() && live[0]?.nodeId === nodeId,
     /** Whether this node may begin work: false when 80 % of its lease have passed without a renewal. */
     mayAct,
     /** Seconds of the usable part of the lease that remain; 0 when it is lost. */
     left: (): number => Math.max(0, left() / 1000),
-    /** The reason why this node is not ready; undefined when it is. */
+    /** Why this node should get no requests; undefined when it is ready. */
     trouble: (): string | undefined => (mayAct() ? undefined : 'the lease of this node is not renewed'),
 
-    /** Registers a listener for the loss of the lease: everything that depends on owning something must end. */
+    /**
+     * Registers a listener for the loss of the lease. It must end all work on devices and receivers, since other nodes
+     * may take them.
+     */
     onLost: (listener: Listener): void => void listeners.lost.push(listener),
-    /** Registers a listener for a new lease under a new name; it gets the former name. */
+    /** Registers a listener for a new lease, which has a new name; the listener gets the former name. */
     onBack: (listener: (formerId: string) => void): void => void listeners.back.push(listener),
     /** Registers a listener for nodes that join or leave. */
     onChanged: (listener: Listener): void => void listeners.changed.push(listener),
-    /** Registers a task that gets the lease's connection after each renewal; it must be quick. */
+    /**
+     * Registers a task that gets the connection of the lease after each renewal. It must be quick, because the next
+     * renewal waits for it.
+     */
     atBeat: (task: AtBeat): void => void atBeat.push(task),
     /** Renews the lease now. */
     beatNow,
 
-    /** Removes this node, so that the next one need not wait for the end of its lease. */
+    /** Deletes this node's row, so that other nodes take over its work without waiting for the end of its lease. */
     async [Symbol.asyncDispose](): Promise<void> {
       closed = true;
       clearTimeout(timer);

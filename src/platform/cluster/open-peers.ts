@@ -9,7 +9,7 @@ import { serveHints } from './serve-hints.ts';
 type All = Parameters<typeof createCluster>[0];
 type Parts = Pick<All, 'database' | 'clock' | 'ids' | 'log' | 'metrics'>;
 
-/** The options that tests change: shorter leases, connections that they can cut, hints that are lost. */
+/** Options that tests change: leases, connections, lost hints. */
 export type ClusterOverrides = Partial<Pick<All, 'lease' | 'loses'>> & { open?(url: string): All['open'] };
 
 /** Opens the cluster of a PostgreSQL database; this process may be its only node. */

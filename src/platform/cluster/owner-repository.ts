@@ -24,11 +24,11 @@ export const findEpoch = async (sql: Sql, deviceId: string): Promise<number | un
 
 export interface Owner {
   nodeId: string | null;
-  /** Undefined when the process is alone. */
+  /** The epoch of the device's present connection; undefined when only this process uses the database. */
   epoch: number | undefined;
   /**
-   * 1 when a command is due for the device after the given transaction, else 0; undefined when only this process stores
-   * commands.
+   * 1 when a command after the given transaction is due for the device, else 0. Undefined when only this process stores
+   * commands, because it then knows this itself.
    */
   behind: number | undefined;
 }
@@ -84,13 +84,16 @@ export async function countOwnedByAny(sql: Sql, nodeIds: readonly string[]): Pro
 export interface Owned {
   deviceId: string;
   epoch: number;
-  /** The last transaction that is due for the device; null when there is none. */
+  /** The highest transactionId that is due for the device; null when none is due. */
   newest: number | null;
-  /** Whether a cancel is among the due ones. */
+  /** Whether a cancel is among the due transactions; null when none is due. */
   cancels: boolean | null;
 }
 
-/** A page of a node's devices, after a deviceId, with the transactions that are due for them. */
+/**
+ * Reads a page of the devices that are connected to a node, by deviceId, each with its due transactions. `after` is the
+ * last deviceId of the page before.
+ */
 export const ownedBy = (sql: Sql, nodeId: string, after: string, limit: number): Promise<Owned[]> =>
   sql.all(
     `SELECT o.device_id AS "deviceId", o.epoch, found.newest, found.cancels FROM

@@ -8,7 +8,8 @@ import * as repository from './owner-repository.ts';
 import { Superseded } from './superseded.ts';
 
 /**
- * Called in a unit of work that writes a message of a connection: throws Superseded when the device has a newer connection.
+ * Called in a unit of work that writes a message of a connection: throws Superseded when the device has a newer
+ * connection, so that the unit is rolled back.
  */
 export type Fence = (unit: UnitOfWork) => Promise<void>;
 
@@ -18,7 +19,9 @@ export type Renaming = (unit: UnitOfWork, from: string, to: string) => Promise<u
 /** A device that is connected to this node. */
 interface Held {
   epoch: number;
-  /** The name of this node in the device's row. */
+  /**
+   * The name of this node in the device's row. It differs from the present name while a new name is not written yet.
+   */
   nodeId: string;
   /** Ends the connection, without carrying out its will. */
   end(): void;
@@ -38,14 +41,14 @@ const PAGE = 2_000;
 export type Ownership = ReturnType<typeof createOwnership>;
 
 /**
- * Records to which node a device is connected. A login takes the device in its unit of work, under the device's lock, with an
- * epoch that was never used before. From its commit on, every write of an earlier epoch is refused, wherever it comes from and
- * however late. So nobody has to wait for a node that is dead or frozen; the former owner is told to close its connection only
- * to end it sooner.
+ * Records to which node a device is connected. A login takes the device in its unit of work, under the device's lock,
+ * with an epoch that was never used before. From that commit on, every write of a connection with an earlier epoch is
+ * refused, whichever node makes it and however late. So nobody has to wait for a node that is dead or frozen; the
+ * former node is told to close its connection only so that it ends sooner.
  */
 export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
   const held = new Map<string, Held>();
-  /** Rows of this node without a connection, as of the last check; see heal. */
+  /** Rows that name this node although the device has no connection here, as the last check found them; see `heal`. */
   let strays = new Map<string, number>();
   const work = createWork();
   const renaming: Renaming[] = [];
@@ -72,13 +75,16 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     try {
       await database.transactInCrowd((unit) => repository.releaseDevice(unit, deviceId, epoch), deviceId);
     } catch (err) {
-      log.debug({ err, deviceId }, 'a device that left could not be released; the next check does it');
+      log.debug(
+        { err, deviceId },
+        'the end of a connection could not be stored; the next check for lost hints stores it',
+      );
     } finally {
       work.ended();
     }
   }
 
-  /** After a change of this node's name: writes it into the rows of the connections that were kept. */
+  /** After this node has got a new name: writes it into the rows of the devices whose connections were kept. */
   async function rename(): Promise<void> {
     const nodeId = nodes.id();
     const kept = [...held.values()].filter((one) => one.nodeId !== nodeId);
@@ -90,7 +96,10 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     for (const one of kept) one.nodeId = nodeId;
   }
 
-  /** After a hint that a device has moved: reads its epoch, and ends the connection here if it is an older one. */
+  /**
+   * After a hint that a device has moved: reads the epoch of the device, and ends its connection here if that has an
+   * older epoch.
+   */
   async function checkMoved(deviceId: string): Promise<void> {
     const one = held.get(deviceId);
     if (!one) return;
@@ -105,12 +114,12 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     work.begun();
     checkMoved(deviceId)
       .catch((err: unknown) =>
-        log.debug({ err, deviceId }, 'the owner of a device could not be read; the next check does it'),
+        log.debug({ err, deviceId }, 'the node of a device could not be read; the next check for lost hints reads it'),
       )
       .finally(work.ended);
   });
   nodes.onLost(() => {
-    // The only node keeps its devices, because no other node could have taken them.
+    // A node that is alone keeps its connections, because no other node can have taken their devices.
     if (nodes.count() === 1) return;
     if (held.size > 0)
       log.warn(
@@ -127,7 +136,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
      */
     async take(unit: UnitOfWork, deviceId: string, close: () => void): Promise<{ epoch: number; fromOther: boolean }> {
       const nodeId = nodes.id();
-      if (!nodes.mayAct()) throw new Error('this node has no lease: nobody can log in');
+      if (!nodes.mayAct()) throw new Error('this node has no lease, so no device can log in');
       const { epoch, formerId } = await repository.takeDevice(unit, deviceId, nodeId);
       unit.onCommit(() => {
         const one: Held = { epoch, nodeId, end: close };
@@ -138,13 +147,16 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       return { epoch, fromOther: formerId !== null && formerId !== nodeId && nodes.isLive(formerId) };
     },
 
-    /** Tells that the connection of this epoch has ended. */
+    /** To be called when the connection with this epoch has ended. */
     left(deviceId: string, epoch: number): void {
       if (held.get(deviceId)?.epoch === epoch) held.delete(deviceId);
       if (!leaving && nodes.mayAct()) void release(deviceId, epoch);
     },
 
-    /** In a unit that ends a device's right to its connection: no connection of the device may write any more. */
+    /**
+     * In a unit of work after which the device may not stay connected: refuses further writes of its connection, and
+     * ends it.
+     */
     async revoke(unit: UnitOfWork, deviceId: string): Promise<void> {
       const { epoch, formerId } = await repository.takeDevice(unit, deviceId, null);
       unit.onCommit(() => {
@@ -157,7 +169,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     /** In the unit that removes a device: deletes its row. Epochs are not used again. */
     remove: repository.deleteOwner as (unit: UnitOfWork, deviceId: string) => Promise<number>,
 
-    /** The fence of a connection: it lets a unit pass while the device has this epoch. */
+    /** Makes the check of a connection: it lets a unit of work pass only while the device still has this epoch. */
     fence:
       (deviceId: string, epoch: number): Fence =>
       async (unit) => {
@@ -169,7 +181,9 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
         throw new Superseded();
       },
 
-    /** In a unit: the owner of the device, and whether a command is due for it after a transaction. */
+    /**
+     * In a unit of work: the node that has the device, and whether a command after the given transaction is due for it.
+     */
     look: (unit: UnitOfWork, deviceId: string, after: number): Promise<repository.Owner | undefined> =>
       repository.findOwner(unit, deviceId, after),
 
@@ -179,7 +193,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
       if (one?.epoch === epoch) superseded(deviceId, one);
     },
 
-    /** After the commit: tells the device's node that a command or a cancel is due. */
+    /** After the commit of a command or a cancel: tells the device's node that it is due. */
     wake(deviceId: string, { nodeId }: { nodeId: string | null }, kind: 'wake' | 'cancel'): void {
       if (nodeId !== null) bus.send(nodeId, { kind, about: deviceId });
     },
@@ -211,9 +225,10 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     },
 
     /**
-     * Compares the connections of this node with the database, in case hints were lost. `found` is called with the due
-     * transactions of each device. Connections whose device has a newer one are closed. Rows without a connection are released
-     * when two checks in a row find them, because a login may be in progress during the first.
+     * Compares the connections of this node with the database, in case hints were lost. `found` is called for each
+     * connected device, with its due transactions. A connection is closed when the database no longer names this node
+     * for its device. A row that names this node without a connection is released only when two checks in a row find
+     * it, because a login may be in progress during the first.
      */
     async heal(found: (owned: repository.Owned) => void): Promise<void> {
       if (!nodes.mayAct()) return;
@@ -249,7 +264,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     },
 
     rename,
-    /** Adds rows that are changed in the unit that writes this node's new name. */
+    /** Adds a function that writes this node's new name into further rows, in the same unit of work. */
     whenRenamed: (also: Renaming): void => void renaming.push(also),
 
     /** The number of devices that are connected to this node. */
@@ -257,7 +272,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     has: (deviceId: string): boolean => held.has(deviceId),
     /** The devices of this node, the earliest connected first. */
     deviceIds: (): Iterable<string> => held.keys(),
-    /** Ends the connection of a device, so that it connects again, to any node. */
+    /** Ends the connection of a device, so that it connects again, to any node. `prepare` runs before. */
     async handOver(deviceId: string, prepare: (deviceId: string, epoch: number) => Promise<unknown>): Promise<void> {
       const one = held.get(deviceId);
       if (!one) return;
@@ -266,7 +281,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
         await prepare(deviceId, one.epoch);
         if (held.get(deviceId) === one) end(deviceId, one);
       } catch (err) {
-        log.debug({ err, deviceId }, 'a device could not be handed over; it stays');
+        log.debug({ err, deviceId }, 'a device could not be handed over; it stays connected here');
       } finally {
         work.ended();
       }

@@ -2,9 +2,9 @@ import type { RawConnection } from '../database/postgres/raw-connection.ts';
 
 export interface Partition {
   partition: number;
-  /** Null when no node has the partition. */
+  /** The node that has the partition; null when none has it. */
   nodeId: string | null;
-  /** Raised whenever the partition changes its node. */
+  /** Raised whenever the partition goes to another node, or to none. */
   epoch: number;
 }
 
@@ -14,8 +14,8 @@ export const listPartitions = (connection: RawConnection): Promise<Partition[]> 
   );
 
 /**
- * Moves partitions that still have the epochs that were read, to a node whose lease has not expired, or to none. Returns the
- * partitions that were moved.
+ * Gives partitions to a node whose lease has not expired, or to none (null), if they still have the epochs that were
+ * read. Returns the partitions that were changed.
  */
 export async function movePartitions(
   connection: RawConnection,

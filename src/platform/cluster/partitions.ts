@@ -8,8 +8,8 @@ import { listPartitions, movePartitions, type Partition } from './partition-rows
 import { chosen, PARTITIONS, partitionOf } from './rendezvous.ts';
 
 /**
- * Prefix of a hint that was passed on by a node that no longer has the receiver; such a hint is not passed on again, so that
- * it cannot circle.
+ * Prefix of a `due` hint that a node has passed on, because it no longer has the receiver. Such a hint is not passed on
+ * again, so that it cannot go round for ever.
  */
 const PASSED_ON = '+';
 
@@ -18,16 +18,16 @@ export interface Receiver {
   setting: string;
 }
 
-/** Sends the webhooks of the receivers in this node's partitions. */
+/** The sender of webhooks, for the receivers in this node's partitions. */
 export interface Worker {
-  /** Called when partitions became this node's: their pending deliveries are taken up. */
+  /** Called when this node has got further partitions: begins to send the pending deliveries of their receivers. */
   adopt(): Promise<void>;
   /**
-   * Begins no more work for receivers that `mine` excludes; resolves when their attempts in progress have ended and are
-   * stored.
+   * Called before partitions are released: begins no more attempts for receivers for which `mine` is false. Resolves
+   * when their attempts in progress have ended and are stored.
    */
   drain(): Promise<void>;
-  /** Called when all partitions were lost: begins no more work, and lets attempts in progress end. */
+  /** Called when this node has lost all its partitions: begins no more attempts, and lets those in progress end. */
   dropLost(): void;
 }
 
@@ -38,27 +38,31 @@ interface Parts {
   metrics: Pick<Metrics, 'clusterPartitions'>;
 }
 
-/** The receivers of this node, as the webhooks see them. */
+/** Tells the sender of webhooks which receivers belong to this node. */
 export interface ReceiverShare {
-  /** Whether this node may begin an attempt for the receiver now. */
+  /** Whether this node may begin an attempt for the receivers of this partition now. */
   mine(partition: number): boolean;
   partitionOf(receiver: Receiver): number;
-  /** Tells another node that a delivery is due for its receiver. `passedOn`: the hint came from a third node. */
+  /**
+   * Tells the node of a receiver that a delivery is due for it. `passedOn`: this node only passes on the hint of
+   * another node.
+   */
   tell(receiver: Receiver, passedOn?: boolean): void;
 }
 
 /**
- * Divides the receivers of webhooks between nodes, by partitions. All nodes compute the same node for each partition, from the
- * live ones. The node that has a partition releases it when no attempt in it is in progress any more, and only then does the
- * other take it. From a dead node it is taken at once, since a node that has only lost its lease begins nothing after 80 % of
- * it. Every change checks the epoch that was read.
+ * Divides the receivers of webhooks between nodes, by partitions. All nodes compute the same node for each partition,
+ * from the list of live nodes. A node that has to give up a partition first waits for the end of its attempts there,
+ * and then releases it; only then does the new node take it. The partitions of a dead node are taken at once: a node
+ * begins nothing after 80 % of its lease, so a node whose lease has expired attempts nothing. Each change requires that
+ * the partition still has the epoch that was read.
  */
 export function createPartitions({ nodes, bus, log, metrics }: Parts) {
-  /** The partitions as of the last renewal. */
+  /** All partitions with their nodes, as read after the last renewal of the lease. */
   let known: readonly Partition[] = [];
   const owned = new Set<number>();
   const draining = new Set<number>();
-  /** Partitions that are drained and not released yet. */
+  /** Partitions of this node in which no attempt is in progress any more, and which are to be released next. */
   const drained = new Set<number>();
   let worker: Worker | undefined;
 
@@ -80,20 +84,21 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
         for (const partition of partitions) if (draining.has(partition)) drained.add(partition);
         nodes.beatNow();
       },
-      (err: unknown) => log.error({ err }, 'webhooks of partitions that are handed over could not be completed'),
+      (err: unknown) =>
+        log.error({ err }, 'the attempts in partitions of webhook receivers that another node gets could not be ended'),
     );
   }
 
-  /** Releases the drained partitions. Returns true when there were any. */
+  /** Releases these partitions to the nodes that they belong to now. Returns true when there were any. */
   async function releaseDrained(on: RawConnection, ids: readonly string[]): Promise<boolean> {
     const going = known.filter(({ partition }) => drained.has(partition));
     const byNode = Map.groupBy(going, ({ partition }) => chosen(partition, ids) ?? '');
     for (const [to, partitions] of byNode) {
       const moved = await movePartitions(on, partitions, to === nodes.id() ? null : to);
       for (const { partition } of partitions) forget(partition);
-      // `known` changes at once, so that hints for new deliveries go to the next node.
+      // `known` is corrected at once, so that hints about new deliveries go to the new node.
       known = known.map((one) => (moved.includes(one.partition) ? { ...one, nodeId: to } : one));
-      log.info({ to, partitions: moved.length }, 'partitions of receivers went to another node');
+      log.info({ to, partitions: moved.length }, 'this node released partitions of webhook receivers to another node');
       bus.send(to, { kind: 'partitions', about: '' });
     }
     return going.length > 0;
@@ -104,11 +109,11 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
       ({ partition, nodeId }) => (nodeId === null || !nodes.isLive(nodeId)) && chosen(partition, ids) === nodes.id(),
     );
     const taken = await movePartitions(on, free, nodes.id());
-    if (taken.length > 0) log.info({ partitions: taken.length }, 'partitions of receivers were taken');
+    if (taken.length > 0) log.info({ partitions: taken.length }, 'this node took partitions of webhook receivers');
     return taken.length > 0;
   }
 
-  /** Runs on the lease's connection, after each renewal. */
+  /** Runs after each renewal of the lease, on the connection of the lease: gives up, takes and reads partitions. */
   async function update(on: RawConnection): Promise<void> {
     const ids = nodes.live().map(({ nodeId }) => nodeId);
     known = await listPartitions(on);
@@ -124,8 +129,9 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     metrics.clusterPartitions.set(owned.size);
     if (news.length > 0)
       worker?.adopt().catch((err: unknown) => {
-        // The next check takes them up; for a node that stops this is no error.
-        if (nodes.mayAct() && !isDatabaseAway(err)) log.error({ err }, 'webhooks of new partitions could not be read');
+        // The next check for lost hints begins these deliveries. On a node that stops this is no error.
+        if (nodes.mayAct() && !isDatabaseAway(err))
+          log.error({ err }, 'the due webhooks of new partitions could not be read');
       });
   }
 
@@ -148,15 +154,15 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
       const about = `${passedOn ? PASSED_ON : ''}${receiver.setting} ${receiver.applicationId}`;
       const isOther = nodeId !== null && nodeId !== nodes.id() && nodes.isLive(nodeId);
       if (isOther) bus.send(nodeId, { kind: 'due', about });
-      else bus.broadcast({ kind: 'due', about }); // to any node that takes the partition, or has just taken it
+      else bus.broadcast({ kind: 'due', about }); // it is not known which node has the partition, so all are told
     },
-    /** The receiver of a hint, and whether the hint was already passed on. */
+    /** Reads a `due` hint: its receiver, and whether the hint was already passed on. */
     readHint(about: string): { receiver: Receiver; passedOn: boolean } {
       const passedOn = about.startsWith(PASSED_ON);
       const [setting = '', applicationId = ''] = about.slice(passedOn ? PASSED_ON.length : 0).split(' ');
       return { receiver: { setting, applicationId }, passedOn };
     },
-    /** Sets the sender of webhooks; before the start. */
+    /** Sets the sender of webhooks; to be called before the start. */
     serve(by: Worker): void {
       worker = by;
     },

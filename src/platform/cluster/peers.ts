@@ -7,23 +7,25 @@ import type { Owner } from './owner-repository.ts';
 import type { ReceiverShare } from './partitions.ts';
 import type { HintWorkers } from './serve-hints.ts';
 
-/** The connections to this process, as its broker knows them. */
+/** The connections of devices to this process, as its broker knows them. */
 export interface ConnectionsHere {
   isConnected(deviceId: string): boolean;
-  /** Undefined when more than `most` devices are connected. */
+  /** The connected devices; undefined when there are more than `most`. */
   connectedIds(most: number): string[] | undefined;
   connectedCount(): number;
 }
 
-/** The owners of devices, as the core and the views need them. */
+/** Which node has which device, for the core and the views. */
 export interface DeviceOwnership {
-  /** In a unit: the node that has the device, and whether a command is due for it behind the transaction `after`. */
+  /**
+   * In a unit of work: the node that has the device, and whether a command after the transaction `after` is due for it.
+   */
   look(unit: UnitOfWork, deviceId: string, after: number): Promise<Owner | undefined>;
   /** After a commit: tells the node of a device that a command (`wake`) or a cancel is due for it. */
   wake(deviceId: string, owner: { nodeId: string | null }, kind: 'wake' | 'cancel'): void;
-  /** A connection of this node turned out to have lost its device to another connection. */
+  /** To be called when a write was refused because the device has a newer connection: ends the connection here. */
   lost(deviceId: string, epoch: number): void;
-  /** In the unit that deletes a device. */
+  /** To be called in the unit of work that deletes a device. */
   remove(unit: UnitOfWork, deviceId: string): Promise<unknown>;
   /** Returns those of the given devices that are connected to any node. */
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
@@ -33,25 +35,27 @@ export interface DeviceOwnership {
   connectedCount(): number | Promise<number>;
   /** The node that a device is connected to; null when it is connected nowhere, or there is one node only. */
   nodeOf(deviceId: string): Promise<string | null>;
-  /** The node is about to stop. */
+  /** To be called when the node is about to stop. */
   leave(): void;
 }
 
-/** Everything that the service asks of the nodes around it. A process without others has `createAlone`. */
+/**
+ * Everything that the service asks of the other nodes at its database. A process without other nodes has `createAlone`.
+ */
 export interface Peers {
-  /** Undefined for a process that is alone at its database. */
+  /** The cluster; undefined for a process that is alone at its database. */
   readonly cluster: Cluster | undefined;
   readonly nodes: Pick<Nodes, 'count' | 'leads'> & { id(): string };
   readonly bus: Pick<Bus, 'broadcast' | 'on' | 'onGap'>;
   readonly ownership: DeviceOwnership;
   readonly partitions: ReceiverShare;
-  /** How nodes share a limit; undefined: it is this process's alone. */
+  /** How nodes share a limit; undefined for a process that is alone, which has each limit for itself. */
   readonly shares: LimitShares | undefined;
   /**
-   * Seconds that are left of this node's lease, and since the last complete check for lost hints; undefined for a process
-   * that is alone.
+   * Seconds until this node may no longer act by its lease, and seconds since the last complete check for lost hints.
+   * Undefined for a process that is alone.
    */
   vitals(): { lease: number; healAge: number } | undefined;
-  /** Gives the broker's connections, and the workers that carry out the hints of other nodes. */
+  /** Sets the connections of the broker, and the functions that carry out hints of other nodes. */
   serve(workers: HintWorkers & { connections: ConnectionsHere }): void;
 }

@@ -5,35 +5,38 @@ import type { Nodes } from './nodes.ts';
 import type { Ownership } from './ownership.ts';
 
 const CHECK_MS = 1_000;
-/** Milliseconds without a node that joins or leaves before devices are handed over, since further nodes may follow. */
+/** After a node has joined or left, devices are handed over only when no other node has followed for this time. */
 const SETTLED_MS = 30_000;
 /**
- * A node has too many devices when it exceeds the mean by a tenth, but at least by a few. It hands devices over until its
- * excess is half of that.
+ * A node hands over devices when it has more than the mean, by a tenth of the mean and by at least four devices. It
+ * stops when its excess has become half of that.
  */
 const SLACK_SHARE = 0.1;
 const SLACK = 4;
-/** Milliseconds in which a device connects to its new node, and that node has told its new number of devices. */
+/**
+ * Milliseconds. So long after a device was handed over, its new node has it and has told the other nodes its new number
+ * of devices.
+ */
 const ON_THE_WAY_MS = 10_000;
-/** The most handed-over devices that are remembered, so that none is handed over twice within an hour (ONCE_IN_MS). */
+/** The number of handed-over devices that are remembered, so that no device is handed over twice within an hour. */
 const REMEMBERED = 50_000;
 const ONCE_IN_MS = 3_600_000;
 /**
- * If this many of the last devices that were handed over have come back here, the balancer does not lead them to other
- * nodes.
+ * When 15 of the last 20 devices that were handed over are back on this node, the load balancer leads devices to it and
+ * not to the other nodes. No more devices are handed over then.
  */
 const EXAMINED = 20;
 const CAME_BACK = 15;
 
 interface Shares {
   own: number;
-  /** The devices of each live node; null when a node has not told their number. */
+  /** The number of devices of each live node; null when a node has not told it yet. */
   all: readonly (number | null)[];
-  /** Devices that were handed over, and may not be counted by another node yet. */
+  /** Devices that this node has handed over a moment ago, so that their new node may not count them yet. */
   onTheWay: number;
 }
 
-/** The number of devices that a node has to hand over. */
+/** The number of devices that this node has to hand over to other nodes. */
 export function surplusOf({ own, all, onTheWay }: Shares, isUnderWay: boolean): number {
   if (all.length < 2 || all.includes(null)) return 0;
   const mean = all.reduce<number>((sum, count) => sum + (count ?? 0), onTheWay) / all.length;
@@ -42,11 +45,14 @@ export function surplusOf({ own, all, onTheWay }: Shares, isUnderWay: boolean): 
   return Math.max(0, Math.floor(own - mean - slack / 2));
 }
 
-/** The state of a device that may be handed over, and the preparation of that. */
+/**
+ * What the rebalancing needs from the broker: whether a device is silent, and preparations before its connection is
+ * ended.
+ */
 export interface HandOver {
-  /** Whether no message is in progress between the device and this node. */
+  /** Whether no message is on its way between the device and this node, so that its connection can be ended. */
   isQuiet(deviceId: string): boolean;
-  /** Called before the connection, which has the device under that epoch, is ended. */
+  /** Called before the connection of the device is ended. `epoch` is the epoch of that connection. */
   prepare(deviceId: string, epoch: number): Promise<unknown>;
 }
 
@@ -61,16 +67,16 @@ interface Parts {
 }
 
 /**
- * Evens out the numbers of devices between nodes, slowly. A node with more than the others closes some connections a second,
- * of devices that are silent at that moment; they connect again, and the load balancer leads them to the node with the fewest.
- * Nothing is lost: messages in progress are repeated, as whenever a connection ends.
+ * Evens out the numbers of devices between nodes, slowly. A node with too many devices ends some connections a second,
+ * of devices that are silent at that moment. Each device connects again, and the load balancer leads it to the node
+ * with the fewest. Nothing is lost: messages in progress are repeated, as after every end of a connection.
  */
 export function createRebalancing({ clock, log, metrics, nodes, ownership, perSecond }: Parts) {
   let by: HandOver = { isQuiet: () => false, prepare: async () => undefined };
   let settledAt = clock.now() + SETTLED_MS * 1_000;
   let isUnderWay = false;
   let cancel = (): void => undefined;
-  /** The time at which each device was handed over, the earliest first. */
+  /** When each device was handed over, the earliest first. */
   const handed = new Map<string, number>();
 
   nodes.onChanged(() => {
@@ -93,7 +99,7 @@ export function createRebalancing({ clock, log, metrics, nodes, ownership, perSe
     return count;
   }
 
-  /** Whether the load balancer leads the devices back to this node. */
+  /** Whether most of the devices that were handed over last are connected to this node again. */
   function comeBack(): boolean {
     const last = [...handed.keys()].slice(-EXAMINED);
     return last.length === EXAMINED && last.filter(ownership.has).length >= CAME_BACK;
@@ -132,7 +138,7 @@ export function createRebalancing({ clock, log, metrics, nodes, ownership, perSe
   }
 
   return {
-    /** Sets how devices are handed over; before the start. */
+    /** Sets the functions of the broker that hand over a device; to be called before the start. */
     handOverBy(how: HandOver): void {
       by = how;
     },

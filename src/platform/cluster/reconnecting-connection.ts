@@ -6,7 +6,7 @@ const PAUSE_MS = 200;
 interface Parts {
   open: OpenRaw;
   name: string;
-  /** The time limit in milliseconds; see RawOptions. */
+  /** The longest wait in milliseconds: for the connection, and for the answer to each statement. */
   boundMs: number;
   /** Called with every new connection before it is used; when it rejects, the connection is closed. */
   prepare?(connection: RawConnection): Promise<void>;

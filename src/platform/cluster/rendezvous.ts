@@ -13,13 +13,13 @@ function hash(text: string): number {
   return (value ^ (value >>> 16)) >>> 0;
 }
 
-/** The partition of one setting of one application. */
+/** The partition of a receiver, which is one webhook setting of one application. */
 export const partitionOf = ({ applicationId, setting }: { applicationId: string; setting: string }): number =>
   hash(`${setting} ${applicationId}`) % PARTITIONS;
 
 /**
- * The node for a partition: all who know the same nodes compute the same one, and when a node joins or leaves, no partition
- * moves between two other nodes (rendezvous hashing). Undefined when there is no node.
+ * Chooses the node for a partition. All nodes that know the same live nodes choose the same one, and when a node joins
+ * or leaves, no partition moves between two other nodes (rendezvous hashing). Undefined when no node is live.
  */
 export function chosen(partition: number, nodeIds: Iterable<string>): string | undefined {
   let best: { nodeId: string; weight: number } | undefined;

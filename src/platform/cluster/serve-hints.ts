@@ -3,7 +3,7 @@ import type { Owned } from './owner-repository.ts';
 import type { Renaming } from './ownership.ts';
 import type { Receiver, Worker } from './partitions.ts';
 
-/** The functions that carry out hints of other nodes, and the work that healing finds. */
+/** The functions that carry out hints of other nodes, and that begin the work which the check for lost hints finds. */
 export interface HintWorkers {
   commands: {
     wake(deviceId: string, kind: 'wake' | 'cancel'): void;
@@ -13,7 +13,7 @@ export interface HintWorkers {
     due(receiver: Receiver, how: 'passed on' | 'by another'): void;
     takeUp: Worker['adopt'];
   };
-  /** Writes this node's new name into further rows. */
+  /** Writes this node's new name into rows of other tables. */
   renamed: Renaming;
 }
 

@@ -11,12 +11,13 @@ export interface ApiDocument extends Json {
 }
 
 interface Parts {
-  /** `contracts.documents`, which no longer has the removed properties. */
+  /** `contracts.documents`: the schemas without the properties that are no longer served. */
   schemas: ReadonlyMap<SchemaName, SchemaDocument>;
   serves: Deprecations['serves'];
 }
 
-// Keywords of our own become extensions (`x-`) in a published document; those for our tools only are removed (null).
+// In a published document, keywords that only this project knows become extensions (`x-`). Keywords for its own tools
+// are removed (null).
 const RENAMED: Record<string, string | null> = {
   $schema: null,
   tsType: null,
@@ -50,7 +51,7 @@ function bundle({ components: all, ...rest }: ApiDocument, { schemas, serves }: 
   function need(section: string, name: string, node: unknown, from: SchemaName | undefined): string {
     components[section] ??= {};
     if (!Object.hasOwn(components[section], name)) {
-      components[section][name] = null; // entered first, because it may refer to itself
+      components[section][name] = null; // entered before its content is copied, because the content may refer to it
       components[section][name] = copy(node, from);
     }
     return `#/components/${section}/${name}`;

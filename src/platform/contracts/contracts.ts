@@ -63,7 +63,7 @@ export function loadContracts({
   return contracts;
 }
 
-// Contracts never change and hold no state, so the services in one process share them.
+// Compiled contracts by their rules. They never change and hold no state, so services in one process share them.
 const compiled = new WeakMap<UrlFault, Map<string, Contracts>>();
 
 const DEPRECATED = Object.keys(DEPRECATIONS) as (keyof typeof DEPRECATIONS)[];
@@ -109,7 +109,7 @@ function compile(urlFault: UrlFault, removed: ReadonlySet<string>): Contracts {
     ]);
     integers.set(name, new Set(types.filter(([, type]) => type === 'integer').map(([property]) => property!)));
   }
-  // Only messages, and the schemas that they refer to, are read tolerantly.
+  // The schemas of messages of devices, and the schemas that they refer to. Only these are read tolerantly.
   const messages = new Map([...documents].filter(([name]) => /^(mqtt|common)\//.test(name)));
   const reader = createTolerantReader((takeOut) => createValidators(messages, { urlFault, takeOut }));
   const faults = (name: SchemaName, value: unknown, ...place: string[]): Fault[] => {

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { type Fault, MOST_FAULTS } from '../../errors.ts';
 
-// For each type of ajv, its fault and its noun in the interface.
+// By type of JSON Schema: the type of the fault, and the noun in its text.
 const TYPES: Record<string, [type: string, noun: string]> = {
   string: ['string_type', 'string'],
   integer: ['int_type', 'integer'],
@@ -16,7 +16,8 @@ const FORMATS: Record<string, string> = {
   'language-tag': 'String should be a well-formed language tag (BCP 47)',
 };
 
-// Keywords whose own faults only repeat those of their branches.
+// Keywords that combine schemas. Their errors are left out, because they only repeat the errors of the combined
+// schemas.
 export const WRAPPERS: ReadonlySet<string> = new Set(['if', 'anyOf', 'oneOf', 'allOf', 'not']);
 
 /**

@@ -41,6 +41,6 @@ export function judgedSchema(schema: object, silent = false): Schema {
 
 const isSchema = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Schema of contents that are checked only when the count is within its bound. */
+/** Makes a schema that checks the content of a list or a dictionary only when its count is within the bound. */
 const behindCount = (schema: Schema, count: string, contents: Schema): Schema =>
   schema[count] === undefined ? contents : { if: { not: { [count]: schema[count] } }, else: contents };

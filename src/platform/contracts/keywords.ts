@@ -9,7 +9,10 @@ import type {
 import { MOST_FAULTS } from '../../errors.ts';
 import { isLanguageTag } from './language-tag.ts';
 
-/** Returns the fault of a setting's URL, or undefined. The rule belongs to the applications, so it is passed in. */
+/**
+ * Checks the URL of a setting: returns its fault, or undefined. Which URLs are allowed is decided by the core, so the
+ * rule is passed in.
+ */
 export type UrlFault = (url: string) => { type: string; msg: string } | undefined;
 
 const overLimit: KeywordErrorDefinition = {
@@ -17,16 +20,16 @@ const overLimit: KeywordErrorDefinition = {
   params: ({ schemaCode }) => _`{limit: ${schemaCode}}`,
 };
 
-/** Removes a member that a schema does not know from the object that holds it. */
+/** Removes from an object a member that its schema does not know. */
 export type TakeOut = (from: Record<string, unknown>, name: string) => void;
 
 interface Rules {
   urlFault: UrlFault;
-  /** For messages that are read tolerantly; without it, an unknown member is a fault. */
+  /** Removes unknown members, for messages that are read tolerantly. Without it, an unknown member is a fault. */
   takeOut?: TakeOut;
 }
 
-/** The most faults of one object for unknown members: one more than an answer holds. */
+/** The most unknown members of one object that are reported as faults: one more than an answer holds. */
 const UNKNOWN_MEMBERS = MOST_FAULTS + 1;
 
 /**
@@ -46,7 +49,8 @@ export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
     // No UTF-16 unit takes more than three bytes, so the bytes of most names need no counting.
     validate: (limit: number, text: string) => text.length * 3 <= limit || Buffer.byteLength(text) <= limit,
   });
-  // Stored values are written by JSON.stringify, which overflows the stack some thousand levels down.
+  // Limits the depth, because stored values are written by JSON.stringify, which overflows the stack some thousand
+  // levels down.
   ajv.addKeyword({
     keyword: 'maxDepth',
     type: 'object',
@@ -54,7 +58,7 @@ export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
     error: overLimit,
     validate: (limit: number, value: unknown) => isWithin(value, limit),
   });
-  // A value that is nested too deep is refused by `maxDepth`, so it is not measured here.
+  // Limits the size of a value as JSON. A value that is nested too deep passes here, because `maxDepth` refuses it.
   ajv.addKeyword({
     keyword: 'maxJsonBytes',
     type: 'object',
@@ -113,15 +117,15 @@ const knownMembers = (takeOut: TakeOut | undefined): CodeKeywordDefinition => ({
 
 // The depth limit for values without a `maxDepth` of their own.
 const DEEPEST = 64;
-// Upper bounds in bytes of JSON: of a number, true, false or null; of an escaped character; of quotation marks, comma and
-// colon.
+// The most bytes that JSON takes for a number, true, false or null; for one character of a text; and for the
+// punctuation of a member or item (quotation marks, comma, colon).
 const LONGEST_PLAIN = 25;
 const LONGEST_ESCAPE = 6;
 const PUNCTUATION = 4;
 
 /**
- * How much of `room` remains if the value takes as many bytes as it possibly can. Below 0, the value must be measured, or is
- * too deep.
+ * An estimate that spares most values an exact measurement. It subtracts from `room` the most bytes that the value can
+ * take as JSON. A result below 0 means that the value must be measured, or is nested too deep.
  */
 function leastRoom(value: unknown, room: number, levels: number): number {
   if (typeof value === 'string') return room - value.length * LONGEST_ESCAPE - PUNCTUATION;

@@ -4,7 +4,7 @@ import { pointerParts, toFaults, WRAPPERS } from './faults.ts';
 import type { TakeOut } from './keywords.ts';
 import type { SchemaTypes } from './types.ts';
 
-/** The readable part of a message, and the faults of the rest. */
+/** A message without its faulty parts, and the faults of these parts. */
 export interface Reading<Value> {
   value: Value;
   /** The faults in the message; their values were removed from it. */
@@ -54,7 +54,10 @@ export function createTolerantReader(validatorsOf: (takeOut: TakeOut) => Validat
   };
 }
 
-/** Removes the member that an error is about from the nearest object around it; false when that is the whole message. */
+/**
+ * Removes the member that an error is about, from the nearest object around it. Returns false when there is none,
+ * because the error is about the whole message.
+ */
 function leaveOut(message: unknown, { instancePath }: ErrorObject): boolean {
   let object = message;
   let owner: Record<string, unknown> | undefined;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 
-/** One line of an import: the record in it, or the fault that makes it unreadable. */
+/** One line of an import: its record, or the fault that makes the line unreadable. */
 export type ImportLine = { line: number; value: unknown } | { line: number; fault: string };
 
 /** The longest line, in bytes; a device with all its hardware properties has about 2,000. */
@@ -75,14 +75,15 @@ async function* readCsv(body: Readable): AsyncIterable<ImportLine> {
     skip_empty_lines: true,
     max_record_size: LONGEST_LINE,
     trim: true,
-    relax_column_count: true, // a record with another number of cells gets an error, and the records behind it are read
-    // Records are taken here and not from the parser's stream, because an error would discard those in the stream's buffer.
+    relax_column_count: true, // a record with another number of cells is reported as an error, and the parser reads on
+    // Records are taken in this callback and not from the parser's stream: after an error, the records in the stream's
+    // buffer would be lost.
     on_record(record: Record<string, string>, { lines: line, error }: { lines: number; error: CsvError | undefined }) {
       read.push(error ? { line, fault: error.message } : toLine(line, record));
       return null;
     },
   });
-  parser.on('error', () => undefined); // the callbacks of write and end receive the error
+  parser.on('error', () => undefined); // errors also reach the callbacks of write and end, which handle them
   const taken = (): ImportLine[] => {
     const lines = read;
     read = [];
@@ -93,7 +94,8 @@ async function* readCsv(body: Readable): AsyncIterable<ImportLine> {
       await fed((done) => parser.write(chunk, done));
       yield* taken();
     }
-    // A request that breaks off has thrown in the loop, so that its cut last line is not read as a whole line here.
+    // Only a body that has arrived completely comes here, so its last line is whole. A request that breaks off throws
+    // in the loop above.
     await fed((done) => parser.end(done));
     yield* taken();
   } catch (error) {

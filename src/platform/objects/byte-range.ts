@@ -1,4 +1,4 @@
-/** Positions of the first and last byte, both included. */
+/** The positions of the first and the last byte of a range, both included. */
 export interface ByteRange {
   start: number;
   end: number;

@@ -23,14 +23,15 @@ interface StoreLimits {
   /** The most bytes of one object: 5 GB as in S3 (ops 22 and 23). */
   objectBytes: number;
   /**
-   * Transfers at a time. When all are taken, see createTransfers: another is cut, or the new one is answered 503 SlowDown.
+   * The most uploads and downloads at a time. When all are taken, a slow one is cut, or the new one is answered 503
+   * SlowDown; see createTransfers.
    */
   uploads: number;
   downloads: number;
-  /** Concurrent uploads of one object; one more cuts the slowest of them. */
+  /** The most uploads of one object at a time; one more cuts the slowest of them. */
   uploadsOfObject: number;
   connections: number;
-  /** Milliseconds within which a client must take some of the bytes that are sent to it. */
+  /** Milliseconds. A client that takes none of the bytes sent to it for this time is cut off. */
   stallMs: number;
   /** Milliseconds without a byte in either direction, after which a connection counts as dead. */
   idleMs: number;
@@ -51,7 +52,10 @@ export interface EmbeddedStoreParts {
   ids?: Ids;
   /** The owner of an object; owners share the transfers fairly. By default all objects have the same owner. */
   ownerOf?(key: string): Promise<string>;
-  /** The time since which an object is distributed to devices (microseconds); null when it is not. By default null. */
+  /**
+   * When the distribution of an object to devices began, in microseconds; null (the default) when it is not
+   * distributed.
+   */
   distributedSince?(key: string): Promise<number | null>;
   /** Whether the owner's quota allows an upload of this many bytes. By default it does. */
   admits?(key: string, bytes: number): Promise<boolean>;
@@ -79,10 +83,11 @@ function limitsOf(given: Partial<StoreLimits> = {}): StoreLimits {
   return { ...LIMITS, uploads, downloads, ...given };
 }
 
-/** Microseconds. Dates in signatures have whole seconds. */
+/** Microseconds. The date in a signature has whole seconds, so a URL may be up to a second younger than its date says. */
 const SIGNATURE_PRECISION_MICROS = 1_000_000;
 /**
- * Microseconds for which the number of stored bytes is kept: to count them, each of a hundred thousand files is examined.
+ * Microseconds for which a count of the stored bytes is used again, because counting examines every file, and there may
+ * be a hundred thousand.
  */
 const STORED_KEPT_MICROS = 600_000_000;
 // Milliseconds. A whole request has no time limit, since a device may be slow; only silence ends it.
@@ -114,7 +119,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   /** Bytes that running uploads have declared but not written yet. */
   let promised = 0;
   const work = createWork();
-  /** Connections with a request whose answer is not sent completely. */
+  /** Connections whose current request is not answered completely. */
   const busy = new WeakSet<Socket>();
   let draining = false;
   let stored = { at: Number.NEGATIVE_INFINITY, bytes: Promise.resolve(0) };
@@ -129,8 +134,8 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const downloads = createSlots('downloads', Number.POSITIVE_INFINITY);
 
   /**
-   * Runs a transfer of a client within the bounds of its kind. Transfers of the service itself are not bounded, so that
-   * clients cannot keep it from its objects.
+   * Runs an upload or download of a client within the limits for its kind. Transfers of the service itself have no
+   * limit, so that clients cannot keep the service from its objects.
    */
   async function inSlot<Result>(
     slots: Transfers,
@@ -264,7 +269,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     { own, expectsContinue }: { own: boolean; expectsContinue: boolean },
   ): Promise<void> {
     const { socket } = request;
-    if (socket.destroyed) return; // a pipelined request, behind the one that ended the connection
+    if (socket.destroyed) return; // a request behind another one on a connection that was ended meanwhile
     if (busy.has(socket)) {
       // Clients of S3 wait for an answer before the next request. Without this bound, a thousand pipelined requests would be
       // a thousand transfers.
@@ -277,7 +282,8 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     response.once('close', () => {
       busy.delete(socket);
       bounds.waits(socket);
-      // The head of this answer was sent before the drain, so it kept the connection for a next request.
+      // This answer began before the shutdown, without `Connection: close`. Its connection is idle now, so it is
+      // closed.
       if (draining) for (const listener of [server, ownServer]) listener.closeIdleConnections();
     });
     work.begun();
@@ -294,7 +300,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     };
     try {
       response.setHeader('x-amz-request-id', requestId);
-      // Node itself closes idle connections; this header closes those in use, after their answer.
+      // During shutdown, idle connections are closed by Node; this header closes a connection in use after its answer.
       if (draining) response.setHeader('Connection', 'close');
       if (!own && isPreflight(request, response)) return;
       await serve(exchange);

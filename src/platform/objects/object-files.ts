@@ -17,7 +17,10 @@ export interface ObjectInfo {
 /** An object being written. Readers do not see it until it is committed. */
 export interface Draft {
   write(chunk: Uint8Array): Promise<void>;
-  /** Makes the draft the object of its key, atomically and durably; those who have the old object open go on reading it. */
+  /**
+   * Makes the draft the object of its key, atomically and durably. A reader that has the old object open goes on
+   * reading it.
+   */
   commit(info: ObjectInfo): Promise<void>;
   /** Removes the draft. Does nothing after a commit. */
   discard(): Promise<void>;
@@ -25,7 +28,7 @@ export interface Draft {
 
 interface OpenObject {
   info: ObjectInfo;
-  /** The object is the first `info.size` bytes of the file. Whoever opens it closes it. */
+  /** The open file, whose first `info.size` bytes are the object. The caller closes it. */
   handle: FileHandle;
 }
 
@@ -109,7 +112,7 @@ export function createObjectFiles(folder: string) {
       };
     },
 
-    /** Whether the object exists. */
+    /** Whether there is an object with this key. */
     has: (key: string): Promise<boolean> =>
       stat(fileOf(key)).then(
         () => true,

@@ -44,9 +44,9 @@ export interface StoredObject {
   size: number;
   /** Microseconds since the epoch, in whole seconds, since stores keep no fractions. */
   uploadedAt: number;
-  /** The ETag with its quotes, as the store wrote it. */
+  /** The ETag as the store wrote it, with its quotes. */
   etag: string;
-  /** Hexadecimal; present only if the store's ETags are SHA-256. */
+  /** The SHA-256 of the object in hexadecimal; present only if the ETags of the store are SHA-256 digests. */
   sha256?: string;
 }
 
@@ -57,10 +57,10 @@ interface Ended {
 
 export interface UploadUrl {
   url: string;
-  /** Unix seconds. */
+  /** From when and until when the URL is valid, in Unix seconds. */
   startTimestamp: number;
   endTimestamp: number;
-  /** Seconds. */
+  /** How long the URL is valid, in seconds. */
   expireIn: number;
 }
 
@@ -74,7 +74,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
   const { deadlineMs = 8_000, connectMs = 2_000, attempts = 3, listed = 1000 } = limits;
   const bounds = { deadlineMs, connectMs, attempts };
   const client = createClient(parts, parts.endpoint, bounds);
-  // Presigning makes no connection: this client only has another address.
+  // The client that only signs URLs. It has the public address, and makes no connection.
   const signing = parts.publicEndpoint ? createClient(parts, parts.publicEndpoint, bounds) : client;
 
   /**
@@ -209,7 +209,8 @@ export function createObjectStore(parts: ObjectStoreParts) {
   };
 }
 
-// The SDK counts a request that waits for a free connection as one that cannot connect, so there are many sockets.
+// A request that waits for a free connection counts in the SDK as one that cannot connect, and fails. So many
+// connections are allowed.
 const AGENT = { keepAlive: true, maxSockets: 256 };
 
 function createClient(
@@ -222,7 +223,8 @@ function createClient(
     region,
     ...(credentials && { credentials }),
     forcePathStyle: true,
-    // By default, presigned PUT URLs would carry the checksum of an empty body.
+    // By default the SDK signs a checksum of an empty body into presigned PUT URLs, so that no file could be uploaded
+    // with them.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: attempts,

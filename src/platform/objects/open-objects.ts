@@ -15,7 +15,7 @@ interface Parts {
   metrics: Metrics;
   /** The owner of the object under a key; owners share the transfers fairly. */
   ownerOf(key: string): Promise<string>;
-  /** The time since which an object is distributed to devices (microseconds); null when it is not. */
+  /** When the distribution of an object to devices began, in microseconds; null when it is not distributed. */
   distributedSince(key: string): Promise<number | null>;
   /** Whether the owner's quota allows an upload of this many bytes. */
   admits(key: string, bytes: number): Promise<boolean>;

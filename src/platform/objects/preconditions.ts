@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 interface Validators {
-  /** With quotes. */
+  /** The ETag of the object, with its quotes. */
   etag: string;
-  /** Microseconds since the epoch. */
+  /** When the object was uploaded, in microseconds since the epoch. */
   uploadedAt: number;
 }
 

@@ -49,7 +49,7 @@ class Sha256 {
     return this.#hash.digest();
   }
   reset(): void {
-    throw new Error('a hash is used once');
+    throw new Error('a hash can be used only once');
   }
 }
 
@@ -80,7 +80,7 @@ export function createSignatureCheck(parts: { credentials: StoreCredentials; reg
     }
   }
 
-  /** Returns only the headers that were signed. */
+  /** The signed headers of a request: those in the list that the signature names. */
   function signedHeaders(list: string, headers: IncomingHttpHeaders): Record<string, string> {
     const names = list.split(';');
     if (names.join() !== [...new Set(names)].sort().join() || names.some((name) => name !== name.toLowerCase())) {

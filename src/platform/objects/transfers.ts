@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { S3Error } from './s3-error.ts';
 
 export interface Transfer {
-  /** Counts bytes that went over the wire. */
+  /** Notes bytes that were sent or received since the last call. */
   moved(bytes: number): void;
   end(): void;
 }
@@ -11,7 +11,7 @@ interface Running {
   owner: string;
   key: string;
   cut(): void;
-  /** Bytes that were moved since `since` (microseconds). */
+  /** The bytes that were sent or received since `since` (microseconds). */
   bytes: number;
   since: number;
 }
@@ -26,7 +26,7 @@ interface TransferLimits {
 interface Parts {
   clock: Clock;
   limits: TransferLimits;
-  /** Called when a transfer was cut, or refused because there was none to cut. */
+  /** Called when a transfer was cut, or when a new one was refused because no running one may be cut for it. */
   refused(why: 'slow' | 'share' | 'key' | 'total'): void;
 }
 
@@ -37,9 +37,10 @@ const MEASURED_OVER_MS = 120_000;
 const SLOW_DOWN = { headers: { 'Retry-After': '2' } };
 
 /**
- * Bounds the transfers of one kind and shares them fairly between owners. When all are taken, the owner that has most loses
- * its slowest transfer to an owner that has at least two fewer. So no tenant can keep the others out, and a tenant that is
- * alone may use all. A client whose transfer was cut resumes it (a download, by a range) or begins anew.
+ * Limits the transfers of one kind (uploads or downloads), and shares them fairly between owners. When no further
+ * transfer is allowed, the owner with most transfers loses its slowest one to an owner that has at least two fewer. So
+ * no tenant can keep the others out, and a tenant that is alone may use all. A client whose transfer was cut resumes it
+ * (a download, by a range) or begins anew.
  */
 export function createTransfers({ clock, limits, refused }: Parts) {
   const running = new Set<Running>();
@@ -55,7 +56,7 @@ export function createTransfers({ clock, limits, refused }: Parts) {
 
   function cut(transfer: Running, why: 'slow' | 'share' | 'key'): void {
     refused(why);
-    remove(transfer); // the slot is free now, even if the connection takes longer to end
+    remove(transfer); // others may begin now, even if this connection takes longer to end
     transfer.cut();
   }
 
@@ -90,8 +91,9 @@ export function createTransfers({ clock, limits, refused }: Parts) {
 
   return {
     /**
-     * Admits a transfer; `cutOff` is called when it is too slow, or when its slot goes to another owner. Throws SlowDown
-     * when all slots are taken and no owner has at least two more than this one.
+     * Admits a transfer. `cutOff` is called when the transfer is too slow, or when it has to end for a transfer of
+     * another owner. Throws SlowDown when the most transfers are running and no owner has at least two more than this
+     * one.
      */
     admit(owner: string, key: string, cutOff: () => void): Transfer {
       const own = owners.get(owner);

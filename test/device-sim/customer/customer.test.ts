@@ -173,7 +173,7 @@ t.test('a customer of the real service', async (t) => {
       {
         deviceId: two,
         phase: 'lost',
-        text: /has no result: the service says that it is succeeded, and no webhook arrived/,
+        text: /has no result: the service says "succeeded", but no webhook arrived/,
       },
       { deviceId: two, text: /custom.sos.* was acknowledged, and no webhook arrived/ },
     ]);
@@ -196,9 +196,9 @@ t.test('a customer of the real service', async (t) => {
     for (const [place, words] of [
       /^customer +asks \d{15} for install \(action \d+\): 201, transaction/,
       /^device +gets command/,
-      /^device +answers \d+: failed/,
+      /^device +answers command \d+: failed/,
       /^service +has acknowledged/,
-      /^receiver +gets failed VERSION_NAME_MISMATCH of \d+, webhook /,
+      /^receiver +gets the result of transaction \d+: failed VERSION_NAME_MISMATCH, webhook /,
     ].entries())
       t.match(lines[place], words);
   });

@@ -16,9 +16,9 @@ t.test('an id that is accepted twice is a violation, and the first one of it is 
   t.match(ledger.figures('day'), { accepted: 2, lost: 1, unfinished: 1 });
   t.match(ledger.figures('night'), { accepted: 1, reused: 1, unfinished: 1 });
   const [lost, reused] = ledger.troubles();
-  t.match(lost, { kind: 'lost', text: /^transaction 1 has no result: its id was given to another request/ });
+  t.match(lost, { kind: 'lost', text: /^transaction 1 has no result: the service gave its id to another request/ });
   t.match(lost?.story.join('\n'), /asks 352900130000016 for setWifi \(action 1\): 201, transaction 1/);
-  t.match(reused, { kind: 'violation', phase: 'night', text: /^the id 1 was accepted twice/ });
+  t.match(reused, { kind: 'violation', phase: 'night', text: /^the service gave the transactionId 1 to two requests/ });
   deliver(1, 1, { issuedAt: 'later' });
   answer(1);
   result(1);
@@ -85,12 +85,14 @@ t.test('a command or a result of another device than asked is a violation that n
   const texts = ledger.troubles().map(({ text }) => text);
   t.strictSame(texts, [
     `command 1, which was for device ${DEVICE}, came to device ${OTHER}`,
-    `the result of 2, which was for device ${DEVICE}, names device ${OTHER}`,
+    `the result of transaction 2, which was for device ${DEVICE}, names device ${OTHER}`,
     `command 3, which was for device ${DEVICE}, came to device ${OTHER}`,
   ]);
   t.match(
     ledger.story({ transactionId: 1 }).join('\n'),
-    new RegExp(`asks ${DEVICE}(.|\n)*device ${OTHER} gets command 1(.|\n)*device ${OTHER} answers 1: succeeded`),
+    new RegExp(
+      `asks ${DEVICE}(.|\n)*device ${OTHER} gets command 1(.|\n)*device ${OTHER} answers command 1: succeeded`,
+    ),
   );
   t.strictSame(ledger.unfinishedOf(DEVICE), [1, 3]);
   t.end();

@@ -78,11 +78,15 @@ t.test('a second result is a doubled transaction; the same webhook again is not'
   t.match(
     ledger.troubles().map(({ kind, text, deviceId }) => ({ kind, text, deviceId })),
     [
-      { kind: 'doubled', text: /^1 has a second result: succeeded, webhook another/, deviceId: DEVICE },
-      { kind: 'doubled', text: /^2 has two different bodies/, deviceId: DEVICE },
+      { kind: 'doubled', text: /^transaction 1 has a second result: succeeded, webhook another/, deviceId: DEVICE },
+      {
+        kind: 'doubled',
+        text: /^one webhook-id of transaction 2 has two bodies/,
+        deviceId: DEVICE,
+      },
     ],
   );
-  t.match(ledger.troubles()[0]?.story.at(-1), /! +1 has a second result/);
+  t.match(ledger.troubles()[0]?.story.at(-1), /! +transaction 1 has a second result/);
   t.end();
 });
 
@@ -129,7 +133,7 @@ t.test('a command that arrives for the first time after a later one is out of or
   t.match(ledger.figures(), { unordered: 0 }, 'everything unfinished comes again from the lowest on');
   deliver(2);
   t.match(ledger.figures(), { unordered: 1 });
-  t.match(ledger.troubles(), [{ kind: 'unordered', text: 'command 2 came after 3', transactionId: 2 }]);
+  t.match(ledger.troubles(), [{ kind: 'unordered', text: 'command 2 came after command 3', transactionId: 2 }]);
   t.end();
 });
 
@@ -200,7 +204,7 @@ t.test('figures have examples: of each phase, and of the run', (t) => {
   deliver(2);
   answer(2);
   result(2, { status: 'failed' });
-  t.match(ledger.example('failed').join('\n'), /receiver +gets failed INTERNAL of 2/);
+  t.match(ledger.example('failed').join('\n'), /receiver +gets the result of transaction 2: failed INTERNAL/);
   t.match(ledger.example('slowest').join('\n'), /device +gets command 2/);
   t.match(ledger.example('slowest', 'day').join('\n'), /device +gets command 1/);
   t.match(ledger.example('unfinished').join('\n'), /transaction 1,/);

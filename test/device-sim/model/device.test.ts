@@ -213,8 +213,8 @@ t.test('breaches of the contract by the service are reported', async (t) => {
   t.equal(complaint.reason, 'invalid request.');
   t.strictSame(faults, [
     'an unreadable command: transactionId is not a positive integer',
-    'command 4 came after 5',
-    'command 5 came again with attempt 1 after 1',
+    'command 4 came after command 5',
+    'command 5 came again with attempt 1, after attempt 1',
   ]);
 });
 

@@ -94,7 +94,9 @@ t.test('records that are not all parts of one run are refused with a sentence', 
   const two = shard(2);
   t.throws(() => mergeRecords([]), { message: /needs at least one report/ });
   t.throws(() => mergeRecords([two]), { message: /shard 1 of 2 is missing/ });
-  t.throws(() => mergeRecords([shard(1), two, two]), { message: /shard 2 of 2 is there twice/ });
+  t.throws(() => mergeRecords([shard(1), two, two]), { message: /shard 2 of 2 is given twice/ });
   t.throws(() => mergeRecords([shard(1), { ...two, seed: 8 }]), { message: /seed 8\) is not run/ });
-  t.throws(() => mergeRecords([shard(1), { ...two, shard: { index: 2, of: 3 } }]), { message: /same whole/ });
+  t.throws(() => mergeRecords([shard(1), { ...two, shard: { index: 2, of: 3 } }]), {
+    message: /different numbers of shards/,
+  });
 });

@@ -56,7 +56,7 @@ expectations: [lost == 0, { expect: succeeded == 100 %, phase: work }]
       stdout,
       /NOT OK {2}succeeded == 100 % \(work\): 75 %\n.*\n?.*customer {2}asks \d{15} for setWifi \(action \d\): 201, transaction \d/,
     );
-    t.match(stdout, /receiver {2}gets failed INTERNAL of \d/);
+    t.match(stdout, /receiver {2}gets the result of transaction \d: failed INTERNAL/);
     const junit = readFileSync(join(out, 'junit.xml'), 'utf8');
     t.match(junit, /tests="8" failures="1"/);
     t.match(junit, /<failure message="found 75 %">/);
@@ -125,10 +125,15 @@ expectations: [lost == 0, succeeded == 100 %]
     t.strictSame({ accepted, reused, violations }, { accepted: 8, reused: 1, violations: 1 });
     t.ok(lost <= 1, 'it is lost unless its result was there already');
     t.match(verdicts, [
-      { text: 'reused == 0', holds: false, value: 1, story: [/the id \d+ was accepted twice/] },
+      {
+        text: 'reused == 0',
+        holds: false,
+        value: 1,
+        story: [/the service gave the transactionId \d+ to two requests/],
+      },
       { text: 'unaccounted == 0', holds: true },
     ]);
-    t.match(troubles.join('\n'), /the id \d+ was accepted twice/);
+    t.match(troubles.join('\n'), /the service gave the transactionId \d+ to two requests/);
   });
 
   t.test('smoke is played by the mqtt package as well; what it cannot play is refused', async (t) => {

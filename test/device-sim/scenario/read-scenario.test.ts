@@ -98,7 +98,7 @@ for (const [what, text, words] of [
   [
     'an unknown action',
     `${plain}    actions: [{ do: setWify, rate: 1/s }]`,
-    /:6: phases\[0\]\.actions\[0\]\.do: there is no "setWify"; did you mean "setWifi"\?/,
+    /:6: phases\[0\]\.actions\[0\]\.do: has no value "setWify"; did you mean "setWifi"\?/,
   ],
   [
     'an unknown group',
@@ -108,12 +108,12 @@ for (const [what, text, words] of [
   [
     'an unknown fault',
     `${plain}groups: [{ name: a, faults: [{ fault: fail, probability: 1 }] }]`,
-    /groups\[0\]\.faults\[0\]\.fault: there is no "fail"; did you mean "fails"/,
+    /groups\[0\]\.faults\[0\]\.fault: has no value "fail"; did you mean "fails"/,
   ],
   [
     'an unknown operation',
     `${plain}groups: [{ name: a, behaviour: { silent: [setWiFi] } }]`,
-    /silent\[0\]: there is no "setWiFi"; did you mean "setWifi"/,
+    /silent\[0\]: has no value "setWiFi"; did you mean "setWifi"/,
   ],
   [
     'a share of 200 %',
@@ -128,34 +128,34 @@ for (const [what, text, words] of [
   [
     'groups of more devices than there are',
     `${plain}groups: [{ name: a, count: 11 }]`,
-    /groups: the groups count 11 devices, of 10/,
+    /groups: the groups have 11 devices together, but the scenario has 10/,
   ],
-  ['groups that leave some out', `${plain}groups: [{ name: a, share: 50 % }]`, /groups: the groups make up only 50 %/],
-  ['a group twice', `${plain}groups: [{ name: a }, { name: a }]`, /groups\[1\]\.name: "a" is there already/],
+  ['groups that leave some out', `${plain}groups: [{ name: a, share: 50 % }]`, /groups: the groups have only 50 %/],
+  ['a group twice', `${plain}groups: [{ name: a }, { name: a }]`, /groups\[1\]\.name: "a" is already a name/],
   [
     'a phase with a name that is taken',
     'name: a\ndevices: 1\nphases: [{ name: settle, duration: 1s }]',
-    /phases\[0\]\.name: "settle" is taken/,
+    /phases\[0\]\.name: "settle" is the name of another part/,
   ],
   [
     'an action without a pace',
     `${plain}    actions: [{ do: setWifi }]`,
-    /phases\[0\]\.actions\[0\]: needs either a rate, or each/,
+    /phases\[0\]\.actions\[0\]: needs either rate or each/,
   ],
   [
     'an action with two paces',
     `${plain}    actions: [{ do: setWifi, rate: 1/s, each: 1 }]`,
-    /needs either a rate, or each/,
+    /needs either rate or each/,
   ],
   [
     'an install of nothing',
     `${plain}    actions: [{ do: install, each: 1 }]`,
-    /actions\[0\]\.release: is needed by install/,
+    /actions\[0\]\.release: is needed for install/,
   ],
   [
     'a release of nothing',
     `${plain}    actions: [{ do: setWifi, each: 1, release: { version: 1.0.0 } }]`,
-    /release: is nothing that setWifi takes/,
+    /release: cannot be given for setWifi/,
   ],
   [
     'a phase that never ends before another',

@@ -89,7 +89,7 @@ const FAULTS: Readonly<Record<string, { faults: Faults; text: RegExp }>> = {
         put(event, 'data.transaction.deviceId', () => OTHER);
       }),
     },
-    text: /the result of \d+, which was for device \d{15}, names device 352900130000016/,
+    text: /the result of transaction \d+, which was for device \d{15}, names device 352900130000016/,
   },
   'the data of an event': {
     faults: {
