@@ -157,7 +157,7 @@ onBoth(t, async (t, database) => {
     t.equal(answer.status, 201);
     const given = transactionIdOf(answer);
     t.ok(given > lost + 1, 'the numbers were raised');
-    while (!lines.some((line) => line.includes('this node is back'))) await new Promise(setImmediate);
+    while (!lines.some((line) => line.includes('this node has a lease again'))) await new Promise(setImmediate);
     t.equal(await device.takeOne(), given, 'the device gets what is due once more');
     t.same(device.carriedOut, ['activate', 'setWifi']);
     t.ok(lines.some((line) => line.includes('other_database')));
