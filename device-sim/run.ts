@@ -83,12 +83,14 @@ async function castOf(settings: RunSettings): Promise<Cast> {
 
 function customerOf(
   settings: RunSettings,
-  { application, admin }: Cast,
+  { members, application, admin }: Cast,
   timers: Timers,
   own: OwnPace,
 ): Customer | null {
   if (!application) return null;
   const { api, scenario, webhook, authenticationKey } = settings;
+  const groups = scenario.groups.flatMap(({ name, count }) => Array<string>(count).fill(name));
+  const groupOf = new Map(members.map(({ place, account: { deviceId } }) => [deviceId, groups[place]]));
   return createCustomer({
     apiUrl: api,
     application,
@@ -100,6 +102,7 @@ function customerOf(
     seed: seedOfRun(scenario.seed, settings.run),
     timers,
     stoodStill: own.stoodStill,
+    groupOf: (deviceId) => groupOf.get(deviceId),
   });
 }
 

@@ -4,6 +4,7 @@ import { differences } from './differences.ts';
 import type { Entry } from './entry.ts';
 import type { Ledger, Sampled } from './ledger.ts';
 import { createSample } from './sample.ts';
+import type { Counted } from './scopes.ts';
 import type { createTroubleBook } from './trouble-book.ts';
 
 /** The number of results that are compared with their transaction records at the end of a run. */
@@ -19,7 +20,7 @@ export function createContentBook({
   find,
   trouble,
 }: {
-  of: (phase: string) => Counts;
+  of: (phase: string, about?: Counted) => Counts;
   /** The present phase of the run. Differences that belong to no action count in it. */
   phase: () => string;
   find: (transactionId: number) => Entry | undefined;
@@ -30,7 +31,7 @@ export function createContentBook({
   const wrong: Ledger['wrong'] = ({ text, deviceId, transactionId, phase = current() }, found, at) => {
     const entry = transactionId === undefined ? undefined : find(transactionId);
     for (const { field, wanted, found: value } of found) {
-      of(phase).add('wrong');
+      of(phase, entry ?? { deviceId }).add('wrong');
       trouble('wrong', phase, `${text} has the wrong ${field}: ${value} instead of ${wanted}`, at, entry, deviceId);
     }
   };

@@ -2,13 +2,13 @@ import { crc32 } from 'node:zlib';
 import { aboutIn } from './about-webhook.ts';
 import { createContentBook } from './content-book.ts';
 import { remembersAnswer } from './contents.ts';
-import { addFigures, type Counts, createCounts } from './counts.ts';
 import { createDeviceBooks } from './device-books.ts';
 import { createElsewhere } from './elsewhere.ts';
 import { type Entry, newEntry, type Outcome } from './entry.ts';
 import { createEventBook } from './event-book.ts';
 import { createExamples } from './examples.ts';
 import type { Ledger, Refused } from './ledger.ts';
+import { createScopedCounts } from './scopes.ts';
 import { tell } from './story.ts';
 import { createTransactionBooks } from './transaction-books.ts';
 import { createTroubleBook } from './trouble-book.ts';
@@ -24,50 +24,46 @@ export function createLedger({
   began,
   lateAfter = 60_000,
   stoodStill = () => 0,
+  groupOf = () => undefined,
 }: {
   began: number;
   lateAfter?: number;
   stoodStill?: ((from: number, to: number) => number) | undefined;
+  /** The group of a device in the scenario. */
+  groupOf?: ((deviceId: string) => string | undefined) | undefined;
 }): Ledger {
   const events = createEventBook();
-  const examples = createExamples();
+  const examples = createExamples(groupOf);
   const devices = createDeviceBooks();
   const { book, note } = devices;
   const books = createTransactionBooks(devices);
   const { open, early, done, finished, acceptedIds, find, meet, another, close } = books;
   const { trouble, troubles, storyOf } = createTroubleBook({ began, devices });
-  const phases = new Map<string, Counts>();
+  const scoped = createScopedCounts(groupOf);
+  const { of } = scoped;
   let current = '';
-
-  function of(phase: string): Counts {
-    const known = phases.get(phase);
-    if (known) return known;
-    const made = createCounts();
-    phases.set(phase, made);
-    return made;
-  }
 
   function double(entry: Entry, text: string, at: number): void {
     if (entry.doubled) return;
     entry.doubled = true;
-    of(entry.phase ?? current).add('doubled');
+    of(entry.phase ?? current, entry).add('doubled');
     trouble('doubled', entry.phase ?? current, text, at, entry);
   }
 
   function lose(entry: Entry, why: string, at: number): void {
     if (entry.lost || entry.phase === null) return;
     entry.lost = true;
-    of(entry.phase).add('lost');
+    of(entry.phase, entry).add('lost');
     trouble('lost', entry.phase, `transaction ${entry.transactionId} has no result: ${why}`, at, entry);
   }
 
   function violation(entry: Entry, text: string, at: number): void {
-    of(entry.phase ?? current).add('violations');
+    of(entry.phase ?? current, entry).add('violations');
     trouble('violation', entry.phase ?? current, text, at, entry);
   }
 
   const elsewhere = createElsewhere((entry, text, at) => {
-    of(entry.phase ?? current).add('wrong');
+    of(entry.phase ?? current, entry).add('wrong');
     violation(entry, text, at);
   });
 
@@ -81,7 +77,7 @@ export function createLedger({
       close(first);
       lose(first, `the service gave its id to another request, for device ${entry.deviceId}`, at);
     }
-    of(entry.phase ?? current).add('reused');
+    of(entry.phase ?? current, entry).add('reused');
     violation(entry, `the service gave the transactionId ${transactionId} to two requests`, at);
   }
 
@@ -89,19 +85,20 @@ export function createLedger({
     const { phase, deliveredAt, requestedAt } = entry;
     if (phase === null || deliveredAt === null) return;
     examples.delivered(entry);
-    of(phase).add('delivered');
-    of(phase).took('delivered', deliveredAt - requestedAt);
+    of(phase, entry).add('delivered');
+    of(phase, entry).took('delivered', deliveredAt - requestedAt);
   }
 
-  function countAcknowledgement({ phase, acknowledgedAt, requestedAt }: Entry): void {
-    if (phase !== null && acknowledgedAt !== null) of(phase).took('answered', acknowledgedAt - requestedAt);
+  function countAcknowledgement(entry: Entry): void {
+    const { phase, acknowledgedAt, requestedAt } = entry;
+    if (phase !== null && acknowledgedAt !== null) of(phase, entry).took('answered', acknowledgedAt - requestedAt);
   }
 
   /** Finishes an entry that has both its result and its 201. */
   function conclude(entry: Entry): void {
     const { transactionId, phase, result, acknowledgedAt, requestedAt } = entry;
     if (phase === null || !result) return;
-    const counts = of(phase);
+    const counts = of(phase, entry);
     close(entry);
     books.finish(entry);
     contents.result(entry, result.at);
@@ -138,7 +135,7 @@ export function createLedger({
       const entry = find(transactionId) ?? newEntry(transactionId, deviceId, at);
       // Each attempt has its own timestamp, but the same content.
       const same = before === mark && (entry.result === null || entry.result.body === content);
-      if (same) of(entry.phase ?? current).add('resent');
+      if (same) of(entry.phase ?? current, entry).add('resent');
       else if (before === mark) double(entry, `one webhook-id of transaction ${transactionId} has two bodies`, at);
       else double(entry, `transaction ${transactionId} has a second result: ${status}, webhook ${webhookId}`, at);
       return;
@@ -146,7 +143,7 @@ export function createLedger({
     const entry = meet(transactionId, deviceId, at);
     if (!entry) return;
     if (entry.former === mark) {
-      of(current).add('resent');
+      of(current, entry).add('resent');
       return;
     }
     finished.set(transactionId, mark);
@@ -157,7 +154,7 @@ export function createLedger({
   }
 
   function countError({ deviceId, operation, phase, status, reason, at }: Refused): void {
-    of(phase).add('errors');
+    of(phase, { deviceId, operation }).add('errors');
     const text = `${operation} of ${deviceId}: ${status || 'no answer'} ${reason}`;
     trouble('error', phase, text, at, undefined, deviceId);
   }
@@ -165,9 +162,9 @@ export function createLedger({
   return {
     enter(phase) {
       current = phase;
-      of(phase);
+      scoped.begin(phase);
     },
-    carriedOut: (phase) => of(phase).add('requests'),
+    carriedOut: (phase, about) => of(phase, about).add('requests'),
 
     accepted({ transactionId, deviceId, operation, phase, number, requestedAt, asked = null, at }) {
       const again = acceptedIds.of(transactionId) !== undefined;
@@ -178,9 +175,10 @@ export function createLedger({
       Object.assign(entry, { operation, phase, number, requestedAt, asked, acceptedAt: at });
       elsewhere.asked(entry, deviceId, at);
       if (again) reuse(entry, at);
-      of(phase).add('requests');
-      of(phase).add('accepted');
-      of(phase).took('accepted', at - requestedAt);
+      const counts = of(phase, entry);
+      counts.add('requests');
+      counts.add('accepted');
+      counts.took('accepted', at - requestedAt);
       open.set(transactionId, entry);
       book(deviceId).open.push(transactionId);
       contents.command(entry, at);
@@ -191,7 +189,7 @@ export function createLedger({
 
     refused(refusal) {
       const { phase, status } = refusal;
-      const counts = of(phase);
+      const counts = of(phase, refusal);
       counts.add('requests');
       if (status >= 400 && status < 500) {
         counts.addTo('refused', status);
@@ -200,7 +198,7 @@ export function createLedger({
       countError(refusal);
     },
     failed: countError,
-    postponed: (phase) => of(phase).add('postponed'),
+    postponed: (phase, about) => of(phase, about).add('postponed'),
 
     delivered(deviceId, { transactionId, operation, parameters, issuedAt, attempt }, at) {
       // A cancel is no delivery: it has the transactionId of the command that it cancels.
@@ -225,7 +223,7 @@ export function createLedger({
         countDelivery(entry);
         if (transactionId < device.highest) {
           const phase = entry.phase ?? current;
-          of(phase).add('unordered');
+          of(phase, entry).add('unordered');
           trouble('unordered', phase, `command ${transactionId} came after command ${device.highest}`, at, entry);
         }
         device.highest = Math.max(device.highest, transactionId);
@@ -261,7 +259,7 @@ export function createLedger({
 
     happened: events.happened,
     told(deviceId, { eventId, type }, at) {
-      of(current).add('eventsTold');
+      of(current, { deviceId }).add('eventsTold');
       events.told({ eventId, deviceId, type, phase: current, at });
     },
 
@@ -286,11 +284,12 @@ export function createLedger({
       const { eventId, deviceId } = data;
       contents.wrong({ text: `event ${eventId} (${type})`, deviceId }, events.differences(eventId, { type, data }), at);
       const came = events.received(eventId, markOf(webhookId));
-      if (came === 'first') of(current).add('eventsReceived');
-      else if (came === 'repeated') of(current).add('resent');
+      const counts = of(current, { deviceId });
+      if (came === 'first') counts.add('eventsReceived');
+      else if (came === 'repeated') counts.add('resent');
       else {
-        of(current).add('doubled');
-        of(current).add('eventsDoubled');
+        counts.add('doubled');
+        counts.add('eventsDoubled');
         trouble('doubled', current, `event ${eventId} (${type}) arrived with two webhook-ids`, at, undefined, deviceId);
       }
     },
@@ -304,15 +303,15 @@ export function createLedger({
     wrong: contents.wrong,
 
     untimely({ kind, text }, body, at) {
-      of(current).add(kind);
       const { transactionId, deviceId } = aboutIn(body);
       const entry = transactionId === undefined ? undefined : find(transactionId);
+      of(current, entry ?? (deviceId === undefined ? undefined : { deviceId })).add(kind);
       const about = transactionId === undefined ? '' : `, about transaction ${transactionId}`;
       trouble(kind, entry?.phase ?? current, `${text}${about}`, at, entry, deviceId);
     },
 
     overrun(deviceId, commands, at) {
-      of(current).add('window');
+      of(current, { deviceId }).add('window');
       const { highest = 0 } = devices.known(deviceId) ?? {};
       const text = `gets ${commands} commands without a PUBACK or an answer, the last one for transaction ${highest}`;
       trouble('window', current, text, at, find(highest), deviceId);
@@ -325,8 +324,8 @@ export function createLedger({
 
     loseEvent({ eventId, deviceId, type, phase }, at) {
       events.forget(eventId);
-      of(phase).add('lost');
-      of(phase).add('eventsLost');
+      of(phase, { deviceId }).add('lost');
+      of(phase, { deviceId }).add('eventsLost');
       trouble(
         'lost',
         phase,
@@ -356,16 +355,15 @@ export function createLedger({
     get waitingEvents() {
       return events.waiting;
     },
-    phases: () => [...phases.keys()],
+    phases: scoped.phases,
 
-    figures(phase) {
-      if (phase !== undefined) {
-        const figures = of(phase).figures();
-        for (const entry of open.values()) if (entry.phase === phase && !entry.lost) figures.unfinished += 1;
-        return figures;
+    figures(phase, scope = {}) {
+      const figures = scoped.figures(phase, scope);
+      for (const entry of open.values()) {
+        if ((phase === undefined || entry.phase === phase) && !entry.lost && scoped.isIn(entry, scope))
+          figures.unfinished += 1;
       }
-      const figures = addFigures([...phases.values()].map((counts) => counts.figures()));
-      for (const entry of open.values()) if (!entry.lost) figures.unfinished += 1;
+      if (phase !== undefined) return figures;
       figures.unasked = books.strangers;
       for (const entry of early.values()) if (entry.result) figures.unasked += 1;
       return figures;
@@ -381,13 +379,14 @@ export function createLedger({
       const unfinished = (device?.open ?? []).flatMap((transactionId) => open.get(transactionId) ?? []);
       return tell(began, [...last, ...unfinished], device?.notes ?? []);
     },
-    example(kind, phase) {
-      const entry =
-        kind === 'unfinished'
-          ? [...open.values()].find((one) => phase === undefined || one.phase === phase)
-          : examples.find(kind, phase);
+    example(kind, phase, scope = {}) {
+      const isMeant = (entry: Entry): boolean =>
+        (phase === undefined || entry.phase === phase) && scoped.isIn(entry, scope);
+      const entry = kind === 'unfinished' ? [...open.values()].find(isMeant) : examples.find(kind, isMeant);
       return entry ? storyOf(entry) : [];
     },
+    isIn: ({ deviceId, transactionId }, scope) =>
+      scoped.isIn({ deviceId, ...(transactionId === null ? {} : find(transactionId)) }, scope),
     troubles,
   };
 }

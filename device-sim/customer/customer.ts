@@ -84,6 +84,7 @@ export function createCustomer({
   seed = 1,
   timers,
   stoodStill,
+  groupOf,
 }: {
   apiUrl: string;
   application: ApplicationAccess;
@@ -101,13 +102,15 @@ export function createCustomer({
   timers: Timers;
   /** Milliseconds of a span in which the simulator itself stood still: the service is not blamed for them. */
   stoodStill?: (from: number, to: number) => number;
+  /** The group of a device in the scenario. */
+  groupOf?: (deviceId: string) => string | undefined;
 }): Customer {
   const stop = new AbortController();
   const { now } = timers;
   // The client makes one attempt only, because the customer itself counts a failed request and repeats it with the same
   // Idempotency-Key.
   const lapel = createLapelClient({ baseUrl: apiUrl, applicationId, secret, attempts: 1, now });
-  const ledger = createLedger({ began: now(), ...(lateAfter !== undefined && { lateAfter }), stoodStill });
+  const ledger = createLedger({ began: now(), ...(lateAfter !== undefined && { lateAfter }), stoodStill, groupOf });
   const requests = createRequests({
     ledger,
     timers,

@@ -5,6 +5,7 @@ import type { Difference } from './differences.ts';
 import type { Asked, Entry, Outcome } from './entry.ts';
 import type { ToldEvent } from './event-book.ts';
 import type { Figures } from './figures.ts';
+import type { Counted, Scope } from './scopes.ts';
 
 /** A request that got a 201. Times are milliseconds of the timers of the run. */
 export interface Accepted {
@@ -83,12 +84,12 @@ export interface Ledger {
   /** Begins a phase: faults and events that belong to no action count in it from now on. */
   enter(phase: string): void;
   /** Counts a request that succeeded and that creates no transaction. */
-  carriedOut(phase: string): void;
+  carriedOut(phase: string, about: Counted): void;
   accepted(transaction: Accepted): void;
   refused(refusal: Refused): void;
   /** A request got no answer, or a 5xx, and will be repeated. */
   failed(refusal: Refused): void;
-  postponed(phase: string): void;
+  postponed(phase: string, about: Counted): void;
   /** A command reached its device. */
   delivered(deviceId: string, command: Command, at: number): void;
   /** A device has an answer ready. */
@@ -146,8 +147,8 @@ export interface Ledger {
   owedEvents(): readonly ToldEvent[];
   readonly waitingEvents: number;
   phases(): readonly string[];
-  /** The figures of a phase, or of the whole run. */
-  figures(phase?: string): Figures;
+  /** The figures of a phase or of the whole run, for all devices and operations or for those of a scope. */
+  figures(phase?: string, scope?: Scope): Figures;
   /**
    * The last events of a device, or of the device of a transaction, one in a line: requests, commands, answers,
    * results.
@@ -157,7 +158,9 @@ export interface Ledger {
    * The events of one transaction of a phase, as an example: of the first that failed or has no result, or of the one
    * whose command took longest to arrive.
    */
-  example(kind: ExampleKind, phase?: string): readonly string[];
+  example(kind: ExampleKind, phase?: string, scope?: Scope): readonly string[];
+  /** Whether a fault is about a device of the group, and about the action, of a scope. */
+  isIn(trouble: Trouble, scope: Scope): boolean;
   /** The faults that were noticed; of each kind and phase at most fifty. */
   troubles(): readonly Trouble[];
 }

@@ -145,7 +145,7 @@ export function createRequests({
       try {
         const answer = await call(key);
         if (!answer) {
-          ledger.carriedOut(phase);
+          ledger.carriedOut(phase, { deviceId, operation });
           return undefined;
         }
         const { transactionId, asked } = answer;
@@ -161,7 +161,7 @@ export function createRequests({
         }
         if (next === 'failed') ledger.failed({ ...refusal, at });
         else {
-          ledger.postponed(phase);
+          ledger.postponed(phase, { deviceId, operation });
           // A request that was answered 429 had no effect, so its latency counts from the repetition.
           requestedAt = timers.now();
         }

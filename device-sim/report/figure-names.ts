@@ -9,9 +9,13 @@ interface Named {
   readonly read: (chapter: Chapter) => number | undefined;
   /** True for a figure that exists for the whole run only, not for a phase. */
   readonly whole?: true;
+  /** True for a figure that the customer counts by group and action. */
+  readonly scoped?: true;
   readonly unit?: '/s' | 'bytes';
   /** The percentage when the base is 0. Without this the percentage then counts as not measured. */
   readonly ofNothing?: number;
+  /** True for a figure that counts some of its base, so that it is never above 100 %. */
+  readonly part?: true;
 }
 
 /** Prefix of the fleet's counts of faults: how often each fault of the scenario was played. */
@@ -28,9 +32,18 @@ export const violationsIn = ({ figures, fleet: counts }: Chapter): number | unde
 const sum = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
 
 type Count = { [Name in keyof Figures]: Figures[Name] extends number ? Name : never }[keyof Figures];
+/** A webhook that is not genuine names no device, and a result that nobody requested belongs to no action. */
+const UNSCOPED = new Set<Count>(['forged', 'unasked']);
+const PARTS = new Set<Count>(['accepted', 'delivered', 'succeeded', 'failed', 'cancelled', 'unfinished', 'eventsLost']);
 const customer = (name: Count, about: string, base?: string): [string, Named] => [
   name,
-  { about, ...(base !== undefined && { base }), read: ({ figures }) => figures?.[name] },
+  {
+    about,
+    ...(base !== undefined && { base }),
+    ...(!UNSCOPED.has(name) && { scoped: true }),
+    ...(PARTS.has(name) && { part: true }),
+    read: ({ figures }) => figures?.[name],
+  },
 ];
 const fleet = (name: string, about: string, more: Partial<Named> = {}): [string, Named] => [
   name,
@@ -57,6 +70,7 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
     {
       about: 'the difference between `accepted` and `succeeded` + `failed` + `cancelled` + `unfinished` + `lost`',
       base: 'accepted',
+      scoped: true,
       read: ({ figures }) => (figures ? unaccounted(figures) : undefined),
     },
   ] as [string, Named],
@@ -75,6 +89,8 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
     {
       about: 'calls that got a 4xx; `refused(404)`: calls with one status',
       base: 'requests',
+      scoped: true,
+      part: true,
       read: ({ figures }) => figures && sum(figures.refused),
     },
   ] as [string, Named],
@@ -96,8 +112,8 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   customer('eventsLost', 'events that the customer never received', 'eventsTold'),
   customer('eventsDoubled', 'events that the customer received twice', 'eventsTold'),
   fleet('devices', 'devices of the run'),
-  fleet('connected', 'devices that are connected at the end of the phase', { base: 'devices' }),
-  fleet('activated', 'devices that are activated at the end of the phase', { base: 'devices' }),
+  fleet('connected', 'devices that are connected at the end of the phase', { base: 'devices', part: true }),
+  fleet('activated', 'devices that are activated at the end of the phase', { base: 'devices', part: true }),
   fleet('connections', 'connections that were made'),
   fleet('losses', 'connections that ended although the device wanted to keep them', { base: 'connections' }),
   fleet('connectFailures', 'connections that a device gave up after all its attempts'),
@@ -116,9 +132,10 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
     },
   ] as [string, Named],
   fleet('planned', 'actions that were due'),
-  fleet('made', 'actions that were begun', { base: 'planned', ofNothing: 100 }),
+  fleet('made', 'actions that were begun', { base: 'planned', ofNothing: 100, part: true }),
   fleet('skipped', 'actions that were never begun, because the service was slower than their rate', {
     base: 'planned',
+    part: true,
   }),
   [
     'played',

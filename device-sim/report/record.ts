@@ -52,6 +52,8 @@ export interface Chapter {
   readonly spans: readonly { readonly from: number; readonly to: number }[];
   /** The figures that the customer has counted; null in a run without a customer. */
   readonly figures: Figures | null;
+  /** The same for each group or action that an expectation names, such as `group: well`. */
+  readonly scopes?: Readonly<Record<string, Figures>>;
   /**
    * The counts of the fleet, by name: most are totals within the phase; some, such as `connected`, are the state at its
    * end.

@@ -1,4 +1,5 @@
 import type { Figures } from '../customer/figures.ts';
+import { nameOfScope, type Scope } from '../customer/scopes.ts';
 import { type Chapter, WHOLE_RUN } from '../report/record.ts';
 
 /** Counts of the fleet that describe the present state. All other counts are totals since the start. */
@@ -44,15 +45,20 @@ function added(one: Counts, other: Counts): Record<string, number> {
   );
 }
 
-/** `now` is in milliseconds since the start of the run; `figures` without a phase are those of the whole run. */
+/**
+ * `now` is in milliseconds since the start of the run; `figures` without a phase are those of the whole run; `scopes` are
+ * the groups and actions whose figures are wanted as well.
+ */
 export function createChapters({
   now,
   counts,
   figures,
+  scopes = [],
 }: {
   now: () => number;
   counts: () => Counts;
-  figures: (phase?: string) => Figures | null;
+  figures: (phase?: string, scope?: Scope) => Figures | null;
+  scopes?: readonly Scope[];
 }): Chapters {
   const kept = new Map<string, Kept>();
   let open: { name: string; from: number; before: Counts } | undefined;
@@ -61,6 +67,14 @@ export function createChapters({
   function grown({ name, from, before }: NonNullable<typeof open>): Kept {
     const { spans = [], fleet = {} } = kept.get(name) ?? {};
     return { spans: [...spans, { from, to: now() }], fleet: added(fleet, gained(counts(), before)) };
+  }
+
+  function figuresOf(phase?: string): Pick<Chapter, 'figures' | 'scopes'> {
+    const scoped = scopes.flatMap((scope) => {
+      const own = figures(phase, scope);
+      return own ? [[nameOfScope(scope), own] as const] : [];
+    });
+    return { figures: figures(phase), ...(scoped.length > 0 && { scopes: Object.fromEntries(scoped) }) };
   }
 
   function end(): void {
@@ -75,10 +89,11 @@ export function createChapters({
     },
     end,
     all() {
-      const whole = { name: WHOLE_RUN, spans: [{ from: 0, to: now() }], figures: figures(), fleet: { ...counts() } };
+      const spans = [{ from: 0, to: now() }];
+      const whole = { name: WHOLE_RUN, spans, ...figuresOf(), fleet: { ...counts() } };
       const phases = new Map(kept);
       if (open) phases.set(open.name, grown(open));
-      return [whole, ...[...phases].map(([name, chapter]) => ({ name, ...chapter, figures: figures(name) }))];
+      return [whole, ...[...phases].map(([name, chapter]) => ({ name, ...chapter, ...figuresOf(name) }))];
     },
   };
 }

@@ -1,4 +1,5 @@
 import { STAGES, type Stage } from '../customer/figures.ts';
+import { nameOfScope, type Scope } from '../customer/scopes.ts';
 import { FIGURES, type FigureName, hasDetails, numberOf, percentOf } from '../report/figure-names.ts';
 import type { Chapter, Verdict } from '../report/record.ts';
 import * as show from '../show.ts';
@@ -22,16 +23,34 @@ export interface Expectation {
   readonly text: string;
   /** The phase of the expectation; null for the whole run. */
   readonly phase: string | null;
+  /** The group and the action of the expectation; empty for all. */
+  readonly scope: Scope;
   readonly figure: FigureName;
   readonly operator: keyof typeof OPERATORS;
   readonly wanted: number;
   readonly unit: Unit;
 }
 
-const FORM = /^\s*(\w[\w.]*)\s*(?:\(\s*([\w-]+)\s*\))?\s*(==|!=|<=|>=|<|>)\s*([\d.]+)\s*(%|\/s|[A-Za-z]*)\s*$/;
+const FORM = /^\s*(\w[\w.]*)\s*(?:\(([^()]*)\))?\s*(==|!=|<=|>=|<|>)\s*([\d.]+)\s*(%|\/s|[A-Za-z]*)\s*$/;
+const DETAIL = /^[\w-]+$/;
+const SCOPE = /^(group|action): *([\w.-]+)$/;
 const PERCENTILE = /^p(\d{1,2}(?:\.\d+)?|100)$/;
 const TIMES = ['ms', 's', 'm', 'h', 'd'];
 const SIZES = ['B', 'kB', 'KiB', 'MB', 'MiB', 'GB', 'GiB'];
+
+/** Reads the text in parentheses: a detail of the figure, a group, an action. A returned string says what is wrong. */
+function readParentheses(text: string | undefined): { detail: string | null; scope: Scope } | string {
+  let detail: string | null = null;
+  let scope: Scope = {};
+  const parts = text === undefined ? [] : text.split(',').map((part) => part.trim());
+  for (const [place, part] of parts.entries()) {
+    const [, kind, name] = SCOPE.exec(part) ?? [];
+    if (kind !== undefined && !Object.hasOwn(scope, kind)) scope = { ...scope, [kind]: name };
+    else if (place === 0 && DETAIL.test(part)) detail = part;
+    else return `(${text}) must be a stage, a status, a code or a fault, then "group: NAME" or "action: NAME", or both`;
+  }
+  return { detail, scope };
+}
 
 /**
  * Finds the figure by its name and the text in parentheses behind it. A returned string says what is wrong with them.
@@ -57,9 +76,11 @@ function measureOf(figure: FigureName, amount: string, unit: string): { wanted: 
     if (!TIMES.includes(unit)) return `a percentile is compared with a time, such as ${amount} s`;
     return { wanted: duration(`${amount}${unit}`), unit: 'ms' };
   }
-  const { base, unit: own = 'count' } = FIGURES[figure.name]!;
-  if (unit === '%')
-    return base === undefined ? `${figure.name} cannot be compared with a percentage` : { wanted, unit };
+  const { base, part = false, unit: own = 'count' } = FIGURES[figure.name]!;
+  if (unit === '%') {
+    if (base === undefined) return `${figure.name} cannot be compared with a percentage`;
+    return part && wanted > 100 ? `${figure.name} is never above 100 % of ${base}` : { wanted, unit };
+  }
   if (own === 'bytes' && SIZES.includes(unit)) return { wanted: bytes(`${amount}${unit}`), unit: 'bytes' };
   if (unit === '' || unit === own) return { wanted, unit: own };
   return `${figure.name} is not measured in ${unit}`;
@@ -70,15 +91,20 @@ function measureOf(figure: FigureName, amount: string, unit: string): { wanted: 
  * is wrong with it.
  */
 export function readExpectation(text: string, phase: string | null): Expectation | string {
-  const [, name = '', detail = null, operator, amount = '', unit = ''] = FORM.exec(text) ?? [];
+  const [, name = '', inside, operator, amount = '', unit = ''] = FORM.exec(text) ?? [];
   if (operator === undefined) return 'must be FIGURE OPERATOR NUMBER, such as "lost == 0" or "p99(delivered) < 2 s"';
+  const parentheses = readParentheses(inside);
+  if (typeof parentheses === 'string') return parentheses;
+  const { detail, scope } = parentheses;
   const figure = figureOf(name, detail);
   if (typeof figure === 'string') return figure;
   const measure = measureOf(figure, amount, unit);
   if (typeof measure === 'string') return measure;
   if (phase !== null && figure.kind === 'count' && FIGURES[figure.name]?.whole)
     return `${name} is of the whole run, not of a phase`;
-  return { text: text.trim(), phase, figure, operator: operator as Expectation['operator'], ...measure };
+  if (nameOfScope(scope) !== '' && figure.kind === 'count' && !FIGURES[name]?.scoped)
+    return `${name} is not counted by group or action`;
+  return { text: text.trim(), phase, scope, figure, operator: operator as Expectation['operator'], ...measure };
 }
 
 function shownAs(value: number, unit: Unit): string {
@@ -109,16 +135,23 @@ export function slownessIn({ spans, fleet: { ownStandstill = 0, ownFull = 0 } }:
   return undefined;
 }
 
+/** A chapter as an expectation sees it: with the figures of its group and action. */
+function seen(chapter: Chapter, scope: Scope): Chapter {
+  const name = nameOfScope(scope);
+  return name === '' ? chapter : { ...chapter, figures: chapter.scopes?.[name] ?? null };
+}
+
 /**
  * Whether an expectation holds in a phase, and the measured value. It does not hold if there was nothing to measure.
  * When a latency, or a figure that depends on time, does not hold, it counts as not measurable if the simulator was
  * slow in that phase or in the run as a whole (`whole`).
  */
 export function judge(
-  { figure, operator, wanted, unit }: Expectation,
-  chapter: Chapter,
-  whole: Chapter = chapter,
+  { figure, operator, wanted, unit, scope }: Expectation,
+  whose: Chapter,
+  whole: Chapter = whose,
 ): Pick<Verdict, 'holds' | 'measurable' | 'value' | 'shown'> {
+  const chapter = seen(whose, scope);
   const value = unit === '%' ? percentOf(figure, chapter) : numberOf(figure, chapter);
   if (value === undefined) return { holds: false, measurable: true, value: null, shown: 'nothing to measure' };
   const holds = OPERATORS[operator](value, wanted);

@@ -45,9 +45,15 @@ function mergeChapter(name: string, shards: readonly { record: RunRecord; offset
     return { from: Math.min(...those.map(({ from }) => from)), to: Math.max(...those.map(({ to }) => to)) };
   });
   const figures = some.flatMap(({ chapter }) => (chapter.figures ? [chapter.figures] : []));
+  const named = new Set(some.flatMap(({ chapter }) => Object.keys(chapter.scopes ?? {})));
+  const scopes = [...named].map((scope) => [
+    scope,
+    addFigures(some.flatMap(({ chapter }) => chapter.scopes?.[scope] ?? [])),
+  ]);
   return {
     name,
     spans,
+    ...(named.size > 0 && { scopes: Object.fromEntries(scopes) }),
     figures: figures.length === 0 ? null : addFigures(figures),
     fleet: addCounts(some.map(({ chapter }) => chapter.fleet)),
   };

@@ -1,4 +1,5 @@
 import type { Customer } from '../customer/customer.ts';
+import { nameOfScope, type Scope } from '../customer/scopes.ts';
 import { createFleet } from '../fleet/fleet.ts';
 import type { DeviceAccount, FleetMember } from '../fleet/member.ts';
 import type { DeviceOptions } from '../model/device-options.ts';
@@ -141,8 +142,9 @@ export async function runScenario({
       ...(each > 0 && members.length >= ENOUGH_TO_WEIGH && { memoryPerDevice: each }),
     };
   };
-  const figures = (phase?: string) => customer?.ledger.figures(phase) ?? null;
-  const chapters = createChapters({ now, counts, figures });
+  const figures = (phase?: string, scope?: Scope) => customer?.ledger.figures(phase, scope) ?? null;
+  const scopes = expectations.map(({ scope }) => scope).filter((scope) => nameOfScope(scope) !== '');
+  const chapters = createChapters({ now, counts, figures, scopes });
   const sampling = startSampling({
     began,
     timers,

@@ -1,8 +1,9 @@
-import type { Release } from '../customer/action.ts';
+import { ACTIONS, type Release } from '../customer/action.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import { WHOLE_RUN } from '../report/record.ts';
 import { among } from './among.ts';
 import type { Fault, Path } from './check-shape.ts';
+import { contradictionsIn } from './contradictions.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
 import { countsOf, devicesOf } from './groups.ts';
 import { bytes, duration, durations, rate, share } from './quantities.ts';
@@ -14,6 +15,7 @@ import type * as file from './scenario-file.ts';
 export const START = 'start';
 export const SETTLE = 'settle';
 const TAKEN = [WHOLE_RUN, START, SETTLE];
+const MEASURED: readonly string[] = Object.keys(ACTIONS);
 const NEED_RELEASE: readonly string[] = ['install', 'updateFirmware'];
 
 const rateOrNone = (text: string): number | null => rate(text) || null;
@@ -156,10 +158,18 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
     const { expect, phase = null } = typeof one === 'string' ? { expect: one } : one;
     const read = readExpectation(expect, phase);
     if (typeof read === 'string') wrong(['expectations', place], read);
+    else {
+      const { group = names[0] ?? '', action = 'activate' } = read.scope;
+      if (!names.includes(group))
+        wrong(['expectations', place], `there is no group "${group}"; ${among(group, names)}`);
+      if (!MEASURED.includes(action))
+        wrong(['expectations', place], `there is no action "${action}"; ${among(action, MEASURED)}`);
+    }
     if (phase !== null && !chapters.includes(phase))
       wrong(['expectations', place, 'phase'], `there is no phase "${phase}"; ${among(phase, chapters)}`);
     return typeof read === 'string' ? null : read;
   });
+  for (const { place, text } of contradictionsIn(expectations)) wrong(['expectations', place], text);
 
   const understood = groups.map((group, place) => ({
     name: group.name,

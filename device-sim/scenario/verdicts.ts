@@ -40,12 +40,15 @@ export const inWords = ({ deviceId, text }: Trouble): string =>
   deviceId === '' ? text : `device ${deviceId}: ${text}`;
 
 /** The events of one device, or of one transaction, that show why an expectation does not hold; empty if none do. */
-function storyOf({ figure, phase }: Expectation, { ledger, devices, troubles }: Witnesses): readonly string[] {
-  if (figure.kind === 'latency') return ledger?.example('slowest', phase ?? undefined) ?? [];
+function storyOf({ figure, phase, scope }: Expectation, { ledger, devices, troubles }: Witnesses): readonly string[] {
+  if (figure.kind === 'latency') return ledger?.example('slowest', phase ?? undefined, scope) ?? [];
   const { name } = figure;
   const kind = TROUBLES[name];
   const those = (ledger?.troubles() ?? []).filter(
-    (one) => (phase === null || one.phase === phase) && (!OF_EVENTS.has(name) || one.transactionId === null),
+    (one) =>
+      (phase === null || one.phase === phase) &&
+      (!OF_EVENTS.has(name) || one.transactionId === null) &&
+      ledger?.isIn(one, scope),
   );
   // A message to or from another device than the one that was asked counts as `wrong` too, but its fault is stored as a
   // violation.
@@ -62,10 +65,10 @@ function storyOf({ figure, phase }: Expectation, { ledger, devices, troubles }: 
     if (!missing) return [];
     return [`device ${missing.deviceId} is not ${name}`, ...(ledger?.story({ deviceId: missing.deviceId }) ?? [])];
   }
-  if (name === 'unfinished') return ledger?.example('unfinished', phase ?? undefined) ?? [];
+  if (name === 'unfinished') return ledger?.example('unfinished', phase ?? undefined, scope) ?? [];
   if (name === 'succeeded' || name === 'failed' || name === 'delivered') {
-    const failed = ledger?.example('failed', phase ?? undefined) ?? [];
-    return failed.length > 0 ? failed : (ledger?.example('unfinished', phase ?? undefined) ?? []);
+    const failed = ledger?.example('failed', phase ?? undefined, scope) ?? [];
+    return failed.length > 0 ? failed : (ledger?.example('unfinished', phase ?? undefined, scope) ?? []);
   }
   return [];
 }

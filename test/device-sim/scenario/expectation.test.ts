@@ -53,6 +53,22 @@ t.test('an expectation does not hold if nothing was measured', async (t) => {
   t.equal(verdict('lost == 0', { ...chapter({}), figures: null }), 'false: nothing to measure');
 });
 
+t.test('an expectation about a group, an action or both sees only their figures', async (t) => {
+  const scopes = {
+    'group: well': chapter({ accepted: 10, succeeded: 10 }, [10, 20]).figures!,
+    'action: setWifi': chapter({ accepted: 4, failures: { INTERNAL: 2 } }).figures!,
+    'group: bad, action: setWifi': chapter({ accepted: 4, succeeded: 1 }).figures!,
+  };
+  const of = { ...chapter({ accepted: 20, succeeded: 11, failures: { INTERNAL: 9 } }, [9000]), scopes };
+  t.equal(verdict('succeeded == 100 %', of), 'false: 55 %');
+  t.equal(verdict('succeeded(group: well) == 100 %', of), 'true: 100 %');
+  t.match(verdict('p99(delivered, group: well) < 1 s', of), /^true: 20/);
+  t.equal(verdict('failed(INTERNAL, action: setWifi) == 2', of), 'true: 2');
+  t.equal(verdict('succeeded(group: bad, action: setWifi) >= 50 %', of), 'false: 25 %');
+  t.equal(verdict('succeeded( action:setWifi , group:bad ) >= 50 %', of), 'false: 25 %', 'in any order');
+  t.equal(verdict('lost(group: nobody) == 0', of), 'false: nothing to measure');
+});
+
 for (const [text, words] of [
   ['all is well', /must be FIGURE OPERATOR NUMBER/],
   ['lost = 0', /must be FIGURE OPERATOR NUMBER/],
@@ -64,6 +80,11 @@ for (const [text, words] of [
   ['forged < 2 %', /forged cannot be compared with a percentage/],
   ['lost < 2 s', /lost is not measured in s/],
   ['lost(404) == 0', /lost takes no parentheses/],
+  ['connected(group: well) == 100 %', /connected is not counted by group or action/],
+  ['forged(group: well) == 0', /forged is not counted by group or action/],
+  ['lost(group: a, group: b) == 0', /must be a stage, a status, a code or a fault, then "group: NAME"/],
+  ['failed(group: a, INTERNAL) == 0', /must be a stage/],
+  ['connected >= 120 %', /connected is never above 100 % of devices/],
   ['lost == 1.2.3', /1\.2\.3 is not a number/],
 ] as const) {
   t.test(`"${text}" is refused with a sentence`, async (t) => t.match(readExpectation(text, null), words));

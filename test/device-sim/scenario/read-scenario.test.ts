@@ -163,6 +163,26 @@ for (const [what, text, words] of [
     /phases\[0\]: needs a duration/,
   ],
   [
+    'an expectation about a group that is unknown',
+    `${plain}expectations: ["lost(group: al) == 0"]`,
+    /expectations\[0\]: there is no group "al"; did you mean "all"\? there are all/,
+  ],
+  [
+    'an expectation about an action that is unknown',
+    `${plain}expectations: ["lost(action: setWiFi) == 0"]`,
+    /expectations\[0\]: there is no action "setWiFi"; did you mean "setWifi"\?/,
+  ],
+  [
+    'two expectations that exclude each other',
+    `${plain}expectations: [succeeded == 100 %, lost == 0, succeeded < 50 %]`,
+    /expectations\[2\]: contradicts "succeeded == 100 %": they can never hold together/,
+  ],
+  [
+    'an expectation of less than nothing',
+    `${plain}expectations: [lost < 0]`,
+    /expectations\[0\]: can never hold, because no figure is below 0/,
+  ],
+  [
     'an expectation that is none',
     `${plain}expectations: [all is well]`,
     /:6: expectations\[0\]: must be FIGURE OPERATOR NUMBER/,
