@@ -4,6 +4,7 @@ import { type Figures, STAGES, type Stage } from './figures.ts';
 const NUMBERS = [
   'requests',
   'accepted',
+  'carriedOut',
   'errors',
   'postponed',
   'delivered',

@@ -164,7 +164,10 @@ export function createLedger({
       current = phase;
       scoped.begin(phase);
     },
-    carriedOut: (phase, about) => of(phase, about).add('requests'),
+    carriedOut(phase, about) {
+      of(phase, about).add('requests');
+      of(phase, about).add('carriedOut');
+    },
 
     accepted({ transactionId, deviceId, operation, phase, number, requestedAt, asked = null, at }) {
       const again = acceptedIds.of(transactionId) !== undefined;

@@ -17,6 +17,8 @@ export interface Figures {
   requests: number;
   /** Requests that got a 201: each is a transaction. */
   accepted: number;
+  /** Requests that succeeded and create no transaction, such as reading a status. */
+  carriedOut: number;
   /** Refusals (4xx) by status. A 429 after which the request was repeated does not count. */
   refused: Record<string, number>;
   /** Attempts of requests that got no answer, or a 5xx. Each repetition counts. */

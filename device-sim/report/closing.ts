@@ -53,11 +53,11 @@ function fleetRows(whole: Chapter, { memory, own }: RunRecord): [string, string]
 function customerRows(whole: Chapter): [string, string][] {
   const { figures, fleet } = whole;
   if (!figures) return [];
-  const { requests, accepted, errors, postponed, succeeded, failed, cancelled, unfinished } = figures;
+  const { requests, accepted, carriedOut, errors, postponed, succeeded, failed, cancelled, unfinished } = figures;
   const refused = Object.values(figures.refused).reduce((sum, count) => sum + count, 0);
   const results = succeeded + failed + cancelled;
-  const other = requests - accepted - refused - errors;
-  const reads = other > 0 ? `, ${show.count(other)} answered without a transaction` : '';
+  const reads = carriedOut > 0 ? `, ${show.count(carriedOut)} answered without a transaction` : '';
+  const failures = errors > 0 ? `; ${show.count(errors)} attempts without an answer or 5xx` : '';
   const waits = postponed > 0 ? `; ${show.count(postponed)} waits because of 429` : '';
   const skipped = fleet['skipped']
     ? `; ${show.count(fleet['skipped'])} never begun, because the service was too slow`
@@ -68,7 +68,7 @@ function customerRows(whole: Chapter): [string, string][] {
   const rows: [string, string][] = [
     [
       'Calls',
-      `${show.count(requests)} made: ${show.count(accepted)} accepted (201)${reads}, ${show.count(refused)} refused${inParentheses(listed(figures.refused))}, ${show.count(errors)} without an answer or 5xx${waits}${skipped}`,
+      `${show.count(requests)} made: ${show.count(accepted)} accepted (201)${reads}, ${show.count(refused)} refused${inParentheses(listed(figures.refused))}${failures}${waits}${skipped}`,
     ],
     [
       'Results',

@@ -34,7 +34,16 @@ const sum = (counts: Readonly<Record<string, number>>): number => Object.values(
 type Count = { [Name in keyof Figures]: Figures[Name] extends number ? Name : never }[keyof Figures];
 /** A webhook that is not genuine names no device, and a result that nobody requested belongs to no action. */
 const UNSCOPED = new Set<Count>(['forged', 'unasked']);
-const PARTS = new Set<Count>(['accepted', 'delivered', 'succeeded', 'failed', 'cancelled', 'unfinished', 'eventsLost']);
+const PARTS = new Set<Count>([
+  'accepted',
+  'carriedOut',
+  'delivered',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'unfinished',
+  'eventsLost',
+]);
 const customer = (name: Count, about: string, base?: string): [string, Named] => [
   name,
   {
@@ -82,6 +91,7 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   customer('unasked', 'results of transactions that this run did not request'),
   customer('requests', 'calls of the actions, without repetitions'),
   customer('accepted', 'calls that got a 201', 'requests'),
+  customer('carriedOut', 'calls that succeeded and create no transaction, such as `readStatus`', 'requests'),
   customer('errors', 'attempts of calls that got a 5xx or no answer; each repetition counts', 'requests'),
   customer('postponed', 'how often a call waited because of a 429', 'requests'),
   [

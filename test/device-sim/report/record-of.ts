@@ -13,6 +13,7 @@ export function figuresOf(some: Partial<Figures>, milliseconds: readonly number[
   const zero = {
     requests: 0,
     accepted: 0,
+    carriedOut: 0,
     errors: 0,
     postponed: 0,
     delivered: 0,
@@ -91,11 +92,12 @@ export function recordOf(changes: Partial<RunRecord> = {}, seconds = 180): RunRe
     fleet,
   });
   const all = {
-    requests: 7212,
+    requests: 7213,
     accepted: 7200,
+    carriedOut: 2,
     delivered: 7196,
     refused: { 429: 8, 404: 3 },
-    errors: 1,
+    errors: 5,
     succeeded: 5120,
     failed: 2069,
     failures: { VERSION_NAME_MISMATCH: 1804, STORAGE_FULL: 200, DOWNLOAD_FAILED: 65 },

@@ -100,6 +100,10 @@ t.test('the closing table explains every number', async (t) => {
   t.match(text, /^bad-release: 3 of 4 expectations hold, 3:00, seed 7\n/);
   t.match(text, 'Unfinished   3: the device is offline, or has not answered');
   t.match(text, 'each device takes 22.4 kB');
+  t.match(
+    text,
+    '7213 made: 7200 accepted (201), 2 answered without a transaction, 11 refused (429 8, 404 3); 5 attempts',
+  );
   t.match(text, 'at the start 812.4 a second');
   t.match(text, 'failed (VERSION_NAME_MISMATCH 1804, STORAGE_FULL 200, DOWNLOAD_FAILED 65)');
   t.match(text, /ok {6}doubled == 0: 0\n/);
