@@ -13,6 +13,7 @@ import { type OwnPace, startOwnPace } from './scenario/own-pace.ts';
 import { reach } from './scenario/reach.ts';
 import { type RunMember, type RunState, runScenario } from './scenario/run-scenario.ts';
 import type { Scenario } from './scenario/scenario.ts';
+import { watchService } from './scenario/service-watch.ts';
 import { isWorn } from './scenario/wearing.ts';
 import { createTimerWheel } from './timer-wheel.ts';
 import { systemTimers, type Timers } from './timers.ts';
@@ -156,6 +157,9 @@ async function runThrough(
     if (settings.clean) stack.defer(() => customer.clean());
     await customer.start();
   }
+  const service = customer ? watchService({ api, admin: cast.admin, timers, stoodStill: own.stoodStill }) : null;
+  stack.defer(() => service?.stop());
+  await service?.weigh();
   const log = settings.decisionsFile === undefined ? null : decisionLog();
   let unwatch = (): void => {};
   try {
@@ -175,6 +179,7 @@ async function runThrough(
       downloadFolder: settings.downloadFolder,
       timers,
       own,
+      service,
       stopped,
       ...(log && { onDecision: log.add }),
       onBegin: (state) => {

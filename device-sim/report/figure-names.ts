@@ -155,6 +155,10 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
         sum(Object.fromEntries(Object.entries(counts).filter(([name]) => name.startsWith(PLAYED)))),
     },
   ] as [string, Named],
+  fleet('stalled', 'times at which the service answered no call for more than a second'),
+  fleet('memory', 'bytes by which the memory of the service has grown since all devices were connected', {
+    unit: 'bytes',
+  }),
   fleet('connectRate', 'connections a second, while the fleet connected at the start', { whole: true, unit: '/s' }),
   fleet('memoryPerDevice', 'bytes of memory of the simulator for each device', { whole: true, unit: 'bytes' }),
 ]);

@@ -116,7 +116,7 @@ function shownAs(value: number, unit: Unit): string {
 }
 
 /** Figures that a slow simulator worsens just as a slow service does. */
-const TIMED = ['late', 'errors', 'losses', 'skipped'];
+const TIMED = ['late', 'errors', 'losses', 'skipped', 'stalled'];
 /**
  * The simulator was too slow to measure a phase if it stood still for a second, or for 5 % of the phase, or if its
  * event loop was full for half of the phase.

@@ -16,10 +16,18 @@ const TROUBLES_KEPT = 20;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) => one + other, 0);
 
+/** Counts about the service, which all processes see: the highest is the right one. */
+const OF_SERVICE = ['stalled', 'memory'];
+
 /** Adds up counts by name. Bytes for each device are a mean, not a sum. */
 function addCounts(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
   const names = new Set(all.flatMap((counts) => Object.keys(counts)));
-  const added = Object.fromEntries([...names].map((name) => [name, sum(all.map((counts) => counts[name] ?? 0))]));
+  const added = Object.fromEntries(
+    [...names].map((name) => {
+      const found = all.map((counts) => counts[name] ?? 0);
+      return [name, OF_SERVICE.includes(name) ? Math.max(...found) : sum(found)];
+    }),
+  );
   const weighed = all.filter(({ memoryPerDevice }) => memoryPerDevice !== undefined);
   if (weighed.length > 0) {
     const bytes = sum(weighed.map(({ memoryPerDevice = 0, devices = 0 }) => memoryPerDevice * devices));

@@ -13,6 +13,7 @@ import type { OwnPace } from './own-pace.ts';
 import { type CurrentPhase, play } from './playing.ts';
 import { startSampling } from './sampler.ts';
 import type { Scenario } from './scenario.ts';
+import type { ServiceWatch } from './service-watch.ts';
 import { createTroubles } from './troubles.ts';
 import { START } from './understand.ts';
 import { inWords, standing, verdictsOf, withAlways } from './verdicts.ts';
@@ -54,6 +55,8 @@ interface RunOptions {
   readonly downloadFolder?: string | undefined;
   readonly timers: Timers;
   readonly own: OwnPace;
+  /** Looks at the service while the run lasts; null without a customer. */
+  readonly service?: ServiceWatch | null;
   /** Ends the run early. */
   readonly stopped: AbortSignal;
   /** Called with every random decision about a device, and with every action. */
@@ -86,6 +89,7 @@ export async function runScenario({
   downloadFolder,
   timers,
   own,
+  service = null,
   stopped,
   onDecision,
   onBegin = () => {},
@@ -93,7 +97,8 @@ export async function runScenario({
   const began = timers.now();
   const now = (): number => timers.now() - began;
   const troubles = createTroubles();
-  const expectations = customer ? withAlways(scenario.expectations) : scenario.expectations;
+  const isWeighed = service?.counts().memory !== undefined;
+  const expectations = customer ? withAlways(scenario.expectations, isWeighed) : scenario.expectations;
   const named = new Set(scenario.groups.flatMap(({ faults }) => faults.map(({ fault }) => fault)));
   let skipped = 0;
   let made = 0;
@@ -137,6 +142,7 @@ export async function runScenario({
       skipped,
       ownStandstill: own.standstill,
       ownFull: own.full,
+      ...service?.counts(),
       ...Object.fromEntries([...named].map((fault) => [PLAYED + fault, faults[fault] ?? 0])),
       ...(connectRate > 0 && { connectRate }),
       ...(each > 0 && members.length >= ENOUGH_TO_WEIGH && { memoryPerDevice: each }),
@@ -185,6 +191,7 @@ export async function runScenario({
       onConnected(perSecond) {
         connectRate = perSecond;
         memory.connected = weigh();
+        void service?.weigh(true);
       },
       onMade(late) {
         made += 1;
@@ -197,6 +204,7 @@ export async function runScenario({
   } finally {
     sampling.stop();
   }
+  await service?.weigh();
   chapters.end();
   memory.end = weigh();
   const all = chapters.all();

@@ -91,9 +91,13 @@ export const standing = (expectations: readonly Expectation[], chapters: readonl
 /** Expectations that are added to every run with a customer: a service that keeps its promises always meets them. */
 const ALWAYS = ['reused == 0', 'unaccounted == 0', 'wrong == 0', 'repeated == 0', 'hammering == 0', 'window == 0'];
 
-export function withAlways(expectations: readonly Expectation[]): Expectation[] {
+/** The same, where the memory of the service can be read: it must not grow without end. */
+const WHERE_WEIGHED = ['memory < 512 MB'];
+
+export function withAlways(expectations: readonly Expectation[], isWeighed = false): Expectation[] {
   const written = new Set(expectations.filter(({ phase }) => phase === null).map(({ text }) => text));
-  const missing = ALWAYS.filter((text) => !written.has(text)).map((text) => readExpectation(text, null));
+  const always = isWeighed ? [...ALWAYS, ...WHERE_WEIGHED] : ALWAYS;
+  const missing = always.filter((text) => !written.has(text)).map((text) => readExpectation(text, null));
   return [...expectations, ...missing.filter((one) => typeof one !== 'string')];
 }
 

@@ -1,0 +1,85 @@
+import type { Timers } from '../timers.ts';
+
+const CALL_EVERY = 100;
+/** A call that waits longer than this many milliseconds for its answer is a stall of the service. */
+const STALL = 1000;
+/** A call without an answer is given up after this many milliseconds; it was a stall. */
+const PATIENCE = 30_000;
+const WEIGH_EVERY = 2000;
+const RESIDENT = /^process_resident_memory_bytes (\d+)/m;
+
+/** Looks at a service from outside while a run lasts. */
+export interface ServiceWatch {
+  /**
+   * `stalled`: how often the service answered no call for a second. `memory`: the bytes by which its memory has grown
+   * since the first look; missing without access to administration.
+   */
+  counts(): { readonly stalled: number; readonly memory?: number };
+  /** Looks at the memory now; `anew`: the growth counts from this look on. */
+  weigh(anew?: boolean): Promise<void>;
+  stop(): void;
+}
+
+interface WatchOptions {
+  readonly api: string;
+  readonly admin?: { readonly url: string; readonly token: string } | undefined;
+  readonly timers: Timers;
+  /** Milliseconds of a span in which the simulator itself stood still: the service is not blamed for them. */
+  readonly stoodStill: (from: number, to: number) => number;
+}
+
+/**
+ * Makes a cheap call every 100 ms, one at a time, and reads the metrics of the service every two seconds, until it is
+ * stopped. A refused connection is no stall: the calls of the run count it among their errors.
+ */
+export function watchService({ api, admin, timers, stoodStill }: WatchOptions): ServiceWatch {
+  const stopped = new AbortController();
+  let stalled = 0;
+  let first: number | undefined;
+  let last: number | undefined;
+  let cancelCall = (): void => {};
+  let cancelWeigh = (): void => {};
+
+  async function call(): Promise<void> {
+    const began = timers.now();
+    const patience = AbortSignal.any([stopped.signal, AbortSignal.timeout(PATIENCE)]);
+    const hasWaited = await fetch(`${api}/.well-known/jwks.json`, { signal: patience })
+      .then((answer) => answer.arrayBuffer())
+      .then(
+        () => true,
+        () => patience.aborted && !stopped.signal.aborted,
+      );
+    const ended = timers.now();
+    if (hasWaited && ended - began - stoodStill(began, ended) > STALL) stalled += 1;
+    if (!stopped.signal.aborted) cancelCall = timers.after(Math.max(0, began + CALL_EVERY - ended), () => void call());
+  }
+
+  async function weigh(anew = false): Promise<void> {
+    if (!admin) return;
+    const headers = { authorization: `Bearer ${admin.token}` };
+    const text = await fetch(`${admin.url}/metrics`, { headers, signal: AbortSignal.timeout(PATIENCE) })
+      .then((answer) => answer.text())
+      .catch(() => '');
+    const [, bytes] = RESIDENT.exec(text) ?? [];
+    if (bytes === undefined) return;
+    last = Number(bytes);
+    if (anew || first === undefined) first = last;
+  }
+
+  async function weighAgain(): Promise<void> {
+    await weigh();
+    if (!stopped.signal.aborted) cancelWeigh = timers.after(WEIGH_EVERY, () => void weighAgain());
+  }
+
+  void call();
+  void weighAgain();
+  return {
+    counts: () => ({ stalled, ...(first !== undefined && last !== undefined && { memory: last - first }) }),
+    weigh,
+    stop() {
+      stopped.abort();
+      cancelCall();
+      cancelWeigh();
+    },
+  };
+}
