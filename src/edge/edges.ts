@@ -40,7 +40,7 @@ interface Given {
   administratorToken: string;
   /** Knows the URLs that devices connect to. */
   mqttUrls(): string[];
-  /** True to answer `/metrics` from a text that is kept for a second. */
+  /** True to send the text of `/metrics` again for a second after it was written. */
   keepsMetrics: boolean;
 }
 

@@ -40,7 +40,7 @@ interface Schema {
   else?: Schema;
 }
 
-/** Follows a reference; members beside the reference take precedence. */
+/** Replaces a `$ref` by the schema that it names. Members of the schema beside the `$ref` take precedence. */
 function resolved(schema: Schema, document: ApiDocument): Schema {
   const name = /^#\/components\/schemas\/(.+)$/.exec(schema.$ref ?? '')?.[1];
   if (name === undefined) return schema;
@@ -113,8 +113,8 @@ interface SchemaCase {
 }
 
 /**
- * The cases of an `if`, `then`, `else if` chain that give fields a schema; cases that only require a field are left
- * out.
+ * Lists the cases of a chain of `if`, `then`, `else if` in a schema, each with the fields that it describes. A case
+ * that only makes a field required describes none, and is left out.
  */
 export function schemaCases(schema: object, document: ApiDocument): SchemaCase[] {
   const { if: condition, then, else: otherwise } = resolved(schema, document);

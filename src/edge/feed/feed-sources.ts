@@ -5,7 +5,7 @@ import { transactionRow } from '../../views/transaction-row.ts';
 import type { Overview } from '../../views/transactions.ts';
 import type { FeedSources } from './feed-reader.ts';
 
-/** Rows of each list of transactions at the beginning of a feed: one page. */
+/** Rows that a snapshot has of each list of transactions: as many as the first page of the list. */
 const FIRST = 50;
 
 interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers'> {
