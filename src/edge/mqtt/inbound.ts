@@ -109,12 +109,14 @@ const shortTopic = (topic: string): string => topic.slice(0, LONGEST_TOPIC).toWe
  * Processes messages from devices in authorizePublish, which Aedes calls before it sends the PUBACK. So everything that
  * a PUBACK confirms is stored.
  * 1. Work starts in the order of the packets, so the units of work have that order too, and several of them share a
- *   commit.
- * 2. PUBACKs follow in the order of the packets [MQTT-4.6.0-2]. A message may be faulty in parts: the parts are left
- *   out and reported on the errors topic. The whole message is dropped and reported when it has no meaning without
- *   these parts, or when its topic is not one of the device's own. In both cases the device gets its PUBACK. Only an
- *   error that is returned to Aedes closes the connection without a PUBACK, so that the device sends the message again,
- *   if necessary for ever. This is done when a device exceeds its rate, and when the service itself fails.
+ *    commit.
+ * 2. PUBACKs follow in the order of the packets [MQTT-4.6.0-2].
+ *
+ * A message may be faulty in parts: these are left out and reported on the errors topic. The whole message is dropped
+ * and reported when it has no meaning without these parts, or when its topic is not one of the device's own. In both
+ * cases the device gets its PUBACK. Only an error that is returned to Aedes closes the connection without a PUBACK, so
+ * that the device sends the message again, if necessary for ever. This is done when a device exceeds its rate, and when
+ * the service itself fails.
  */
 export function createInbound(parts: Parts) {
   const { contracts, log, logLimit, metrics, watch, handlers, exactlyOnce, waitingMessages, fenceOf, respond, reject } =

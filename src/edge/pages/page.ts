@@ -19,7 +19,7 @@ interface Parts {
 }
 
 const ENTRY = 'main.ts';
-// The order matters: `narrow` comes last, because it overrides the others.
+// The order matters: later sheets override earlier ones, and `narrow` must override all.
 const SHEETS = ['colours', 'base', 'frame', 'cards', 'tables', 'forms', 'messages', 'plots', 'sign-in', 'narrow'];
 const STYLES = [`${PACKAGES}/uplot.css`, ...SHEETS.map((name) => `style/${name}.css`)];
 
@@ -77,7 +77,8 @@ ${files.modules.map((path) => html`<link rel="modulepreload" href="${folder}${pa
       'Cache-Control': 'no-cache',
       'Content-Security-Policy': policyOf(importMap, objectsOrigin),
       'X-Content-Type-Options': 'nosniff',
-      // With `no-referrer` browsers would send `Origin: null` with requests that do not use CORS.
+      // With `no-referrer`, browsers would send `Origin: null` with the changes that the console asks for, and the
+      // service would refuse them.
       'Referrer-Policy': 'same-origin',
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Cross-Origin-Resource-Policy': 'same-origin',
