@@ -3,7 +3,7 @@ import { findOldestSample, findOldSamples, type HistoryKey, removeSample } from 
 
 const KEPT_DAYS = 30;
 
-/** Deletes old figures of the fleet. */
+/** Deletes figures of the fleet that are older than KEPT_DAYS. */
 export const historySweep = (): Sweep<HistoryKey> => ({
   kind: 'fleet_history',
   keptForMicros: daysInMicros(KEPT_DAYS),
