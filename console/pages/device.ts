@@ -15,7 +15,7 @@ import { administration } from './device-administration.ts';
 import { commands } from './device-commands.ts';
 import { deviceStatus } from './device-status.ts';
 
-/** A device with the fields of its row in the list. Fields that the user may not see are undefined. */
+/** A device with the fields of its row in lists. A field that the user may not see is undefined. */
 type Known = Partial<DeviceRow> & Pick<DeviceRow, 'deviceId' | 'activation'>;
 
 /**
