@@ -199,7 +199,10 @@ export function createMetrics() {
       'cluster_heal_age_seconds',
       'Seconds since this node last searched the whole database for work that a lost message of another node would have announced',
     ),
-    clusterLease: gauge('cluster_lease_seconds', 'Seconds until the lease of this node ends; 0 when the lease is lost'),
+    clusterLease: gauge(
+      'cluster_lease_seconds',
+      'Seconds for which this node may still begin work, which are the first 80 % of its lease; 0 when the lease is lost',
+    ),
     clusterHints: counter(
       'cluster_hints_total',
       'Messages by which nodes tell each other of new work, by kind and outcome',

@@ -25,8 +25,9 @@ interface Parts {
   /** The sizes of the database, its write-ahead log and its free space, in bytes. */
   databaseSize(): Promise<{ database: number; log: number; free: number }>;
   /**
-   * Seconds until this node's lease ends, and seconds since this node last checked the whole database for work that
-   * other nodes should have announced to it; undefined without a cluster.
+   * `lease`: seconds for which this node may still begin work (the first 80 % of its lease). `healAge`: seconds since
+   * this node last searched the database for work that other nodes should have announced to it. Undefined without a
+   * cluster.
    */
   cluster(): { lease: number; healAge: number } | undefined;
   /** Bytes of stored objects, and free bytes of the disk; undefined for an external object store. */
