@@ -164,7 +164,7 @@ function Device({ deviceId }: { deviceId: string }) {
     if (key === deviceId) device.change((known) => ({ ...known, ...(value as Partial<DeviceRow>) }));
   });
   const { value: row } = device.state.value;
-  // An application may see the status and messages of its own devices only.
+  // An application may see the status and the messages of a device only while the device is activated for it.
   const isKnown = ROLE === 'operator' || row?.activation === 'activated';
   return [
     head({

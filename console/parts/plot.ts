@@ -30,7 +30,7 @@ const DAY = 86_400;
 const exact = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-/** Labels for whole numbers only, because counts have no fractions. */
+/** Formats a tick of an axis of counts. A fraction gets no label, because counts are whole numbers. */
 const wholeOnly = (value: number): string => (Number.isInteger(value) ? compact(value) : '');
 /** Formats a time as the label of a tick, when the ticks are `step` seconds apart. */
 const timeOf = (seconds: number, step: number): string =>

@@ -44,7 +44,10 @@ interface Given {
   keepsMetrics: boolean;
 }
 
-/** Wires the two HTTP servers, the feed and the console that both serve, and registers the servers. */
+/**
+ * Creates the listeners of the API and of administration, with the feed and the console that both serve, and registers
+ * them for the start.
+ */
 export function createEdges({ parts, config, common, peers, core, views, ...given }: Given) {
   const { audit, readiness, deprecations } = given;
   const formatTime = createLocalTime(config.timeZone);

@@ -8,7 +8,7 @@ export function createIdle(isBusy: () => boolean) {
     /** Resolves when the part has nothing to do. */
     idle: (): Promise<void> => (isBusy() ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
 
-    /** True while somebody waits for `idle`. */
+    /** True while a caller of `idle` waits. */
     awaited: (): boolean => waiting.length > 0,
 
     /** Called when a piece of work has ended. When no other work is left, it resolves the promises of `idle`. */
@@ -21,7 +21,10 @@ export function createIdle(isBusy: () => boolean) {
   };
 }
 
-/** As createIdle, for a part that counts its pieces of work, and is idle when none is running. */
+/**
+ * Lets callers wait until a part of the service has nothing to do. The part counts its pieces of work with `begun` and
+ * `ended`.
+ */
 export function createWork() {
   let running = 0;
   const { idle, tell } = createIdle(() => running > 0);

@@ -15,7 +15,7 @@ export interface Ids {
   uuid(): string;
 }
 
-// Random bytes for `next` are fetched in blocks: a system call for each identifier would be most of its cost.
+// Random bytes for `next` are drawn for 400 identifiers at a time: a system call for each would take most of its time.
 const BYTES_PER_ID = 10;
 let block = Buffer.alloc(0);
 function freshBytes(): string {

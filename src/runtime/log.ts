@@ -8,7 +8,7 @@ export type Log = Logger;
 /** The parameters of commands are not logged at all, because a secret among them may have any name. */
 const isSecret = (name: string): boolean => name === 'parameters' || isSecretName(name);
 
-/** Hides secrets in every line, at any depth, also in texts and errors. */
+/** Removes secrets from every line of the log, at any depth, also from texts and errors. */
 const withoutSecret = {
   formatters: { log: (line: object) => withoutSecrets(line, isSecret) as Record<string, unknown> },
   serializers: { err: (error: Error) => withoutSecrets({ ...stdSerializers.err(error) }, isSecret) },
@@ -27,7 +27,7 @@ export function createLog(options: { level: string; pretty: boolean; destination
 
 /** Writes the log lines for the events that a database reports. */
 export const databaseWords = (log: Log) => ({
-  onEffectError: (err: unknown) => log.error({ err }, 'a task after a commit failed'),
+  onEffectError: (err: unknown) => log.error({ err }, 'work that had to follow a commit failed'),
   onAway: (err: unknown) => log.error({ err }, 'the database is unavailable'),
   onBack: () => log.info('the database is available again'),
 });

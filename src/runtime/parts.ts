@@ -4,7 +4,7 @@ export interface Part {
   start?(): void | Promise<void>;
   /** Resolves when the part has nothing left to do. */
   idle?(): Promise<void>;
-  /** Ends the current work of the part; afterwards it does nothing more. */
+  /** Ends the work of the part. Afterwards the part does nothing more. */
   [Symbol.asyncDispose]?(): PromiseLike<void>;
 }
 

@@ -1,8 +1,8 @@
 /** The text that replaces a secret. */
 export const HIDDEN = '••••';
 
-// A name is secret when it contains one of these, whatever its case and the signs between its words: `wifiPassword`,
-// `X-Api-Key`, `sim_psk`.
+// A name is secret when it contains one of these. Upper and lower case, and the characters between words, do not
+// matter: `wifiPassword`, `X-Api-Key`, `sim_psk`.
 const ANYWHERE = (
   'password passwd passphrase passcode pincode secret credential token jwt cookie authorization signature psk ' +
   'apikey authkey accesskey privatekey sharedkey signingkey authenticationkey notificationkey encryptionkey ' +

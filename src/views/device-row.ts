@@ -33,7 +33,7 @@ function placeOf(cursor: string, order: FleetQuery['order']): FleetPlace {
   throw DomainError.invalid({ loc: ['query', 'after'], msg, type: 'string_pattern_mismatch' });
 }
 
-/** Converts a query of the API into a query of the view. Throws REQUEST_INVALID. */
+/** Turns the query of a request into the query of the view. Throws REQUEST_INVALID. */
 export function readFleetQuery(query: FleetDeviceQuery, now: Micros): FleetQuery {
   const { connected, firmware, notSeenFor, sort, after, ...rest } = query;
   if (query.version !== undefined && query.package === undefined) {

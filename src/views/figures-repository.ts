@@ -26,7 +26,7 @@ export const countActivated = (sql: Sql): Promise<number> =>
 /** The cases of a CASE expression that selects the URL of a webhook setting from the columns of an application. */
 const URL_COLUMNS = WEBHOOK_SETTINGS.map((setting) => `WHEN '${setting}' THEN a.${columnOf(setting)}`).join(' ');
 
-/** Counts receivers whose last attempt failed, and that still have a URL. */
+/** Counts the receivers whose last attempt failed. A receiver whose URL was removed does not count. */
 export const countFailing = (sql: Sql): Promise<number> =>
   countOf(
     sql,

@@ -54,7 +54,7 @@ export type SoftwareOverview = ReturnType<typeof createSoftwareOverview>;
 /** A package and its position in the list of all packages. */
 type PackagePlace = Pick<packages.PackageSummary, 'line' | 'package'>;
 
-/** The packages and versions of all developers, and of the service itself. */
+/** Lists the packages and versions of all developers, and those of the service itself. */
 export function createSoftwareOverview({ database: { read, aside }, objects, inspection, digests }: Parts) {
   async function summaryOf(line: Catalogue, version: Version, store: { isAway: boolean }): Promise<VersionSummary> {
     const { binaryId } = version;

@@ -19,7 +19,10 @@ interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
 // devices are registered.
 const LONGEST_REQUEST = 3_600_000;
 
-/** Browsers must not keep the data, nor give it to pages of other origins. */
+/**
+ * Headers of answers to a session of the console. They forbid the browser to keep the data, or to give it to pages of
+ * other origins.
+ */
 const FOR_BROWSERS = {
   'Cache-Control': 'no-store',
   'Cross-Origin-Resource-Policy': 'same-origin',

@@ -80,7 +80,7 @@ export interface AdminServices {
   metricsText(): Promise<string>;
   /** Formats microseconds as a local date-time. */
   formatTime(micros: number): string;
-  /** The checks behind `/readyz`. */
+  /** Checks for `/readyz` which parts of the service cannot do their work. */
   readiness: Pick<Readiness, 'problems'>;
 }
 

@@ -7,7 +7,7 @@ import type { ApiServices } from './services.ts';
 
 // Headers of every answer of the token endpoint (RFC 6749 5.1).
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
-// RFC 7617. An empty secret is well-formed here; it is refused later as wrong.
+// The form of a Basic header (RFC 7617). An empty secret has this form as well; it is refused later as wrong.
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
 /**

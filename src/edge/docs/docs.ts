@@ -9,7 +9,7 @@ import { createDocsFile, type DocsFile } from './file.ts';
 interface Parts {
   contracts: Pick<Contracts, 'documents'>;
   deprecations: Deprecations;
-  /** `{base_url}` without a slash at its end. */
+  /** The URL of the API that callers use (`{base_url}`), without a slash at its end. */
   publicUrl(): string;
   /** The URLs that devices connect to: an `mqtt`, `mqtts`, `ws` or `wss` URL for each listener. */
   mqttUrls(): string[];

@@ -8,7 +8,7 @@ export interface SchemaRow {
   required: boolean;
   deprecated: boolean;
   description: string;
-  /** The limits in words (range, length, format); empty without any. */
+  /** The limits of the field in words (range, length, format); an empty text when it has none. */
   limits: string;
 }
 
@@ -57,7 +57,7 @@ function typeOf(schema: Schema, document: ApiDocument): string {
   return item && !item.properties ? `${type} of ${typeOf(item, document)}` : type;
 }
 
-/** The limits in words: `1 to 128 characters`, `at most 32 entries`; empty without limits. */
+/** Puts two limits into words: `1 to 128 characters`, `at most 32 entries`. Without limits the text is empty. */
 function range(least: number | undefined, most: number | undefined, unit: string): string {
   if (least === undefined && most === undefined) return '';
   const bounds =
@@ -126,7 +126,7 @@ export function schemaCases(schema: object, document: ApiDocument): SchemaCase[]
     )
     .join(', ');
   const all = then ? schemaRows(then, document) : [];
-  // The one field that the case gives a schema needs no row of its own, unless it has no fields below it.
+  // When a case describes one field only, its name is known from the condition, so only the fields below it are listed.
   const rows = all.length > 1 && Object.keys(then?.properties ?? {}).length === 1 ? all.slice(1) : all;
   return [...(rows.length > 0 ? [{ when, rows }] : []), ...(otherwise ? schemaCases(otherwise, document) : [])];
 }

@@ -154,7 +154,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return seen.filter(({ transactionId }) => transactionId === undefined || own.has(transactionId));
   }
 
-  /** Tells the reader that messages of its own devices were left out. */
+  /** Tells the reader how many messages of its devices were not sent. */
   function tellGap(dropped: number, isOwnDevice: (deviceId: string) => boolean): void {
     if (dropped === 0 || ![...topics.messages].some(isOwnDevice)) return;
     onDropped(dropped);

@@ -15,7 +15,7 @@ interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers'> {
   installations: Pick<Installations, 'counts'>;
 }
 
-/** Reads the rows of the feed in the same way as the lists of the interface, so that both show the same. */
+/** Reads the rows of the feed in the same way as the lists of the API, so that both show the same. */
 export function createFeedSources(parts: Parts): FeedSources {
   const { fleetDevices, deviceRow, overview, installations, hasOthers, fleet, receivers } = parts;
   return {

@@ -22,7 +22,7 @@ export interface FeedItem {
   value: object;
 }
 
-/** Server-sent events (HTML, 9.2) to one reader, with a bounded buffer. */
+/** Creates a stream of server-sent events (HTML, 9.2) for one reader, with a bounded buffer. */
 export function createFeedStream(clock: Clock) {
   const body = new Readable({ highWaterMark: FEED_BUFFER, read: () => undefined });
   let fullSince: number | undefined;

@@ -232,7 +232,9 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
         wanted
           .isGood()
           .then((isGood) => isGood || stream.end('session'))
-          .catch((err: unknown) => log.error({ err }, 'a reader of the feed could not be checked'))
+          .catch((err: unknown) =>
+            log.error({ err }, 'the service could not check whether a reader of the feed may still read'),
+          )
           .finally(work.ended);
       }
     },

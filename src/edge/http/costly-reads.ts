@@ -13,7 +13,7 @@ interface Queue {
   waiting: (() => void)[];
 }
 
-/** The caller of a read. */
+/** The application that a read runs for, and its developer. */
 interface Source {
   developerId: string;
   applicationId: string;

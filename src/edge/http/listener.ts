@@ -61,7 +61,7 @@ interface Parts<Services, Caller> extends ListenerParts {
    * scope.
    */
   authorize(asked: IncomingMessage, scope: string, params: Record<string, string>): Caller | Promise<Caller>;
-  /** Headers that every answer to this caller has, besides those of the handler. */
+  /** Headers that are added to every answer to this caller, such as those that a browser needs. */
   headersFor?(caller: Caller): Record<string, string> | undefined;
   /** The applicationId of the caller. Bounds hold for each application; administration has none. */
   applicationOf?(caller: Caller): string;

@@ -50,7 +50,7 @@ interface Parts {
    * once.
    */
   turn(): Promise<void> | undefined;
-  /** Resolves when the refusal may be sent to the client. */
+  /** Resolves when the refusal may be sent to the client, which is delayed after many refusals. */
   throttle(client: Client, deviceId: string | undefined, reason: string): Promise<void>;
   /** Sends a CONNACK with a code other than 0 and ends the connection. */
   refuse(client: Client, code: number): void;

@@ -82,7 +82,10 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
     metrics.mqttRefused.inc({ reason });
     const leftOut = logLimit(reason === 'address' ? `${reason} ${address}` : reason);
     if (leftOut !== undefined)
-      log.warn({ reason, address, leftOut }, 'a bound of connections is reached; connections are closed');
+      log.warn(
+        { reason, address, leftOut },
+        'the limit of connections of devices is reached, so a connection is closed',
+      );
   }
 
   function wait(one: Waiting): void {

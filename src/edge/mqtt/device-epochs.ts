@@ -32,7 +32,7 @@ export function createDeviceEpochs({ takeover, resumes, carryOut }: Parts) {
       if (!takeover) return 'good';
       const deviceId = client.id;
       const close = (): void => {
-        dropWill(client); // the device has a newer connection, which owns the will
+        dropWill(client); // the device has a newer connection, whose node publishes the will
         client.close();
       };
       const entered = await takeover.enter(deviceId, { standing, persistent: client.clean === false, close });

@@ -235,8 +235,8 @@ export function createInbound(parts: Parts) {
   }
 
   /**
-   * Refuses a message above the rate. All later messages of the connection are refused, too, because PUBACKs must not
-   * leave a gap [MQTT-4.6.0-2].
+   * Refuses a message because the device exceeds its rate. All later messages of the connection are refused, too,
+   * because PUBACKs must not leave a gap [MQTT-4.6.0-2].
    */
   async function refuseRate(client: Client | null): Promise<Error> {
     if (client && !tooFast.has(client)) {

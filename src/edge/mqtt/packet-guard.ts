@@ -300,7 +300,7 @@ export function createPacketGuard(parts: Parts) {
       if (phase === 'ending') return;
       phase = 'ending';
       reader.clear();
-      log.debug({ deviceId: client.id, reason }, 'connection is ended');
+      log.debug({ deviceId: client.id, reason }, 'a connection is being ended');
       ending(client);
       if (inWork === 0) finish();
     }

@@ -195,7 +195,7 @@ export function createPersistence(parts: Parts) {
 
     streamWill: (brokers: Record<string, unknown> = {}): Readable => Readable.from(nodeId ? [] : wills(brokers)),
 
-    // Outgoing packets and retained messages: see the head of this file.
+    // Nothing is enqueued or retained, for the reasons at the top of this file.
     async outgoingEnqueue(): Promise<void> {},
     async outgoingEnqueueCombi(): Promise<void> {},
     async outgoingUpdate(): Promise<void> {},

@@ -42,7 +42,7 @@ function toStream(webSocket: WebSocket): Duplex {
   return stream;
 }
 
-/** Upgrades HTTP connections to WebSockets. */
+/** Creates the function that turns an HTTP connection into a WebSocket that carries MQTT. */
 export function createWebSockets() {
   const server = new WebSocketServer({
     noServer: true,

@@ -58,7 +58,7 @@ async function readAll(): Promise<ConsoleFiles> {
 
 export type ReadFiles = ReturnType<typeof createReadFiles>;
 
-/** Reads the files of the console at the first request, and keeps them. */
+/** Makes the function that reads the files of the console at its first call, and keeps them. */
 export function createReadFiles() {
   let reading: Promise<ConsoleFiles> | undefined;
   return (): Promise<ConsoleFiles> => {

@@ -9,12 +9,12 @@ export type ConsoleRole = 'operator' | 'application';
 
 interface Parts {
   role: ConsoleRole;
-  /** The time zone of local date-times in bodies. */
+  /** The time zone of local date-times in the bodies of the REST API. */
   timeZone: string;
   /** The relative path from the address of the page to the parent of `/console`, with a slash at its end. */
   root: string;
   files: Pick<ConsoleFiles, 'digest' | 'modules'>;
-  /** The origin that files are uploaded to. */
+  /** The origin of the URLs that files are uploaded to. */
   objectsOrigin: string;
 }
 

@@ -6,7 +6,7 @@ import { type ConsoleRole, consolePage } from './page.ts';
 
 interface Parts {
   role: ConsoleRole;
-  /** The time zone of local date-times in bodies. */
+  /** The time zone of local date-times in the bodies of the REST API. */
   timeZone: string;
   /** Reads the files, which are the same for all listeners. */
   files: ReadFiles;

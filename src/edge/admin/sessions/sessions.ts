@@ -117,7 +117,7 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
 
     look,
 
-    /** Like `look`, but throws SESSION_ENDED when the session is not valid. */
+    /** Finds the session of a secret and marks it as used. Throws SESSION_ENDED when the session is not valid. */
     async find(secret: string): Promise<ConsoleSession> {
       const session = await look(secret);
       if (!session) throw new DomainError('SESSION_ENDED');
@@ -146,7 +146,7 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
       });
     },
 
-    /** Calls `tell` for each session that is ended on this node; the returned function stops that. */
+    /** Calls `tell` for each session that is ended on this node, until the returned function is called. */
     onEnd(tell: (sessionId: string) => void): () => void {
       watching.add(tell);
       return () => watching.delete(tell);
