@@ -36,8 +36,8 @@ interface FoundBinary {
 export interface VersionSummary extends Version {
   binary: FoundBinary | null;
   /**
-   * Says how the manifest of the binary differs from the package and version that it was uploaded for; null without a
-   * difference.
+   * How the binary differs from the package and version that it was uploaded for, or why it cannot be read as an APK.
+   * Null when nothing is wrong.
    */
   warning: string | null;
 }
