@@ -1,6 +1,6 @@
 /**
- * One fault of an input: where it is (`['body', 'ssid']`), a message, and the type of fault in the vocabulary of the
- * interface.
+ * One fault of a request: its position (`['body', 'ssid']`), a message, and its type, one of those that the interface
+ * specifies.
  */
 export interface Fault {
   loc: string[];
@@ -13,10 +13,10 @@ export interface Fault {
  * others.
  */
 export const MOST_FAULTS = 100;
-/** The most characters of a name in `loc`: callers choose these names. */
+/** The most characters of a name in `loc`. A caller can send a field with a name of any length. */
 const LONGEST_NAME = 128;
 
-/** Shortens a list of faults for an answer: at most MOST_FAULTS, with names of bounded length. */
+/** Shortens a list of faults for an answer: to `most` faults, with names of at most LONGEST_NAME characters. */
 export function boundedFaults(faults: readonly Fault[], most = MOST_FAULTS): Fault[] {
   const told = faults.slice(0, most).map((fault) => {
     if (fault.loc.every((name) => name.length <= LONGEST_NAME)) return fault;
@@ -31,84 +31,84 @@ const shortened = (name: string): string => `${name.slice(0, LONGEST_NAME).toWel
 interface ErrorRow {
   /** The HTTP status of the answer. */
   status: number;
-  /** Which of the two error bodies of the interface is used: a message, or a reason with details. */
+  /** The form of the body: `{message}`, or `{reason, details}`. */
   shape: 'message' | 'reason';
   /**
    * The text of the error; `{name}` is filled from the error's values. On MQTT it is the `reason` on the errors topic.
    */
   text: string;
-  /** When the error occurs, for docs/reference.md. */
+  /** The situation in which the error occurs, for docs/reference.md. */
   when: string;
 }
 
-/** Every error that leaves the service, on one page. The edges translate errors by this table only. */
+/** Every error that a caller, a device or the operator can get. All error answers are made from this table. */
 // biome-ignore format: a table is read by its rows
 export const ERRORS = {
-  TOKEN_MISSING: { status: 401, shape: 'message', text: 'access token is missing.', when: 'no `Authorization: Bearer`' },
-  TOKEN_INVALID: { status: 401, shape: 'message', text: 'access token is invalid.', when: 'expired, forged, foreign or malformed token' },
-  CLIENT_INVALID: { status: 401, shape: 'message', text: '{problem}', when: 'token endpoint: `Authorization: Basic` is missing, malformed or wrong; in the form of RFC 6749 5.2, as all errors there' },
-  LEGACY_ISSUER_UNAVAILABLE: { status: 503, shape: 'message', text: 'the issuer of the access token is unavailable; try again later.', when: 'a legacy token, while the keys of its issuer could not be fetched yet' },
-  SCOPE_INSUFFICIENT: { status: 403, shape: 'message', text: 'the access token lacks the scope {scope}.', when: 'token without the scope of the operation' },
-  APPLICATION_FOREIGN: { status: 403, shape: 'message', text: 'the access token belongs to another application.', when: 'application in the path is not the token’s own' },
-  APPLICATION_UNREGISTERED: { status: 403, shape: 'message', text: 'application is not registered.', when: 'the application was deleted' },
-  HOST_UNKNOWN: { status: 403, shape: 'message', text: 'the Host header does not name this service; add the name to LAPEL_ADMIN_NAMES.', when: 'administration: `Host` is neither an address, nor `localhost`, nor a name from the settings' },
-  WRONG_URL: { status: 403, shape: 'message', text: 'wrong url.', when: 'unknown path, or a method that the path does not have' },
-  FILE_NOT_FOUND: { status: 404, shape: 'reason', text: 'file not found.', when: 'below `/console`: the file does not exist, or belongs to another release' },
-  METHOD_NOT_ALLOWED: { status: 405, shape: 'message', text: 'method not allowed.', when: 'other methods on activation status and hardware properties' },
-  PATH_PARAMETER_INVALID: { status: 404, shape: 'reason', text: 'invalid path parameter.', when: 'malformed identifier in the path' },
-  REQUEST_INVALID: { status: 400, shape: 'reason', text: 'invalid request.', when: 'body or query breaks its schema; every fault is named' },
-  BODY_TOO_LARGE: { status: 413, shape: 'message', text: 'request body is larger than {limit} bytes.', when: 'body above 1 MiB; at the token endpoint above 8 KiB' },
-  DEVICE_UNAVAILABLE: { status: 403, shape: 'message', text: 'device information unavailable.', when: 'the device is unknown, or another developer’s' },
+  TOKEN_MISSING: { status: 401, shape: 'message', text: 'access token is missing.', when: 'the request has no `Authorization: Bearer` header' },
+  TOKEN_INVALID: { status: 401, shape: 'message', text: 'access token is invalid.', when: 'the token is expired, malformed, signed by an unknown issuer, or was issued for a secret that has been replaced' },
+  CLIENT_INVALID: { status: 401, shape: 'message', text: '{problem}', when: 'token endpoint: `Authorization: Basic` is missing, malformed or wrong. The answer has the form of RFC 6749 5.2, as all errors of this endpoint' },
+  LEGACY_ISSUER_UNAVAILABLE: { status: 503, shape: 'message', text: 'the issuer of the access token is unavailable; try again later.', when: 'a token of the legacy issuer cannot be checked, because the keys of this issuer could not be fetched yet' },
+  SCOPE_INSUFFICIENT: { status: 403, shape: 'message', text: 'the access token lacks the scope {scope}.', when: 'the token was issued without the scope that the operation needs' },
+  APPLICATION_FOREIGN: { status: 403, shape: 'message', text: 'the access token belongs to another application.', when: 'the path names another application than the token was issued for' },
+  APPLICATION_UNREGISTERED: { status: 403, shape: 'message', text: 'application is not registered.', when: 'the application of the token was deleted' },
+  HOST_UNKNOWN: { status: 403, shape: 'message', text: 'the Host header does not name this service; add the name to LAPEL_ADMIN_NAMES.', when: 'administration: `Host` is not an IP address, `localhost`, or a name from the settings' },
+  WRONG_URL: { status: 403, shape: 'message', text: 'wrong url.', when: 'the path is unknown, or the path does not have the method' },
+  FILE_NOT_FOUND: { status: 404, shape: 'reason', text: 'file not found.', when: 'below `/console`: the file does not exist, or belongs to another release of Lapel' },
+  METHOD_NOT_ALLOWED: { status: 405, shape: 'message', text: 'method not allowed.', when: 'activation status and hardware properties: the path does not have the method' },
+  PATH_PARAMETER_INVALID: { status: 404, shape: 'reason', text: 'invalid path parameter.', when: 'an identifier in the path is malformed' },
+  REQUEST_INVALID: { status: 400, shape: 'reason', text: 'invalid request.', when: 'the body or the query breaks its schema; `details` names every fault' },
+  BODY_TOO_LARGE: { status: 413, shape: 'message', text: 'request body is larger than {limit} bytes.', when: 'the body is larger than 1 MiB; at the token endpoint, larger than 8 KiB' },
+  DEVICE_UNAVAILABLE: { status: 403, shape: 'message', text: 'device information unavailable.', when: 'the device is unknown, or belongs to another developer' },
   DEVICE_ACTIVATED_ELSEWHERE: { status: 403, shape: 'message', text: 'device is activated in another application.', when: 'the device is activated for another application' },
-  DEVICE_ALREADY_ACTIVATED: { status: 403, shape: 'message', text: 'device is already activated.', when: 'activation of a device that is activated or being activated' },
+  DEVICE_ALREADY_ACTIVATED: { status: 403, shape: 'message', text: 'device is already activated.', when: 'activation: the device is activated already, or being activated' },
   DEVICE_NOT_ACTIVATED: { status: 403, shape: 'message', text: 'device is not activated.', when: 'the operation needs an activated device' },
-  ACTIVATION_LIMIT: { status: 403, shape: 'message', text: 'not contracted or activation limit exceeded.', when: 'activation without a contract, or with all contracted devices in use' },
-  CLIENT_ID_IN_USE: { status: 403, shape: 'message', text: 'ClientId is already in use.', when: 'activation with the clientId of another device' },
-  KEY_NOT_ISSUED: { status: 403, shape: 'message', text: 'authenticationKey is not issued.', when: 'operations that create transactions, before the authenticationKey was issued' },
-  NOTIFICATION_NOT_CONFIGURED: { status: 404, shape: 'message', text: 'system notification destination is not configured.', when: 'operations that create transactions, while the application has no deviceEvent setting' },
-  TOPIC_FOREIGN: { status: 403, shape: 'message', text: 'a device may not publish to this topic.', when: 'MQTT: a publish outside of the device’s own topics; sent to its errors topic' },
-  TRANSACTION_NOT_FOUND: { status: 404, shape: 'reason', text: 'transaction not found.', when: 'no such transaction of this device and application' },
-  TRANSACTION_FINISHED: { status: 409, shape: 'message', text: 'transaction is already finished.', when: 'cancel of a finished transaction' },
-  TOO_MANY_TRANSACTIONS: { status: 429, shape: 'message', text: 'the device has {limit} unfinished transactions.', when: 'the bound of unfinished transactions per device' },
-  TOO_MUCH_QUEUED: { status: 429, shape: 'message', text: 'more than {limit} MiB of commands wait to be delivered.', when: 'the bounds of bytes of commands that wait for a device, and for all devices of an application' },
-  EVENT_BYTES_EXCEEDED: { status: 429, shape: 'message', text: 'the {owner} has reached its daily limit of stored event bytes; try again in {seconds} s.', when: 'MQTT: the bounds of stored events of a device and of its application; sent to its errors topic' },
-  IDEMPOTENCY_KEY_RUNNING: { status: 409, shape: 'message', text: 'the request with this idempotency key is still running.', when: 'a repeated `Idempotency-Key` while the first request has no answer yet' },
-  IDEMPOTENCY_KEY_REUSED: { status: 422, shape: 'message', text: 'the idempotency key was used with another request.', when: 'a repeated `Idempotency-Key` with another method, path or body' },
-  RATE_LIMITED: { status: 429, shape: 'message', text: 'too many requests; try again in {seconds} s.', when: 'the application exceeds its rate limit, its bound of simultaneous requests or of simultaneous costly reads; or too many wrong credentials came from one address' },
-  FEEDS_IN_USE: { status: 429, shape: 'message', text: 'all streams of the feed are in use; try again later.', when: 'the application has reached its bound of streams; or the listener has, and the application is among those with most streams' },
-  DELIVERY_NOT_FOUND: { status: 404, shape: 'reason', text: 'delivery not found.', when: 'no such webhook delivery of the application' },
-  PACKAGE_NOT_FOUND: { status: 404, shape: 'reason', text: 'package not found.', when: 'no such package of the developer' },
-  VERSION_NOT_FOUND: { status: 404, shape: 'reason', text: 'version not found.', when: 'no such version of the package' },
-  QUOTA_EXCEEDED: { status: 429, shape: 'message', text: 'the quota of the developer, {limit} {what}, would be exceeded.', when: 'registration of a package or version, or an upload, above a quota of the developer' },
-  PACKAGE_EXISTS: { status: 409, shape: 'message', text: 'package already exists.', when: 'registration of a package whose name is taken, by any developer or by the service' },
-  PACKAGE_FOREIGN: { status: 400, shape: 'reason', text: 'package is used by a different developer.', when: 'registration of software under the package name of another developer' },
-  PACKAGE_IN_USE: { status: 409, shape: 'message', text: 'package still has versions.', when: 'deletion of a package that still has versions' },
-  VERSION_EXISTS: { status: 409, shape: 'message', text: 'version already exists.', when: 'registration of a version that exists' },
-  VERSION_IN_USE: { status: 409, shape: 'message', text: 'version still has a binary or started distribution.', when: 'deletion of a version that still has a binary or a started distribution' },
-  DISTRIBUTION_STARTED: { status: 409, shape: 'message', text: 'distribution already started.', when: 'start of a distribution that is started' },
-  DISTRIBUTION_NOT_STARTED: { status: 400, shape: 'reason', text: 'distribution is not started.', when: 'installation of a version that is not distributed' },
-  BINARY_MISSING: { status: 400, shape: 'reason', text: 'binary is deleted.', when: 'installation or firmware update with a version that has no binary' },
-  FIRMWARE_NOT_LISTED: { status: 400, shape: 'reason', text: 'firmware not found.', when: 'firmware update to a version that is not in the list of firmware' },
+  ACTIVATION_LIMIT: { status: 403, shape: 'message', text: 'not contracted or activation limit exceeded.', when: 'activation: the developer has no contract, or as many activated devices as the contract allows' },
+  CLIENT_ID_IN_USE: { status: 403, shape: 'message', text: 'ClientId is already in use.', when: 'activation: another device has this clientId' },
+  KEY_NOT_ISSUED: { status: 403, shape: 'message', text: 'authenticationKey is not issued.', when: 'an operation that creates a transaction: the authenticationKey of the application was not issued yet' },
+  NOTIFICATION_NOT_CONFIGURED: { status: 404, shape: 'message', text: 'system notification destination is not configured.', when: 'an operation that creates a transaction: the application has no URL in its setting deviceEvent' },
+  TOPIC_FOREIGN: { status: 403, shape: 'message', text: 'a device may not publish to this topic.', when: 'MQTT: a device publishes to a topic that is not one of its own; it gets the error on its errors topic' },
+  TRANSACTION_NOT_FOUND: { status: 404, shape: 'reason', text: 'transaction not found.', when: 'the device has no transaction of the application with this transactionId' },
+  TRANSACTION_FINISHED: { status: 409, shape: 'message', text: 'transaction is already finished.', when: 'cancel: the transaction is finished' },
+  TOO_MANY_TRANSACTIONS: { status: 429, shape: 'message', text: 'the device has {limit} unfinished transactions and may not have more.', when: 'a command for a device that already has as many unfinished transactions as a device may have' },
+  TOO_MUCH_QUEUED: { status: 429, shape: 'message', text: 'more than {limit} MiB of commands wait to be delivered.', when: 'a command would exceed the bytes of commands that may wait for one device, or for all devices of an application' },
+  EVENT_BYTES_EXCEEDED: { status: 429, shape: 'message', text: 'the {owner} has reached its daily limit of stored event bytes; try again in {seconds} s.', when: 'MQTT: an event exceeds the bytes of events that may be stored per day for the device, or for its application; the device gets the error on its errors topic' },
+  IDEMPOTENCY_KEY_RUNNING: { status: 409, shape: 'message', text: 'the request with this idempotency key is still running.', when: 'the `Idempotency-Key` is that of an earlier request that has no answer yet' },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, shape: 'message', text: 'the idempotency key was used with another request.', when: 'the `Idempotency-Key` is that of an earlier request with another method, path or body' },
+  RATE_LIMITED: { status: 429, shape: 'message', text: 'too many requests; try again in {seconds} s.', when: 'the application or its developer exceeds the rate limit, or a bound of simultaneous requests, of long lists, or of bytes of bodies; or too many wrong credentials came from one address or for one application' },
+  FEEDS_IN_USE: { status: 429, shape: 'message', text: 'all streams of the feed are in use; try again later.', when: 'the application has as many streams as it may have; or the service has, and the developer of the application is among those with most streams' },
+  DELIVERY_NOT_FOUND: { status: 404, shape: 'reason', text: 'delivery not found.', when: 'the application has no webhook delivery with this deliveryId' },
+  PACKAGE_NOT_FOUND: { status: 404, shape: 'reason', text: 'package not found.', when: 'the developer has no package of this name' },
+  VERSION_NOT_FOUND: { status: 404, shape: 'reason', text: 'version not found.', when: 'the package has no such version' },
+  QUOTA_EXCEEDED: { status: 429, shape: 'message', text: 'the quota of the developer, {limit} {what}, would be exceeded.', when: 'registration of a package or version, or an upload: it would exceed a quota of the developer' },
+  PACKAGE_EXISTS: { status: 409, shape: 'message', text: 'package already exists.', when: 'registration: the package name is in use, by any developer or by the service itself' },
+  PACKAGE_FOREIGN: { status: 400, shape: 'reason', text: 'package is used by a different developer.', when: 'registration of software: the package belongs to another developer' },
+  PACKAGE_IN_USE: { status: 409, shape: 'message', text: 'package still has versions.', when: 'deletion: the package still has versions; delete these first' },
+  VERSION_EXISTS: { status: 409, shape: 'message', text: 'version already exists.', when: 'registration: the version exists already' },
+  VERSION_IN_USE: { status: 409, shape: 'message', text: 'version still has a binary or started distribution.', when: 'deletion: the version still has a binary, or its distribution is started; delete and stop these first' },
+  DISTRIBUTION_STARTED: { status: 409, shape: 'message', text: 'distribution already started.', when: 'start of a distribution: it is started already' },
+  DISTRIBUTION_NOT_STARTED: { status: 400, shape: 'reason', text: 'distribution is not started.', when: 'installation: the distribution of the version is not started' },
+  BINARY_MISSING: { status: 400, shape: 'reason', text: 'binary is deleted.', when: 'installation or firmware update: the version has no binary' },
+  FIRMWARE_NOT_LISTED: { status: 400, shape: 'reason', text: 'firmware not found.', when: 'firmware update: the version is not in the list of firmware' },
   ADMIN_TOKEN_INVALID: { status: 401, shape: 'message', text: 'administrator token is missing or wrong.', when: 'administration: the token is missing or wrong' },
-  SESSION_ENDED: { status: 401, shape: 'message', text: 'the session has ended; log in again.', when: 'console of administration: there is no session, or it has ended' },
-  CONSOLE_REQUEST_FORGED: { status: 403, shape: 'message', text: 'the request does not come from a page of the console.', when: 'a request with a session that another site could have sent; a login or a change without the header `X-Lapel-Console: 1`, or with a foreign `Origin`' },
-  SESSION_NOT_FOUND: { status: 404, shape: 'reason', text: 'session not found.', when: 'administration: no such session' },
-  DEVELOPER_NOT_FOUND: { status: 404, shape: 'reason', text: 'developer not found.', when: 'administration: no such developer' },
-  DEVELOPER_EXISTS: { status: 409, shape: 'message', text: 'developer already exists.', when: 'administration: the developerId is taken' },
+  SESSION_ENDED: { status: 401, shape: 'message', text: 'the session has ended; log in again.', when: 'console of administration: the request has no session, or its session has ended' },
+  CONSOLE_REQUEST_FORGED: { status: 403, shape: 'message', text: 'the request does not come from a page of the console.', when: 'console of administration: a page of another site may have sent the request. A login or a change has no header `X-Lapel-Console: 1`, or the `Origin` of another site' },
+  SESSION_NOT_FOUND: { status: 404, shape: 'reason', text: 'session not found.', when: 'administration: there is no session with this sessionId' },
+  DEVELOPER_NOT_FOUND: { status: 404, shape: 'reason', text: 'developer not found.', when: 'administration: there is no developer with this developerId' },
+  DEVELOPER_EXISTS: { status: 409, shape: 'message', text: 'developer already exists.', when: 'administration: a developer with this developerId exists' },
   DEVELOPER_IN_USE: { status: 409, shape: 'message', text: 'developer still has applications, devices or packages.', when: 'administration: the developer still has applications, devices or packages; delete these first' },
-  APPLICATION_NOT_FOUND: { status: 404, shape: 'reason', text: 'application not found.', when: 'administration: no such application' },
-  APPLICATION_EXISTS: { status: 409, shape: 'message', text: 'application already exists.', when: 'administration: the applicationId is taken, or belonged to a deleted application' },
+  APPLICATION_NOT_FOUND: { status: 404, shape: 'reason', text: 'application not found.', when: 'administration: there is no application with this applicationId' },
+  APPLICATION_EXISTS: { status: 409, shape: 'message', text: 'application already exists.', when: 'administration: an application with this applicationId exists, or existed and was deleted' },
   APPLICATION_IN_USE: { status: 409, shape: 'message', text: 'application still has activated devices.', when: 'administration: devices are still activated for the application; deactivate them first' },
-  DEVICE_NOT_FOUND: { status: 404, shape: 'reason', text: 'device not found.', when: 'administration: no such device' },
-  DEVICE_EXISTS: { status: 409, shape: 'message', text: 'device already exists.', when: 'administration: the deviceId is taken' },
+  DEVICE_NOT_FOUND: { status: 404, shape: 'reason', text: 'device not found.', when: 'administration: there is no device with this deviceId' },
+  DEVICE_EXISTS: { status: 409, shape: 'message', text: 'device already exists.', when: 'administration: a device with this deviceId exists' },
   DEVICE_IN_USE: { status: 409, shape: 'message', text: 'device is activated or has unfinished transactions.', when: 'administration: the device is activated, or has unfinished transactions, and so cannot be deleted or moved; deactivate it first' },
-  OBJECT_STORE_UNAVAILABLE: { status: 503, shape: 'message', text: 'object store is unavailable.', when: 'the object store does not answer, or refuses the service; try again later' },
+  OBJECT_STORE_UNAVAILABLE: { status: 503, shape: 'message', text: 'object store is unavailable.', when: 'the object store does not answer, or refuses the credentials of the service; try again later' },
   DATABASE_UNAVAILABLE: { status: 503, shape: 'message', text: 'the database is unavailable; try again later.', when: 'the database server does not answer. The request was not carried out, or its outcome is unknown; repeat it with its `Idempotency-Key`' },
-  OVERLOADED: { status: 503, shape: 'message', text: 'the service is at its limit; try again later.', when: 'too many requests are in flight, or the service is shutting down' },
-  NOT_READY: { status: 503, shape: 'message', text: 'the service is not ready.', when: '`/readyz`, which names the parts that are not' },
+  OVERLOADED: { status: 503, shape: 'message', text: 'the service is at its limit; try again later.', when: 'the service works on as many requests as it can, or is shutting down' },
+  NOT_READY: { status: 503, shape: 'message', text: 'the service is not ready.', when: '`/readyz`: a part of the service cannot do its work; the answer names it' },
   INTERNAL: { status: 500, shape: 'message', text: 'internal error.', when: 'an unforeseen error; the log has its details, with the request id' },
-  DATA_FOLDER_IN_USE: { status: 500, shape: 'message', text: 'the data folder {folder} is in use by another process.', when: 'the service is started twice with one data folder (exit code 78)' },
-  SETTING_INVALID: { status: 500, shape: 'message', text: '{setting}: {problem}', when: 'a setting is invalid at start (exit code 78)' },
+  DATA_FOLDER_IN_USE: { status: 500, shape: 'message', text: 'the data folder {folder} is in use by another process.', when: 'at start: another process uses the data folder (exit code 78)' },
+  SETTING_INVALID: { status: 500, shape: 'message', text: '{setting}: {problem}', when: 'at start: a setting is invalid (exit code 78)' },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -119,7 +119,7 @@ interface Detail {
   cause?: unknown;
 }
 
-/** The only error that rooms throw on purpose. `message` is the public text; the original error is kept as `cause`. */
+/** The only error that the code throws on purpose. `message` is the text for callers; `cause` is the original error. */
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly details: Fault[];
@@ -137,13 +137,13 @@ export class DomainError extends Error {
     this.values = values;
   }
 
-  /** Makes a 400 for faults that were found outside of a schema. */
+  /** Makes the error REQUEST_INVALID for faults that are not found by a schema. */
   static invalid(...details: Fault[]): DomainError {
     return new DomainError('REQUEST_INVALID', { details });
   }
 }
 
-/** Joins faults into one line, for answers that have only a message: `files.0.name: Field required; ...`. */
+/** Joins faults into one line, for texts without a list: `files.0.name: Field required; ...`. */
 export const faultText = (faults: readonly Fault[]): string =>
   faults
     .map(({ loc, msg }) =>
@@ -151,19 +151,19 @@ export const faultText = (faults: readonly Fault[]): string =>
     )
     .join('; ');
 
-/** Makes a DomainError of any thrown value: unknown errors become INTERNAL and keep the original as cause. */
+/** Makes a DomainError of any thrown value. An unknown error becomes INTERNAL, with the original as its cause. */
 export function toDomainError(thrown: unknown): DomainError {
   return thrown instanceof DomainError ? thrown : new DomainError('INTERNAL', { cause: thrown });
 }
 
 /**
- * True when the database server does not answer. The request itself is not at fault, and can be tried again later. The
- * database connection logs this once, so callers that only wait need not log it again.
+ * True for the error that the database server does not answer. The request was not at fault, and can be tried again
+ * later. The connection to the database logs this error once, so callers that only try again need not log it.
  */
 export const isDatabaseAway = (thrown: unknown): boolean =>
   thrown instanceof DomainError && thrown.code === 'DATABASE_UNAVAILABLE';
 
-/** Makes the body of an error answer of the interface (Message error or Reason error). */
+/** Makes the body of the answer for an error: the specification calls its two forms Message error and Reason error. */
 export function errorBody(error: DomainError): { message: string } | { reason: string; details: Fault[] } {
   return ERRORS[error.code].shape === 'message'
     ? { message: error.message }

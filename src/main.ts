@@ -12,16 +12,16 @@ import { createLog, type Log } from './runtime/log.ts';
 import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
 
-/** The exit code for a bad setting, or a data folder in use (EX_CONFIG of sysexits). */
+/** The exit code for an invalid setting, or a data folder that another process uses (EX_CONFIG of sysexits). */
 const BAD_SETTING = 78;
 const BAD_USAGE = 2;
 /** The exit code for an unexpected error (EX_SOFTWARE of sysexits). */
 const FAILED = 70;
-/** The parts of the service bound the time of their own shutdown; together they need less than this. */
+/** Milliseconds after a signal until the process exits in any case. Each part limits its own shutdown to less. */
 const DRAIN_MILLISECONDS = 10_000;
 /**
- * A terminal sends Ctrl-C to a process and to its parent, and the parent passes it on: a second SIGINT within this time
- * belongs to the same keystroke.
+ * One Ctrl-C may reach the process twice: from the terminal, and from a parent such as npm, which passes it on. So a
+ * second SIGINT within this time counts as the same keystroke.
  */
 const SAME_KEYSTROKE_MILLISECONDS = 500;
 
@@ -30,7 +30,7 @@ function fail(message: string, code: number): never {
   process.exit(code);
 }
 
-/** The soft limit of open files. The bounds of connections follow from it. */
+/** The soft limit of open files of this process. The most connections of all listeners follow from it. */
 function openFiles(): number {
   Object.assign(process.report, { excludeNetwork: true }); // the report would look up host names, which can take seconds
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } };
@@ -41,7 +41,7 @@ function openFiles(): number {
 const sizeOf = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 const newsOf = (missing: number): string => (missing === 0 ? '' : `; the next start applies ${missing} migrations`);
 
-/** The findings of `doctor` about a database. */
+/** The result of `lapel doctor` for a database. */
 interface Findings {
   texts: string[];
   isGood: boolean;
@@ -102,7 +102,7 @@ async function serve(args: string[]): Promise<void> {
   }
   let service: Service;
   let log: Log;
-  // SIGHUP ends a process that has no handler for it, so the handler is set before the service starts.
+  // SIGHUP would end the process until it has a handler, so this one is set before the service starts.
   process.on('SIGHUP', () => undefined);
   try {
     const config = readConfig({ env: process.env, options, openFiles: openFiles() });
@@ -113,7 +113,7 @@ async function serve(args: string[]): Promise<void> {
       log.fatal({ err }, 'stopping after an uncaught error');
       process.exit(FAILED);
     });
-    const { createService } = await import('./service.ts'); // loaded here only: the other commands do not need it, and start faster
+    const { createService } = await import('./service.ts'); // loaded only here, so that the other commands start faster
     service = await createService(config, { log });
     service.metrics.collectProcess();
   } catch (error) {
@@ -163,7 +163,7 @@ else if (command === '--version') {
   process.stdout.write(`${ownVersion()}\n`);
 } else await runClient(process.argv.slice(2));
 
-/** Runs all other commands, which are clients of the two APIs. */
+/** Runs all commands besides `serve` and `doctor`. They are clients of the REST API and of administration. */
 async function runClient(args: readonly string[]): Promise<void> {
   const { env, stdin, stdout, stderr } = process;
   const controller = new AbortController();
@@ -176,7 +176,8 @@ async function runClient(args: readonly string[]): Promise<void> {
     controller.abort();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
-  // The reader of a pipe has gone (`| head`), or the terminal has: the command cleans up, then it ends.
+  // An error here means that nobody reads the output any more: the other end of a pipe (`| head`) or the terminal was
+  // closed. The command cleans up and ends.
   for (const stream of [stdout, stderr]) {
     stream.on('error', () => {
       end = 1;

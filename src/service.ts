@@ -33,18 +33,18 @@ interface Overrides {
   clock?: Clock;
   ids?: Ids;
   cluster?: ClusterOverrides;
-  /** Writes figures of the fleet down every ten seconds; true unless told otherwise. */
+  /** True, the default, to record figures of the fleet every ten seconds. */
   keepsHistory?: boolean;
-  /** Answers `/metrics` from a text that is kept for a second; true unless told otherwise. */
+  /** True, the default, to send the text of `/metrics` again for a second after it was written. */
   keepsMetrics?: boolean;
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>;
 
 /**
- * Builds, wires and starts the whole service. Parts are started in the order in which they are added, and stopped in
- * reverse: first the edges stop taking work and finish what they have, then the workers, then the database. Throws
- * DATA_FOLDER_IN_USE and SETTING_INVALID; parts that were started are stopped then.
+ * Creates, connects and starts all parts of the service. Parts are started in the order in which they are added, and
+ * stopped in reverse: first the listeners finish their requests, then the queues stop, then the database is closed.
+ * Throws DATA_FOLDER_IN_USE and SETTING_INVALID, after it has stopped the parts that were started.
  */
 export async function createService(
   config: Config,
@@ -59,7 +59,7 @@ export async function createService(
   const readiness = createReadiness({ clock });
   readiness.set('service', () => 'is starting');
 
-  // 1. The database, and the nodes around this process.
+  // 1. The platform: the database, and, in a cluster, the connection to the other nodes.
   makeFolder(config.dataDir);
   readiness.set('files', () => openFileFault(config.dataDir));
   parts.add(watchOpenFiles({ clock, log, logLimit: createLogLimit({ clock }), metrics }));
@@ -78,7 +78,7 @@ export async function createService(
   });
   parts.add({ idle: database.idle, [Symbol.asyncDispose]: database.close });
   const common = { database, clock, ids, log, metrics, contracts, watch: new Watch() };
-  // A server of PostgreSQL checks its files itself.
+  // Only a SQLite file is checked for damage; a PostgreSQL server checks its files itself.
   const check = config.databaseUrl === null ? parts.add(createDatabaseCheck({ sql: database.aside, ...common })) : null;
   const healthy = async () => ((await database.healthy()) ? undefined : 'does not answer');
   readiness.set('database', async () => check?.trouble() ?? healthy());
@@ -91,7 +91,7 @@ export async function createService(
     readiness.set('node', () => cluster.nodes.trouble() ?? cluster.heal.trouble());
   }
 
-  // 2. The core decides, the broker brings it to the devices.
+  // 2. The core, which makes all decisions, and the MQTT broker, which exchanges messages with the devices.
   const consoleUrls: string[] = [];
   const takeover = takeoverOf(peers, common);
   const wiring = { parts, config, peers, common, owners, asking, deprecations, readiness };
@@ -104,7 +104,7 @@ export async function createService(
   });
   const { broker, addresses: mqtt } = await createMqttEdge({ ...wiring, core, takeover });
 
-  // 3. Views are read, and the edges serve all of it.
+  // 3. The views, which read lists and figures, and the HTTP listeners of the API and of administration.
   const views = createViews({
     ...wiring,
     core,
@@ -122,7 +122,7 @@ export async function createService(
     keepsMetrics: overrides.keepsMetrics ?? true,
   });
 
-  // 4. Housekeeping, and the first part to stop: from then on this node takes no more devices.
+  // 4. Removal of old rows, and the parts that stop first: the feed, and then the taking of devices from other nodes.
   const sweeps = [...core.sweeps, sessionSweep(), historySweep()];
   parts.add(createRetention({ ...common, sweeps, sweepObjects: core.software.sweepObjects, leads: peers.nodes.leads }));
   parts.add({
@@ -141,11 +141,11 @@ export async function createService(
     addresses: { http: api.url(), admin: admin.url(), ...mqtt.urls, objects: core.objects.url },
     adminToken: administratorToken,
     metrics,
-    /** See createMqttAddresses. */
+    /** Reads the TLS files again; see createMqttAddresses. */
     reloadTls: mqtt.reloadTls,
     /** True while the device has an MQTT connection. */
     isConnected: broker.isConnected,
-    /** Resolves when nothing is left to do until a caller, a device, a receiver or the clock does something. */
+    /** Resolves when no part of the service has work, until a request, a message, an answer or a timer brings some. */
     idle: () => parts.idle(commits.count),
     [Symbol.asyncDispose]: () => everything[Symbol.asyncDispose](),
   };

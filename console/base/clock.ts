@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Milliseconds by which the clock of the service is ahead of the browser's, according to its last answer. */
+/** Milliseconds by which the clock of the service is ahead of the browser's clock, according to the last answer. */
 let ahead = 0;
 
 /**
@@ -11,7 +11,7 @@ export const now = signal(Date.now());
 
 export function heard(date: string | null): void {
   const at = date === null ? Number.NaN : Date.parse(date);
-  // The header has whole seconds, so it is half a second behind on average.
+  // The Date header has whole seconds, so the true time is half a second later on average.
   if (!Number.isNaN(at)) ahead = Math.abs(at + 500 - Date.now()) < 2_000 ? 0 : at + 500 - Date.now();
 }
 

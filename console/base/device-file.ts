@@ -3,13 +3,13 @@ export interface DeviceFile {
   text: string;
   /** The number of devices; blank lines and the line of column names do not count. */
   lines: number;
-  /** The number of credentials that were generated here; the others were already in the file. */
+  /** The number of credentials that were generated here; the other devices had theirs in the file. */
   made: number;
 }
 
 const DEVICE_ID = /^\d{15}$/;
 
-/** Generates a credential in the same way as the service: 256 random bits. */
+/** Generates a credential of 256 random bits, as the service does for devices without one. */
 function makeCredential(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return btoa(String.fromCharCode(...bytes))
@@ -18,7 +18,10 @@ function makeCredential(): string {
     .replaceAll('=', '');
 }
 
-/** The records of CSV (RFC 4180), each field as it is written. A record may extend over several lines. */
+/**
+ * Splits CSV (RFC 4180) into records. Fields stay as they are written, with their quotes. A record may extend over
+ * several lines.
+ */
 function* recordsOf(text: string): Generator<string[]> {
   let fields: string[] = [];
   let start = 0;
@@ -46,7 +49,7 @@ const contentOf = (field = ''): string => {
 };
 const isBlank = (fields: readonly string[]): boolean => fields.every((field) => contentOf(field) === '');
 
-/** True when the last field has a quote that is never closed. */
+/** True when the last field has an opening quote without a closing one. */
 const isOpen = (fields: readonly string[]): boolean => (fields.at(-1) ?? '').split('"').length % 2 === 0;
 
 function completeCsv(text: string): DeviceFile {
@@ -94,8 +97,8 @@ function completeJson(text: string): DeviceFile {
 }
 
 /**
- * Gives a credential to each device of a file that has none. It is generated in the browser, so that it can be saved
- * before anything is sent. All lines keep their position, and faulty lines are not changed.
+ * Gives a credential to each device of a file that has none. It is generated in the browser, so that the user can save
+ * it before anything is sent. All lines keep their positions, and faulty lines stay as they are.
  */
 export const withCredentials = (text: string, isJson: boolean): DeviceFile =>
   isJson ? completeJson(text) : completeCsv(text);

@@ -4,7 +4,10 @@ type Tags = JSX.IntrinsicElements;
 type Child = ComponentChildren;
 type Attributes<Tag extends keyof Tags> = Tags[Tag] & { readonly [name: `data-${string}`]: string };
 
-/** Makes a function for elements of one kind: it takes attributes or null, then children. The compiler checks both. */
+/**
+ * Makes the function that creates elements of one kind, such as `div`. It takes attributes or null, then children. The
+ * compiler checks both.
+ */
 const maker =
   <Tag extends keyof Tags>(tag: Tag) =>
   (attributes: Attributes<Tag> | null, ...children: Child[]): VNode =>
@@ -51,7 +54,7 @@ export const time = maker('time');
 export const tr = maker('tr');
 export const ul = maker('ul');
 
-/** A component with its properties; `key` is needed in lists. */
+/** Places a component with its properties in the page. In a list, each needs its own `key`. */
 export const use = <Props extends object>(
   component: (properties: Props) => Child,
   properties: Props & { key?: string | number },

@@ -10,7 +10,7 @@ export interface StreamEvent {
  */
 export async function* eventsOf(response: Response): AsyncGenerator<StreamEvent> {
   if (!response.body) return;
-  /** The pieces of a line whose end has not yet arrived. */
+  /** The pieces that have arrived of the line whose end has not. */
   let pieces: string[] = [];
   let event = 'message';
   let data: string[] = [];

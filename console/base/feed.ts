@@ -3,7 +3,7 @@ import { eventsOf, type StreamEvent } from './event-stream.ts';
 import { credentials, operation } from './requests.ts';
 import { ended, resume, session } from './session.ts';
 
-/** A change that the service reports for a watched topic. */
+/** A value that the service reports, because it has changed or belongs to the first snapshot of a watched topic. */
 export interface Change {
   topic: string;
   key: string;
@@ -11,20 +11,21 @@ export interface Change {
 }
 
 export interface Watcher {
-  /** `first` is true for an item of the snapshot, and false for a change. */
+  /** Called for each value; `first` is true for a value of the snapshot, and false for a change. */
   changed(change: Change, first: boolean): void;
-  /** The number of messages that were left out, because more came than can be read. */
+  /** Called when messages of devices were not sent, because too many came; `dropped` is their number. */
   gap?(dropped: number): void;
 }
 
 /**
- * `live`: the page is up to date. `away`: the service cannot be reached, and a retry follows. `full`: the service has
- * no free stream, and a retry follows. `hidden`: the page is not visible.
+ * The state of the stream of changes. `off`: there is none. `live`: the page is up to date. `away`: the service cannot
+ * be reached, and a retry follows. `full`: the service has no room for another stream, and a retry follows. `hidden`:
+ * the page is not visible.
  */
 export const feedState = signal<'off' | 'opening' | 'live' | 'away' | 'full' | 'hidden'>('off');
 /**
- * Increases with every new stream after the first, and when the page becomes visible again: values that were shown
- * before may be outdated.
+ * Increases whenever values on the page may be outdated: with every new stream after the first, and when the page
+ * becomes visible again.
  */
 export const feedRound = signal(0);
 
@@ -32,7 +33,7 @@ const watchers = new Map<Watcher, string>();
 const topics = signal('');
 const shown = signal(!document.hidden);
 
-/** Milliseconds in which several changes of the watched topics are combined into one new stream. */
+/** Milliseconds after the last change of the watched topics, until a new stream with all of them is opened. */
 const DEBOUNCE_MS = 60;
 /**
  * Milliseconds without any data after which a stream is considered dead; the service sends a sign of life every 10 s.
@@ -49,7 +50,7 @@ function collect(): void {
   }, DEBOUNCE_MS);
 }
 
-/** Watches a topic. The returned function ends the watch. */
+/** Watches a topic of the feed until the returned function is called. */
 export function watch(topic: string, watcher: Watcher): () => void {
   watchers.set(watcher, topic);
   collect();
@@ -84,7 +85,7 @@ function pause(milliseconds: number, stopped: AbortSignal): Promise<void> {
   return promise;
 }
 
-/** Reads one stream to its end. */
+/** Opens a stream for the topics `wanted` and reads it to its end. */
 async function stream(wanted: string, stopped: AbortSignal): Promise<void> {
   const silent = new AbortController();
   let alarm: ReturnType<typeof setTimeout> | undefined;
@@ -117,7 +118,7 @@ async function stream(wanted: string, stopped: AbortSignal): Promise<void> {
   }
 }
 
-/** Opens one stream after another, until the topics are no longer wanted. */
+/** Opens a stream for the topics `wanted`, and a new one whenever it ends, until `stopped`. */
 async function follow(wanted: string, stopped: AbortSignal): Promise<void> {
   for (let round = 0; !stopped.aborted; round += 1) {
     if (round > 0) feedRound.value += 1;
@@ -132,7 +133,9 @@ async function follow(wanted: string, stopped: AbortSignal): Promise<void> {
   }
 }
 
-/** Keeps one stream open for all watched topics. There is none without a session, and none while the page is hidden. */
+/**
+ * Keeps one stream open for all watched topics. It is closed while nobody is signed in, and while the page is hidden.
+ */
 export function startFeed(): void {
   document.addEventListener('visibilitychange', () => {
     shown.value = !document.hidden;

@@ -50,7 +50,7 @@ function pair(value: number, large: number, largeName: string, small: number, sm
   return `${Math.floor(value / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
-/** Formats an age in one unit: `3 min ago`. */
+/** Formats the time since something happened, in one unit: `3 min ago`. */
 export function ago(milliseconds: number): string {
   if (milliseconds < 2 * SECOND) return 'now';
   if (milliseconds < MINUTE) return `${Math.floor(milliseconds / SECOND)} s ago`;
@@ -86,8 +86,8 @@ export function between(from: string, to: string): number {
 }
 
 /**
- * Makes text from devices, customers and files safe to look at: invisible characters, and those that change the
- * direction of writing, are shown as their code points.
+ * Shows invisible characters, and characters that change the direction of writing, as their code points. Texts from
+ * devices, customers and files could deceive the reader with them.
  */
 export const visible = (text: string): string =>
   text.replace(

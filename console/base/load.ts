@@ -4,18 +4,18 @@ import { useEvery } from './every.ts';
 import { feedRound } from './feed.ts';
 
 export interface Loaded<Value> {
-  /** The last value that was read; undefined before the first one. */
+  /** The value that was read last; undefined before that. */
   value: Value | undefined;
-  /** The error of the last try; null when it succeeded. */
+  /** The error of the last attempt to read; null when it succeeded. */
   error: Error | null;
   isLoading: boolean;
 }
 
 export interface Loading<Value> {
   state: Signal<Loaded<Value>>;
-  /** Reads the value again; the old one is shown until then. */
+  /** Reads the value again. Until then the last value stays visible. */
   again(): void;
-  /** Changes the shown value, after a change was reported. */
+  /** Changes the value on the page without reading it again, because the feed has reported a change. */
   change(by: (value: Value) => Value): void;
 }
 
@@ -24,11 +24,12 @@ interface How {
   every?: number;
 }
 
-/** Milliseconds to wait for an answer of the service. */
+/** Milliseconds that a read waits for the answer of the service. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
 /**
- * Reads a value when `key` changes, and when the service can be reached again. The value of another key is never shown.
+ * Reads a value from the service: when `key` changes, and when the service can be reached again after an interruption.
+ * A value that was read for another key is never shown.
  */
 export function useLoad<Value>(
   key: string,
@@ -58,8 +59,8 @@ export function useLoad<Value>(
         if (!stop.signal.aborted) state.value = { ...state.peek(), error: error as Error, isLoading: false };
       }
     }
-    // A running read is finished, then repeated if another one was asked for. If it were restarted instead, a read over
-    // a slow line would never end.
+    // A read that is asked for while another one runs follows after it. If the running read were stopped instead, reads
+    // over a slow line might never end.
     async function run(): Promise<void> {
       isWanted = true;
       if (isLoading) return;

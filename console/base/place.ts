@@ -1,8 +1,9 @@
 import { computed, signal } from '@preact/signals';
 
 /**
- * The path of the service as the browser sees it: the part before `/console`, without a slash at its end. A proxy may
- * have chosen any path, so the page contains it relative to its own address.
+ * The path of the service as the browser sees it: the part before `/console`, without a slash at its end. Behind a
+ * proxy it can be any path, so the service does not know it; it puts the path relative to the page's own address into
+ * the page.
  */
 export const ROOT = new URL(document.documentElement.dataset['root'] ?? './', document.baseURI).pathname.replace(
   /\/$/,
@@ -39,7 +40,7 @@ function read(): Place {
 const current = signal(read());
 export const place = computed(() => current.value);
 
-/** Increases when the user goes to another page, or back to one, but not when a filter of the same page changes. */
+/** Increases when the user goes to another page, or back to one. It stays when only a filter changes. */
 export const moves = signal(0);
 
 function toSearch(query: Query): string {
@@ -50,7 +51,7 @@ function toSearch(query: Query): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** The address of a page, by its segments and filters. */
+/** Makes the address of a page from its segments and its filters. */
 export const addressOf = (path: readonly (string | number)[], query: Query = {}): string =>
   `${[HOME, ...path.map((segment) => encodeURIComponent(segment))].join('/')}${toSearch(query)}`;
 
@@ -65,7 +66,7 @@ export function go(address: string, { replace = false } = {}): void {
   current.value = read();
 }
 
-/** Changes filters of the current page. This resets a list to its first page. */
+/** Changes filters of the current page, and goes back to the first page of its list. */
 export function filter(changes: Query, { keepsPage = false } = {}): void {
   const query: Query = { ...current.value.query, ...changes };
   if (!keepsPage) delete query['after'];

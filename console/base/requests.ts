@@ -4,7 +4,7 @@ import { ROLE, ROOT } from './place.ts';
 import { ended, session } from './session.ts';
 import { wordsOf } from './words.ts';
 
-/** An error answer, with the text of the service. */
+/** The error for an answer that reports one, with the text that the service sent. */
 export class RequestError extends Error {
   readonly status: number;
   /** The documented code of the error. */
@@ -21,7 +21,10 @@ export class RequestError extends Error {
 
 type OperatorName = keyof typeof OPERATOR;
 type ApplicationName = keyof typeof APPLICATION;
-/** The name of an operation; or a name for each role, where both have the same page and different operations. */
+/**
+ * The name of an operation. It has two names where operator and application use the same page with different
+ * operations.
+ */
 type Operation = OperatorName | ApplicationName | { operator: OperatorName; application: ApplicationName };
 
 /** The names of the `{parameters}` of a path. */
@@ -31,10 +34,10 @@ type ApplicationPath<Name> = Name extends ApplicationName ? (typeof APPLICATION)
 type PathOf<Asked> = Asked extends { operator: infer Own; application: infer Other }
   ? OperatorPath<Own> | ApplicationPath<Other>
   : OperatorPath<Asked> | ApplicationPath<Asked>;
-/** The parameters of the path of an operation; of two operations those of both paths. */
+/** The parameters of the path of an operation, or of the paths of both operations when there are two names. */
 type Parameters<Asked> = Readonly<Record<NamesIn<PathOf<Asked>>, string | number>>;
 
-/** The operations of an application whose path has no parameter but the device. */
+/** The operations of an application whose path has only the parameter `deviceId`. */
 export type DeviceOperation = {
   [Name in ApplicationName]: NamesIn<ApplicationPath<Name>> extends infer Names
     ? [Names, 'deviceId'] extends ['deviceId', Names]
@@ -51,20 +54,20 @@ interface Options {
   signal?: AbortSignal | undefined;
 }
 
-/** The base path of the interface for the current role, without a slash at its end. */
+/** The path that all operations of the current role begin with, without a slash at its end. */
 const base = (): string =>
   ROLE === 'operator'
     ? `${ROOT}/admin/v1`
     : `${ROOT}/v1/applications/${encodeURIComponent(session.value?.applicationId ?? '')}`;
 
 /**
- * The headers that identify the caller. The operator is identified by a cookie; the header tells that the console
- * itself makes the request.
+ * The headers that identify the caller. The operator is identified by a cookie; the header X-Lapel-Console proves that
+ * the console itself makes the request.
  */
 export const credentials = (): Record<string, string> =>
   ROLE === 'operator' ? { 'X-Lapel-Console': '1' } : { Authorization: `Bearer ${session.value?.accessToken ?? ''}` };
 
-/** The request of an operation, for the current role. */
+/** An operation for the current role, ready to be sent. */
 interface ServiceRequest {
   readonly method: string;
   /** The path, with its parameters filled in. */
@@ -101,7 +104,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   return response.json().catch(() => undefined);
 }
 
-/** Throws RequestError for an error answer; a 401 also ends the session. */
+/** Returns a successful answer. Throws RequestError for an error; a 401 also ends the session. */
 async function checked(response: Response): Promise<Response> {
   if (response.ok) return response;
   if (response.status === 401) ended();
@@ -138,11 +141,14 @@ export async function read<Body>(request: ServiceRequest, options: Options = {})
 
 export interface Page<Row> {
   rows: Row[];
-  /** The cursor for the next page; null on the last one. */
+  /** The cursor of the next page; null on the last page. */
   next: string | null;
 }
 
-/** Reads a page of a list. The rows are in `member` of the body, the next page is in the Link header. */
+/**
+ * Reads a page of a list. The rows are in the field `member` of the body, and the cursor of the next page is in the
+ * Link header.
+ */
 export async function readPage<Row>(
   request: ServiceRequest,
   member: string,

@@ -23,7 +23,7 @@ import type {
   VersionRow,
 } from '../../src/platform/contracts/types.ts';
 
-/** The rows that the service sends, by its schemas. Times are date-times in UTC. */
+/** The types of the rows that the service sends, generated from its schemas. Times are date-times in UTC. */
 export type {
   ApplicationRow,
   AuditEntry,

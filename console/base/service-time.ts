@@ -11,7 +11,7 @@ const parts = new Intl.DateTimeFormat('en-CA', {
   hourCycle: 'h23',
 });
 
-/** A time in the local time of the service with microseconds: the form of times in requests of the application. */
+/** Formats a time as a local date-time of the service with microseconds, as requests of an application need it. */
 export function toServiceTime(milliseconds: number): string {
   const of = Object.fromEntries(parts.formatToParts(milliseconds).map(({ type, value }) => [type, value]));
   const rest = String(Math.floor(((milliseconds % 1000) + 1000) % 1000)).padStart(3, '0');

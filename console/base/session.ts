@@ -4,7 +4,7 @@ import { ROLE, ROOT } from './place.ts';
 import { wordsOf } from './words.ts';
 
 interface Session {
-  /** The applicationId and rights of an application. The token is kept in memory only. */
+  /** The applicationId of an application; null for the operator. */
   applicationId: string | null;
   accessToken: string | null;
   scopes: readonly string[];
@@ -16,8 +16,8 @@ export const session = signal<Session | null | undefined>(ROLE === 'operator' ? 
 export const endReason = signal<string | null>(null);
 
 /**
- * Whether the user may make changes: to devices, or to the application's own settings and software. The operator always
- * may.
+ * Whether the user may make changes: to devices (`device`), or to the application's own settings and software
+ * (`application`). The operator always may.
  */
 export const mayChange = (what: 'application' | 'device'): boolean =>
   ROLE === 'operator' || (session.value?.scopes.includes(`svc:${what}:write`) ?? false);
@@ -25,7 +25,7 @@ export const mayChange = (what: 'application' | 'device'): boolean =>
 const OPERATOR: Session = { applicationId: null, accessToken: null, scopes: [] };
 const OWN = { 'X-Lapel-Console': '1' };
 
-/** The session has expired, or somebody has ended it. */
+/** Called when the session has expired, or somebody has ended it. */
 export function ended(): void {
   if (session.value) endReason.value = 'Your session has ended. Sign in again to continue on this page.';
   session.value = null;

@@ -1,6 +1,6 @@
 /**
- * Uploads a file to the URL from the service, directly to the object store, and reports the progress from 0 to 1. It
- * does not use `fetch`, which cannot report the progress of an upload. Rejects when the store refuses the file or
+ * Uploads a file directly to the object store, at a URL from the service, and calls `told` with the progress from 0 to
+ * 1. It does not use `fetch`, which cannot report the progress of an upload. Rejects when the store refuses the file or
  * cannot be reached.
  */
 export function upload(url: string, file: Blob, told: (share: number) => void, signal: AbortSignal): Promise<void> {

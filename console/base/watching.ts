@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { type Change, watch } from './feed.ts';
 
-/** Watches a topic while a component is mounted; an empty topic watches nothing. */
+/** Watches a topic of the feed while a component is mounted. With an empty topic it does nothing. */
 export function useWatch(
   topic: string,
   changed: (change: Change, first: boolean) => void,

@@ -3,7 +3,10 @@ interface Fault {
   msg: string;
 }
 
-/** The text of an error body: the message, and each faulty field with its fault; null for a body without any. */
+/**
+ * Makes the text for an error from the body of its answer: the message, and each faulty field with its fault. Null for
+ * a body without a message.
+ */
 export function wordsOf(body: unknown): string | null {
   const {
     message,

@@ -17,7 +17,7 @@ const FILTERS: readonly Filter[] = [
 ];
 const LIMIT = 50;
 
-/** The address of the page of a resource, when there is one. */
+/** The address of the page that shows a resource of the audit log; null when there is no such page. */
 function pageFor(resource: string): string | null {
   const found = /^\/admin\/v1\/(devices|developers|applications)\/([^/?]+)/.exec(resource);
   return found ? addressOf([found[1]!, decode(found[2]!)]) : null;
@@ -40,7 +40,7 @@ function Audit() {
         rows.length === 0
           ? empty({
               title: 'No changes',
-              text: 'Every change through the console, the command line and the administration API is recorded here, and the changes that applications make to themselves.',
+              text: 'Here every change is recorded that is made through the console, the command line or the administration API, and every change that an application makes to itself.',
             })
           : [
               rowsTable({

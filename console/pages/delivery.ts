@@ -44,7 +44,7 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
     read<DeliveryDetail>(operation('readDelivery', { applicationId, deliveryId }), { signal }),
   );
   const { value: row } = delivery.state.value;
-  // There is no live topic for single deliveries, so a pending one is read again and again.
+  // The feed has no topic for a single delivery, so a pending one is read again and again.
   useEvery(row?.status === 'pending' ? 2_000 : undefined, delivery.again);
   const sendAgain = (): void =>
     act(async () => {
@@ -97,7 +97,7 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
         card(
           { title: 'Headers' },
           Object.keys(value.headers).length === 0
-            ? p({ class: 'quiet' }, 'None have been sent yet.')
+            ? p({ class: 'quiet' }, 'No headers were sent yet.')
             : json(
                 Object.entries(value.headers)
                   .map(([name, one]) => `${name}: ${one}`)

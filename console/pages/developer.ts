@@ -99,7 +99,7 @@ function remove(developerId: string): void {
   });
 }
 
-/** The usage of the contract: activated devices of all applications of the developer. */
+/** Shows how many devices are activated, of those that the contract allows, for all applications of the developer. */
 function usage({ deviceLimit }: Developer, applications: readonly ApplicationRow[]): VNode {
   const activated = applications.reduce((sum, one) => sum + one.activated, 0);
   if (deviceLimit === null)

@@ -14,7 +14,7 @@ import { rowsTable } from '../parts/table.ts';
 
 const LIMIT = 100;
 
-/** Reads a whole number; undefined when the text is. Throws when the text is not a whole number. */
+/** Reads a whole number from a text; undefined when there is no text. Throws when the text is not a whole number. */
 export function wholeNumber(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d+$/.test(text)) throw new Error('Enter a whole number.');

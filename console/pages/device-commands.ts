@@ -60,7 +60,7 @@ const COMMANDS: readonly Command[] = [
   },
   {
     name: 'Set language',
-    about: 'The language of its screen and its voice.',
+    about: 'Sets the language of the screen and of the voice.',
     asked: 'setLanguage',
     fields: textField({
       name: 'lang',
@@ -105,7 +105,7 @@ const COMMANDS: readonly Command[] = [
   },
   {
     name: 'List Bluetooth devices',
-    about: 'Asks for the Bluetooth devices that it sees.',
+    about: 'Asks which Bluetooth devices are near the device.',
     asked: 'listConnectivity',
     query: { type: 'bluetooth' },
   },

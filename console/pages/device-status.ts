@@ -39,7 +39,10 @@ const NAMES: Readonly<Record<string, string>> = {
   bluetooth: 'Bluetooth',
 };
 
-/** The status as an application reads it: all fields in one object, with times in the local time of the service. */
+/**
+ * Reads the status in the way that an application may: all fields in one object, with times in the local time of the
+ * service.
+ */
 async function statusOfApplication(deviceId: string, signal: AbortSignal): Promise<Status> {
   const {
     software,
@@ -56,7 +59,7 @@ async function statusOfApplication(deviceId: string, signal: AbortSignal): Promi
   };
 }
 
-/** A value in readable form; the value of an unknown field is shown as JSON. */
+/** Shows a value in readable form; a field that the console does not know is shown as JSON. */
 function shown({ name, value }: Field): Child {
   if (value === null || value === undefined) return nothing();
   const of = value as Record<string, unknown>;
@@ -131,7 +134,7 @@ function DeviceStatus({ deviceId }: { deviceId: string }) {
       { title: 'Installed software', bare: true },
       loaded(status, ({ software }) =>
         software.length === 0
-          ? p({ class: 'pad quiet' }, 'The device has not reported any.')
+          ? p({ class: 'pad quiet' }, 'The device has not reported installed software.')
           : rowsTable<Software>({
               label: 'Installed software',
               keyOf: ({ package: name }) => name,

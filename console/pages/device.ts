@@ -15,7 +15,7 @@ import { administration } from './device-administration.ts';
 import { commands } from './device-commands.ts';
 import { deviceStatus } from './device-status.ts';
 
-/** A device with the fields of its row in the list. Fields that the user may not see are undefined. */
+/** A device with the fields of its row in lists. A field that the user may not see is undefined. */
 type Known = Partial<DeviceRow> & Pick<DeviceRow, 'deviceId' | 'activation'>;
 
 /**
@@ -164,7 +164,7 @@ function Device({ deviceId }: { deviceId: string }) {
     if (key === deviceId) device.change((known) => ({ ...known, ...(value as Partial<DeviceRow>) }));
   });
   const { value: row } = device.state.value;
-  // An application may see the status and messages of its own devices only.
+  // An application may see the status and the messages of a device only while the device is activated for it.
   const isKnown = ROLE === 'operator' || row?.activation === 'activated';
   return [
     head({

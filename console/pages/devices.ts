@@ -179,7 +179,7 @@ function Devices() {
   return [
     head({
       title: 'Devices',
-      about: 'The rows change live.',
+      about: 'The list shows changes as they happen.',
       actions:
         ROLE === 'operator'
           ? button({ type: 'button', onClick: importDevices }, 'Import from a file')
@@ -195,7 +195,10 @@ function Devices() {
             ? none()
             : [
                 rows.length === 0
-                  ? div({ class: 'pad quiet' }, 'No match in this part of the fleet; continue with the next page.')
+                  ? div(
+                      { class: 'pad quiet' },
+                      'No device matches in this part of the list; later pages may have some.',
+                    )
                   : rowsTable({ label: 'Devices', columns: columns(), rows, keyOf: ({ deviceId }) => deviceId }),
                 pager(next, rows.length),
               ],

@@ -29,7 +29,7 @@ import { rowsTable } from '../parts/table.ts';
 /** Milliseconds between two requests for the state of the service. */
 const EVERY = 5_000;
 
-/** Parses the text of /metrics into values by name with labels. */
+/** Parses the text of `/metrics`. The key of a value is its name with its labels, as written there. */
 function readMetrics(text: string): Map<string, number> {
   const values = new Map<string, number>();
   for (const line of text.split('\n')) {
@@ -42,9 +42,9 @@ function readMetrics(text: string): Map<string, number> {
 const SIZES = [
   ['lapel_database_bytes{file="database"}', 'Database'],
   ['lapel_database_bytes{file="wal"}', 'Write-ahead log'],
-  ['lapel_database_free_bytes', 'Free inside the database'],
+  ['lapel_database_free_bytes', 'Free space inside the database'],
   ['lapel_objects_stored_bytes', 'Stored objects'],
-  ['lapel_disk_free_bytes', 'Free on the disk'],
+  ['lapel_disk_free_bytes', 'Free space on the disk'],
   ['process_resident_memory_bytes', 'Memory of the process'],
 ] as const;
 
@@ -130,7 +130,7 @@ function Sessions() {
   );
 }
 
-/** Shows parts of a description between backticks as code. */
+/** Shows the parts of a description that are between backticks as code. */
 const worded = (text: string): Child =>
   text.split('`').map((part, index) => (index % 2 === 1 ? code(null, visible(part)) : visible(part)));
 

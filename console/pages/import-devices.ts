@@ -20,19 +20,19 @@ interface Progress {
   isDone: boolean;
 }
 
-/** A file that is ready to be sent: completed with credentials, and saved under a name. */
+/** A chosen file whose devices all have credentials now, and which was saved under `name`. */
 interface Ready extends DeviceFile {
   owner: string;
   name: string;
   type: string;
 }
 
-/** Faults that are listed on the page. */
+/** The most faulty lines that are listed on the page. */
 const MOST_FAULTS = 100;
 /** Milliseconds between two updates of the shown progress of an import. */
 const UPDATE_MS = 200;
 
-/** Reads the answer of the service line by line. Throws when the connection breaks. */
+/** Reads the answer, which has a line for each device, while it arrives. Throws when the connection breaks. */
 async function follow(response: Response, total: number, report: (progress: Progress) => void): Promise<void> {
   const state: Progress = { lines: 0, total, registered: 0, faults: [], isDone: false };
   let last = 0;
@@ -55,7 +55,7 @@ async function follow(response: Response, total: number, report: (progress: Prog
 
 const save = ({ name, type, text }: Ready): void => keepFile(name, type, [text]);
 
-/** Shown between the choice of the file and the import. */
+/** The part of the dialog that is shown before the import begins: it says where the credentials are. */
 const waiting = ({ name, made }: Ready): Child =>
   div(
     { class: 'note warn stack tight' },
@@ -110,7 +110,7 @@ const choosing = (developerId: string | undefined): Child => [
 
 interface Of {
   developerId: string | undefined;
-  /** True while devices are being registered. */
+  /** `now` is true while devices are being registered. */
   running: { now: boolean };
 }
 
@@ -194,7 +194,7 @@ function Import({ developerId, running }: Of) {
   );
 }
 
-/** Asks for a file of devices and registers them, for the given developer or one that the user names. */
+/** Asks for a file and registers its devices, for the given developer or for one that the user enters. */
 export function importDevicesOf(developerId: string | undefined): void {
   const running = { now: false };
   open(use(Import, { developerId, running }), { holds: () => running.now });

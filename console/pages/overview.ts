@@ -29,7 +29,7 @@ const milliseconds = (value: number | null): string =>
 const share = (part: number, all: number): string =>
   all === 0 ? '' : `${Math.floor((part / all) * 100)} % of the fleet`;
 
-/** Milliseconds. A longer delay of the event loop is noticeable to devices. */
+/** Milliseconds. A delay of the event loop above this is shown as a warning, because devices notice it. */
 const SLOW_LOOP = 50;
 
 const figures = ({ devices, transactions, deliveries, receivers, commitP99Ms, loopP99Ms }: FleetSummary): VNode =>
@@ -122,7 +122,7 @@ function History() {
 }
 
 /**
- * Steps. When two points are further apart than this, the service was not running in between, and the line has a gap.
+ * When two points are more than this many steps apart, the service was not running in between, and the line has a gap.
  */
 const GAP_STEPS = 2.5;
 
@@ -183,7 +183,7 @@ function plots(points: readonly HistoryPoint[], stepSeconds: number, spanSeconds
 }
 
 const MOST_BARS = 10;
-/** Milliseconds between two reads of the counts; the service keeps its answer for the same time. */
+/** Milliseconds between two reads of the counts of devices; the service keeps its answer for ten seconds. */
 const BREAKDOWN_EVERY = 15_000;
 
 function Groups({
@@ -220,7 +220,7 @@ function Groups({
   );
 }
 
-/** The beginning of a range of ten percent, for sorting; unknown values come last. */
+/** The first number of a range such as `40-49`, for sorting. Devices with an unknown charge come last. */
 const tens = (range: string | null): number => (range === null ? -1 : Number.parseInt(range, 10));
 
 const batteryQuery = (range: string): Record<string, string> => {
@@ -228,7 +228,7 @@ const batteryQuery = (range: string): Record<string, string> => {
   return { batteryFrom: from, ...(to !== '100' && { batteryBelow: String(Number(to) + 1) }) };
 };
 
-/** The versions of the package that most devices have installed. */
+/** Shows how many devices have each version of a package. It is the package that most devices have installed. */
 function Versions() {
   const packages = useLoad(
     'packages',

@@ -36,11 +36,13 @@ interface Version {
 }
 
 const LIMIT = 50;
-/** Number of reads, and milliseconds between them, while the service inspects an uploaded file. */
+/**
+ * The most reads, and the milliseconds between them, while the page waits for the service to inspect an uploaded file.
+ */
 const INSPECTION_READS = 40;
 const INSPECTION_PAUSE_MS = 250;
 
-/** Reads the versions of a package as an application sees them: three requests have the data of a version. */
+/** Reads the versions of a package as an application may. The data of each version needs two more requests. */
 async function ofApplication(name: string, signal: AbortSignal): Promise<Page<Version>> {
   const offset = Number(place.value.query['after'] ?? 0);
   const { versions, total } = await read<{
@@ -80,7 +82,9 @@ interface Of {
   line: Line;
 }
 
-/** Gets the upload URL for a file of a version. The operator uploads to the packages of the service itself. */
+/**
+ * Gets the URL to upload the file of a version to. The operator may upload only to the packages of the service itself.
+ */
 const whereOf = (of: Of, version: string) => async (): Promise<string> => {
   const issueUrl = {
     operator: of.line === 'firmware' ? 'issueFirmwareUrl' : 'issueSystemPackageUrl',
@@ -98,8 +102,8 @@ const whereOf = (of: Of, version: string) => async (): Promise<string> => {
 const nothingWrong = (): Promise<null> => Promise.resolve(null);
 
 /**
- * Reads the service's warning about the file of a version, which it inspects at the first request; null when there is
- * none.
+ * Reads what the service found wrong with the file of a version; null when nothing is. The service inspects the file
+ * after the first request, so the request is repeated until it has.
  */
 const faultOf =
   (of: Of, version: string) =>
@@ -138,7 +142,7 @@ const distribute = (of: Of, { version, distributing }: Version, done: () => void
     title: distributing ? `Stop distributing ${of.name} ${version}?` : `Distribute ${of.name} ${version}?`,
     text: distributing
       ? 'No further installation can begin; running ones continue.'
-      : 'Afterwards it can be installed on the application’s devices.',
+      : 'The version can then be installed on the application’s devices.',
     does: distributing ? 'Stop' : 'Start distribution',
     async act() {
       const change = distributing ? 'stopDistribution' : 'startDistribution';

@@ -22,8 +22,8 @@ import { webhooksPage } from './webhooks.ts';
 type Show = (...segments: string[]) => Child;
 
 /**
- * The pages by the first segment of their address. The position in a list is the number of further segments: a list,
- * one object, a part of an object.
+ * The pages by the first segment of their address. An entry lists the pages for 0, 1 and 2 further segments: a list,
+ * one object of it, and a part of the object.
  */
 const EVERYBODY: Readonly<Record<string, readonly (Show | undefined)[]>> = {
   devices: [devicesPage, devicePage],

@@ -12,7 +12,7 @@ import { badge, card, id, outside } from '../parts/show.ts';
 
 type Settings = Record<string, string | null>;
 
-/** The settings, with the requests that each URL gets. */
+/** The settings by name, each with a description of the requests that its URL gets. */
 const ABOUT: Readonly<Record<string, string>> = URL_SETTINGS;
 
 function change(settings: Settings, done: () => void): void {
@@ -43,8 +43,8 @@ function issueKey(hasKey: boolean, done: () => void): void {
   ask({
     title: hasKey ? 'Issue a new authenticationKey?' : 'Issue the authenticationKey',
     text: hasKey
-      ? 'It signs webhooks from the next attempt on. For 24 hours they also carry a signature with the old key.'
-      : 'It signs webhooks. Store it where your receiver can read it.',
+      ? 'The new key signs webhooks from the next attempt on. For 24 hours webhooks also carry a signature with the old key.'
+      : 'The service signs webhooks with the key. Store it where your receiver can read it.',
     does: 'Issue the key',
     async act() {
       const { authenticationKey } = (await (await send(operation('issueKey'))).json()) as {

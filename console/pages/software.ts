@@ -42,7 +42,7 @@ const FILTERS: readonly Filter[] = [
 const LIMIT = 100;
 
 /**
- * Reads the packages as an application sees them: with times in the local time of the service, and without counts of
+ * Reads the packages as an application may: with times in the local time of the service, and without the number of
  * versions.
  */
 async function ofApplication(signal: AbortSignal): Promise<Page<Package>> {
@@ -63,7 +63,9 @@ async function ofApplication(signal: AbortSignal): Promise<Page<Package>> {
   return { rows, next: offset + rows.length < total ? String(offset + rows.length) : null };
 }
 
-/** Creates a package; for the operator a version of a system package or firmware. */
+/**
+ * Asks for the data of a new package and creates it. The operator creates a version of a system package or of firmware.
+ */
 function create(done: () => void): void {
   ask({
     title: ROLE === 'operator' ? 'New version of a system package or firmware' : 'New package',

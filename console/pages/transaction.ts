@@ -20,12 +20,12 @@ interface Stage {
   name: string;
   about: Child;
   at: string | null;
-  /** The time since the previous stage. */
+  /** The time that has passed since the stage before. */
   gap: string | null;
   state: 'done' | 'now' | 'open' | 'bad' | 'skipped';
 }
 
-/** The five stages of a transaction. A stage that was left out, or is not reached yet, says so. */
+/** The five stages of a transaction. The text of a stage says when it was left out or is not reached yet. */
 function stagesOf(row: TransactionDetail): Stage[] {
   const { createdAt, publishedAt, deliveredAt, completedAt, status, error, webhook, attempts } = row;
   const isOver = isFinished(status);
@@ -139,11 +139,12 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
     if (key !== transactionId) return;
     const known = transaction.state.peek().value;
     transaction.change((row) => ({ ...row, ...renewed([row], key, value)[0] }));
-    // The change has neither the result nor the state of the webhook, so the transaction is read again.
+    // A change in the feed has neither the result nor the state of the webhook, so the whole transaction is read again.
     if (known && isFinished((value as Partial<TransactionDetail>).status ?? known.status)) transaction.again();
   });
   const { value: row } = transaction.state.value;
-  // There is no live topic for webhooks, so the transaction is read again until its webhook has ended.
+  // The feed does not report the states of webhooks, so the transaction is read again until its webhook is delivered or
+  // given up.
   const webhookPending = row && isFinished(row.status) && row.webhook?.status === 'pending';
   useEvery(webhookPending ? 1_000 : undefined, transaction.again);
   const cancel = (): void =>

@@ -112,7 +112,7 @@ function Transactions() {
   const cancel = (): void =>
     ask({
       title: `Cancel ${counted(selected.length, 'transaction')}?`,
-      text: 'Commands that the device does not have yet are never sent; for the others the device gets a cancellation. The application gets webhooks.',
+      text: 'A command that the device does not have yet is never sent. For a command that it has, the device gets a cancellation. The application gets a webhook for each transaction.',
       does: 'Cancel the transactions',
       isBad: true,
       async act() {
@@ -154,7 +154,10 @@ function Transactions() {
             ? none()
             : [
                 all.length === 0
-                  ? div({ class: 'pad quiet' }, 'No match in this part; continue with the next page.')
+                  ? div(
+                      { class: 'pad quiet' },
+                      'No transaction matches in this part of the list; later pages may have some.',
+                    )
                   : rowsTable({
                       label: 'Transactions',
                       columns:

@@ -36,7 +36,7 @@ export const activationBadge = ({ activation, blocked }: Pick<DeviceRow, 'activa
     ? badge('bad', 'blocked')
     : badge(activation === 'activated' ? 'good' : activation === 'activating' ? 'calm' : '', activation);
 
-/** Percent. Below this a battery is shown as low; below twice this as a warning. */
+/** A battery charge below this percentage is shown as low, and below twice this as a warning. */
 const LOW = 15;
 export const batteryBadge = (percent: number): VNode =>
   badge(percent < LOW ? 'bad' : percent < 2 * LOW ? 'warn' : '', `${percent} %`);

@@ -4,11 +4,11 @@ import { count, visible } from '../base/format.ts';
 interface Bar {
   label: string;
   value: number;
-  /** The address of the list that the bar counts. */
+  /** The address of the list of the objects that the bar counts. */
   href?: string;
 }
 
-/** A bar chart of counts; the longest bar is the largest count. */
+/** A bar chart of counts. The largest count has a bar of full length. */
 export function bars(label: string, rows: readonly Bar[]): VNode {
   const most = Math.max(1, ...rows.map(({ value }) => value));
   return ul(

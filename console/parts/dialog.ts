@@ -9,8 +9,8 @@ interface Shown {
   id: number;
   content: Child;
   /**
-   * True while the dialog holds something that would be lost: then only its own button closes it, and neither Escape
-   * nor another page.
+   * True while closing the dialog would lose something, such as a secret that is shown once. Then only its own button
+   * closes it; Escape and a change of the page do not.
    */
   holds(): boolean;
 }
@@ -22,8 +22,8 @@ let resume: Element | null = null;
 const NOTHING = (): boolean => false;
 
 /**
- * Shows a dialog over the page until `close`, Escape, or a change of the page, because a dialog belongs to the page
- * below it. Then the focus returns to the element that had it before.
+ * Shows a dialog over the page until `close`, Escape, or a change of the page, because the dialog belongs to that page.
+ * Afterwards the focus returns to the element that had it before.
  */
 export function open(content: Child, { holds = NOTHING }: { holds?: () => boolean } = {}): void {
   last += 1;
@@ -55,7 +55,7 @@ function Host({ content }: Shown) {
   const cancel = (event: Event): void => {
     if (isHeld()) event.preventDefault();
   };
-  // When Escape is pressed twice, browsers close a dialog even if the event was prevented. It is opened again.
+  // At a second Escape, browsers close a dialog even though the code prevents it. Then it is opened again.
   const closed = (): void => {
     if (isHeld()) element.current?.showModal();
     else close();
@@ -70,16 +70,16 @@ export const title = (text: string): VNode => h2({ id: 'dialog-title' }, text);
 interface Ask {
   title: string;
   text?: Child;
-  /** Form fields, each with a name. */
+  /** The form fields of the dialog. Each needs a name. */
   fields?: Child;
-  /** The text of the button that carries out the action. */
+  /** The label of the button that carries out the action. */
   does: string;
   isBad?: boolean;
-  /** A text that must be typed first, for actions that cannot be undone. */
+  /** A text that the user must type before an action that cannot be undone. */
   typed?: string;
   /**
-   * Carries out the action. Its error is shown in the dialog, which stays open. Its result, if any, is shown as a
-   * message.
+   * Carries out the action. When it fails, the dialog stays open and shows the error. When it returns a text, the page
+   * shows this as a message.
    */
   act(data: FormData): Promise<string | undefined>;
 }
@@ -140,7 +140,7 @@ function Form({ title: heading, text, fields, does, isBad = false, typed, act }:
 /** Shows a dialog that asks for confirmation or input, then carries out an action. */
 export const ask = (what: Ask): void => open(use(Form, what));
 
-/** Carries out an action at once, and shows its result or its error. */
+/** Carries out an action without asking, and shows its result or its error as a message. */
 export function act(what: () => Promise<string | undefined>): void {
   what().then(
     (told) => told && tell(told),

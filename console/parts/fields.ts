@@ -38,12 +38,12 @@ export const choice = (
 export const tick = ({ name, label: words }: Pick<Field, 'name' | 'label'>, checked = false): VNode =>
   label({ class: 'tick' }, input({ type: 'checkbox', name, defaultChecked: checked }), span(null, words));
 
-/** The text of a field; undefined when it is empty. */
+/** Reads the text of a form field; undefined when the field is empty. */
 export function typed(data: FormData, name: string): string | undefined {
   const value = data.get(name);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
-/** The object without its undefined members. */
+/** Copies an object without the members that are undefined. */
 export const given = <Value extends object>(value: Value): Partial<Value> =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Partial<Value>;

@@ -4,11 +4,11 @@ import { button, type Child, div, input, option, select, span, use, type VNode }
 import { visible } from '../base/format.ts';
 import { filter, place } from '../base/place.ts';
 
-/** A filter of a list: its parameter in the URL, and its control. */
+/** A filter of a list: a parameter in the address of the page, and the field in which the user sets it. */
 export interface Filter {
   name: string;
   label: string;
-  /** The choices as pairs of value and label; without choices the user types a text. */
+  /** The choices, each with its value and its label. Without choices the user types a text. */
   choices?: readonly (readonly [value: string, words: string])[];
   placeholder?: string;
 }
@@ -20,7 +20,7 @@ function Typed({ name, label, placeholder = label }: Filter) {
   const field = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const given = place.value.query[name] ?? '';
-  // The field shows the value from the URL, unless the user is typing in it.
+  // The field shows the value from the address, unless the user is typing in it.
   useEffect(() => {
     if (field.current && document.activeElement !== field.current) field.current.value = given;
   }, [given]);
@@ -117,8 +117,8 @@ function Bar({ filters, others }: { filters: readonly Filter[]; others: Child })
 
 const HOUR = 3_600_000;
 /**
- * A filter for rows since a time. The choices are rounded to the minute, so that the address stays the same for a
- * while.
+ * A filter for rows since a time. The times of its choices are rounded to the minute, so that an address stays the same
+ * for a while.
  */
 export function sinceFilter(): Filter {
   const ago = (hours: number): string =>
@@ -132,12 +132,12 @@ export function sinceFilter(): Filter {
 }
 
 /**
- * The filters of a list. Each set filter is also shown as a chip that can be removed. On a phone most filters are
- * behind a button.
+ * The filters of a list. Each filter that is set is also shown as a chip with a button to remove it. On a phone, most
+ * filters are hidden behind a button.
  */
 export const filterBar = (filters: readonly Filter[], ...others: Child[]): VNode => use(Bar, { filters, others });
 
-/** The named parameters of the URL, and the page of the list, as a query. */
+/** Makes the query of a request from the address: the named parameters, and the cursor of the page of the list. */
 export const asked = (names: readonly string[]): Record<string, string> => {
   const { query } = place.value;
   return Object.fromEntries(

@@ -14,8 +14,8 @@ interface Head {
 }
 
 /**
- * The address whose title is shown. After a change of the page the title gets the focus, so that screen readers read it
- * out.
+ * The address for which the title was shown last. After a change of the page the title gets the focus, so that screen
+ * readers read it out.
  */
 let titled: string | undefined;
 

@@ -1,7 +1,7 @@
 import { pre, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
 
-/** Indents a text if it is JSON. */
+/** Indents a text that is JSON; any other text stays as it is. */
 export function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -129,7 +129,7 @@ function Top() {
   );
 }
 
-/** The frame around every page: navigation, search and live state. */
+/** The frame around every page: navigation, search, and the state of the feed. */
 export function Layout({ page }: { page: Child }) {
   useEffect(() => {
     const leave = (event: KeyboardEvent): void => {

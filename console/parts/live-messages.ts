@@ -26,7 +26,7 @@ interface Line {
   message: Message | { dropped: number | null };
 }
 
-/** The most messages that are kept; the oldest ones are dropped first. */
+/** The most messages that the page keeps; when there are more, the oldest are dropped. */
 const KEPT = 2_000;
 /** The height of a line in pixels, as in the style sheet (1.75rem). */
 const LINE = 28;

@@ -3,7 +3,7 @@ import type { Loading } from '../base/load.ts';
 import { RequestError } from '../base/requests.ts';
 import { skeleton } from './show.ts';
 
-/** Shows an error, with a button to try again where that is possible. */
+/** Shows an error, with a button to read again when `again` is given. */
 export function trouble(error: Error, again?: () => void): VNode {
   const isAway = error instanceof TypeError;
   const text = isAway ? 'The service cannot be reached. The page is loaded again when it is back.' : error.message;
@@ -15,7 +15,10 @@ export function trouble(error: Error, again?: () => void): VNode {
   );
 }
 
-/** Shows a loaded value. Before the first one it shows a placeholder, after an error the error above the last value. */
+/**
+ * Shows a value that is read from the service. Before it arrives a placeholder is shown; after an error, the error and
+ * the last value.
+ */
 export function loaded<Value>(loading: Loading<Value>, show: (value: Value) => Child, { lines = 5 } = {}): Child {
   const { value, error } = loading.state.value;
   if (value === undefined) return error ? div({ class: 'pad' }, trouble(error, loading.again)) : skeleton(lines);

@@ -14,7 +14,7 @@ interface Plot {
   label: string;
   /** The times of the values, in seconds since the epoch, in rising order. */
   times: readonly number[];
-  /** The first and last time of the axis; unknown times in between stay empty. */
+  /** The first and the last time of the axis. Where there are no values in between, the plot is empty. */
   from: number;
   to: number;
   lines: readonly Line[];
@@ -30,9 +30,9 @@ const DAY = 86_400;
 const exact = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-/** Labels for whole numbers only, because counts have no fractions. */
+/** Formats a tick of an axis of counts. A fraction gets no label, because counts are whole numbers. */
 const wholeOnly = (value: number): string => (Number.isInteger(value) ? compact(value) : '');
-/** The label of a time when the ticks are `step` seconds apart. */
+/** Formats a time as the label of a tick, when the ticks are `step` seconds apart. */
 const timeOf = (seconds: number, step: number): string =>
   (step >= DAY ? day : step < 60 ? exact : clock).format(seconds * 1000);
 

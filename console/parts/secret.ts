@@ -31,7 +31,7 @@ export function showSecret(heading: string, text: string, secret: string): void 
   open(content, { holds: () => true });
 }
 
-/** Lets the browser download a file. */
+/** Makes the browser save a text or bytes as a file. */
 export function keepFile(name: string, type: string, parts: BlobPart[]): void {
   const address = URL.createObjectURL(new Blob(parts, { type }));
   const link = document.createElement('a');

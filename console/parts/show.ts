@@ -23,7 +23,7 @@ export type Tone = 'good' | 'warn' | 'bad' | 'calm' | '';
 
 export const badge = (tone: Tone, text: string): VNode => span({ class: `badge ${tone}` }, text);
 
-/** Shows a text that a stranger wrote. */
+/** Shows a text that comes from a device or a customer, with characters that could deceive made visible. */
 export const said = (text: string | null | undefined): VNode =>
   text === null || text === undefined || text === '' ? nothing() : span({ class: 'wrap', dir: 'auto' }, visible(text));
 
@@ -32,7 +32,7 @@ export const nothing = (): VNode => span({ class: 'quiet' }, '–');
 const Age = ({ at }: { at: string }) =>
   time({ dateTime: at, title: `${when(at)} (${at})`, class: 'num' }, ago(now.value - Date.parse(at)));
 
-/** Shows an age; the tooltip has the time itself. */
+/** Shows how long ago something was, as `3 min ago`; the tooltip shows the time. */
 export const age = (at: string | null | undefined): VNode => (at ? use(Age, { at }) : nothing());
 
 const Since = ({ at }: { at: string }) =>
@@ -53,7 +53,7 @@ export const until = (at: string | null | undefined): VNode => (at ? use(Until, 
 export const moment = (at: string | null | undefined): VNode =>
   at ? time({ dateTime: at, title: at, class: 'num nowrap' }, when(at)) : nothing();
 
-/** The time between two moments, as text. */
+/** Formats the time between two moments; null while one of them is unknown. */
 export const gapOf = (from: string | null, to: string | null): string | null =>
   from === null || to === null ? null : duration(between(from, to));
 
@@ -74,7 +74,7 @@ export const fact = (name: string, value: Child): VNode => div({ key: name }, dt
 
 interface Card {
   title: string;
-  /** Elements beside the title of the card. */
+  /** Elements on the right of the card's title. */
   side?: Child;
   /** True when the content extends to the edges of the card. */
   bare?: boolean;
@@ -92,7 +92,7 @@ interface Empty {
   /** A command for the reader to type. */
   command?: string;
 }
-/** Shown instead of an empty list: what is missing, and how to add it. */
+/** Is shown in place of an empty list: it says what is missing, and how to add it. */
 export const empty = ({ title, text, command }: Empty, ...actions: Child[]): VNode =>
   div(
     { class: 'empty' },
@@ -103,7 +103,7 @@ export const empty = ({ title, text, command }: Empty, ...actions: Child[]): VNo
   );
 
 const WIDTHS = ['bone-1', 'bone-2', 'bone-3'];
-/** A placeholder in the shape of text that is being loaded. */
+/** A placeholder in the shape of lines of text, until a value has arrived. */
 export const skeleton = (lines = 5): VNode =>
   div(
     { class: 'bones', role: 'status', 'aria-busy': 'true', 'aria-label': 'Loading' },

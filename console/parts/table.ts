@@ -3,7 +3,7 @@ import { type Child, span, table, tbody, td, th, thead, tr, type VNode } from '.
 export interface Column<Row> {
   /** The name of the column; empty for a column of actions. */
   name: string;
-  /** An interactive head that replaces the name. */
+  /** An element that is shown as the head of the column in place of its name, such as a button that sorts. */
   head?: Child;
   cell(row: Row): Child;
   /**
@@ -11,7 +11,7 @@ export interface Column<Row> {
    * cells are never wrapped.
    */
   kind?: 'lead' | 'right' | 'short';
-  /** True when the cell is empty, so that it is left out on a phone. */
+  /** True when the cell of a row is empty. On a phone it is then left out. */
   isEmpty?(row: Row): boolean;
   sorted?: 'ascending' | 'descending';
 }

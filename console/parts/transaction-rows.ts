@@ -6,7 +6,7 @@ import { isFinished, transactionBadge } from './badges.ts';
 import { age, gapOf, id, idLink, nothing, said, since } from './show.ts';
 import type { Column } from './table.ts';
 
-/** Names for people that are not the words of the operation itself. */
+/** The names of the operations whose name for people is not made of the same words. */
 const NAMES: Readonly<Record<string, string>> = {
   setApn: 'Set APN',
   setWifi: 'Set Wi-Fi',
@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<string, string>> = {
   setConnectivityState: 'Set connectivity',
   pairBluetooth: 'Pair Bluetooth',
 };
-/** `setLanguage` -> `Set language`. */
+/** Makes the words of an operation's name: `setLanguage` becomes `Set language`. */
 const wordsOf = (operation: string): string => {
   const words = operation.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -34,7 +34,7 @@ const took = ({ createdAt, completedAt }: TransactionRow): Child =>
   completedAt === null ? since(createdAt) : span({ class: 'num' }, gapOf(createdAt, completedAt));
 
 interface Shown {
-  /** True to leave out the device column, in lists of one device. */
+  /** True in lists of one device, where the column of the device is left out. */
   ofDevice?: boolean;
 }
 
@@ -70,7 +70,10 @@ const deviceColumn: Column<TransactionRow> = {
     ),
 };
 
-/** Applies a change to its row; a change that is older than the row is ignored. */
+/**
+ * Replaces the row of a transaction by its newer state from the feed. An unfinished state that arrives after the
+ * finished one is older, and is ignored.
+ */
 export function renewed(rows: readonly TransactionRow[], key: string, value: unknown): TransactionRow[] {
   const change = value as Partial<TransactionRow>;
   return rows.map((row) => {

@@ -13,9 +13,9 @@ interface Target {
   name: string;
   /** Gets the upload URL from the service. */
   where(file: File): Promise<string>;
-  /** Gets the service's warning about the uploaded file; null when there is none. */
+  /** Waits for the service to inspect the uploaded file, and returns its warning; null when there is none. */
   fault(signal: AbortSignal): Promise<string | null>;
-  /** True when devices can already install the current file. */
+  /** True when the version is distributed, so that devices may already install the current file. */
   isDistributed: boolean;
   done(): void;
 }
@@ -49,7 +49,7 @@ const choosing = (isDistributed: boolean, isSending: boolean, chosen: (size: num
     : null,
 ];
 
-/** Uploads a file, shows the progress in percent, and then the service's warning about the file. */
+/** Uploads a file and shows the progress in percent; afterwards it shows what the service found wrong with the file. */
 function Upload({ name, where, fault, isDistributed, done }: Target) {
   const share = useSignal<number | null>(null);
   const error = useSignal<Error | null>(null);
@@ -87,7 +87,11 @@ function Upload({ name, where, fault, isDistributed, done }: Target) {
       ? null
       : div(
           { class: 'note bad stack tight', role: 'alert' },
-          p(null, 'The file was uploaded, but differs from its registration: ', said(found.value)),
+          p(
+            null,
+            'The file was uploaded, but does not match the version that it was uploaded for: ',
+            said(found.value),
+          ),
           p(null, 'Devices that install it will report an error. Upload another file, or keep this one.'),
         ),
     choosing(isDistributed, isSending, (bytes) => (size.value = bytes)),

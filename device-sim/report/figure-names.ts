@@ -163,7 +163,10 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   fleet('memoryPerDevice', 'bytes of memory of the simulator for each device', { whole: true, unit: 'bytes' }),
 ]);
 
-/** Figures with a name in parentheses: a status, a code or a fault. */
+/**
+ * Counts of which one part can be named in parentheses: `refused(404)` counts one status, `failed(CODE)` one error code,
+ * `played(half-open)` one kind of fault. `detail` is the text in parentheses.
+ */
 const DETAILS: Readonly<Record<string, (chapter: Chapter, detail: string) => number | null | undefined>> = {
   refused: ({ figures }, status) => figures && (figures.refused[status] ?? 0),
   failed: ({ figures }, code) => figures && (figures.failures[code] ?? 0),

@@ -40,11 +40,14 @@ interface Given {
   administratorToken: string;
   /** Knows the URLs that devices connect to. */
   mqttUrls(): string[];
-  /** True to answer `/metrics` from a text that is kept for a second. */
+  /** True to send the text of `/metrics` again for a second after it was written. */
   keepsMetrics: boolean;
 }
 
-/** Wires the two HTTP servers, the feed and the console that both serve, and registers the servers. */
+/**
+ * Creates the listeners of the API and of administration, with the feed and the console that both serve, and registers
+ * them for the start.
+ */
 export function createEdges({ parts, config, common, peers, core, views, ...given }: Given) {
   const { audit, readiness, deprecations } = given;
   const formatTime = createLocalTime(config.timeZone);

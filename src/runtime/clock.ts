@@ -8,7 +8,7 @@ export interface Clock {
   after(milliseconds: Millis, task: () => void): () => void;
 }
 
-// setTimeout fires at once for more than 2^31-1 ms, so a longer wait is made of several timers.
+// setTimeout fires at once for more than 2^31-1 ms, so a longer delay is made of several timers.
 const LONGEST_TIMEOUT = 2_147_483_647;
 
 // The steady clock stops while the machine is suspended, and does not follow corrections of the wall clock. When it is

@@ -1,4 +1,4 @@
-/** Sums by key. A key whose sum is 0 is forgotten, so the memory is that of the keys in use. */
+/** Sums numbers by key. A key whose sum is 0 is forgotten, so that only the keys in use take memory. */
 export function createCounts() {
   const sums = new Map<string, number>();
   return {

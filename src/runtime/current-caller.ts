@@ -5,16 +5,16 @@ export type Asking = ReturnType<typeof createAsking>;
 const NOBODY: readonly string[] = ['', ''];
 
 /**
- * Knows for which developer and application the current code runs, even in places far from the request. Shared
- * resources use it to let callers take turns fairly; it is used for nothing else.
+ * Remembers for which developer and application the running code works, also far from the request. Shared resources use
+ * this only to let callers take turns fairly.
  */
 export function createAsking() {
   const storage = new AsyncLocalStorage<readonly string[]>();
   return {
-    /** Runs `work` in the name of an application. */
+    /** Runs `work` on behalf of an application. */
     run: <Result>(developerId: string, applicationId: string, work: () => Result): Result =>
       storage.run([developerId, applicationId], work),
-    /** The developer and application of the running code, as a path of a fair queue. */
+    /** The developerId and applicationId that the running code works for, as the path of a fair queue. */
     whose: (): readonly string[] => storage.getStore() ?? NOBODY,
   };
 }

@@ -7,8 +7,8 @@ import type { Ids } from './ids.ts';
 const TOKEN_FILE = 'admin-token';
 
 /**
- * The administrator token from the settings, else the one in the data folder. The file is created at first start and is
- * readable by its owner only.
+ * Returns the administrator token of the settings, or else the one in the file `admin-token` of the data folder. This
+ * file is created at the first start, and only its owner can read it.
  */
 export function adminToken({ token, folder }: { token: string | null; folder: string }, ids: Ids): string {
   if (token !== null) return token;

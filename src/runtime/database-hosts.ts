@@ -19,7 +19,7 @@ export function hostsOf(url: string): string[] | undefined {
   return urls.every(readable) ? urls : undefined;
 }
 
-/** The hosts, ports and name of a database for people, without the password. */
+/** The hosts, ports and name of a database, without its user and password, for messages to people. */
 export function placeOf(url: string): string {
   return (hostsOf(url) ?? [])
     .map((one) => {
@@ -30,9 +30,9 @@ export function placeOf(url: string): string {
 }
 
 /**
- * Returns a function that opens something at one of the hosts of a URL. It begins with the host of the last success,
- * and goes on to the next host when one is a standby or does not answer. It rejects with the reason of the first
- * attempt when all hosts fail.
+ * Returns a function that tries to open a connection to the hosts of a URL, one after another. It begins with the host
+ * of the last success, and goes on to the next host when one is a standby or does not answer. When all hosts fail, it
+ * rejects with the reason of the first attempt.
  */
 export function atHosts(url: string) {
   const urls = hostsOf(url) ?? [url];

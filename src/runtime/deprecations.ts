@@ -1,10 +1,10 @@
 interface Deprecation {
   /** The deprecated feature in words. */
   feature: string;
-  /** The release, `YYYY-MM`, that removes the feature. */
+  /** The release, `YYYY-MM`, from which on the feature is removed. */
   release: string;
   replacement: string | null;
-  /** The part of the interface that the feature belongs to. */
+  /** The part of the interface that has the feature, such as `application settings`. */
   part: string;
 }
 
@@ -32,7 +32,7 @@ function startOf(release: string, monthsBefore = 0): number {
 
 export type Deprecations = ReturnType<typeof createDeprecations>;
 
-/** Tells which deprecated features are still served at a release of the interface (LAPEL_API_RELEASE). */
+/** Tells which deprecated features are served, for the release of the interface that LAPEL_API_RELEASE names. */
 export function createDeprecations(apiRelease: string) {
   return {
     apiRelease,

@@ -1,16 +1,16 @@
-/** The most devices whose developer is remembered; the device with the oldest login is forgotten first. */
+/** The most devices whose developer is remembered. Above that, the device with the oldest login is forgotten. */
 const KEPT_OWNERS = 50_000;
 
 export type Owners = ReturnType<typeof createOwners>;
 
 /**
- * Remembers the developers of devices that have logged in here. Resources that all devices share are divided between
- * their developers first; this is used for nothing else. A device that is unknown or was forgotten counts as a device
- * without a developer.
+ * Remembers the developer of each device that has logged in to this process. It is only used to divide shared resources
+ * between developers. A device that is unknown or was forgotten counts as a device without a developer.
  */
 export function createOwners() {
   const developers = new Map<string, string>();
-  // This iterator stays on the map: all entries that it has passed are deleted, so its next one is the oldest.
+  // This one iterator is used for ever. All entries that it has passed are deleted, so its next entry is always the
+  // oldest.
   const oldest = developers.keys();
 
   return {

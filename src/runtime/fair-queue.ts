@@ -1,25 +1,30 @@
-/** The cost that a key may take in one turn. */
+/** The cost that a key may use up in one turn. An item has a cost; the default is 1. */
 const QUANTUM = 1;
 
 /**
- * One key on one level of the queue. It holds either waiting items (on the last level) or the keys of the next level.
+ * One key of a path, such as one developer. A key on the last level of a path holds items; any other key holds the keys
+ * of the next level.
  */
 interface Branch<Item> {
   readonly key: string;
   readonly parent: Branch<Item> | undefined;
-  /**
-   * The keys of the next level, by name: those with waiting items, and those that still have to pay for a costly item.
-   */
+  /** The keys of the next level, by name. A key stays here while it has items, or a negative `balance`. */
   readonly children: Map<string, Branch<Item>>;
-  /** The last of the keys below it, which form a circle; the one after it has the next turn. */
+  /**
+   * The keys of the next level form a circle, in the order of their turns. This is the key whose turn comes last;
+   * `tail.next` has the next turn.
+   */
   tail: Branch<Item> | undefined;
   next: Branch<Item> | undefined;
   items: { item: Item; cost: number }[];
-  /** Number of items at the head of the list that are already taken. */
+  /** The number of items at the head of `items` that were taken already. */
   taken: number;
-  /** The number of waiting items below this key. */
+  /** The number of items of this key and of all keys below it. */
   size: number;
-  /** The cost that it may still take in this round; a negative balance is a debt that the next turns pay. */
+  /**
+   * The cost that this key may still use up before the next key has its turn. When it is negative, the key loses its
+   * next turns until it is 0.
+   */
   balance: number;
 }
 
@@ -35,19 +40,18 @@ const createBranch = <Item>(key: string, parent?: Branch<Item>): Branch<Item> =>
   balance: 0,
 });
 
-// When this many items at the head of a list are taken, the list is cut.
+// Taken items are removed from the head of a list when there are this many, because removing each alone takes longer.
 const CUT_AT = 64;
 
 /**
- * A queue in which items take turns by their owners: deficit round robin on each level of a path (developer,
- * application, device). Each key with waiting items gets the same share of its level, whatever its number of
- * connections or the length of its queue. An item that costs more than one turn uses up the following turns of its key.
- * Items with the same path, or with the same last key, are taken in the order in which they were put; so the last key
- * of a path must identify one thing.
+ * A queue that is fair to the owners of its items: deficit round robin on each level of a path (developer, application,
+ * device). All keys of a level that have items are served equally, however many items or connections they have. An item
+ * that costs more than one turn also uses up later turns of its key. Items with the same last key of their paths are
+ * taken in the order in which they were put, so the last key of a path must identify one thing.
  */
 export function createFairQueue<Item>() {
   let root = createBranch<Item>('');
-  /** The last keys of paths that have waiting items. */
+  /** The keys on the last level that have items, by name. */
   const leaves = new Map<string, Branch<Item>>();
 
   function branchOf(parent: Branch<Item>, key: string): Branch<Item> {
@@ -62,7 +66,7 @@ export function createFairQueue<Item>() {
     return made;
   }
 
-  /** Removes the next key from the circle. */
+  /** Removes the key whose turn is next from the circle of keys below `parent`. */
   function removeHead(parent: Branch<Item>, head: Branch<Item>): void {
     parent.children.delete(head.key);
     if (head.next === head) parent.tail = undefined;
@@ -89,7 +93,7 @@ export function createFairQueue<Item>() {
       const isAlone = head === branch.tail;
       if (!isAlone && head.balance <= 0) head.balance += QUANTUM;
       if (head.size === 0 && (isAlone || head.balance >= 0)) {
-        removeHead(branch, head); // the key has no items, and its debt is paid
+        removeHead(branch, head); // the key has no items, and has lost its turns for costly ones
         continue;
       }
       if (!isAlone && (head.balance <= 0 || head.size === 0)) {
@@ -97,8 +101,8 @@ export function createFairQueue<Item>() {
         continue;
       }
       const taken = takeFrom(head);
-      // While a single key has items, they cost it nothing, because no other key waits. It owes one turn, so that a key
-      // which is added now goes first.
+      // While a single key has items, their costs are not counted, because no other key waits. It only loses one turn,
+      // so that a key which is added now goes first.
       head.balance = isAlone ? -QUANTUM : head.balance - taken.cost;
       if (head.size === 0 && (isAlone || head.balance >= 0)) removeHead(branch, head);
       else if (head.balance <= 0) branch.tail = head;
@@ -121,17 +125,19 @@ export function createFairQueue<Item>() {
       for (let at: Branch<Item> | undefined = branch; at; at = at.parent) at.size += 1;
     },
 
-    /** Takes the next item; undefined when none waits. */
+    /** Removes and returns the next item; undefined when the queue is empty. */
     take(): Item | undefined {
       if (root.size === 0) return undefined;
       const { item } = takeFrom(root);
-      if (root.size === 0) root = createBranch(''); // nobody waits, so all debts are forgotten
+      if (root.size === 0) root = createBranch(''); // the queue is empty, so no key needs to lose turns
       return item;
     },
   };
 }
 
-/** Runs one piece of work at a time; waiting ones take turns by their owners, a path of a fair queue. */
+/**
+ * Makes a function that runs one piece of work at a time. Other work waits in a fair queue; `whose` is its path there.
+ */
 export function createFairTurns() {
   const waiting = createFairQueue<() => void>();
   let busy = false;

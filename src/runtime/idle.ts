@@ -1,17 +1,17 @@
 /**
- * Lets others wait until a part of the service has nothing to do. The part calls `tell` whenever it may have become
- * idle.
+ * Lets callers wait until a part of the service has nothing to do. The part itself calls `tell` whenever it may have
+ * become idle.
  */
 export function createIdle(isBusy: () => boolean) {
   let waiting: (() => void)[] = [];
   return {
-    /** Resolves when the part is not busy. */
+    /** Resolves when the part has nothing to do. */
     idle: (): Promise<void> => (isBusy() ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
 
-    /** True while somebody waits for `idle`. */
+    /** True while a caller of `idle` waits. */
     awaited: (): boolean => waiting.length > 0,
 
-    /** Called at the end of a piece of work: resolves the waiting promises if the part is no longer busy. */
+    /** Called when a piece of work has ended. When no other work is left, it resolves the promises of `idle`. */
     tell(): void {
       if (waiting.length === 0 || isBusy()) return;
       const told = waiting;
@@ -21,7 +21,10 @@ export function createIdle(isBusy: () => boolean) {
   };
 }
 
-/** As createIdle, for a part that counts its pieces of work, and is idle when none is running. */
+/**
+ * Lets callers wait until a part of the service has nothing to do. The part counts its pieces of work with `begun` and
+ * `ended`.
+ */
 export function createWork() {
   let running = 0;
   const { idle, tell } = createIdle(() => running > 0);

@@ -2,7 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 
 /** The only source of randomness for stored data. Tests inject one that counts. */
 export interface Ids {
-  /** A new identifier: unique, URL-safe, and (where it matters for index locality) ordered by the time given. */
+  /**
+   * A new identifier: unique, URL-safe, and beginning with `prefix`. Identifiers sort by the time that they were made
+   * at.
+   */
   next(prefix: string, nowMicros: number): string;
   /** A secret of `bytes` random bytes (by default 32) as base64url. */
   secret(bytes?: number): string;
@@ -12,7 +15,7 @@ export interface Ids {
   uuid(): string;
 }
 
-// Random bytes for `next` are fetched in blocks: a system call for each identifier would be most of its cost.
+// Random bytes for `next` are drawn for 400 identifiers at a time: a system call for each would take most of its time.
 const BYTES_PER_ID = 10;
 let block = Buffer.alloc(0);
 function freshBytes(): string {
@@ -23,8 +26,8 @@ function freshBytes(): string {
 }
 
 /**
- * A bound for comparisons: identifiers that `next` makes at this time or later sort after it, those from at least a
- * millisecond earlier sort before it.
+ * A text to compare identifiers with: those that `next` makes at this time or later sort after it, and those of at
+ * least a millisecond earlier sort before it.
  */
 export const idsFrom = (prefix: string, micros: number): string =>
   `${prefix}_${Math.max(0, Math.floor(micros / 1000))

@@ -1,10 +1,11 @@
 import type { AddressInfo, Server } from 'node:net';
 import { DomainError } from '../errors.ts';
 
-// Connections that wait to be accepted. It is large because all devices may reconnect at the same moment.
+// The most connections that the kernel keeps until the process accepts them. There are many when all devices reconnect
+// at the same moment.
 const BACKLOG = 1024;
 
-/** Begins to listen and returns the actual port; port 0 picks a free one. */
+/** Begins to listen and returns the port, which is a free one when 0 is asked for. */
 export async function listenOn(server: Server, host: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
@@ -22,7 +23,7 @@ interface Address {
 const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 /**
- * Listens at the address of a setting and returns the URL, with the actual port. Throws SETTING_INVALID when the
+ * Listens at the address that a setting gives and returns the URL of the listener. Throws SETTING_INVALID when the
  * address cannot be used.
  */
 export async function listenAt(
@@ -38,9 +39,7 @@ export async function listenAt(
   }
 }
 
-/**
- * Adds `start` and `url` to a server: it listens at its address when it is started, and its URL is known from then on.
- */
+/** Adds `start` and `url` to a server. `start` makes it listen at its address; `url` is known from then on. */
 export function servedAt<Server extends { listen(host: string, port: number): Promise<{ port: number }> }>(
   setting: string,
   { host, port }: Address,

@@ -1,11 +1,11 @@
 import type { Clock } from './clock.ts';
 import { createCounts } from './counts.ts';
 
-// A source may log one line in this time.
+// Microseconds in which a source (a device, an address) may cause one line of the log.
 const PERIOD_MICROSECONDS = 60_000_000;
 /**
- * The most sources that are told apart at a time, and the most for one owner. The further sources of an owner share one
- * line; so do all sources above KEPT_SOURCES.
+ * The most sources that have lines of their own at a time, and the most of one owner (a developer). All further sources
+ * of an owner share one line; so do all sources above KEPT_SOURCES.
  */
 export const KEPT_SOURCES = 1_000;
 export const KEPT_OF_OWNER = 100;
@@ -21,13 +21,13 @@ interface Source {
 
 /**
  * Limits log lines that strangers can cause, so that they cannot fill the log: one line a minute for each source (a
- * device, an address). Returns undefined when nothing may be logged now, else the number of lines of this source that
- * were left out since its last one. An owner (a developer) with more than KEPT_OF_OWNER sources within a minute gets
- * one line for all further sources, so that many devices of one developer do not use up the lines of others. Above
- * KEPT_SOURCES sources within a minute all further ones share one line, so the number of lines is bounded.
+ * device, an address). The function returns undefined when the line must not be logged. Otherwise it returns how many
+ * lines of the source were left out since its last line. An owner (a developer) with more than KEPT_OF_OWNER sources in
+ * a minute gets one line for all further ones, so that its devices do not use up the lines of others. Above
+ * KEPT_SOURCES sources in a minute, all further sources share one line, so the number of lines is bounded.
  */
 export function createLogLimit({ clock }: { clock: Pick<Clock, 'now'> }) {
-  // Ordered by the times of their last lines.
+  // In the order of the times at which the sources had their last lines.
   const sources = new Map<string, Source>();
   const counts = createCounts();
   const others: Source = { key: '', at: Number.NEGATIVE_INFINITY, leftOut: 0, owner: undefined };

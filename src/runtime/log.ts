@@ -5,10 +5,10 @@ import { withoutSecrets } from './without-secrets.ts';
 
 export type Log = Logger;
 
-/** Parameters of commands are never logged: a secret among them may have any name. */
+/** The parameters of commands are not logged at all, because a secret among them may have any name. */
 const isSecret = (name: string): boolean => name === 'parameters' || isSecretName(name);
 
-/** Hides secrets in every line, at any depth, also in texts and errors. */
+/** Removes secrets from every line of the log, at any depth, also from texts and errors. */
 const withoutSecret = {
   formatters: { log: (line: object) => withoutSecrets(line, isSecret) as Record<string, unknown> },
   serializers: { err: (error: Error) => withoutSecrets({ ...stdSerializers.err(error) }, isSecret) },
@@ -25,9 +25,9 @@ export function createLog(options: { level: string; pretty: boolean; destination
   return pino(settings, pino.destination({ dest: 2, sync: false }));
 }
 
-/** The log lines about the state of a database. */
+/** Writes the log lines for the events that a database reports. */
 export const databaseWords = (log: Log) => ({
-  onEffectError: (err: unknown) => log.error({ err }, 'a task after a commit failed'),
+  onEffectError: (err: unknown) => log.error({ err }, 'work that had to follow a commit failed'),
   onAway: (err: unknown) => log.error({ err }, 'the database is unavailable'),
   onBack: () => log.info('the database is available again'),
 });

@@ -5,11 +5,11 @@ import type { Log } from './log.ts';
 import type { LogLimit } from './log-limit.ts';
 
 /**
- * The most connections of each kind of listener. Together with the files that the service itself opens they stay below
- * the limit of open files.
+ * The most connections of each kind of listener. All of them together, with the files that the service itself opens,
+ * stay below the limit of open files of the process.
  */
 interface OpenFileShares {
-  /** The shares of the API, administration, and the embedded object store. */
+  /** The most connections of each of three listeners: the API, administration, and the embedded object store. */
   http: number;
   admin: number;
   objects: number;
@@ -17,11 +17,13 @@ interface OpenFileShares {
   mqtt: number;
 }
 
-// Files that the service itself opens: 1152 simultaneous webhook attempts, 512 simultaneous requests for upload URLs,
-// and files.
+// The most open files that are reserved for the service itself: 1152 for simultaneous webhook attempts, 512 for
+// simultaneous requests for upload URLs, and the rest for files.
 const OWN_FILES = 1920;
 
-/** Divides a limit of open files between the listeners, so that none of them can use up the share of another. */
+/**
+ * Divides the limit of open files between the listeners, so that the connections of one cannot use up those of another.
+ */
 export function shareOpenFiles(limit: number): OpenFileShares {
   const part = (divisor: number, most: number): number => Math.max(4, Math.min(most, Math.floor(limit / divisor)));
   const http = part(8, 1024);
@@ -35,8 +37,8 @@ const FULL = new Set(['EMFILE', 'ENFILE']);
 const LOOK_MILLISECONDS = 5_000;
 
 /**
- * Checks every few seconds whether the process can open a file. At the limit the kernel closes new connections on every
- * listener before the service sees them; only this check notices it.
+ * Checks every few seconds whether the process can open a file. At its limit of open files, the kernel closes new
+ * connections of all listeners before the service sees them, so this check is the only way to notice it.
  */
 export function watchOpenFiles({
   clock,

@@ -1,10 +1,12 @@
-/** A page of a list, with the place behind which the next page begins; undefined on the last page. */
+/** A page of a list. `next` is the position after which the next page begins; undefined on the last page. */
 export interface Page<Row, Place> {
   rows: Row[];
   next: Place | undefined;
 }
 
-/** The page of rows that were read one more than the limit: the additional row says that there is a next page. */
+/**
+ * Makes a page of `limit` rows. One row more than `limit` must have been read: if it is there, there is a next page.
+ */
 export function pageOf<Row, Place>(
   rows: readonly Row[],
   limit: number,

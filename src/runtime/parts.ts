@@ -1,18 +1,16 @@
-/**
- * A part of the service that lives as long as the service does. A part leaves out the members that it does not need.
- */
+/** A part of the service that exists as long as the service does. All members are optional. */
 export interface Part {
   /** Begins its work; called once, when all parts have been created. */
   start?(): void | Promise<void>;
   /** Resolves when the part has nothing left to do. */
   idle?(): Promise<void>;
-  /** Ends the current work of the part; afterwards it does nothing more. */
+  /** Ends the work of the part. Afterwards the part does nothing more. */
   [Symbol.asyncDispose]?(): PromiseLike<void>;
 }
 
 /**
- * The parts of the service, each registered once, after the parts that it builds on. They are started in that order and
- * stopped in reverse order, also when one of them could not be created or started.
+ * The parts of the service. A part is added after the parts that it uses. Parts are started in the order in which they
+ * were added, and stopped in reverse order, also when one of them could not be created or started.
  */
 export function createParts() {
   const stack = new AsyncDisposableStack();
@@ -30,8 +28,8 @@ export function createParts() {
     },
 
     /**
-     * Resolves when no part has anything left to do. The work of one part may cause work for another, so rounds are
-     * repeated until `progress` has the same value before and after a round.
+     * Resolves when no part has anything left to do. The work of one part may cause work for another. So all parts are
+     * waited for again, until `progress` returns the same number before and after that.
      */
     async idle(progress: () => number): Promise<void> {
       let before: number;
@@ -41,7 +39,7 @@ export function createParts() {
       } while (progress() !== before);
     },
 
-    /** Hands over the duty to stop the parts: the caller disposes of the returned stack. */
+    /** Passes the duty to stop the parts to the caller, who must dispose of the returned stack. */
     move: (): AsyncDisposable => stack.move(),
 
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Returns the reason why a part cannot do its work now, for people; undefined when it can. */
+/** Returns undefined when a part of the service can do its work, else the reason, in words for people. */
 type Check = () => string | undefined | Promise<string | undefined>;
 
 interface Problem {
@@ -10,10 +10,13 @@ interface Problem {
 
 export type Readiness = ReturnType<typeof createReadiness>;
 
-// Milliseconds that a probe waits for the check of one part.
+// Milliseconds that a request for `/readyz` waits for the check of one part.
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** Decides whether this process should get requests (`/readyz`): each necessary part has a check of its own. */
+/**
+ * Decides whether a load balancer should send requests to this process (`/readyz`). Each necessary part of the service
+ * has a check.
+ */
 export function createReadiness({ clock }: { clock: Pick<Clock, 'after'> }) {
   const checks = new Map<string, Check>();
 
@@ -30,12 +33,15 @@ export function createReadiness({ clock }: { clock: Pick<Clock, 'after'> }) {
   }
 
   return {
-    /** Adds a part, or replaces its check. */
+    /** Sets the check of a part, in place of an earlier one. */
     set(part: string, check: Check): void {
       checks.set(part, check);
     },
 
-    /** The parts that are not ready, with reasons; empty when requests are welcome. All checks run at once. */
+    /**
+     * Runs all checks at once. Returns the parts that cannot do their work, with reasons; the list is empty when all
+     * can.
+     */
     async problems(): Promise<Problem[]> {
       const parts = [...checks].map(async ([part, check]) => ({ part, reason: await judge(check) }));
       return (await Promise.all(parts)).filter((one): one is Problem => one.reason !== undefined);

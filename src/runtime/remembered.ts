@@ -1,17 +1,17 @@
 import type { Clock } from './clock.ts';
 
 interface Options {
-  /** Needed where answers are not kept for ever. */
+  /** The time by which answers grow old; not needed when answers are kept for ever. */
   clock?: Pick<Clock, 'now'>;
   /** Microseconds for which an answer is kept; ten seconds by default. */
   keptMicros?: number;
-  /** The most answers that are kept; the oldest one is dropped first. */
+  /** The most answers that are kept; when there are more, the oldest is dropped. */
   most?: number;
 }
 
 /**
- * Keeps the answers to expensive questions. The same question gets the same answer for a time, and while the answer is
- * being computed further callers wait for it. An answer that fails is not kept.
+ * Keeps the answers to expensive questions, such as counts of rows, for a time. While an answer is being looked up, all
+ * callers with the same question wait for it. A failure is not kept.
  */
 export function createRemembered({ clock = { now: () => 0 }, keptMicros = 10_000_000, most = 100 }: Options) {
   const answers = new Map<string, { at: number; answer: Promise<unknown> }>();
@@ -21,7 +21,8 @@ export function createRemembered({ clock = { now: () => 0 }, keptMicros = 10_000
     const known = answers.get(question);
     if (known && now - known.at < keptMicros) return known.answer as Promise<Result>;
     const answer = ask();
-    answers.delete(question); // deleted before it is set again, so that the map stays in the order of times
+    // Deleted before it is set again, so that the map stays in the order in which answers were asked for.
+    answers.delete(question);
     answers.set(question, { at: now, answer });
     for (const [oldest, { at }] of answers) {
       if (now - at < keptMicros && answers.size <= most) break;

@@ -9,11 +9,17 @@ const NO_HASH = Buffer.alloc(32);
  */
 export const hashSecret = (secret: string | Buffer): Buffer => createHash('sha256').update(secret).digest();
 
-/** A short identifier for a secret, derived from its hash; neither the hash nor the secret can be derived from it. */
+/**
+ * A short text that differs between secrets, made from the hash. Neither the hash nor the secret can be derived from
+ * it.
+ */
 export const secretMarkOf = (hash: Buffer): string =>
   createHash('sha256').update('mark').update(hash).digest('base64url').slice(0, 16);
 
-/** Compares in constant time. Without a hash (the name is unknown) it does the same work and returns false. */
+/**
+ * Compares a secret with a hash in constant time. Without a hash (the user is unknown) it takes as long and returns
+ * false.
+ */
 export function matchesSecret(secret: string | Buffer, hash: Buffer | undefined): boolean {
   return timingSafeEqual(hashSecret(secret), hash ?? NO_HASH) && hash !== undefined;
 }

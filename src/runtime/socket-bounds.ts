@@ -11,8 +11,8 @@ interface ConnectionLimits {
   /** The most simultaneous connections from all addresses. */
   total: number;
   /**
-   * Milliseconds within which a peer must take some of the data that is written to it. Progress is seen by chunks, so
-   * code that writes much data must heed back-pressure and write in slices.
+   * Milliseconds within which a peer must take some of the data that is written to it. Progress is seen only when a
+   * whole written chunk was taken, so code that sends much data must write it in slices and heed back-pressure.
    */
   stallMs: number;
 }
@@ -32,27 +32,27 @@ interface Parts {
 interface Connection {
   socket: Socket;
   address: string;
-  /** Bytes that the peer has taken, and the time since which this number is unchanged. */
+  /** The bytes that the peer has taken so far, and the time at which this number last changed. */
   taken: number;
   since: number;
 }
 
 export type SocketBounds = ReturnType<typeof createSocketBounds>;
 
-/** The number of checks of progress within `stallMs`. */
+/** How often the progress of a connection is checked within `stallMs`. */
 const CHECKS = 4;
 
 /**
- * The bounds of a listener's connections. At a bound, the connection that has waited for its peer for longest is closed
- * for the new one: an idle one, half a request, an answer that nobody reads. So an address at its bound harms its own
- * connections only, and an address with few connections loses none to an address with many. A connection whose request
- * is being worked on is never closed.
+ * Bounds the connections of a listener. When a bound is reached, the connection that has waited for its peer for
+ * longest is closed for the new one: an idle connection, one with half a request, or one whose answer nobody reads. So
+ * an address with too many connections harms only its own, and an address with few connections loses none to an address
+ * with many. A connection whose request is being worked on is never closed.
  */
 export function createSocketBounds({ clock, limits, onBound }: Parts) {
   const { perAddress, total, stallMs } = limits;
   const all = new Map<Socket, Connection>();
   const counts = createCounts();
-  /** Ordered by the times at which they began to wait for their peers. */
+  /** The connections that wait for their peers, in the order in which they began to wait. */
   const waiting = new Set<Connection>();
   let stopChecks: (() => void) | undefined;
 
@@ -77,10 +77,7 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
     remove(connection);
   }
 
-  /**
-   * Closes connections whose peers read nothing of their answers: the service would have to keep these answers in
-   * memory for as long as the peer likes.
-   */
+  /** Closes connections whose peers have read nothing for `stallMs`: their unread answers would stay in memory. */
   function check(): void {
     const now = clock.now();
     for (const connection of all.values()) {
@@ -98,7 +95,10 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
   }
 
   return {
-    /** Accepts a new connection, which first waits for its peer; returns false when it was refused and destroyed. */
+    /**
+     * Accepts a new connection, which counts as waiting for its peer until a request arrives. Returns false when the
+     * connection was closed because of a bound.
+     */
     admit(socket: Socket): boolean {
       const address = addressGroup(socket.remoteAddress);
       const ownFull = counts.of(address) >= perAddress;
@@ -123,25 +123,30 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
       return true;
     },
 
-    /** The service works on a request of this connection: it may not be closed for another one. */
+    /**
+     * Called when the service begins to work on a request of this connection, which is not closed for another one from
+     * now on.
+     */
     works(socket: Socket): void {
       const connection = all.get(socket);
       if (connection) waiting.delete(connection);
     },
 
-    /** The connection waits for its peer again. */
+    /** Called when the connection waits for its peer again. */
     waits(socket: Socket): void {
       const connection = all.get(socket);
-      if (connection) waiting.add(connection); // a connection that already waits keeps its position
+      if (connection) waiting.add(connection); // a connection that waits already keeps its position in the order
     },
 
-    /** True while a new connection from a new address would be refused. */
+    /** True while a new connection would be refused, because all connections have a request in work. */
     isFull: (): boolean => all.size >= total && waiting.size === 0,
     open: (): number => all.size,
   };
 }
 
-/** The name of one peer: its IPv4 address, or the first 64 bits of its IPv6 address. */
+/**
+ * The text by which connections of one peer are counted: its IPv4 address, or the first 64 bits of its IPv6 address.
+ */
 export function addressGroup(address: string | undefined): string {
   if (address === undefined || !address.includes(':')) return address ?? '';
   if (address.startsWith('::ffff:') && address.includes('.')) return address.slice('::ffff:'.length);

@@ -1,6 +1,6 @@
 /**
- * Milliseconds of processor time that this thread has used. Other programs may take the processor away at any moment,
- * so a time measured by the wall clock may be several times as long as the work itself.
+ * Milliseconds of processor time that this thread has used. The wall clock is no measure of work: other programs may
+ * take the processor away at any moment, so work may take several times as long by the clock.
  */
 export function threadTime(): number {
   const { user, system } = process.threadCpuUsage();

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 export interface Take {
   allowed: boolean;
-  /** Whole requests that may be made now. */
+  /** The number of requests that the owner may still make now. */
   left: number;
   /** Seconds until the request is allowed; 0 when it is allowed now. */
   waitSeconds: number;
@@ -13,48 +13,50 @@ export interface Take {
 export type TokenBuckets = ReturnType<typeof createTokenBuckets>;
 
 /**
- * The most owners that are remembered. The one that was silent for longest is forgotten first; its bucket is full by
- * then, or nearly.
+ * The most owners (such as applications or addresses) whose buckets are remembered. Above that, the bucket of the owner
+ * that made no request for longest is forgotten; it is full by then, or nearly.
  */
 const KEPT_BUCKETS = 10_000;
-/** A bucket holds this many seconds' worth, so an owner that was silent may send as much at once. */
+/**
+ * The requests of this many seconds fit into a bucket. An owner that made none for a while may make so many at once.
+ */
 export const BURST_SECONDS = 2;
 
 interface Limits {
   clock: Clock;
   perSecond: number;
-  /** The capacity of a bucket; by default two seconds' worth. */
+  /** The requests that fit into a bucket; by default those of BURST_SECONDS. */
   size?: number;
-  /** The number of processes that share the limit: each has an equal part of it. */
+  /** The number of nodes that the limit is divided among in equal parts. */
   nodes?: () => number;
-  /** The share of this process; set where processes share the limit by actual use instead of equally. */
+  /** Set when nodes divide the limit by the actual use of each node, and not in equal parts. */
   share?: LimitShare | undefined;
 }
 
-/** The share of this process in a limit that several processes have. */
+/** The part of a limit that this node may use, while other nodes use the rest. */
 export interface LimitShare {
   nodes(): number;
-  /** The rate for one owner in this process. */
+  /** The requests per second that an owner may make to this node. */
   perSecond(owner: string): number;
-  /** Called when this process has let requests of an owner through. */
+  /** Called when requests of an owner were allowed by this node, so that the other nodes learn of them. */
   took(owner: string, cost: number): void;
 }
 
-/** Creates the share of a limit, by the name of the limit. */
+/** Creates the part of this node in a limit; `name` is the same on all nodes. */
 export type LimitShares = (name: string, perSecond: number) => LimitShare;
 
 const ONE = (): number => 1;
 
 /**
- * A token bucket for each owner: `perSecond` on average, by default twice that in a burst. Nothing is limited when
- * `perSecond` is 0.
+ * Limits requests with a token bucket for each owner: `perSecond` on average, and by default twice as many at once
+ * after a pause. With `perSecond` 0 nothing is limited.
  */
 export function createTokenBuckets(limits: Limits) {
   const { clock, perSecond: ofAll, size: sizeOfAll = ofAll * BURST_SECONDS, share } = limits;
   const { nodes = share?.nodes ?? ONE } = limits;
   const buckets = new Map<string, { tokens: number; at: number }>();
-  // This iterator stays on the map: all entries that it has passed are deleted, so its next one is the oldest. A new
-  // iterator would pass all deleted entries again each time.
+  // This one iterator is used for ever. All entries that it has passed are deleted, so its next entry is always the
+  // oldest. A new iterator would have to pass all deleted entries again.
   const oldest = buckets.keys();
 
   function take(owner: string, cost: number): Take {
@@ -67,7 +69,7 @@ export function createTokenBuckets(limits: Limits) {
     const allowed = tokens >= cost;
     const left = allowed ? tokens - cost : tokens;
     if (allowed) share?.took(owner, cost);
-    buckets.delete(owner); // the entry moves to the end: the map is ordered by last requests
+    buckets.delete(owner); // deleted before it is set again, so that the map stays in the order of the last requests
     buckets.set(owner, { tokens: left, at: now });
     if (buckets.size > KEPT_BUCKETS) {
       const { value } = oldest.next();
@@ -82,10 +84,10 @@ export function createTokenBuckets(limits: Limits) {
   }
 
   return {
-    /** The capacity of a bucket in this process. */
+    /** The requests that fit into a bucket of this node. */
     size: (): number => Math.max(1, Math.floor(sizeOfAll / nodes())),
     /**
-     * Takes one token of an owner, or `cost` tokens (a negative cost gives tokens back); undefined when nothing is
+     * Counts a request of an owner, or `cost` requests; a negative cost gives requests back. Undefined when nothing is
      * limited.
      */
     take: (owner: string, cost = 1): Take | undefined => (ofAll === 0 ? undefined : take(owner, cost)),

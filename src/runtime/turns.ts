@@ -3,9 +3,9 @@ import { createFairQueue } from './fair-queue.ts';
 const ANYBODY: readonly string[] = [''];
 
 /**
- * Lets other work run on the event loop between pieces of work: at most `perTurn` of them begin in one turn of the
- * loop. So a command never waits for more than that, however many transfers run and however fast the disk is. Waiting
- * pieces take turns by their owners, a path of a fair queue; those of one owner begin in order.
+ * Divides long work into pieces and lets other work run on the event loop between them: at most `perTurn` pieces begin
+ * in one turn of the loop. So a command waits for a few pieces at most, however many transfers run and however fast the
+ * disk is. Pieces wait in a fair queue, where `whose` is their path; pieces of one owner begin in order.
  */
 export function createTurns(perTurn: number): (whose?: readonly string[]) => Promise<void> {
   const waiting = createFairQueue<() => void>();

@@ -1,6 +1,6 @@
 /**
- * Milliseconds and microseconds. Plain numbers are both; a value that is known to be one of them is not taken for the
- * other, so a time that comes from `now` cannot become the length of a timer unconverted.
+ * Numbers of milliseconds and of microseconds, which the compiler keeps apart: a time from `now` (Micros) cannot become
+ * the length of a timer (Millis) without a conversion. A plain number is accepted as both.
  */
 export type Millis = number & { readonly unit?: 'ms' };
 export type Micros = number & { readonly unit?: 'us' };

@@ -1,4 +1,4 @@
-/** A message from or to a device, as it was on its topic. */
+/** A message from or to a device, as it was published on its topic. */
 export interface SeenMessage {
   deviceId: string;
   direction: 'in' | 'out';
@@ -7,7 +7,7 @@ export interface SeenMessage {
   payload: string | Buffer;
 }
 
-/** Gets notice of changes and messages, for live views. */
+/** Is told of changes and messages, to pass them to the readers of the feed. */
 export interface Watcher {
   transaction(transactionId: number): void;
   device(deviceId: string): void;
@@ -17,27 +17,27 @@ export interface Watcher {
 const NOBODY: Watcher = { transaction: () => undefined, device: () => undefined, message: () => undefined };
 
 /**
- * Tells a watcher about changes, for live views. The counters say whether anybody looks; the parts that change
- * something check them first, so a change costs only that check while nobody looks.
+ * Passes changes and messages to the feed. The counters say how many readers the feed has. Code that changes something
+ * must check them first, so that a change costs only this check while the feed has no reader.
  */
 export class Watch {
-  /** The number of viewers of transactions, of devices and of messages. */
+  /** The number of readers of the feed that follow transactions; likewise below for devices and messages. */
   transactions = 0;
   devices = 0;
   messages = 0;
   #watcher: Watcher = NOBODY;
 
-  /** Sets the watcher, of which there is one. */
+  /** Sets the watcher that is told of changes from now on. There is only one: the feed. */
   tell(watcher: Watcher): void {
     this.#watcher = watcher;
   }
 
-  /** A transaction has changed, and the change is committed. */
+  /** Called when a transaction has changed, after the commit. */
   transaction(transactionId: number): void {
     this.#watcher.transaction(transactionId);
   }
 
-  /** A device has changed: it connected, disconnected or reported something. */
+  /** Called when a device has connected, disconnected or reported something. */
   device(deviceId: string): void {
     this.#watcher.device(deviceId);
   }

@@ -29,9 +29,9 @@ const nameOf = (text: string): string =>
     : text;
 
 /**
- * The position after the closing quote of a quoted text. `escapes` is the number of backslashes before its opening
- * quote: JSON inside a JSON text has one before each quote, JSON inside that has three. A quoted text also ends where
- * the text around it ends.
+ * Finds the position after the closing quote of a quoted text. `escapes` is the number of backslashes before its
+ * opening quote: JSON inside a JSON text has one before each quote, JSON inside that has three. An unclosed quoted text
+ * ends where the text around it ends.
  */
 function endOfQuoted(text: string, from: number, sign: string, escapes: number): number {
   let at = from;
@@ -46,7 +46,7 @@ function endOfQuoted(text: string, from: number, sign: string, escapes: number):
   return text.length;
 }
 
-/** The position after an object or a list, which may be cut off. */
+/** Finds the position after an object or a list, which may be cut off before its end. */
 function endOfNested(text: string, from: number): number {
   let depth = 0;
   let at = from;
@@ -73,7 +73,7 @@ class Scan {
   readonly #text: string;
   readonly #most: number;
   #at = 0;
-  /** The text up to here is already written to `#out`. */
+  /** The position in the text up to which `#out` has the result. */
   #written = 0;
   #out = '';
   /** The position after the last quotation mark that was read. */
@@ -91,7 +91,7 @@ class Scan {
     this.#at = to;
   }
 
-  /** Hides the value of a secret name; the value begins after the colon or equals sign. */
+  /** Hides the value behind a secret name. `behind` is the position after the colon or equals sign. */
   #hideValue(behind: number, quote: string, isParameter: boolean): void {
     const text = this.#text;
     const from = skipSpaces(text, behind);
@@ -113,8 +113,8 @@ class Scan {
   }
 
   /**
-   * Finds the end of an unquoted value. A member of an object ends where the next one begins; a parameter ends also at
-   * a space; the value of a header is the rest of its line.
+   * Finds the end of a value without quotes. In an object the value ends where the next member begins. As a parameter
+   * it ends also at a space. As the value of a header it is the rest of the line.
    */
   #endOfBare(from: number, quote: string, isParameter: boolean): number {
     const isBehind = (sign: string): boolean => {
@@ -132,7 +132,7 @@ class Scan {
     return before;
   }
 
-  /** Handles a quote, which may end the name of a member. */
+  /** Handles a quotation mark: the text before it may be a secret name, whose value must be hidden. */
   #quote(backslashes: number): void {
     const text = this.#text;
     const end = this.#at + backslashes + 1;
@@ -147,7 +147,7 @@ class Scan {
     }
   }
 
-  /** Handles a word, which may be an unquoted name or the scheme of a URL. */
+  /** Handles a word: it may be a secret name without quotes, or the scheme of a URL that holds a secret. */
   #word(): void {
     const text = this.#text;
     const from = this.#at;
@@ -168,7 +168,9 @@ class Scan {
     }
   }
 
-  /** The position after `//`, which some programs write with backslashes in JSON; 0 when there is none. */
+  /**
+   * Finds the position after `//`, which some programs write with backslashes in JSON. Returns 0 when there is none.
+   */
   #behindSlashes(from: number): number {
     const first = skipBackslashes(this.#text, from);
     if (this.#text[first] !== '/') return 0;
@@ -212,8 +214,8 @@ class Scan {
 }
 
 /**
- * Removes the secrets of a text: values of secret names, passwords and queries of URLs. The result has about `most`
- * characters at most.
+ * Removes the secrets of a text: values of secret names, passwords in URLs, and queries of URLs. The result has about
+ * `most` characters at most.
  */
 export const textWithoutSecrets = (text: string, most: number = Number.POSITIVE_INFINITY): string =>
   new Scan(text, most).run();

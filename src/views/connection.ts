@@ -2,7 +2,7 @@ import { hasSession, subscriptionsOf } from '../core/sessions/session-repository
 import type { Database } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
 
-/** A connection to this node, as the broker knows it. */
+/** A connection of a device to this node, with the facts that only the broker knows. */
 export interface LiveConnection {
   /** The time of the login in microseconds; null while the device logs in. */
   since: Micros | null;
@@ -10,12 +10,12 @@ export interface LiveConnection {
   transport: 'mqtt' | 'mqtts' | 'ws' | 'wss';
   keepAliveSeconds: number;
   protocol: '3.1' | '3.1.1' | '5' | null;
-  /** True when the session outlives the connection. */
+  /** True when the session of the device is kept after the connection has ended. */
   isPersistent: boolean;
   subscriptions: string[];
 }
 
-/** The connection and session of a device, on whichever node. */
+/** The connection of a device, to any node, and its stored session. */
 export interface ConnectionView {
   /** The connection to this node; undefined when there is none. */
   live: LiveConnection | undefined;
@@ -32,7 +32,7 @@ interface Parts {
 
 export type FindConnection = ReturnType<typeof createConnectionView>;
 
-/** Combines the broker's knowledge of a connection with the stored session. */
+/** Makes the function that finds the connection of a device and its stored session. */
 export function createConnectionView({ database: { read }, live, nodeOf }: Parts) {
   return async (deviceId: string): Promise<ConnectionView> => {
     const [node, isStored, stored] = await Promise.all([

@@ -17,20 +17,20 @@ interface Query extends DeliveryListFilter {
   limit: number;
 }
 
-/** The most rows of one application that are read for one page with a filter. */
+/** The most rows of one application that are read for one page of a list with a filter. */
 const FILTERED = 2_000;
 /** A text that sorts after every deliveryId. */
 const LAST = 'msg_~';
 
 /**
- * The deliveries of all applications, newest first. The deliveries of each application are already in order, so they
- * are merged: only of as many applications as a page needs, with a bounded number of rows each. The queries run on a
- * thread of their own.
+ * Lists the deliveries of all applications, newest first. The database has the deliveries of each application in order,
+ * so these lists are merged: from the applications with the newest deliveries on, until the page is full. The queries
+ * run on a thread of their own.
  */
 export function createAllDeliveries({ database: { aside } }: { database: Pick<Database, 'aside'> }) {
   const ofApplication = (applicationId: string, query: Query): Promise<NewestPage<DeliverySummary>> => {
     const { applicationId: _of, ...filter } = query;
-    // Each application contributes no more rows than one page needs.
+    // Without a filter, no more rows of an application are read than a page has.
     const { status, setting, deviceId, transactionId, limit } = query;
     const isAll = [status, setting, deviceId, transactionId].every((wanted) => wanted === undefined);
     return listDeliveries(aside, applicationId, { ...filter, offset: 0, mostExamined: isAll ? limit + 1 : FILTERED });
@@ -39,7 +39,7 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
   async function merged(query: Query): Promise<Page<DeliverySummary, string>> {
     const { after = LAST, limit } = query;
     let rows: DeliverySummary[] = [];
-    /** Rows beyond this deliveryId were not read, so the page ends here. */
+    /** The oldest deliveryId up to which all applications were read completely. The page ends with it. */
     let floor: string | undefined;
     const raise = (to: string | undefined): void => {
       if (to !== undefined && (floor === undefined || to > floor)) floor = to;
@@ -50,7 +50,8 @@ export function createAllDeliveries({ database: { aside } }: { database: Pick<Da
       if (own && !own.has(applicationId)) continue;
       const last = rows[limit - 1]?.deliveryId;
       if (last !== undefined && head < last) raise(last);
-      if (floor !== undefined && head < floor) break; // the deliveries of all further applications begin even later
+      // The newest deliveries of all further applications are older still.
+      if (floor !== undefined && head < floor) break;
       const page = await ofApplication(applicationId, query);
       rows = [...rows, ...page.rows].sort((a, b) => (a.deliveryId < b.deliveryId ? 1 : -1));
       raise(page.next && String(page.next.after));

@@ -4,8 +4,8 @@ import { toUtc } from '../runtime/clock.ts';
 import { deliveryRow } from './delivery-row.ts';
 
 /**
- * The headers that all attempts share. Those that depend on the time, and the signatures, are made anew for each
- * attempt.
+ * The headers that are the same in all attempts. Other headers, with the time and the signatures, differ from attempt
+ * to attempt.
  */
 const headersOf = (deliveryId: string): Record<string, string> => ({
   'content-type': 'application/json',
@@ -13,7 +13,7 @@ const headersOf = (deliveryId: string): Record<string, string> => ({
   'webhook-id': deliveryId,
 });
 
-/** A delivery with its body, headers and failed attempts. */
+/** Makes the body that shows a delivery with its headers and failed attempts. */
 export const deliveryDetail = (delivery: Awaited<ReturnType<DeliveryLog['find']>>): DeliveryDetail => ({
   ...deliveryRow(delivery),
   body: delivery.body,

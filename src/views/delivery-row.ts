@@ -2,7 +2,7 @@ import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
 import type { DeliveryRow } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 
-/** A delivery as a row of lists. */
+/** Makes the row of a delivery for lists. */
 export const deliveryRow = (delivery: DeliverySummary): DeliveryRow => ({
   deliveryId: delivery.deliveryId,
   applicationId: delivery.applicationId,

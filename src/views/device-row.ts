@@ -5,7 +5,7 @@ import type { Micros } from '../runtime/units.ts';
 import type { FleetDevice, FleetQuery } from './devices.ts';
 import type { FleetPlace } from './devices-repository.ts';
 
-/** A device as a row of lists and of the feed. */
+/** Makes the row of a device for lists and for the feed. */
 export const deviceRow = (device: FleetDevice): DeviceRow => ({
   deviceId: device.deviceId,
   developerId: device.developerId,
@@ -19,7 +19,10 @@ export const deviceRow = (device: FleetDevice): DeviceRow => ({
   unfinished: device.unfinished,
 });
 
-/** The cursor of a device, `[SEEN.]DEVICE`: an order by time needs both parts. */
+/**
+ * The cursor that a page of devices begins after, `[SEEN.]DEVICE`. Lists in the order of the time at which devices were
+ * last seen need both parts.
+ */
 export const cursorOf = ({ deviceId, seenAt }: FleetPlace, order: FleetQuery['order']): string =>
   order === 'deviceId' ? deviceId : `${seenAt}.${deviceId}`;
 
@@ -30,7 +33,7 @@ function placeOf(cursor: string, order: FleetQuery['order']): FleetPlace {
   throw DomainError.invalid({ loc: ['query', 'after'], msg, type: 'string_pattern_mismatch' });
 }
 
-/** Converts a query of the API into a query of the view. Throws REQUEST_INVALID. */
+/** Turns the query of a request into the query of the view. Throws REQUEST_INVALID. */
 export function readFleetQuery(query: FleetDeviceQuery, now: Micros): FleetQuery {
   const { connected, firmware, notSeenFor, sort, after, ...rest } = query;
   if (query.version !== undefined && query.package === undefined) {

@@ -4,32 +4,34 @@ import type { Micros } from '../runtime/units.ts';
 
 export type FleetOrder = 'deviceId' | 'lastSeen' | '-lastSeen';
 
-/** The conditions for devices; a missing member is no condition. */
+/** The conditions that listed devices must match; a member that is missing is not a condition. */
 export interface FleetFilter {
-  /** The digits at the beginning of a deviceId. */
+  /** The digits with which the deviceId begins. */
   prefix?: string;
   developerId?: string;
   applicationId?: string;
   activation?: 'deactivated' | 'activating' | 'activated';
-  /** The last reported firmware version; null matches devices without a report. */
+  /** The last reported firmware version; null matches devices that have reported none. */
   firmware?: string | null;
   package?: string;
-  /** A version of `package`. */
+  /** The version that is installed of `package`. */
   version?: string;
   batteryBelow?: number;
   batteryFrom?: number;
-  /** Microseconds. Matches devices that, according to the database, were not seen since, or never. */
+  /**
+   * Matches devices whose stored time of the last sign of life is before this time (microseconds), or that have none.
+   */
   seenBefore?: number;
 }
 
-/** A device and its position in an order. */
+/** The position of a device in a list. */
 export interface FleetPlace {
   deviceId: string;
-  /** The time of the last sign of life in microseconds, as stored; 0: never seen. */
+  /** The stored time of the last sign of life in microseconds; 0 for a device that was never seen. */
   seenAt: Micros;
 }
 
-/** The stored data of a device in a list. Times are microseconds; null where there is none. */
+/** The stored data of a device in a list. Times are in microseconds. A member is null when there is no value. */
 export interface FleetRow {
   deviceId: string;
   developerId: string;
@@ -97,7 +99,10 @@ function conditions(filter: FleetFilter): {
   return { joins, joinValues, where, values };
 }
 
-/** Finds the next positions after one, in an order. It may read very many rows, so it runs on a thread of its own. */
+/**
+ * Finds the next devices after a position, in an order. It may read very many rows, so `sql` should be a connection
+ * whose queries run on a thread of their own.
+ */
 export function fleetPlaces(
   sql: Sql,
   {
@@ -123,7 +128,7 @@ export function fleetPlaces(
   );
 }
 
-/** The positions of the given devices that match a filter. */
+/** Finds the positions of those given devices that match a filter. */
 export async function fleetPlacesAmong(
   sql: Sql,
   filter: FleetFilter,
@@ -142,7 +147,7 @@ export async function fleetPlacesAmong(
 
 type Row = Omit<FleetRow, 'blocked'> & { blocked: number };
 
-/** The stored data of the given devices, in their order; a device that no longer exists is left out. */
+/** Reads the stored data of the given devices, in their order. A device that no longer exists is left out. */
 export async function fleetRows(sql: Sql, deviceIds: readonly string[]): Promise<FleetRow[]> {
   const found = new Map<string, FleetRow>();
   for (const list of inLists(deviceIds)) {

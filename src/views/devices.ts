@@ -24,21 +24,25 @@ export interface FleetQuery extends FleetFilter {
 
 interface Parts {
   database: Pick<Database, 'aside'>;
-  /** The time of the last sign of life in microseconds, when it is newer than the stored one. */
+  /**
+   * The time of the last sign of life in microseconds, when it is newer than the stored time, which may lag by a
+   * minute.
+   */
   presence: { newerThanStored(deviceId: string): number | undefined };
-  /** The connected ones among these devices, on whichever node. */
+  /** Selects those of the given devices that are connected, to any node. */
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
-  /** All connected devices; undefined when there are more than `most`. */
+  /** The deviceIds of all connected devices; undefined when there are more than `most`. */
   connectedIds(most: number): readonly string[] | undefined | Promise<readonly string[] | undefined>;
 }
 
 /**
- * The most connected devices for which a list of connected devices begins with them. Above that, many devices are
- * connected, so a search in order finds them soon.
+ * Up to this many connected devices, a list of connected devices looks up these devices. With more, it reads all
+ * devices in order instead, because it soon finds enough connected ones.
  */
 const FEW_CONNECTED = 2_000;
 /**
- * The most devices that one page reads to check conditions that the database cannot check, and the number per query.
+ * The most devices that are read for one page when the list has a condition that the database cannot check, and the
+ * number that one query reads.
  */
 const MOST_EXAMINED = 20_000;
 const EXAMINED_PER_QUERY: Record<FleetOrder, number> = { deviceId: 1_000, lastSeen: 4_000, '-lastSeen': 4_000 };
@@ -59,7 +63,7 @@ export type Fleet = ReturnType<typeof createFleet>;
  * limit, even empty, without being the last one.
  */
 export function createFleet({ database: { aside }, presence, connected, connectedIds }: Parts) {
-  /** The devices of a batch that match the conditions that the database cannot check. */
+  /** Selects the devices that match the conditions which the database cannot check. */
   async function passing(batch: readonly FleetPlace[], query: FleetQuery): Promise<readonly FleetPlace[]> {
     const { seenBefore } = query;
     const silent =
@@ -71,7 +75,7 @@ export function createFleet({ database: { aside }, presence, connected, connecte
     return silent.filter(({ deviceId }) => isConnected.has(deviceId) === query.connected);
   }
 
-  /** A page of the given devices, which are few. */
+  /** Makes a page from the given devices, which are few, so all of them are read. */
   async function placesAmong(deviceIds: readonly string[], query: FleetQuery): Promise<Page<FleetPlace, FleetPlace>> {
     const { order, after, limit } = query;
     const named = deviceIds.filter((deviceId) => query.prefix === undefined || deviceId.startsWith(query.prefix));
@@ -96,11 +100,11 @@ export function createFleet({ database: { aside }, presence, connected, connecte
     return { rows: kept, next: after };
   }
 
-  /** The current state of the given devices, in their order; a device that no longer exists is left out. */
+  /** Reads the current state of the given devices, in their order. A device that no longer exists is left out. */
   async function find(deviceIds: readonly string[]): Promise<FleetDevice[]> {
     const [rows, isConnected] = await Promise.all([fleetRows(aside, deviceIds), connected(deviceIds)]);
     return rows.map(({ reportedAt, ...row }) => {
-      // A report counts as a sign of life, as for a single device: it is stored before it is acknowledged.
+      // A stored report is a sign of life, too. It may be newer than the stored time of the last sign of life.
       const seen = Math.max(presence.newerThanStored(row.deviceId) ?? 0, row.lastSeenAt ?? 0, reportedAt ?? 0);
       return { ...row, connected: isConnected.has(row.deviceId), lastSeenAt: seen === 0 ? null : seen };
     });
@@ -109,7 +113,7 @@ export function createFleet({ database: { aside }, presence, connected, connecte
   return {
     find,
 
-    /** Lists a page, with the position where the next one begins; undefined after the last one. */
+    /** Lists a page of devices, with the position at which the next page begins; undefined after the last page. */
     async list(query: FleetQuery): Promise<Page<FleetDevice, FleetPlace>> {
       const few = query.connected === true ? await connectedIds(FEW_CONNECTED) : undefined;
       const page = few ? await placesAmong(few, query) : await places(query);

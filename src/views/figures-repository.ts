@@ -4,8 +4,8 @@ import type { Sql } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
 
 /**
- * A number of waiting rows, with the earliest time among them in microseconds. Functions return undefined when there
- * are more rows than they may read.
+ * A number of waiting rows, with the earliest of their times in microseconds. The functions below return undefined in
+ * its place when there are more rows than they may read.
  */
 export interface Waiting {
   count: number;
@@ -17,14 +17,16 @@ const countOf = async (sql: Sql, text: string): Promise<number> =>
 
 export const countDevices = (sql: Sql): Promise<number> => countOf(sql, 'SELECT count(*) AS count FROM devices');
 
-/** The sum of the counters of all applications; the devices themselves are not counted. */
+/**
+ * Counts the activated devices, from the counter that each application has, which is faster than reading the devices.
+ */
 export const countActivated = (sql: Sql): Promise<number> =>
   countOf(sql, 'SELECT SUM(activated) AS count FROM activated_counts');
 
-/** SQL that selects the URL column of a receiver by its setting. */
+/** The cases of a CASE expression that selects the URL of a webhook setting from the columns of an application. */
 const URL_COLUMNS = WEBHOOK_SETTINGS.map((setting) => `WHEN '${setting}' THEN a.${columnOf(setting)}`).join(' ');
 
-/** Counts receivers whose last attempt failed, and that still have a URL. */
+/** Counts the receivers whose last attempt failed. A receiver whose URL was removed does not count. */
 export const countFailing = (sql: Sql): Promise<number> =>
   countOf(
     sql,
@@ -32,7 +34,10 @@ export const countFailing = (sql: Sql): Promise<number> =>
      WHERE a.deleted_at IS NULL AND CASE f.setting ${URL_COLUMNS} END IS NOT NULL`,
   );
 
-/** Counts the transactions that are due for devices; reads at most `most`. */
+/**
+ * Counts the transactions that are still to be sent to devices, with the time of creation of the oldest. Reads at most
+ * `most` rows.
+ */
 export async function countDueUpTo(sql: Sql, most: number): Promise<Waiting | undefined> {
   const row = await sql.get<Waiting>(
     `SELECT found.count AS count, t.created_at AS "oldestAt" FROM
@@ -44,7 +49,7 @@ export async function countDueUpTo(sql: Sql, most: number): Promise<Waiting | un
   return row && row.count <= most ? row : undefined;
 }
 
-/** Counts pending deliveries, with the earliest time at which one is due; reads at most `most`. */
+/** Counts the pending deliveries, with the earliest time of a next attempt. Reads at most `most` rows. */
 export async function countPendingUpTo(sql: Sql, most: number): Promise<Waiting | undefined> {
   const row = await sql.get<Waiting>(
     `SELECT count(*) AS count, MIN(next_attempt_at) AS "oldestAt" FROM
@@ -55,8 +60,9 @@ export async function countPendingUpTo(sql: Sql, most: number): Promise<Waiting 
 }
 
 /**
- * Counts unfinished transactions, without finished ones whose cancellation is still to be delivered. It must read each
- * row, at most `most`.
+ * Counts the unfinished transactions, with the time of creation of the oldest. A cancelled transaction is finished,
+ * although its cancellation may still be on its way to the device. The query reads each row that is still to be sent,
+ * at most `most`.
  */
 export async function countUnfinishedUpTo(sql: Sql, most: number): Promise<Waiting | undefined> {
   const row = await sql.get<Waiting & { seen: number }>(
@@ -83,7 +89,10 @@ const GROUPS = {
   activation: 'SELECT activation AS value, count(*) AS devices FROM devices GROUP BY activation',
 } as const;
 
-/** Counts devices by a property, the largest groups first; `all` is the number of devices in all groups. */
+/**
+ * Counts devices in groups that have the same value of a property, the largest group first. `all` is the number of
+ * devices that have a value.
+ */
 export const countGroups = (sql: Sql, by: keyof typeof GROUPS, limit: number): Promise<(Group & { all: number })[]> =>
   sql.all(
     `SELECT value, devices, SUM(devices) OVER () AS "all" FROM (${GROUPS[by]}) AS found
@@ -91,7 +100,10 @@ export const countGroups = (sql: Sql, by: keyof typeof GROUPS, limit: number): P
     limit,
   );
 
-/** Counts devices by the version of a package, in the same way. */
+/**
+ * Counts the devices that have a package installed, in groups by its version, the largest group first. `all` is the
+ * number of these devices.
+ */
 export const countVersions = (sql: Sql, name: string, limit: number): Promise<(Group & { all: number })[]> =>
   sql.all(
     `SELECT value, devices, SUM(devices) OVER () AS "all" FROM

@@ -12,7 +12,10 @@ import {
   type Waiting,
 } from './figures-repository.ts';
 
-/** The most rows that are read to tell unfinished transactions from cancellations that are still to be delivered. */
+/**
+ * The most rows that are read to count unfinished transactions exactly. With more, finished ones whose cancellation is
+ * still on its way to the device are counted as well.
+ */
 const MOST_EXAMINED = 100_000;
 const GROUPS = 50;
 const TENS = ['0-9', '10-19', '20-29', '30-39', '40-49', '50-59', '60-69', '70-79', '80-89', '90-100'] as const;
@@ -25,11 +28,11 @@ interface Parts {
   remembered: Remembered;
   /** The number of connected devices, on all nodes. */
   connected(): number | Promise<number>;
-  /** The numbers of failing and of slow receivers. */
+  /** Counts the receivers whose last attempt failed, and those whose deliveries are late. */
   receivers(): Promise<{ failing: number; slow: number }>;
 }
 
-/** The summary of the fleet; times in microseconds. */
+/** The numbers that summarize the fleet; times in microseconds. */
 export interface Figures {
   at: number;
   devices: { total: number; activated: number; connected: number };
@@ -41,16 +44,15 @@ export interface Figures {
 interface Breakdown {
   at: number;
   groups: { value: string | null; devices: number }[];
-  /**
-   * Devices outside of the listed groups. A device can have several packages, so for packages it counts in each of its
-   * groups.
-   */
+  /** Devices in groups that are not listed. A device with several packages counts once in the group of each package. */
   others: number;
 }
 
 export type FleetFigures = ReturnType<typeof createFleetFigures>;
 
-/** Figures of the whole fleet, computed on a thread of its own and kept for ten seconds. */
+/**
+ * Counts over the whole fleet. The queries run on a thread of their own, and their results are kept for ten seconds.
+ */
 export function createFleetFigures({ database: { aside }, clock, remembered, connected, receivers }: Parts) {
   async function lookAtAll(): Promise<Figures> {
     const at = clock.now();
@@ -94,7 +96,7 @@ export function createFleetFigures({ database: { aside }, clock, remembered, con
     const shown = found.reduce((sum, { devices }) => sum + devices, 0);
     const all = by === 'battery' ? shown : (first?.all ?? 0);
     const groups = found.map(({ value, devices }) => ({ value, devices }));
-    // For properties that a device has at most once, the devices without it form a group, too.
+    // A device may be without a value of these properties. Such devices form a group of their own, with the value null.
     if (by === 'firmware' || by === 'battery' || by === 'application') {
       const without = (await countDevices(aside)) - all;
       if (without > 0) groups.push({ value: null, devices: without });
@@ -105,12 +107,12 @@ export function createFleetFigures({ database: { aside }, clock, remembered, con
   }
 
   return {
-    /** The summary of the fleet, kept for ten seconds, except the number of connected devices. */
+    /** Summarizes the fleet. The numbers are kept for ten seconds, except the number of connected devices. */
     async summary(): Promise<Figures> {
       const { devices, ...figures } = await remembered('summary', lookAtAll);
       return { ...figures, devices: { ...devices, connected: await connected() } };
     },
-    /** `name` is the package, when `by` is `version`. */
+    /** Counts devices by a property; `name` is the package when they are counted by its version. */
     breakdown: (by: By, name?: string): Promise<Breakdown> =>
       remembered(`${by} ${name ?? ''}`, () => groupsOf(by, name)),
   };

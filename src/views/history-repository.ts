@@ -2,7 +2,7 @@ import type { Sql, UnitOfWork } from '../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../platform/database/sweep.ts';
 import type { Micros } from '../runtime/units.ts';
 
-/** Figures that one node records for the whole service; times in microseconds. */
+/** Figures of the whole service, which one node records for all nodes; times in microseconds. */
 export interface Shared {
   devices: number;
   activated: number;
@@ -12,19 +12,19 @@ export interface Shared {
   failing: number;
 }
 
-/** Figures that each node records for itself. */
+/** Figures of one node, which each node records for itself. */
 export interface Own {
   connected: number;
   created: number;
   finished: number;
   failed: number;
   attemptsFailed: number;
-  /** The delay of the event loop in microseconds; null when it was not measured. */
+  /** The delay of the node's event loop in microseconds; null when it was not measured. */
   loopDelay: number | null;
 }
 
 export interface Sample extends Own {
-  /** Microseconds: the beginning of the ten seconds of the sample. */
+  /** The beginning, in microseconds, of the ten seconds that the sample is about. */
   at: number;
   nodeId: string;
   shared: Shared | null;
@@ -33,7 +33,10 @@ export interface Sample extends Own {
 const COLUMNS = `devices, activated, due, oldest_due, pending, failing, connected, created, finished, failed, attempts_failed,
   loop_delay`;
 
-/** Stores a sample of ten seconds. If there is one already, the counts of events are added to it. */
+/**
+ * Stores a sample of ten seconds. If the node has already stored one for the same time, the counts of events are added
+ * to that row.
+ */
 export async function insertSample(sql: Sql, { at, nodeId, shared, ...own }: Sample): Promise<void> {
   await sql.run(
     `INSERT INTO fleet_history (step, at, node_id, ${COLUMNS}) VALUES (10, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -57,13 +60,16 @@ export async function insertSample(sql: Sql, { at, nodeId, shared, ...own }: Sam
   );
 }
 
-// When rows are combined, the maximum is taken of waiting rows and delays, the mean of numbers of devices, and the sum
-// of events.
+// How several rows become one: it gets the highest number of waiting rows and the longest delay, the mean of the
+// numbers of devices, and the sum of the events.
 const mean = (column: string): string => `CAST(ROUND(AVG(${column})) AS BIGINT)`;
 const GATHERED = `${mean('devices')}, ${mean('activated')}, MAX(due), MAX(oldest_due), MAX(pending), MAX(failing),
   ${mean('connected')}, SUM(created), SUM(finished), SUM(failed), SUM(attempts_failed), MAX(loop_delay)`;
 
-/** Combines rows older than `before` into rows of a longer step. `before` must be the beginning of such a row. */
+/**
+ * Combines rows of `from` seconds that are older than `before` into rows of `to` seconds. At `before`, which is in
+ * microseconds, a row of `to` seconds must begin.
+ */
 export async function thin(unit: UnitOfWork, from: number, to: number, before: number): Promise<void> {
   await unit.run(
     `INSERT INTO fleet_history (step, at, node_id, ${COLUMNS})
@@ -81,7 +87,7 @@ export async function thin(unit: UnitOfWork, from: number, to: number, before: n
 
 export type Point = Own & { at: number } & { [Name in keyof Shared]: number | null };
 
-/** The points since a time, over all nodes, combined into steps of `length` microseconds, in order. */
+/** Reads the points since a time, in order. Each point combines the rows of all nodes in `length` microseconds. */
 export const listPoints = (sql: Sql, since: Micros, length: number): Promise<Point[]> =>
   sql.all<Point>(
     `SELECT begun AS at, MAX(devices) AS devices, MAX(activated) AS activated, MAX(due) AS due,
@@ -99,7 +105,7 @@ export const listPoints = (sql: Sql, since: Micros, length: number): Promise<Poi
     since,
   );
 
-/** The key of a stored row, for the sweep. */
+/** The key of a row, by which old rows are deleted. */
 export interface HistoryKey {
   step: number;
   at: number;
@@ -116,7 +122,7 @@ export const findOldSamples = (sql: Sql, before: number): Promise<HistoryKey[]> 
 export const removeSample = (sql: Sql, { step, at, nodeId }: HistoryKey): Promise<number> =>
   sql.run('DELETE FROM fleet_history WHERE step = ? AND at = ? AND node_id = ?', step, at, nodeId);
 
-/** The beginning of the oldest row in microseconds, or null. */
+/** The beginning of the oldest row in microseconds; null when there is no row. */
 export async function findOldestSample(sql: Sql): Promise<number | null> {
   return (await sql.get<{ at: number | null }>('SELECT MIN(at) AS at FROM fleet_history'))?.at ?? null;
 }

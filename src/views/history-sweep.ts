@@ -3,7 +3,7 @@ import { findOldestSample, findOldSamples, type HistoryKey, removeSample } from 
 
 const KEPT_DAYS = 30;
 
-/** Deletes old figures of the fleet. */
+/** Deletes figures of the fleet that are older than KEPT_DAYS. */
 export const historySweep = (): Sweep<HistoryKey> => ({
   kind: 'fleet_history',
   keptForMicros: daysInMicros(KEPT_DAYS),
@@ -11,7 +11,8 @@ export const historySweep = (): Sweep<HistoryKey> => ({
     for (let last = ''; ; ) {
       const found = await findOldSamples(sql, before);
       const [first] = found;
-      if (!first || JSON.stringify(first) === last) return; // the first row is still there, so it could not be deleted
+      // The same first row was found before, so it could not be deleted.
+      if (!first || JSON.stringify(first) === last) return;
       yield { found, oldestAt: first.at };
       last = JSON.stringify(first);
     }

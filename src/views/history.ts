@@ -11,15 +11,18 @@ import { watchLoopDelay } from './loop-delay.ts';
 
 const SECOND = 1_000_000;
 const STEP = 10 * SECOND;
-/** Rows older than `after` are combined into rows of a longer step. */
+/** Rows of `from` seconds that are older than `after` (microseconds) are combined into rows of `to` seconds. */
 const THINNED = [
   { from: 10, to: 60, after: 2 * 3600 * SECOND },
   { from: 60, to: 600, after: 48 * 3600 * SECOND },
 ] as const;
 const THIN_EVERY = 600 * SECOND;
-/** The most rows that are counted on the shared connection; more are counted on a thread of its own. */
+/**
+ * The most rows that are counted on the connection that requests also use. More rows are counted on a thread of their
+ * own.
+ */
 const COUNTED_ON_SHARED = 10_000;
-/** The age in microseconds that no row exceeds. */
+/** The microseconds that a list reaches back at most. Older rows are deleted (see history-sweep.ts). */
 const OLDEST = 31 * 24 * 3600 * SECOND;
 const MOST_POINTS = 1_500;
 
@@ -31,19 +34,19 @@ interface Parts {
   remembered: Remembered;
   /** The name of this node; empty without a cluster. */
   nodeId(): string;
-  /** True when this process records the figures of the whole service. */
+  /** True when this node is the one that records the figures of the whole service. */
   leads(): boolean;
   /** The number of devices that are connected to this node. */
   connectedHere(): number;
-  /** True to record figures; false records nothing. */
+  /** False when no figures are to be recorded. */
   isOn: boolean;
 }
 
 type Counters = Pick<Own, 'created' | 'finished' | 'failed' | 'attemptsFailed'>;
 
 /**
- * A point in time (microseconds) with the figures of all nodes. A figure that was not recorded keeps its previous
- * value.
+ * A point in time (microseconds) with the figures of all nodes together. A figure of the whole service that was not
+ * recorded at this point has its previous value.
  */
 export interface FleetPoint extends Own, Shared {
   at: number;
@@ -52,8 +55,9 @@ export interface FleetPoint extends Own, Shared {
 export type FleetHistory = ReturnType<typeof createFleetHistory>;
 
 /**
- * Records the figures of this node every ten seconds; one node also records those of the whole service. Rows older than
- * two hours are combined to minutes, rows older than two days to ten minutes.
+ * Records figures over time. Each node records its own every ten seconds; one node also records those of the whole
+ * service. Rows older than two hours are combined into rows of a minute, and rows older than two days into rows of ten
+ * minutes.
  */
 export function createFleetHistory(parts: Parts) {
   const { database, clock, log, metrics, remembered, nodeId, leads, connectedHere, isOn } = parts;
@@ -139,8 +143,8 @@ export function createFleetHistory(parts: Parts) {
   }
 
   /**
-   * The step of points: at least the requested one, a multiple of the step of the stored rows, and large enough for the
-   * most points.
+   * The seconds between two points of a list: at least `asked`, a multiple of the seconds of the stored rows, and so
+   * many that the list has at most MOST_POINTS points.
    */
   function stepFor(since: Micros, now: Micros, asked: number): number {
     const age = now - since;
@@ -163,7 +167,7 @@ export function createFleetHistory(parts: Parts) {
     /** The delay of the event loop in the last ten seconds, in microseconds, at the 99th percentile. */
     loopDelay: (): number | null => loopDelay,
 
-    /** The points since a time (microseconds), in steps of at least `seconds`. */
+    /** Lists the points since a time (microseconds), with at least `seconds` between two points. */
     async list(since: Micros, seconds: number): Promise<{ stepSeconds: number; points: FleetPoint[] }> {
       const now = clock.now();
       const from = Math.max(since, now - OLDEST);

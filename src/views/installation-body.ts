@@ -2,7 +2,10 @@ import type { InstallationList } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 import type { InstallationCounts, Installations, InstalledName } from './installations.ts';
 
-/** The body of a list of installations: counts by state, a page of devices, and the cursor of the next page. */
+/**
+ * Makes the body of a list of installations: the number of devices in each state, a page of devices, and the cursor of
+ * the next page.
+ */
 export async function installationBody(
   installations: Pick<Installations, 'counts' | 'list'>,
   name: InstalledName,

@@ -1,7 +1,7 @@
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
 
-/** A package of software or of firmware (`line`). */
+/** A package of software, or of firmware, as `line` says. */
 export interface PackageName {
   line: 'software' | 'firmware';
   package: string;
@@ -24,8 +24,8 @@ export interface Installation {
 
 const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
 /**
- * SEPARATOR separates package and version in a subject, `package@version`. AFTER_SEPARATOR is the next character, so a package
- * followed by it sorts after all subjects of the package.
+ * The column `subject` of an installation holds `package@version`, with SEPARATOR between them. AFTER_SEPARATOR is the
+ * next character in the alphabet, so `packageA` sorts after all versions of the package.
  */
 const SEPARATOR = '@';
 const AFTER_SEPARATOR = 'A';
@@ -36,14 +36,15 @@ interface Source {
   versionValues: SqlValue[];
   errorCode: string;
   since: string;
-  /** The SQL from FROM on; the device is `x.device_id`. */
+  /** The SQL from FROM on; the deviceId in it is `x.device_id`. */
   from: string;
   values: SqlValue[];
 }
 
 /**
- * The devices in one state, for one version of a package or for all. For one version a device is in at most one state.
- * With `applicationId`: only devices that are activated for the application, by transactions of that application.
+ * The SQL for the devices in one state, for one version of a package or for all its versions. Per version, a device is
+ * in one state at most. With `applicationId`, only devices that are activated for the application are found, and only
+ * its own transactions count.
  */
 function sourceOf(
   state: InstallationState,
@@ -78,7 +79,8 @@ function sourceOf(
   const subjects =
     version === undefined ? [`${name}${SEPARATOR}`, `${name}${AFTER_SEPARATOR}`] : [`${name}${SEPARATOR}${version}`];
   const asked = applicationId === undefined ? '' : ' AND x.application_id = ?';
-  // Of a device that waits several times the first transaction counts; of one that failed several times the last.
+  // A device may have several transactions for a version. Of the waiting ones the first counts, of the failed ones the
+  // last.
   const condition =
     state === 'waiting'
       ? `x.due = 1 AND x.completed_at IS NULL AND x.${INSTALLS} AND ${which} AND NOT EXISTS (${has})
@@ -96,7 +98,7 @@ function sourceOf(
   };
 }
 
-/** Counts the devices in a state by version and error code; the code is null except for failures. */
+/** Counts the devices in a state, by version and error code. The code is null, except for `failed`. */
 export function countInstallations(
   sql: Sql,
   state: InstallationState,
@@ -112,7 +114,7 @@ export function countInstallations(
   );
 }
 
-/** Lists the next devices of a version in a state, by deviceId. */
+/** Lists the devices that are in a state for a version, in the order of their deviceIds, after a deviceId. */
 export async function listInstallations(
   sql: Sql,
   state: InstallationState,
@@ -130,14 +132,14 @@ export async function listInstallations(
   return rows.map((row) => ({ ...row, state }));
 }
 
-/** The software that a device last reported as installed, by package. */
+/** The software that a device last reported as installed, in the order of its packages. */
 export const installedOn = (
   sql: Sql,
   deviceId: string,
 ): Promise<{ package: string; version: string; since: number }[]> =>
   sql.all('SELECT package, version, since FROM device_software WHERE device_id = ? ORDER BY package', deviceId);
 
-/** The installations of a device, newest first: `package@version` with its result. */
+/** The transactions of a device that install software, newest first; `subject` is `package@version`. */
 export const installsOf = (
   sql: Sql,
   deviceId: string,

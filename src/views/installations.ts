@@ -11,7 +11,7 @@ type PackageName = repository.PackageName;
 type State = repository.InstallationState;
 
 const STATES: readonly State[] = ['installed', 'waiting', 'failed'];
-/** The most packages whose counts are kept; each for ten seconds. */
+/** The most packages whose counts are kept at a time, each for ten seconds. */
 const REMEMBERED = 500;
 
 export interface InstallationCounts extends Record<State, number> {
@@ -41,9 +41,9 @@ const nobody = (): InstallationCounts => ({ installed: 0, waiting: 0, failed: 0,
 export type Installations = ReturnType<typeof createInstallations>;
 
 /**
- * The devices that have a version installed, wait for it, or failed to install it. A device with the version counts as
- * installed, even if it waits for it again; a waiting one counts as waiting, even if it failed before. The queries run
- * on a thread of their own.
+ * Lists the devices that have a version installed, wait for it, or failed to install it. A device that has the version
+ * counts as installed, even while it waits to install it again. A device that waits counts as waiting, even if it
+ * failed before. The queries run on a thread of their own.
  */
 export function createInstallations({ database: { aside }, clock }: Parts) {
   const remembered = createRemembered({ clock, most: REMEMBERED });
@@ -61,14 +61,14 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
     return found;
   }
 
-  /** The counts of all versions of a package, at most ten seconds old. */
+  /** Counts the devices of all versions of a package. The counts may be ten seconds old. */
   function countsOf(name: PackageName, applicationId: string | undefined): Promise<ByVersion> {
     const key = [name.line, name.package, applicationId].join(' ');
     return remembered(key, () => count(name, applicationId));
   }
 
   return {
-    /** The counts of the given versions of a package, at most ten seconds old. */
+    /** The counts of the given versions of a package. They may be ten seconds old. */
     async counts(
       name: PackageName,
       versions: readonly string[],
@@ -78,7 +78,7 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
       return versions.map((version) => found?.get(version) ?? nobody());
     },
 
-    /** Lists a page of the devices of a version, by deviceId. */
+    /** Lists a page of the devices of a version, in the order of their deviceIds. */
     async list(
       name: InstalledName,
       page: { state?: State; applicationId?: string; after?: string; limit: number },
@@ -93,8 +93,8 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
     },
 
     /**
-     * The software of a device: the reported versions, and for each package the version that it waits for or failed to
-     * install last.
+     * Lists the software of a device: the versions that it has reported, and for each package the version that it waits
+     * for, or that it last failed to install.
      */
     async ofDevice(deviceId: string): Promise<SoftwareOfDevice[]> {
       const [installed, installs] = await Promise.all([

@@ -4,14 +4,18 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 const RESOLUTION = 10;
 
 /**
- * Measures the delay of the event loop. It concerns the process and not the domain, so the injected clock is not used.
+ * Measures the delay of the event loop. This is a property of the process and must be measured in real time, so the
+ * clock that tests can set is not used.
  */
 export function watchLoopDelay() {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION });
   histogram.enable();
 
   return {
-    /** The 99th percentile of the delay since the last call, in microseconds; null when there was no measurement. */
+    /**
+     * The delay since the last call that 99 of 100 measurements did not exceed, in microseconds; null without a
+     * measurement.
+     */
     take(): number | null {
       if (histogram.count === 0) return null;
       const late = Math.max(0, Math.round(histogram.percentile(99) / 1000) - RESOLUTION * 1000);

@@ -2,20 +2,20 @@ import type { WebhookSetting } from '../platform/contracts/types.ts';
 import type { Sql } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
 
-/** The pending deliveries of a receiver; times in microseconds. */
+/** The pending deliveries of one receiver; times in microseconds. */
 export interface PendingOf {
   applicationId: string;
   setting: WebhookSetting;
   pending: number;
-  /** The earliest time at which a delivery is due; it may be in the past. */
+  /** The earliest time of a next attempt; it may be in the past. */
   firstDueAt: Micros;
-  /** The earliest time in the future at which a delivery is due. */
+  /** The earliest time of a next attempt that is in the future. */
   nextDueAt: Micros | null;
 }
 
 /**
- * Counts the pending deliveries of each receiver. It reads them all, from the index alone, so it runs on a thread of
- * its own.
+ * Counts the pending deliveries of each receiver. The query reads all pending deliveries from an index, so it runs on a
+ * thread of its own.
  */
 export const countPending = (sql: Sql, now: Micros): Promise<PendingOf[]> =>
   sql.all<PendingOf>(

@@ -7,14 +7,14 @@ import { pageOf } from '../runtime/page.ts';
 import type { Micros } from '../runtime/units.ts';
 import { countPending, type PendingOf } from './receivers-repository.ts';
 
-/** Microseconds. When a delivery is due for longer, its receiver is too slow. */
+/** A receiver counts as slow when a delivery should have been sent this many microseconds ago, and was not. */
 const SLOW_AFTER = 30_000_000;
-/** The most receivers in a feed. */
+/** The most receivers that the feed shows. */
 const WATCHED = 200;
 
 export const RECEIVER_STATES = ['healthy', 'slow', 'failing'] as const;
 
-/** The name of a receiver: the application, and the setting of its URL. */
+/** The two parts that identify a receiver: an application, and the setting that holds its URL. */
 interface Name {
   applicationId: string;
   setting: WebhookSetting;
@@ -23,7 +23,7 @@ interface Name {
 /** The state of a receiver; times in microseconds. */
 export interface ReceiverState extends Name {
   url: string | null;
-  /** `failing`: the last attempt failed. `slow`: a delivery has been due for more than half a minute. */
+  /** `failing`: the last attempt failed. `slow`: a delivery should have been sent more than half a minute ago. */
   state: (typeof RECEIVER_STATES)[number];
   pending: number;
   oldestDueAt: Micros | null;
@@ -38,7 +38,7 @@ interface Parts {
   clock: Clock;
   /** Reads the webhook URLs of all applications. */
   urls(): Promise<{ applicationId: string; settings: Record<WebhookSetting, string | null> }[]>;
-  /** Keeps the answers to expensive questions for a while. */
+  /** Returns the last answer to the same question for a while, instead of asking again. */
   remembered<Result>(question: string, ask: () => Promise<Result>): Promise<Result>;
 }
 
@@ -49,7 +49,7 @@ const byKey = <Row extends { applicationId: string; setting: string }>(rows: rea
 
 export type ReceiverStates = ReturnType<typeof createReceiverStates>;
 
-/** The states of the receivers of all applications: those that have a URL, or pending deliveries. */
+/** The states of the receivers of all applications. A receiver has a URL, or pending deliveries, or both. */
 export function createReceiverStates({ database: { aside }, clock, urls, remembered }: Parts) {
   function stateOf(
     name: Name,
@@ -95,14 +95,18 @@ export function createReceiverStates({ database: { aside }, clock, urls, remembe
   const all = (): Promise<ReceiverState[]> => remembered('receivers', look);
 
   return {
-    /** Lists a page by application and setting, after a row; of one state, or all. */
+    /**
+     * Lists a page of receivers in one state, or in any, in the order of application and setting; `after` is the key of
+     * the last receiver of the page before.
+     */
     async list({ state, after = '', limit }: { state?: ReceiverState['state']; after?: string; limit: number }) {
       const left = (await all()).filter((row) => keyOf(row) > after && (state === undefined || row.state === state));
       return pageOf(left, limit, keyOf);
     },
 
     /**
-     * The receivers of one application, or of all, that are not healthy or have pending deliveries; bounded in number.
+     * The receivers that the feed shows: those of one application, or of all, that are not healthy or have pending
+     * deliveries. There are at most WATCHED.
      */
     async watched(applicationId?: string): Promise<ReceiverState[]> {
       const of = (await all()).filter((row) => applicationId === undefined || row.applicationId === applicationId);

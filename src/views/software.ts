@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /**
- * The stored binary of a version. Members are null while they are unknown, and all of them while the object store is
+ * The stored binary of a version. A member is null while it is not known; all are null while the object store is
  * unavailable.
  */
 interface FoundBinary {
@@ -35,7 +35,10 @@ interface FoundBinary {
 
 export interface VersionSummary extends Version {
   binary: FoundBinary | null;
-  /** How the binary differs from its registration. */
+  /**
+   * How the binary differs from the package and version that it was uploaded for, or why it cannot be read as an APK.
+   * Null when nothing is wrong.
+   */
   warning: string | null;
 }
 
@@ -51,17 +54,17 @@ export type SoftwareOverview = ReturnType<typeof createSoftwareOverview>;
 /** A package and its position in the list of all packages. */
 type PackagePlace = Pick<packages.PackageSummary, 'line' | 'package'>;
 
-/** The packages and versions of all developers, and of the service itself. */
+/** Lists the packages and versions of all developers, and those of the service itself. */
 export function createSoftwareOverview({ database: { read, aside }, objects, inspection, digests }: Parts) {
   async function summaryOf(line: Catalogue, version: Version, store: { isAway: boolean }): Promise<VersionSummary> {
     const { binaryId } = version;
     const stored = store.isAway ? 'away' : await objects.head(objectKey(binaryId)).catch(away);
     if (!stored) return { ...version, binary: null, warning: null };
     if (stored === 'away') {
-      store.isAway = true; // the store is not asked for the other versions of the page
+      store.isAway = true; // while the store does not answer, it is not asked about the other versions of the page
       return { ...version, binary: NOT_KNOWN, warning: null };
     }
-    // Unknown data is requested from here on, as wherever a binary is seen.
+    // The first look at a binary starts the work of reading its manifest, so that the data is known at a later request.
     if (line === 'software') inspection.seen(version, stored);
     const [sha256 = null, content] = await Promise.all([
       digests.known(binaryId, stored),
@@ -81,14 +84,14 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
   return {
     find,
 
-    /** Lists a page by catalogue and name, with the cursor of the next page. */
+    /** Lists a page of packages in the order of catalogue and name, with the cursor of the next page. */
     async list(query: { line?: Catalogue; developerId?: string; after?: PackagePlace; limit: number }) {
       const { limit, after = { line: '', package: '' }, ...filter } = query;
       const rows = await packages.listPackageSummaries(aside, { ...filter, after, limit: limit + 1 });
       return pageOf(rows, limit, (row) => row);
     },
 
-    /** Searches names and display names that contain a text. */
+    /** Finds packages whose name or display name contains a text. */
     search: (text: string, limit: number) => packages.searchPackages(aside, text, limit),
 
     /**

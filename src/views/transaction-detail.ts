@@ -4,7 +4,7 @@ import { deliveryRow } from './delivery-row.ts';
 import { transactionRow } from './transaction-row.ts';
 import type { Detailed } from './transactions.ts';
 
-/** A transaction with all its data except secrets. */
+/** Makes the body that shows a transaction with all its data, except secrets. */
 export const transactionDetail = ({ record, warning, parameters, webhook }: Detailed): TransactionDetail => ({
   ...transactionRow(record, warning),
   parameters: withoutSecrets(parameters) as TransactionDetail['parameters'],

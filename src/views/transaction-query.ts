@@ -3,7 +3,7 @@ import { readDuration } from '../runtime/clock.ts';
 import type { Micros } from '../runtime/units.ts';
 import type { OverviewQuery } from './transactions.ts';
 
-/** Converts a query of the API into a query of the view. `now` is in microseconds. */
+/** Turns the query of a request into the query of the view; `now` is in microseconds. */
 export function readOverviewQuery(query: TransactionQuery, now: Micros): OverviewQuery {
   const { unfinished, warning, olderThan, operation, ...rest } = query;
   return {

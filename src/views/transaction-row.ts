@@ -5,7 +5,7 @@ import { toUtc } from '../runtime/clock.ts';
 
 const time = (micros: number | null): string | null => (micros === null ? null : toUtc(micros));
 
-/** A transaction as a row of lists. */
+/** Makes the row of a transaction for lists and for the feed. */
 export const transactionRow = (record: TransactionSummary, warning: Warning | null): TransactionRow => ({
   transactionId: record.transactionId,
   deviceId: record.deviceId,

@@ -5,14 +5,14 @@ import { IN_LIST, inLists } from '../platform/database/in-lists.ts';
 import { type NewestPage, newestFirst, type PageQuery } from '../platform/database/newest-first.ts';
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
 
-/** The conditions for transactions; a missing member is no condition. */
+/** The conditions that listed transactions must match; a member that is missing is not a condition. */
 export interface OverviewFilter {
   applicationId?: string;
   deviceId?: string;
-  /** The permitted operations. */
+  /** The operations that are listed. */
   operations?: readonly Operation[];
   status?: TransactionStatus;
-  /** Microseconds; matches transactions that were created earlier. */
+  /** Matches transactions that were created before this time in microseconds. */
   createdBefore?: number;
 }
 
@@ -27,13 +27,15 @@ function conditions(filter: OverviewFilter): { where: string[]; values: SqlValue
   return { where: found.map(([condition]) => condition), values: found.flatMap(([, ...values]) => values) };
 }
 
-/** Due transactions that are read first: if they contain all wanted rows, the others are not read. */
+/**
+ * How many transactions, of those that are still to be sent, are read first. If they fill the page, no more are read.
+ */
 const FIRST_DUE = 500;
 
 /**
- * Lists unfinished transactions after one, oldest or newest first. It reads all due transactions from an index by
- * devices, so it runs on a thread of its own. `+ 0` keeps the database from using the order of the table, in which it
- * would also read all finished transactions.
+ * Lists unfinished transactions after a transactionId, oldest or newest first. It reads all transactions that are still
+ * to be sent, from an index by device, so it should run on a thread of its own. `+ 0` keeps the database from reading
+ * the table in the order of the transactionIds, and so all finished transactions as well.
  */
 export async function unfinishedTransactions(
   sql: Sql,
@@ -47,7 +49,7 @@ export async function unfinishedTransactions(
   const wanted = ['completed_at IS NULL', ...where].join(' AND ');
   const among = (condition: string): string =>
     `IN (SELECT transaction_id FROM transactions WHERE due = 1${behind}${condition} ORDER BY transaction_id + 0 ${direction} LIMIT ?)`;
-  // A single device has few due transactions, so they are read at once.
+  // A single device has few unfinished transactions, so one query reads them all.
   if (filter.deviceId === undefined) {
     const first = await sql.all<TransactionSummary>(
       `SELECT ${SUMMARY_COLUMNS} FROM transactions WHERE transaction_id ${among('')} AND ${wanted}
@@ -68,7 +70,10 @@ export async function unfinishedTransactions(
   );
 }
 
-/** Lists transactions with numbers in [from, before), newest first. It reads each of these numbers. */
+/**
+ * Lists the transactions whose transactionId is in [from, before), newest first. It reads every transaction in this
+ * range.
+ */
 export function transactionsBetween(
   sql: Sql,
   filter: OverviewFilter,
@@ -86,7 +91,7 @@ export function transactionsBetween(
   );
 }
 
-/** Finds the existing ones among the given transactions. */
+/** Reads the given transactions; a transactionId that does not exist is left out. */
 export async function transactionsByNumber(sql: Sql, numbers: readonly number[]): Promise<TransactionSummary[]> {
   const found: TransactionSummary[] = [];
   for (const list of inLists(numbers)) {
@@ -108,7 +113,7 @@ export async function transactionNumbers(sql: Sql): Promise<{ first: number | nu
   return row ?? { first: null, last: null };
 }
 
-/** The highest transactionId below a number. */
+/** The highest transactionId below a number; null when there is none. */
 export async function lastNumberBefore(sql: Sql, before: number): Promise<number | null> {
   const row = await sql.get<{ last: number | null }>(
     'SELECT MAX(transaction_id) AS last FROM transactions WHERE transaction_id < ?',
@@ -117,10 +122,16 @@ export async function lastNumberBefore(sql: Sql, before: number): Promise<number
   return row?.last ?? null;
 }
 
-/** The most applications of one device that are looked for; a device has usually had one, or few. */
+/**
+ * The most applications whose transactions are listed for one device. A device is usually activated for one
+ * application, or a few, in its life.
+ */
 const MOST_APPLICATIONS = 50;
 
-/** The applications that have finished transactions of a device. Each step of the loop reads one entry of the index. */
+/**
+ * Finds the applications that have finished transactions of a device. Each step of the loop reads one entry of an
+ * index.
+ */
 async function applicationsOf(sql: Sql, deviceId: string): Promise<string[]> {
   const found: string[] = [];
   for (let after: string | null = ''; after !== null && found.length < MOST_APPLICATIONS; ) {
@@ -135,7 +146,7 @@ async function applicationsOf(sql: Sql, deviceId: string): Promise<string[]> {
   return found;
 }
 
-/** A page of the transactions of a device, of all applications, newest first. */
+/** Lists a page of the transactions of a device, of one application or of all, newest first. */
 export async function transactionsOfDevice(
   sql: Sql,
   deviceId: string,
@@ -143,7 +154,8 @@ export async function transactionsOfDevice(
   page: PageQuery<number>,
 ): Promise<NewestPage<TransactionSummary>> {
   const { applicationId, ...rest } = filter;
-  // For one application nothing else is read, so that the end of its page reveals nothing about other applications.
+  // With `applicationId`, no rows of other applications are read. Otherwise a page that ends early would reveal that
+  // they exist.
   const own = applicationId === undefined ? '' : ' AND application_id = ?';
   const ownValues = applicationId === undefined ? [] : [applicationId];
   const { where, values } = conditions(rest);

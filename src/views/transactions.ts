@@ -26,9 +26,11 @@ import {
 export interface OverviewQuery extends OverviewFilter {
   /** True to list only unfinished transactions, oldest first; false to list all, newest first. */
   unfinished: boolean;
-  /** Only unfinished ones that their device will not answer, because its firmware is too old. */
+  /**
+   * True to list only the unfinished transactions that their device will not answer, because its firmware is too old.
+   */
   warning: boolean;
-  /** The transactionId after which the page begins, in its order. */
+  /** The last transactionId of the page before. */
   after?: number;
   limit: number;
 }
@@ -47,17 +49,17 @@ export interface Detailed extends Listed<TransactionRecord> {
 
 interface Parts {
   database: Pick<Database, 'read' | 'aside'>;
-  /** The reported versions of the devices, which decide what they can do. Devices without a report may be missing. */
+  /** The versions that the devices last reported. A device that has reported none may be missing. */
   versionsOf(deviceIds: readonly string[]): Promise<ReadonlyMap<string, DeviceVersions>>;
 }
 
 /**
- * The range of numbers that one query reads, and the most queries for a page: rows that do not match are skipped in
- * that many steps.
+ * The transactionIds that one query goes through, and the most queries for a page. When few rows match, a page ends
+ * after these queries, although it is not full.
  */
 const NUMBERS = 100_000;
 const STEPS = 5;
-/** The most unfinished transactions that a page checks for warnings, and the number per query. */
+/** The most unfinished transactions that are checked for warnings for one page, and the number that one query reads. */
 const MOST_CHECKED = 5_000;
 const CHECKED_PER_QUERY = 2_500;
 
@@ -65,7 +67,7 @@ const UNKNOWN: DeviceVersions = { firmware: null, managementClient: null };
 
 export type Overview = ReturnType<typeof createOverview>;
 
-/** The transactions of all devices and applications, for their lists. */
+/** Lists and finds transactions of all devices and applications. */
 export function createOverview({ database: { read, aside }, versionsOf }: Parts) {
   async function withWarnings<Row extends TransactionSummary>(records: readonly Row[]): Promise<Listed<Row>[]> {
     const deviceIds = new Set(records.filter(needsFirmware).map(({ deviceId }) => deviceId));
@@ -94,7 +96,10 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
     return { rows: kept, next: after };
   }
 
-  /** Reads backwards from the newest, in steps, so that no query takes long, however many rows do not match. */
+  /**
+   * Reads backwards from the newest transaction in steps of NUMBERS. So no query takes long, even if hardly any row
+   * matches.
+   */
   async function listNewest({ after, limit, ...filter }: OverviewQuery): Promise<Page<Listed, number>> {
     const { first, last } = await transactionNumbers(aside);
     if (first === null || last === null) return { rows: [], next: undefined };
@@ -104,7 +109,8 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
       const from = Math.max(first, before - NUMBERS);
       found.push(...(await transactionsBetween(aside, filter, { from, before, limit: limit + 1 - found.length })));
       if (found.length > limit) return pageOf(await withWarnings(found), limit, placeOf);
-      // Numbers have large gaps where they were raised; these are skipped.
+      // TransactionIds have large gaps, because each start of the service raises the next one above the clock. A gap is
+      // skipped.
       before = ((await lastNumberBefore(aside, from)) ?? first - 1) + 1;
     }
     return { rows: await withWarnings(found), next: before > first ? before : undefined };
@@ -121,7 +127,7 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
   }
 
   return {
-    /** Lists a page. It can be shorter than its limit, even empty, without being the last one. */
+    /** Lists a page. It can be shorter than its limit, even empty, although further pages follow. */
     async list(query: OverviewQuery): Promise<Page<Listed, number>> {
       const { unfinished, warning, status, deviceId, after, limit } = query;
       if (unfinished && status !== undefined && isFinished(status)) return { rows: [], next: undefined };
@@ -133,7 +139,7 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
       return deviceId === undefined ? listNewest(query) : listOfDevice(deviceId, query);
     },
 
-    /** Finds the existing ones among the given transactions, with their current state. */
+    /** Reads the given transactions in their current state; a transactionId that does not exist is left out. */
     some: async (transactionIds: readonly number[]): Promise<Listed[]> =>
       withWarnings(await transactionsByNumber(aside, transactionIds)),
 

@@ -24,9 +24,9 @@ interface Given {
   peers: Peers;
   core: Core;
   connections: ConnectionsHere & { connectionOf(deviceId: string): LiveConnection | undefined };
-  /** Knows the application whose request is being carried out. */
+  /** Tells for which application the running code works. */
   asking: Asking;
-  /** The time of commits in milliseconds, at the 99th percentile. */
+  /** The milliseconds that 99 of 100 of the latest commits did not exceed. */
   commitP99(): number | null;
   /** True to record figures of the fleet every ten seconds. */
   keepsHistory: boolean;
@@ -34,13 +34,16 @@ interface Given {
 
 export type Views = ReturnType<typeof createViews>;
 
-/** Wires all views. Queries over a whole fleet run on a thread, or connection, of their own. */
+/**
+ * Creates all views. Queries over a whole fleet run on a thread of their own, or, on PostgreSQL, on a connection of
+ * their own.
+ */
 export function createViews({ parts, common, peers, core, connections, asking, ...given }: Given) {
   const { database } = common;
   const { aside } = database;
   const { nodes, ownership } = peers;
 
-  /** Lists of devices, transactions and installations that query by `through`. */
+  /** Makes the lists of devices, transactions and installations, whose long queries run on the connection `through`. */
   function fleetViews(through: Database['aside']) {
     const { presence, statuses } = core;
     const { connected, connectedIds } = ownership;
@@ -78,8 +81,8 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     /** The views for administration, which sees all applications. */
     ofFleet: fleetViews(aside),
     /**
-     * The views for applications. Each application runs one query at a time, so that the operator's queries get their
-     * turn.
+     * The views for applications. Only one query of all applications runs at a time, so that queries of the operator
+     * need not wait for many.
      */
     ofApplications: fleetViews(inTurn(aside, asking.whose)),
     receivers,
@@ -90,7 +93,7 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     deliveries: createAllDeliveries(common),
     findDelivery: (deliveryId: string) => findApplicationOfDelivery(aside, deliveryId),
     connection: createConnectionView({ database, live: connections.connectionOf, nodeOf: ownership.nodeOf }),
-    /** Figures for the metrics; see createSurvey. */
+    /** The functions that look up values for the metrics of queues and sizes. */
     surveyed: {
       due: () => surveyDue(aside),
       pending: () => surveyPending(aside),

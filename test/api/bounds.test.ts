@@ -24,7 +24,7 @@ t.test(
     const refused = last.filter(({ status }) => status === 429);
     t.equal(refused.length, 20);
     for (const answer of refused) {
-      t.match(answer.body, { message: 'the device has 1000 unfinished transactions.' });
+      t.match(answer.body, { message: 'the device has 1000 unfinished transactions and may not have more.' });
       t.match(answer.headers['retry-after'], /^[1-9]\d*$/);
     }
     t.match(await tenant.api.put(`${device.path}/settings/apn`, { json: [] }), { status: 429 }, 'op 10');

@@ -157,7 +157,9 @@ t.test('the typed client waits as long as the Retry-After of a 429 demands', asy
 
 t.test('the typed client rejects at once if the service demands a longer wait than the caller allows', async (t) => {
   const server = createServer((_request, response) => {
-    response.writeHead(429, { 'retry-after': '60' }).end('{"message":"the device has 1000 unfinished transactions."}');
+    response
+      .writeHead(429, { 'retry-after': '60' })
+      .end('{"message":"the device has 1000 unfinished transactions and may not have more."}');
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   t.teardown(() => server.close());

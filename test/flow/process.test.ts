@@ -239,7 +239,7 @@ t.test(
     const answer = once(device, 'data');
     device.write(Buffer.from('100c00044d515454040200 0a0000'.replaceAll(' ', ''), 'hex'));
     t.equal(((await answer)[0] as Buffer).toString('hex'), '20020002', 'a CONNECT is answered');
-    await service.said('a bound of connections is reached');
+    await service.said('the limit of connections of devices is reached');
   },
 );
 

@@ -6,7 +6,7 @@ import type { AdminServices } from './services.ts';
 
 interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
   administratorToken: string;
-  /** The host names of administration; addresses are accepted besides. */
+  /** The host names that requests for administration may have in `Host`. IP addresses are always accepted. */
   names: readonly string[];
   /**
    * The URL of this listener without a slash at its end. It is a function, because a free port is known only after
@@ -15,11 +15,14 @@ interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
   adminUrl(): string;
 }
 
-// Milliseconds for a whole request. It is long for imports of many devices, which are read as fast as devices are
-// registered.
+// Milliseconds for a whole request. It is an hour, because an import of many devices is read only as fast as the
+// devices are registered.
 const LONGEST_REQUEST = 3_600_000;
 
-/** Browsers must not keep the data, nor give it to pages of other origins. */
+/**
+ * Headers of answers to a session of the console. They forbid the browser to keep the data, or to give it to pages of
+ * other origins.
+ */
 const FOR_BROWSERS = {
   'Cache-Control': 'no-store',
   'Cross-Origin-Resource-Policy': 'same-origin',

@@ -2,7 +2,10 @@ import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, List } from './services.ts';
 
-/** Lists the uploads of developers whose file differs from its registration. */
+/**
+ * Lists the uploaded binaries that cannot be read as an APK, or whose manifest names another package or version than the
+ * one they were uploaded for.
+ */
 export async function listBinaryWarnings({ software, formatTime }: AdminServices, input: List): Promise<Answer> {
   const { rows, total } = await software.inspection.warnings(input.query);
   const warnings = rows.map((row) => ({

@@ -6,8 +6,8 @@ import type { Changes } from '../http/changes.ts';
 import type { Administrator } from './authorize.ts';
 
 /**
- * A caller with the token that claims to be the command line is believed. The claim is only noted in the audit log and
- * gives no rights.
+ * Says who made a change. The command line is recognised by its `User-Agent`, which any holder of the token could send
+ * as well: it is only noted in the audit log and gives no rights.
  */
 function actorOf(caller: Administrator, headers: IncomingHttpHeaders): Actor {
   if (caller.kind === 'session') return { kind: 'session', name: caller.sessionId };

@@ -6,7 +6,7 @@ import type { Answer, Input } from '../http/route.ts';
 import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At } from './services.ts';
 
-/** The row has neither the key nor the secret of the application. */
+/** Makes the row of a list from an application, without its key and its secret. */
 function applicationRow(application: CountedApplication): ApplicationRow {
   const { remoteSupportEvent: _, ...settings } = application.settings; // a deprecated setting, to which no webhook is ever sent
   return {

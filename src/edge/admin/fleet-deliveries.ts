@@ -21,7 +21,7 @@ const receiverBody = (row: ReceiverState): Receiver => ({
   nextAttemptAt: utc(row.nextAttemptAt),
 });
 
-/** A receiver with the key that the feed identifies it by. */
+/** Makes the value of a receiver for the feed, with the key that tells the feed's readers which receiver it is. */
 export const keyedReceiver = (row: ReceiverState) => ({
   key: `${row.applicationId} ${row.setting}`,
   value: receiverBody(row),

@@ -11,7 +11,7 @@ const milliseconds = (value: number | null): number | null => (value === null ? 
 
 type Services = Pick<AdminServices, 'figures' | 'history' | 'vitals'>;
 
-/** Summarizes the fleet in a dozen figures. */
+/** Summarizes the fleet in a dozen numbers. */
 export async function summaryOf({ figures, history, vitals }: Services): Promise<FleetSummary> {
   const { at, devices, transactions, deliveries, receivers } = await figures.summary();
   const delay = history.loopDelay();

@@ -8,7 +8,7 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
-/** The body of a list of transactions. */
+/** Makes the body of a list of transactions, which is turned into text while it is sent. */
 export const transactionRows = (rows: readonly Listed[]): JsonSlices =>
   new JsonSlices({ transactions: lazily(rows, ({ record, warning }) => transactionRow(record, warning)) });
 

@@ -6,7 +6,8 @@ import type { Answer, Input } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
 /**
- * Lines that are processed at once and so share commits. They and the buffers of the sockets are all that is in memory.
+ * Lines whose devices are registered at the same time and so share commits. Besides these lines only the buffers of the
+ * sockets are in memory, however long the file is.
  */
 const LINES_AT_ONCE = 200;
 

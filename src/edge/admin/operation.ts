@@ -2,17 +2,19 @@ import { DomainError } from '../../errors.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
-/** Answers the metrics for Prometheus. */
+/** Answers the text of `/metrics` in the format of Prometheus. */
 export async function readMetrics({ metrics, metricsText }: AdminServices): Promise<Answer> {
   return { status: 200, headers: { 'Content-Type': metrics.registry.contentType }, body: await metricsText() };
 }
 
-/** Answers that the process is alive. */
+/** The answer of `/healthz`: 200 as long as the process can answer at all. */
 export function readHealth(): Answer {
   return { status: 200, body: { status: 'ok' } };
 }
 
-/** Answers whether the process should get requests. */
+/**
+ * The answer of `/readyz`: 200 when a load balancer should send requests to this process, else 503 with the problems.
+ */
 export async function readReadiness({ readiness }: AdminServices): Promise<Answer> {
   const problems = await readiness.problems();
   if (problems.length === 0) return { status: 200, body: { status: 'ok' } };

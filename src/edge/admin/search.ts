@@ -7,7 +7,7 @@ type Result = SearchResults['results'][number];
 type Kind = Result['kind'];
 
 const MOST = 20;
-/** The beginning of a deviceId, which has at most 15 digits. */
+/** A text that may be the beginning of a deviceId, which has at most 15 digits. */
 const DIGITS = /^\d{1,15}$/;
 /** The longest transaction number that JavaScript can represent exactly. */
 const NUMBER = /^\d{1,16}$/;
@@ -37,7 +37,10 @@ async function devices({ fleet }: AdminServices, q: string): Promise<Result[]> {
   return found.rows.map(({ deviceId, developerId }) => result('device', deviceId, developerId));
 }
 
-/** Finds objects whose identifier is or begins with the text, then those whose name contains it. */
+/**
+ * Finds objects by a text: first those whose identifier is the text or begins with it, then those whose name contains
+ * it.
+ */
 export async function search(
   services: AdminServices,
   { query: { q: given } }: Input<unknown, unknown, SearchQuery>,
@@ -59,8 +62,8 @@ export async function search(
 }
 
 /**
- * Shortens the results to MOST in all, so that no kind crowds out the others: each kind gets the same number, and the
- * rest is filled up in order.
+ * Shortens the results to MOST in all. Each kind of object gets the same number of results, so that no kind crowds out
+ * the others; results that still fit are added in the order of the kinds.
  */
 function fair(found: readonly Result[][]): Result[] {
   let each = 0;

@@ -50,7 +50,7 @@ export interface AdminServices {
   cancellation: Cancellation;
   /** Finds the application of a delivery. */
   findDelivery(deliveryId: string): Promise<string | undefined>;
-  /** The settings as given at start. */
+  /** The settings that the service was started with. */
   settings: Config['given'];
   /** Knows the software that is installed on devices. */
   installations: Installations;
@@ -60,7 +60,7 @@ export interface AdminServices {
   /** Figures of the whole fleet, now and over time. */
   figures: FleetFigures;
   history: FleetHistory;
-  /** Figures of this process: the time of commits in milliseconds, and the number of nodes. */
+  /** Figures of this process: the 99th percentile of the time of commits in milliseconds, and the number of nodes. */
   vitals: { commitP99(): number | null; nodes(): number };
   /** Webhook deliveries of all applications, and their receivers. */
   receivers: ReceiverStates;
@@ -80,11 +80,11 @@ export interface AdminServices {
   metricsText(): Promise<string>;
   /** Formats microseconds as a local date-time. */
   formatTime(micros: number): string;
-  /** The checks behind `/readyz`. */
+  /** Checks for `/readyz` which parts of the service cannot do their work. */
   readiness: Pick<Readiness, 'problems'>;
 }
 
-/** The input of a handler, by the parameters of its path. */
+/** The input of a handler of administration; `Name` lists the parameters of its path. */
 export type At<Name extends string, Body extends SchemaName = never, Query extends SchemaName = never> = Input<
   { [Parameter in Name]: string },
   SchemaTypes[Body],

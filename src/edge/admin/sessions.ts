@@ -11,7 +11,10 @@ import { cookieOf, noCookie, sessionSecret } from './sessions/session-cookie.ts'
 type Services = Pick<AdminServices, 'sessions'>;
 type Audited = Pick<AdminServices, 'sessions' | 'audit'>;
 
-/** The audit record of login and logout, whose routes have no caller yet. */
+/**
+ * The entry of the audit log for a login or a logout. It is made here, because these routes accept requests without a
+ * token, and the listener records only changes whose caller it knows.
+ */
 const change = (method: string, sessionId: string, { target, requestId }: Pick<Input, 'target' | 'requestId'>) => ({
   actor: { kind: 'session' as const, name: sessionId },
   method,

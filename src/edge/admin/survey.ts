@@ -2,31 +2,39 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** Microseconds for which the figures of queues and sizes are kept; scrapes in between get the same ones. */
+/**
+ * Microseconds for which the metrics that were looked up stay as they are: scrapes in this time get the same values.
+ */
 const KEPT_MICROS = 10_000_000;
-/** Milliseconds that a scrape waits for new figures; a slower lookup serves the next scrape. */
+/**
+ * Milliseconds that a scrape waits for the lookup of new values. A slower lookup goes on, and the next scrape gets its
+ * values.
+ */
 const LOOKUP_TIMEOUT_MS = 2_000;
 
 interface Parts {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Counts commands that are still to be sent to devices; microseconds. */
+  /**
+   * Counts the commands that are still to be sent to devices, offline devices included; `oldestAt` is in microseconds.
+   */
   due(): Promise<{ count: number; oldestAt: number | null }>;
-  /** Counts pending webhook deliveries; times are microseconds. */
+  /** Counts the webhook deliveries that are neither delivered nor given up; `earliestDueAt` is in microseconds. */
   pending(): Promise<{ count: number; earliestDueAt: number | null }>;
   /** The sizes of the database, its write-ahead log and its free space, in bytes. */
   databaseSize(): Promise<{ database: number; log: number; free: number }>;
   /**
-   * The seconds left of this node's lease, and the seconds since it last read the full state that hints describe;
-   * undefined without a cluster.
+   * `lease`: seconds for which this node may still begin work (the first 80 % of its lease). `healAge`: seconds since
+   * this node last searched the database for work that other nodes should have announced to it. Undefined without a
+   * cluster.
    */
   cluster(): { lease: number; healAge: number } | undefined;
   /** Bytes of stored objects, and free bytes of the disk; undefined for an external object store. */
   objects(): Promise<{ stored: number; free: number } | undefined>;
 }
 
-/** Looks up the figures of queues, their ages and sizes. It does so only when somebody asks for metrics. */
+/** Makes the function that looks up the metrics of queues and sizes. It runs only when somebody asks for metrics. */
 export function createSurvey(parts: Parts) {
   const { clock, log, metrics } = parts;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -57,7 +65,7 @@ export function createSurvey(parts: Parts) {
     looking = undefined;
   }
 
-  /** Looks the figures up again, or keeps the last ones when they are recent enough. */
+  /** Looks the metrics up again, unless the last lookup is recent enough. */
   return async function refresh(): Promise<void> {
     const cluster = parts.cluster();
     metrics.clusterLease.set(cluster?.lease ?? 0);

@@ -12,7 +12,10 @@ interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit
   rateLimit: number;
   /** LAPEL_TOKEN_RATE_LIMIT: requests for access tokens per second and application. */
   tokenRateLimit: number;
-  /** `{base_url}` without a slash at its end. It is a function, because a free port is known only after listening. */
+  /**
+   * The URL of this listener that callers use (`{base_url}`), without a slash at its end. It is a function, because a
+   * free port is known only after listening.
+   */
   publicUrl(): string;
 }
 

@@ -18,8 +18,8 @@ export function createAuthorize({ accessTokens, applications }: Pick<ApiServices
   ): Promise<Application> => {
     const { applicationId, scopes, secretMark } = await accessTokens.verify(bearerToken(authorization));
     const application = await applications.findLive(applicationId);
-    // Only tokens of this service name the secret that they were issued for. Tokens of a legacy issuer, and of earlier
-    // releases, do not.
+    // A token of this service names the secret that it was issued for, so it ends with that secret. Tokens of a legacy
+    // issuer, and of earlier releases, do not name it.
     if (application && secretMark !== undefined && secretMark !== application.secretMark) {
       throw new DomainError('TOKEN_INVALID', {
         cause: new Error('the secret that the token was issued for was replaced'),

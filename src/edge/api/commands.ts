@@ -45,7 +45,8 @@ async function submit(
   const key = readIdempotencyKey(headers['idempotency-key']);
   if (key === undefined) return answerOf(await transactions.submit(submission));
   const { operation, asked } = request;
-  // The hash of this text is stored with the answer for a day, so the text must stay the same from release to release.
+  // The hash of this text tells whether a later request with the same key is the same request. It is stored for a day,
+  // so the text must stay the same from release to release.
   const parameters = Array.isArray(asked) ? { entries: asked } : asked;
   const repeatable = {
     applicationId,

@@ -25,7 +25,8 @@ function statusBody(state: DeviceState, formatTime: (micros: number) => string):
     connected: state.connected,
     lastSeenAt: time(state.lastSeenAt),
     ...NOTHING_REPORTED,
-    ...(state.reported as Partial<Reported>), // checked by the schema mqtt/status when it was stored
+    // These fields were checked by the schema mqtt/status when they were stored.
+    ...(state.reported as Partial<Reported>),
     reportedAt: time(state.reportedAt),
   };
 }

@@ -8,7 +8,10 @@ import type { ApiServices, AtApplication } from './services.ts';
 const DEVICES = 'svc:device:read';
 const APPLICATION = 'svc:application:read';
 
-/** The scopes that the lists behind the topics need; the feed itself needs DEVICES. */
+/**
+ * The scopes that a token needs for these topics. The feed always needs DEVICES; the topics besides devices also need
+ * the scope of the lists that show the same rows.
+ */
 function scopesOf({ transactions, receivers, software }: FeedTopics): string[] {
   const isMore = receivers || software.size > 0 || transactions === 'all' || transactions.size > 0;
   return isMore ? [DEVICES, APPLICATION] : [DEVICES];

@@ -38,7 +38,10 @@ export async function listOwnTransactions(
   return { status: 200, headers, body: new JsonSlices({ transactions }) };
 }
 
-/** Reads a transaction by its number alone. A transaction of another application is answered as if it did not exist. */
+/**
+ * Reads a transaction by its transactionId, without its device. A transaction of another application is answered as if
+ * it did not exist.
+ */
 export async function readOwnTransaction(
   { overview }: ApiServices,
   { params: { applicationId, transactionId } }: Own<{ transactionId: number }>,

@@ -22,7 +22,7 @@ import { listDeliveries, readDelivery, redeliver, redeliverRange, sendTestEvent 
 
 const route = routesOf<ApiServices, Application>();
 
-// The scopes A to D of the specification.
+// The scopes that the specification calls A to D.
 const A = 'svc:application:read';
 const B = 'svc:application:write';
 const C = 'svc:device:read';

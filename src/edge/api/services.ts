@@ -31,7 +31,8 @@ export interface ApiServices {
   transactions: Pick<Transactions, 'submit' | 'once' | 'find' | 'list' | 'cancel'>;
   software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
   /**
-   * The views of all devices, transactions and installations; each call names the application that it is restricted to.
+   * The views of all devices, transactions and installations. Each call must name the application that it is restricted
+   * to.
    */
   fleet: Pick<Fleet, 'list'>;
   overview: Pick<Overview, 'list' | 'find'>;
@@ -51,7 +52,10 @@ export interface ApiServices {
   parseTime(text: string): number;
 }
 
-/** The input of a handler, by the parameters of its path. The caller is the application of the token. */
+/**
+ * The input of a handler of this API; `Params` are the parameters of its path. The caller is the application of the
+ * token.
+ */
 type At<Params, Name extends SchemaName = never, Query extends SchemaName = never> = Input<
   Params,
   SchemaTypes[Name],

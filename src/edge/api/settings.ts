@@ -27,8 +27,8 @@ export async function updateSettings(
 }
 
 /**
- * The deprecation headers of an answer or request that names the deprecated setting. A release without the setting
- * refuses such a request earlier.
+ * The headers of an answer when the request or the answer names the deprecated setting `remoteSupportEvent`; none
+ * otherwise. A release that no longer serves the setting refuses such a request before this is called.
  */
 const deprecationOf = (deprecations: Deprecations, named: object, baseUrl: string): Record<string, string> =>
   'remoteSupportEvent' in named ? deprecations.headers('remoteSupportEvent', baseUrl) : {};

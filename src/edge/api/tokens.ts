@@ -7,7 +7,7 @@ import type { ApiServices } from './services.ts';
 
 // Headers of every answer of the token endpoint (RFC 6749 5.1).
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
-// RFC 7617. An empty secret is well-formed here; it is refused later as wrong.
+// The form of a Basic header (RFC 7617). An empty secret has this form as well; it is refused later as wrong.
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
 /**
@@ -73,8 +73,8 @@ const TOKEN_ERRORS: Partial<Record<ErrorCode, TokenError['error']>> = {
 const NOT_DESCRIBED = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
 
 /**
- * The answer for an error of the token endpoint (RFC 6749 5.2). Errors of the service itself are answered in the usual
- * form.
+ * The answer of the token endpoint for an error, in the form of RFC 6749 5.2. Undefined for errors of the service
+ * itself, which are answered as everywhere else.
  */
 export function tokenError(error: DomainError): Answer | undefined {
   const kind = TOKEN_ERRORS[error.code];
@@ -87,7 +87,7 @@ function tokenAnswer({ code, values, details, message }: DomainError, kind: Toke
   return { status: ERRORS[code].status, headers: NO_STORE, body };
 }
 
-/** User and password, each form-encoded (RFC 6749 2.3.1). */
+/** Reads the applicationId and the secret from a Basic header, where each is form-encoded (RFC 6749 2.3.1). */
 function basicCredentials(authorization: string | undefined): { applicationId: string; secret: string } | undefined {
   const encoded = BASIC.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return undefined;

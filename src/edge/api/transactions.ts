@@ -6,10 +6,13 @@ import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtDevice, AtTransaction } from './services.ts';
 
-// Used when no record depends on the firmware version, so that the versions of the device need not be read.
+// Used in place of the versions of the device when the warning of no record depends on them, which saves a read.
 const ANY = { firmware: null, managementClient: null };
 
-/** Makes a function for the bodies of records of one device, with the warning that depends on its reported versions. */
+/**
+ * Makes the function that turns a transaction of one device into a body. The body has a warning when the versions that
+ * the device last reported are too old for the command.
+ */
 async function bodyMaker(
   { statuses, formatTime }: Pick<ApiServices, 'statuses' | 'formatTime'>,
   deviceId: string,

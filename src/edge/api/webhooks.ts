@@ -51,7 +51,7 @@ function checkedTime(name: string, text: string): string {
   throw DomainError.invalid({ loc: ['body', name], msg, type: 'string_pattern_mismatch' });
 }
 
-/** Sends a range of deliveries again. */
+/** Sends the deliveries of a time range again. */
 export async function redeliverRange(
   { deliveryLog, parseTime }: ApiServices,
   { params, body }: AtApplication<'rest/redelivery-range'>,
@@ -65,7 +65,7 @@ export async function redeliverRange(
   return { status: 202, body: { redelivered: await deliveryLog.redeliverRange(params.applicationId, range) } };
 }
 
-/** Sends a test event. */
+/** Sends a test event to a receiver of the application. */
 export async function sendTestEvent(
   { deliveryLog }: ApiServices,
   { params, body }: AtApplication<'rest/webhook-test'>,

@@ -9,7 +9,7 @@ import { createDocsFile, type DocsFile } from './file.ts';
 interface Parts {
   contracts: Pick<Contracts, 'documents'>;
   deprecations: Deprecations;
-  /** `{base_url}` without a slash at its end. */
+  /** The URL of the API that callers use (`{base_url}`), without a slash at its end. */
   publicUrl(): string;
   /** The URLs that devices connect to: an `mqtt`, `mqtts`, `ws` or `wss` URL for each listener. */
   mqttUrls(): string[];
@@ -39,9 +39,10 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 const CSS_TYPE = 'text/css; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
-// Browsers revalidate these each time, because an address or the release of the interface may change with a restart.
+// Headers of the files in which addresses and the release of the interface are named. These may change with a restart,
+// so browsers ask each time whether the file has changed.
 const REVALIDATED = { 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' };
-// The packaged files are large, and change only when the service is updated.
+// Headers of the files of packages, which are large and change only when the service is updated.
 const CACHED = { 'Cache-Control': 'public, max-age=3600', 'X-Content-Type-Options': 'nosniff' };
 
 const SERVERS: Record<string, string> = {

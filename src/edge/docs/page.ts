@@ -1,6 +1,9 @@
 import { type Html, html } from './html.ts';
 
-/** The policy of a page: it may load files of this service only. Swagger UI has its icons as data URLs. */
+/**
+ * Headers of every page. A page may load only files of this service, and data URLs, which Swagger UI uses for its
+ * icons.
+ */
 export const PAGE_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -8,7 +8,7 @@ export interface SchemaRow {
   required: boolean;
   deprecated: boolean;
   description: string;
-  /** The limits in words (range, length, format); empty without any. */
+  /** The limits of the field in words (range, length, format); an empty text when it has none. */
   limits: string;
 }
 
@@ -40,7 +40,7 @@ interface Schema {
   else?: Schema;
 }
 
-/** Follows a reference; members beside the reference take precedence. */
+/** Replaces a `$ref` by the schema that it names. Members of the schema beside the `$ref` take precedence. */
 function resolved(schema: Schema, document: ApiDocument): Schema {
   const name = /^#\/components\/schemas\/(.+)$/.exec(schema.$ref ?? '')?.[1];
   if (name === undefined) return schema;
@@ -57,7 +57,7 @@ function typeOf(schema: Schema, document: ApiDocument): string {
   return item && !item.properties ? `${type} of ${typeOf(item, document)}` : type;
 }
 
-/** The limits in words: `1 to 128 characters`, `at most 32 entries`; empty without limits. */
+/** Puts two limits into words: `1 to 128 characters`, `at most 32 entries`. Without limits the text is empty. */
 function range(least: number | undefined, most: number | undefined, unit: string): string {
   if (least === undefined && most === undefined) return '';
   const bounds =
@@ -113,8 +113,8 @@ interface SchemaCase {
 }
 
 /**
- * The cases of an `if`, `then`, `else if` chain that give fields a schema; cases that only require a field are left
- * out.
+ * Lists the cases of a chain of `if`, `then`, `else if` in a schema, each with the fields that it describes. A case
+ * that only makes a field required describes none, and is left out.
  */
 export function schemaCases(schema: object, document: ApiDocument): SchemaCase[] {
   const { if: condition, then, else: otherwise } = resolved(schema, document);
@@ -126,7 +126,7 @@ export function schemaCases(schema: object, document: ApiDocument): SchemaCase[]
     )
     .join(', ');
   const all = then ? schemaRows(then, document) : [];
-  // The one field that the case gives a schema needs no row of its own, unless it has no fields below it.
+  // When a case describes one field only, its name is known from the condition, so only the fields below it are listed.
   const rows = all.length > 1 && Object.keys(then?.properties ?? {}).length === 1 ? all.slice(1) : all;
   return [...(rows.length > 0 ? [{ when, rows }] : []), ...(otherwise ? schemaCases(otherwise, document) : [])];
 }

@@ -13,9 +13,9 @@ interface TransactionValue {
   applicationId: string;
 }
 
-/** Reads the rows that the feed shows, in the form of the lists of the interface. */
+/** Reads the rows whose changes the feed sends. They have the same form as in the lists of the API. */
 export interface FeedSources {
-  /** True when other processes change the same rows without telling this one. */
+  /** True when other nodes change the same rows without telling this node. */
   readonly hasOthers: boolean;
   fleet(): Promise<object | undefined>;
   devices(deviceIds: readonly string[]): Promise<DeviceValue[]>;
@@ -31,24 +31,26 @@ export interface FeedSources {
 export interface Wanted {
   listener: 'admin' | 'api';
   topics: FeedTopics;
-  /** The application that it is restricted to; undefined sees all applications. */
+  /** The only application whose rows the reader may see; undefined: it may see all applications. */
   applicationId?: string;
-  /** The developer of the application that the reader is restricted to. */
+  /** The developer of that application. */
   developerId?: string;
   sessionId?: string;
-  /** Whether the reader may still read. */
+  /** Whether the token or session of the reader is still valid. */
   isGood(): Promise<boolean>;
 }
 
-/** The changes since the last flush. */
+/** The changes that were gathered since readers were last sent changes. */
 interface News {
   transactions: readonly TransactionValue[];
-  /** The devices that have changed. */
+  /** The deviceIds of the devices that have changed. */
   deviceIds: ReadonlySet<string>;
   fleet: object | undefined;
-  /** True once a second, when changes are looked up that this process is not told of. */
+  /** True once a second. The rows whose changes are not announced to this process are then read again. */
   isSecond: boolean;
-  /** Finds the first rows of the lists of transactions; asked once for all readers. */
+  /**
+   * Finds the first rows of the lists of transactions; the database is asked once for all readers of an application.
+   */
   firstTransactions: FeedSources['firstTransactions'];
 }
 
@@ -56,7 +58,7 @@ interface Parts {
   clock: Clock;
   sources: FeedSources;
   wanted: Wanted;
-  /** Called with the number of messages that were left out. */
+  /** Called when messages of devices were not sent, because too many came in a second. */
   onDropped(count: number): void;
 }
 
@@ -67,14 +69,17 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
   const { topics, applicationId } = wanted;
   const stream = createFeedStream(clock);
   const messages = createLiveMessages(clock);
-  /** The values that the reader was sent last: an unchanged value is not sent again. */
+  /** The JSON that the reader was sent last, by topic and key: an unchanged value is not sent again. */
   const told = new Map<string, string>();
-  /** Of the devices whose messages are followed, those that belonged to the application at the last lookup. */
+  /** The devices with followed messages that belonged to the reader's application when this was last looked up. */
   let owned = new Set<string>();
-  /** The transactions as they were at the last lookup. */
+  /** The JSON of the transactions that `elsewhere` found at its last call. */
   let lookedAt = new Map<string, string>();
   let live = false;
-  /** True when changes were not sent, because the reader made no room, for example. A snapshot replaces them. */
+  /**
+   * True when changes were not sent, for example because the buffer of the stream was full. The next flush sends a
+   * snapshot in their place.
+   */
   let behind = false;
 
   const isOwn = (row: { applicationId: string | null }): boolean =>
@@ -95,7 +100,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return (await sources.devices(deviceIds)).flatMap((row): FeedItem[] => {
       const at = { topic: 'devices', key: row.deviceId } as const;
       if (isOwn(row)) return [{ ...at, value: row }];
-      // The device belonged to the application before, and no longer does.
+      // The reader was sent this device before, so it learns that the device no longer belongs to the application.
       const wasOwn = told.has(`devices ${row.deviceId}`);
       return wasOwn ? [{ ...at, value: { activation: 'deactivated', applicationId: null } }] : [];
     });
@@ -127,8 +132,8 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
   }
 
   /**
-   * Tests whether the reader may see the messages of a device: it must have belonged to the application at the last
-   * lookup, and still does.
+   * Makes the test whether the reader may see the messages of a device. The messages came between the last lookup and
+   * this one, so the device must belong to the application in both.
    */
   async function ownDevices(): Promise<(deviceId: string) => boolean> {
     if (applicationId === undefined || topics.messages.size === 0) return () => true;
@@ -138,7 +143,10 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return (deviceId) => before.has(deviceId) && owned.has(deviceId);
   }
 
-  /** Leaves out messages about a transaction of another application, for which the device was activated before. */
+  /**
+   * Leaves out messages about transactions of other applications: the device may still answer commands of the
+   * application that it was activated for before.
+   */
   async function ownMessages(seen: readonly WaitingMessage[]): Promise<readonly WaitingMessage[]> {
     const named = new Set(seen.flatMap(({ transactionId }) => transactionId ?? []));
     if (applicationId === undefined || named.size === 0) return seen;
@@ -146,7 +154,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return seen.filter(({ transactionId }) => transactionId === undefined || own.has(transactionId));
   }
 
-  /** Tells the reader that messages of its own devices were left out. */
+  /** Tells the reader how many messages of its devices were not sent. */
   function tellGap(dropped: number, isOwnDevice: (deviceId: string) => boolean): void {
     if (dropped === 0 || ![...topics.messages].some(isOwnDevice)) return;
     onDropped(dropped);
@@ -154,8 +162,8 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
   }
 
   /**
-   * Finds transactions that other nodes have changed, among the first rows of the lists or the named ones: other nodes
-   * do not tell this one.
+   * Finds the transactions that have changed since the last call, among the ones that the reader follows or the first
+   * rows of its lists. Other nodes do not tell this node of their changes.
    */
   async function elsewhere(find: FeedSources['firstTransactions']): Promise<FeedItem[]> {
     const items = await firstTransactions(find);
@@ -168,7 +176,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     const fleet = topics.fleet && applicationId === undefined ? await sources.fleet() : undefined;
     const parts = [await devices([...topics.devices]), await firstTransactions(), await receivers(), await software()];
     const isOwnDevice = await ownDevices();
-    // Nobody checked to whom the devices belonged when these messages came, so they are not sent.
+    // The owners of the devices were not looked up regularly while these messages came, so the messages are not sent.
     const { messages: unseen, dropped } = messages.take();
     told.clear();
     const items = parts.flat();
@@ -194,13 +202,13 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     wantsDevices: topics.devices.size > 0,
     wantsMessages: topics.messages.size > 0,
 
-    /** Sends the snapshot; changes follow. */
+    /** Sends the snapshot. From then on `flush` sends changes. */
     async begin(): Promise<void> {
       await snapshot();
       live = true;
     },
 
-    /** A change was lost that the reader may have wanted. */
+    /** A change that the reader may have wanted was lost, so the next flush sends a snapshot. */
     missed(): void {
       behind = true;
     },
@@ -213,7 +221,10 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
       if (live && !stream.isFull()) stream.beat();
     },
 
-    /** Sends the changes. While the reader makes no room, nothing is kept for it. */
+    /**
+     * Sends the changes. While the buffer of the stream is full, changes are dropped, and a snapshot follows once there
+     * is room.
+     */
     async flush({ transactions, deviceIds, fleet, isSecond, firstTransactions: find }: News): Promise<void> {
       if (!live) return;
       if (stream.isFull()) {

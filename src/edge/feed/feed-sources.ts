@@ -5,7 +5,7 @@ import { transactionRow } from '../../views/transaction-row.ts';
 import type { Overview } from '../../views/transactions.ts';
 import type { FeedSources } from './feed-reader.ts';
 
-/** Rows of each list of transactions at the beginning of a feed: one page. */
+/** Rows that a snapshot has of each list of transactions: as many as the first page of the list. */
 const FIRST = 50;
 
 interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers'> {
@@ -15,7 +15,7 @@ interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers'> {
   installations: Pick<Installations, 'counts'>;
 }
 
-/** Reads the rows of the feed in the same way as the lists of the interface, so that both show the same. */
+/** Reads the rows of the feed in the same way as the lists of the API, so that both show the same. */
 export function createFeedSources(parts: Parts): FeedSources {
   const { fleetDevices, deviceRow, overview, installations, hasOthers, fleet, receivers } = parts;
   return {

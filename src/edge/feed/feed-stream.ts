@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import type { Clock } from '../../runtime/clock.ts';
 
 /**
- * The most bytes that wait for a reader. Changes that come while the buffer is full are not kept; they are read again
- * when there is room.
+ * The most bytes that are buffered for a reader. Changes that come while the buffer is full are dropped; the rows are
+ * read again when there is room.
  */
 export const FEED_BUFFER = 256 * 1024;
-/** Microseconds within which a reader must make room. */
+/** Microseconds for which the buffer of a reader may stay full. After that the stream is cut. */
 const STUCK_AFTER = 15_000_000;
 
 /** Headers of the answer: no proxy may cache it, or buffer it. */
@@ -22,7 +22,7 @@ export interface FeedItem {
   value: object;
 }
 
-/** Server-sent events (HTML, 9.2) to one reader, with a bounded buffer. */
+/** Creates a stream of server-sent events (HTML, 9.2) for one reader, with a bounded buffer. */
 export function createFeedStream(clock: Clock) {
   const body = new Readable({ highWaterMark: FEED_BUFFER, read: () => undefined });
   let fullSince: number | undefined;
@@ -34,10 +34,10 @@ export function createFeedStream(clock: Clock) {
 
   return {
     body,
-    /** True while nothing more may be written to the stream. */
+    /** True while the buffer is full, so that nothing may be written to the stream. */
     isFull: (): boolean => body.readableLength >= FEED_BUFFER,
 
-    /** True when the reader has made no room for too long, or has not taken the end of the stream. */
+    /** True when the buffer has been full for too long, or the ended stream was not read to its end in that time. */
     isStuck(): boolean {
       if (!ended && body.readableLength < FEED_BUFFER) fullSince = undefined;
       else fullSince ??= clock.now();
@@ -46,14 +46,14 @@ export function createFeedStream(clock: Clock) {
 
     snapshot: (items: readonly FeedItem[]): void => write('snapshot', items),
     change: (items: readonly FeedItem[]): void => write('change', items),
-    /** Tells the reader how many messages were left out. */
+    /** Tells the reader how many messages of devices were not sent. */
     gap: (dropped: number): void => write('gap', { topic: 'device', dropped }),
-    /** Sends a comment, which is no event, as a sign of life. */
+    /** Sends a comment line, which readers ignore, so that proxies see that the stream is alive. */
     beat(): void {
       if (!ended) body.push(': \n\n');
     },
 
-    /** Ends the stream with a reason; the buffered rest is still sent. */
+    /** Writes the reason and ends the stream. The bytes that are still buffered are sent. */
     end(reason: 'stopping' | 'session' | 'room'): void {
       if (ended) return;
       write('bye', { reason });
@@ -61,7 +61,7 @@ export function createFeedStream(clock: Clock) {
       body.push(null);
     },
 
-    /** Ends the stream at once, without its buffered rest. */
+    /** Closes the stream at once; the bytes that are still buffered are lost. */
     cut(): void {
       ended = true;
       body.destroy();

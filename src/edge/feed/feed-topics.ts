@@ -14,7 +14,7 @@ export interface FeedTopics {
   messages: ReadonlySet<string>;
 }
 
-/** The most names of each topic. */
+/** The most names that a stream may list after each topic. */
 export const MOST_NAMES = { devices: 200, transactions: 200, software: 20, device: 4 } as const;
 type Named = keyof typeof MOST_NAMES;
 

@@ -10,13 +10,16 @@ import { createFeedReader, type FeedReader, type FeedSources, type Wanted } from
 
 /** The most simultaneous streams of one application. */
 export const MOST_STREAMS_OF_APPLICATION = 8;
-/** Milliseconds between two flushes. */
+/** Milliseconds between two flushes. A flush reads the changed rows and sends them to all readers. */
 export const FLUSH = 250;
 const PER_SECOND = 1000 / FLUSH;
-/** Flushes between two signs of life, and between two checks whether readers may still read. */
+/**
+ * Numbers of flushes: a stream gets a sign of life after each BEAT of them, and after each CHECK it is checked whether
+ * the token or session of its reader is still valid.
+ */
 const BEAT = 10 * PER_SECOND;
 const CHECK = 5 * PER_SECOND;
-/** The most changes that wait for a flush, and the transactions that one flush reads. */
+/** The most changed rows whose keys are remembered until a flush, and the most transactions that one flush reads. */
 const MOST_CHANGED = 10_000;
 const READ_AT_ONCE = 500;
 
@@ -26,26 +29,26 @@ interface Parts {
   metrics: Pick<Metrics, 'httpRefused' | 'feedStreams' | 'feedsEvicted' | 'feedMessagesDropped' | 'feedChangesMissed'>;
   watch: Watch;
   sources: FeedSources;
-  /** LAPEL_FEED_STREAMS: simultaneous streams of a listener. */
+  /** LAPEL_FEED_STREAMS: the most simultaneous streams of one listener. */
   mostStreams: number;
 }
 
 export type Feed = ReturnType<typeof createFeed>;
 
-/** Removes and returns the keys that have waited for longest. */
+/** Removes and returns at most `most` keys, the ones that were added first. */
 function takeFrom<Key>(waiting: Set<Key>, most: number): Key[] {
   const taken = [...waiting.keys().take(most)];
   for (const key of taken) waiting.delete(key);
   return taken;
 }
 
-/** The largest group of items with a common property, in their order. */
+/** Groups the items by a property and returns the largest group, in the order of the items. */
 function largest<Item>(items: readonly Item[], of: (item: Item) => unknown): readonly Item[] {
   const groups = [...Map.groupBy(items, of).values()];
   return groups.reduce((most, group) => (group.length > most.length ? group : most), groups[0] ?? []);
 }
 
-/** Makes a function that asks only once for each key. */
+/** Makes a function that calls `ask` only once for each key and remembers the answer. */
 function once<Key, Value>(ask: (key: Key) => Value): (key: Key) => Value {
   const answers = new Map<Key, Value>();
   return (key) => {
@@ -55,10 +58,10 @@ function once<Key, Value>(ask: (key: Key) => Value): (key: Key) => Value {
 }
 
 /**
- * The feed of changes: a reader gets a snapshot of its topics, then their changes. Changed rows are remembered by key
- * only, and read from the database when they are sent, four times a second; so any number of changes to one row in
- * between is sent as one change. Changes that this process is not told of (those of other nodes, and ages) are looked
- * up once a second. Nothing is done while there is no reader.
+ * The feed: a reader gets a snapshot of its topics, then their changes. Only the keys of changed rows are remembered.
+ * The rows are read from the database when they are sent, four times a second, so several changes of one row are sent
+ * as one. Changes of other nodes, and values that change with time alone, are looked up once a second. Nothing is done
+ * while there is no reader.
  */
 export function createFeed({ clock, log, metrics, watch, sources, mostStreams }: Parts) {
   const readers = new Set<FeedReader>();
@@ -69,10 +72,11 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
   let stopped = false;
   let cancel: (() => void) | undefined;
   /**
-   * Streams of applications begin one after another, so that a stream of administration waits for at most one of them.
+   * The snapshots of applications are read one after another, so that the snapshot of an operator waits for one of them
+   * at most.
    */
   const turn = createFairTurns();
-  /** Changes that were dropped before they were sent; a snapshot replaces them. */
+  /** The number of changes that were dropped before they were sent; a snapshot is sent in their place. */
   let missed = 0;
 
   function remember<Key>(waiting: Set<Key>, key: Key): void {
@@ -120,8 +124,9 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
   }
 
   /**
-   * Makes room for one more stream. At the limit, the oldest stream of the developer with most streams is ended, and
-   * among its applications of the one with most. A reader that would then have most streams itself is refused.
+   * Makes room for one more stream of a listener. When all streams are in use, the developer with the most streams
+   * loses one: the oldest stream of its application with the most. A reader whose own developer would then have the
+   * most is refused.
    */
   function makeRoom({ listener, applicationId, developerId }: Wanted): void {
     const own = [...readers].filter((reader) => reader.wanted.listener === listener);
@@ -131,15 +136,15 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
     const greedy = largest(own, ({ wanted }) => wanted.developerId);
     const ofDeveloper = own.filter(({ wanted }) => wanted.developerId === developerId);
     const [oldest] = largest(greedy, ({ wanted }) => wanted.applicationId);
-    // With the new stream its developer must have fewer streams than the other one has left. Otherwise the two would
-    // end each other's streams in turn.
+    // The reader's developer, with the new stream, must still have fewer streams than the developer who loses one had.
+    // Otherwise the two would end each other's streams in turn.
     if (!oldest || ofDeveloper.length + 1 >= greedy.length) refuse();
     metrics.feedsEvicted.inc();
     oldest.stream.end('room');
     remove(oldest);
   }
 
-  /** Ends a stream whose reader may no longer read, or does not read. */
+  /** Ends a stream whose token or session is no longer valid, and cuts one whose reader does not read. */
   async function check(reader: FeedReader): Promise<void> {
     if (flushes % CHECK === 0 && !(await reader.wanted.isGood())) reader.stream.end('session');
     if (!reader.stream.isStuck()) return;
@@ -165,13 +170,14 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
 
   function tick(): void {
     cancel = readers.size > 0 && !stopped ? clock.after(FLUSH, tick) : undefined;
-    if (flushing) return; // a flush that takes longer than the interval must end before the next one
+    if (flushing) return; // the last flush still runs, because it took longer than the interval: this one is left out
     flushing = true;
     flushes += 1;
     work.begun();
     flush()
       .catch((err: unknown) => {
-        for (const reader of readers) reader.missed(); // the changes of this flush are lost, so a snapshot follows
+        // This flush has lost its changes, so each reader gets a snapshot.
+        for (const reader of readers) reader.missed();
         if (!isDatabaseAway(err)) log.error({ err }, 'the feed could not be read; trying again');
       })
       .finally(() => {
@@ -214,8 +220,8 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
     },
 
     /**
-     * Ends the streams of an application, or of all, that may no longer be read, because the secret was replaced, for
-     * example.
+     * Ends the streams of an application, or of all applications, whose token is no longer valid, for example because
+     * the secret of the application was replaced.
      */
     recheck(applicationId?: string): void {
       for (const reader of readers) {
@@ -226,20 +232,22 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
         wanted
           .isGood()
           .then((isGood) => isGood || stream.end('session'))
-          .catch((err: unknown) => log.error({ err }, 'a reader of the feed could not be checked'))
+          .catch((err: unknown) =>
+            log.error({ err }, 'the service could not check whether a reader of the feed may still read'),
+          )
           .finally(work.ended);
       }
     },
 
-    /** Ends the streams of a session. */
+    /** Ends the streams that were opened with this session of the console. */
     endSession(sessionId: string): void {
       for (const reader of readers) if (reader.wanted.sessionId === sessionId) reader.stream.end('session');
     },
 
-    /** Resolves when nothing is being read for the feed. */
+    /** Resolves when no flush runs and no stream is being opened or checked. */
     idle: work.idle,
 
-    /** Ends all streams, which would otherwise delay the end of the listeners. */
+    /** Ends all streams. A stream has no end of its own, so the listeners would otherwise not finish. */
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;
       cancel?.();

@@ -3,7 +3,7 @@ import type { SeenMessage } from '../../runtime/watch.ts';
 import type { FeedItem } from './feed-stream.ts';
 import { beginningOf, shownPayload } from './redact-payload.ts';
 
-/** Messages per second that are shown, over all devices of a stream. */
+/** Messages of devices that a stream sends per second, over all devices that it follows. */
 export const MESSAGES_PER_SECOND = 50;
 const SECOND = 1_000_000;
 /**
@@ -11,13 +11,16 @@ const SECOND = 1_000_000;
  * whatever they contain.
  */
 const ABOUT_TRANSACTIONS = /\/(commands|acks|requests|responses|errors)$/;
-/** The member of a message that names its transaction. */
+/** The name of the JSON member by which a message names its transaction. */
 const TRANSACTION = Buffer.from('"transactionId"');
 const MOST_DIGITS = 16;
-/** The transactionId of messages that name several transactions: no transaction has it, so no application sees them. */
+/**
+ * Stands for the transaction of a message that names several. No transaction has this number, so no application is
+ * shown the message.
+ */
 const NO_TRANSACTION = 0;
 
-/** A message that waits to be shown. Its secrets are hidden only when it is shown. */
+/** A message of a device that waits for the next flush. Its secrets are removed only when it is sent. */
 export interface WaitingMessage {
   deviceId: string;
   /** The transaction that the message is about; undefined when it is about none. */
@@ -25,7 +28,7 @@ export interface WaitingMessage {
   item(): FeedItem;
 }
 
-/** Reads the number after a colon at a position of a message, or undefined. */
+/** Reads the number after a colon, from a position of the message on. Undefined when there is none. */
 function numberAt(payload: Buffer, from: number): number | undefined {
   let at = from;
   const skipSpaces = (): void => {
@@ -42,8 +45,8 @@ function numberAt(payload: Buffer, from: number): number | undefined {
 }
 
 /**
- * Finds the transaction that a message is about. A message that names several is shown to no application: no device and
- * no command does that.
+ * Finds the transaction that a message is about. No honest device and no command names several transactions in one
+ * message. Such a message could show one application the data of another, so applications do not see it.
  */
 function transactionOf({ topic, payload }: SeenMessage): number | undefined {
   if (!ABOUT_TRANSACTIONS.test(topic)) return undefined;
@@ -58,7 +61,10 @@ function transactionOf({ topic, payload }: SeenMessage): number | undefined {
   return found;
 }
 
-/** The messages that wait for the next flush of a stream: a bounded number per second; the others are counted. */
+/**
+ * Collects the messages of devices until the next flush of a stream, up to MESSAGES_PER_SECOND. Further messages are
+ * only counted.
+ */
 export function createLiveMessages(clock: Clock) {
   let waiting: WaitingMessage[] = [];
   let dropped = 0;
@@ -93,7 +99,10 @@ export function createLiveMessages(clock: Clock) {
       });
     },
 
-    /** Removes and returns the waiting messages, with the number of those left out since the last call. */
+    /**
+     * Removes and returns the collected messages, and the number of messages that were not collected since the last
+     * call.
+     */
     take() {
       const taken = { messages: waiting, dropped };
       waiting = [];

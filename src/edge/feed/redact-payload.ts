@@ -1,13 +1,16 @@
 import { textWithoutSecrets } from '../../runtime/without-secrets.ts';
 
-/** Characters of a payload that are shown. */
+/** Characters of a message that the readers of a stream are shown. */
 export const SHOWN = 4096;
-/** Characters of a payload that are kept. They are more than are shown, because hiding secrets shortens the text. */
+/**
+ * Characters of a message that are kept until it is sent: more than are shown, because removing secrets shortens the
+ * text.
+ */
 const KEPT_CHARACTERS = 2 * SHOWN;
-/** The most bytes of a character. */
+/** The most bytes of one character in UTF-8. */
 const MOST_BYTES = 4;
 
-/** The beginning of a payload; the rest is not kept for viewers. */
+/** The beginning of a message; the rest is not kept. */
 export interface Beginning {
   text: string;
   isWhole: boolean;
@@ -19,7 +22,7 @@ export function beginningOf(payload: string | Buffer): Beginning {
   return { text: text.slice(0, KEPT_CHARACTERS), isWhole };
 }
 
-/** The text of a message for viewers: without passwords and URLs that grant access, and of bounded length. */
+/** The text of a message as readers see it: shortened, and without passwords and URLs that grant access. */
 export function shownPayload({ text, isWhole }: Beginning): { payload: string; truncated: boolean } {
   const shown = textWithoutSecrets(text, SHOWN + 1);
   return { payload: shown.slice(0, SHOWN).toWellFormed(), truncated: !isWhole || shown.length > SHOWN };

@@ -4,7 +4,9 @@ import { DomainError, type ErrorCode } from '../../errors.ts';
 const SCHEME = /^bearer(?= |$)/i;
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** The credentials after the scheme `Bearer`, which may be empty; undefined for another scheme. */
+/**
+ * The token after the scheme `Bearer` in an `Authorization` header, which may be empty; undefined for another scheme.
+ */
 export const behindBearer = (authorization: string | undefined): string | undefined =>
   authorization !== undefined && SCHEME.test(authorization) ? authorization.slice('bearer'.length).trim() : undefined;
 
@@ -17,8 +19,8 @@ export function bearerToken(authorization: string | undefined): string {
 }
 
 /**
- * The `WWW-Authenticate` of an error (RFC 6750 3), or undefined. A request without a token gets no error code
- * (RFC 6750 3.1).
+ * The `WWW-Authenticate` header of an error (RFC 6750 3); undefined for errors that have none. A request without a
+ * token gets the scheme but no error code (RFC 6750 3.1).
  */
 export function challengeOf(code: ErrorCode, scope: string | null): string | undefined {
   const wanted = scope === null ? '' : `, scope="${scope}"`;

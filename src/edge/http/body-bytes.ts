@@ -1,21 +1,21 @@
 import type { Metrics } from '../../metrics.ts';
 import { createCounts } from '../../runtime/counts.ts';
 
-/** Bounds for the bytes of request bodies that were received in part. */
+/** The most bytes in memory of request bodies that are still arriving: of one source, and of all sources. */
 const BODY_BYTES = { perSource: 16 * 1024 ** 2, total: 64 * 1024 ** 2 };
 
 export type BodyBytes = ReturnType<typeof createBodyBytes>;
 
-/** The sender of a body: an application or an address, and the developer of the application. */
+/** The sender of a body: `source` is the application, or the address of a caller without one. */
 export interface BodySource {
   source: string;
   developer?: string | undefined;
 }
 
 /**
- * Bounds the memory of bodies that are still being received, for each source (an application, an address) first, and
- * for all. A developer with many applications may exceed the bound of one source only while at least as much stays free
- * for others.
+ * Bounds the memory of request bodies that are still arriving, for each source (an application, or an address) and for
+ * all sources together. All applications of a developer together may exceed the bound of one source only while at least
+ * as much memory as they use stays free for other developers.
  */
 export function createBodyBytes({ metrics }: { metrics: Pick<Metrics, 'httpRefused'> }) {
   const { perSource, total } = BODY_BYTES;
@@ -28,7 +28,10 @@ export function createBodyBytes({ metrics }: { metrics: Pick<Metrics, 'httpRefus
   }
 
   return {
-    /** Reserves bytes for a source. Returns the bound that refuses them, or undefined. */
+    /**
+     * Reserves bytes for a source. Returns undefined, or the bound that would be exceeded: of the source, or of all
+     * sources.
+     */
     take({ source, developer }: BodySource, bytes: number): 'source' | 'all' | undefined {
       const own = held.of(source) + bytes;
       const key = developer === undefined ? undefined : `developer ${developer}`;

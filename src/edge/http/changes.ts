@@ -12,17 +12,17 @@ export interface ChangeAsked<Caller> {
   headers: IncomingHttpHeaders;
 }
 
-/** A change whose beginning is recorded. */
+/** A change that was recorded before it was carried out; its outcome is recorded with these functions. */
 export interface BegunChange {
-  /** Records the status of the answer, and its error code. */
+  /** Records the status of the answer, and the code of an error. */
   ended(status: number, code?: string): Promise<void>;
-  /** Records the number of changed objects, for requests that change many. */
+  /** Records how many objects were changed, for a request that changes many. */
   changed(details: object): Promise<void>;
 }
 
-/** Records the changes that are made through a listener. */
+/** Decides which requests of a listener are recorded as changes, and records them. */
 export interface Changes<Caller> {
-  /** Whether requests of this route are changes to record. */
+  /** True when each request of this route must be recorded. */
   has(route: Pick<Route<never, never>, 'method' | 'scope'>): boolean;
   /** Called before the change is carried out, after the caller is known. When it rejects, nothing is changed. */
   begin(asked: ChangeAsked<Caller>): Promise<BegunChange>;

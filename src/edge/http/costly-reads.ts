@@ -3,12 +3,9 @@ import type { Metrics } from '../../metrics.ts';
 import type { Asking } from '../../runtime/current-caller.ts';
 import { createTurns } from '../../runtime/turns.ts';
 
-/**
- * The costly reads of one application that run at a time, each until its answer was taken; and the number that may
- * wait.
- */
+/** The most costly reads of one application that run at a time, and that wait for one of those to end. */
 const COSTLY_READS = { atATime: 2, waiting: 64 };
-/** The costly reads, of all applications, that begin in one turn of the event loop. */
+/** The costly reads of all applications that begin in one turn of the event loop. */
 const PER_TURN = 1;
 
 interface Queue {
@@ -16,7 +13,7 @@ interface Queue {
   waiting: (() => void)[];
 }
 
-/** The caller of a read. */
+/** The application that a read runs for, and its developer. */
 interface Source {
   developerId: string;
   applicationId: string;
@@ -28,23 +25,27 @@ interface Parts {
 }
 
 /**
- * Bounds reads that may be long: lists of devices, transactions, deliveries. A read counts until its answer was taken,
- * so a client that does not read its answers uses up its own share only, and a bounded amount of memory. The reads of
- * all applications begin in turns of their developers. They run in the name of their application, so their database
- * queries take turns in the same way.
+ * Bounds reads that may take long: lists of devices, transactions, deliveries. A read ends only when its client has
+ * read the answer. So a client that does not read delays only reads of its own application, and uses a bounded amount
+ * of memory. Reads begin in turn by developer, then by application. Each runs in the name of its application, so its
+ * database queries take turns in the same way.
  */
 export function createCostlyReads({ metrics, asking }: Parts) {
   const queues = new Map<string, Queue>();
   const turn = createTurns(PER_TURN);
 
-  /** Waits for a free slot. Returns a function that frees the slot. Throws RATE_LIMITED when too many wait. */
+  /**
+   * Waits until another read of the application may run. Returns a function to call at the end of the read. Throws
+   * RATE_LIMITED when too many reads wait.
+   */
   async function enter(applicationId: string): Promise<() => void> {
     const queue = queues.get(applicationId) ?? { running: 0, waiting: [] };
     queues.set(applicationId, queue);
     if (queue.running < COSTLY_READS.atATime) {
       queue.running += 1;
     } else if (queue.waiting.length < COSTLY_READS.waiting) {
-      await new Promise<void>((resolve) => queue.waiting.push(resolve)); // takes over the slot of the read that ended
+      // An ending read wakes this one instead of reducing `running`.
+      await new Promise<void>((resolve) => queue.waiting.push(resolve));
     } else {
       metrics.httpRefused.inc({ bound: 'costly_reads' });
       throw new DomainError('RATE_LIMITED', { values: { seconds: 1 } });
@@ -62,8 +63,8 @@ export function createCostlyReads({ metrics, asking }: Parts) {
 
   return {
     /**
-     * Runs a read in its turn. `began` receives the function to call once the answer was taken. Throws RATE_LIMITED
-     * when too many wait.
+     * Runs a read when it is its turn. `began` is given a function that it must call when the client has read the
+     * answer. Throws RATE_LIMITED when too many reads of the application wait.
      */
     async read<Result>(
       { developerId, applicationId }: Source,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
-// Bytes of a refused body that are still read, and milliseconds within which its sender may read the answer. Both
-// concern the network and not the domain, so the injected clock is not used.
+// Bytes of a refused body that are still read, and milliseconds within which its sender may read the answer. The times
+// of sockets must pass for real, so the clock that tests can set is not used here.
 const BYTES = 1024 * 1024;
 const TIME = 2_000;
 

@@ -2,9 +2,9 @@ import { type DomainError, ERRORS, errorBody } from '../../errors.ts';
 import { challengeOf } from './bearer.ts';
 import type { Answer } from './route.ts';
 
-// Seconds until a retry makes sense. A database that fails over and an object store are usually back soon; requests in
-// flight end sooner; unfinished transactions end when the device comes online; the keys of the legacy issuer are
-// fetched at most every 30 s.
+// The `Retry-After` of errors that pass: seconds until a repeated request may succeed. The database after a failover,
+// and the object store, are usually back soon. Requests in work end sooner. Unfinished transactions end when the device
+// comes online. The keys of the legacy issuer are fetched at most every 30 s.
 const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   DATABASE_UNAVAILABLE: '2',
   OBJECT_STORE_UNAVAILABLE: '2',
@@ -28,7 +28,7 @@ export function errorHeaders(error: DomainError, scope: string | null): Record<s
   return headers;
 }
 
-/** The answer for an error: status, body and headers by the table of errors. */
+/** The answer for an error. The table in `src/errors.ts` gives its status and text. */
 export const errorAnswer = (error: DomainError, scope: string | null): Answer => ({
   status: ERRORS[error.code].status,
   body: errorBody(error),

@@ -12,14 +12,15 @@ const isAddress = (host: string): boolean =>
   isIP(host) !== 0 || (host.startsWith('[') && isIP(host.slice(1, -1)) === 6);
 
 /**
- * Refuses requests that call the service by a foreign host name. A page of an attacker, whose name was just changed to
- * lead to this address (DNS rebinding), has the same origin as the requests that it sends here. A request by an address
- * carries no such name, and `localhost` leads to this machine alone, so both are accepted. Throws HOST_UNKNOWN.
+ * Refuses requests that name a foreign host in `Host`. They come from pages of an attacker who made his own host name
+ * lead to this address (DNS rebinding), so that the browser treats this service as part of his site. A request to an IP
+ * address cannot come from such a page, and `localhost` is always this machine, so these are accepted. Throws
+ * HOST_UNKNOWN.
  */
 export function createHostCheck(names: readonly string[]): (header: string | undefined) => void {
   const known = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
   return (header) => {
-    if (header === undefined) return; // HTTP/1.0, which no browser speaks
+    if (header === undefined) return; // only HTTP/1.0 may omit it, which no browser speaks
     const host = hostOf(header);
     if (known.has(host) || isAddress(host) || host.endsWith('.localhost')) return;
     throw new DomainError('HOST_UNKNOWN');

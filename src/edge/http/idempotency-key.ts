@@ -7,8 +7,9 @@ const BARE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 
 /**
- * Reads the key of an Idempotency-Key header: quoted as in the draft, or bare as most callers send it. Undefined
- * without the header. Throws REQUEST_INVALID for a key that does not have 1 to 255 characters of printable ASCII.
+ * Reads the Idempotency-Key header: quoted as in the draft standard (draft-ietf-httpapi-idempotency-key-header), or
+ * without quotes as most callers send it. Undefined without the header. Throws REQUEST_INVALID for a key that does not
+ * have 1 to 255 characters of printable ASCII.
  */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;

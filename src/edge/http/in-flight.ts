@@ -1,8 +1,8 @@
 import { createCounts } from '../../runtime/counts.ts';
 
 /**
- * Counts the requests that the service is working on. Requests that wait for their client (for the rest of a body, or
- * until the answer is read) do not count, so a slow client takes nothing from others.
+ * Counts the requests that the service is working on. A request does not count while the service waits for its client:
+ * for the rest of the body, or until the client has read the answer. So a slow client takes nothing from others.
  */
 export function createInFlight() {
   const bySource = createCounts();
@@ -17,8 +17,8 @@ export function createInFlight() {
     },
     all: (): number => all,
     /**
-     * Counts a request of one source (an application) and returns the source's number of requests, including those that
-     * wait for their client.
+     * Counts one more request of a source (an application or a developer). Returns how many requests the source has
+     * now, including the ones whose client is slow.
      */
     enterOf: (source: string): number => bySource.add(source, 1),
     leaveOf(source: string): void {

@@ -1,9 +1,10 @@
-/** Characters after which a slice is complete. */
+/** The length in characters from which on a slice is given out. */
 const SLICE = 32 * 1024;
 
 /**
- * A JSON object that is made slice by slice while it is sent. A long list is turned into text over several turns of the
- * event loop, so that other requests are served in between. Lists are iterated once, while they are written.
+ * A JSON object that is turned into text in slices, while it is sent. Turning a long list into text at once would block
+ * the event loop; between two slices other requests are served. A list among the members is iterated once, as it is
+ * written.
  */
 export class JsonSlices {
   readonly #members: Record<string, unknown>;
@@ -12,7 +13,7 @@ export class JsonSlices {
     this.#members = members;
   }
 
-  /** The slices; the last one is the return value. */
+  /** Makes the slices one after another; the last slice is the return value. */
   *slices(): Generator<string, string> {
     let text = '';
     let before = '{';
@@ -40,7 +41,7 @@ export class JsonSlices {
 const isRows = (value: unknown): value is Iterable<object> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value;
 
-/** Converts each row when it is needed. */
+/** Converts each row only when it is written. */
 export function* lazily<Row, Result>(rows: readonly Row[], toResult: (row: Row) => Result): Generator<Result> {
   for (const row of rows) yield toResult(row);
 }

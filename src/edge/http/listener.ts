@@ -32,22 +32,22 @@ import { createSockets, type HttpServer, type SocketLimits } from './sockets.ts'
 
 export type { HttpServer } from './sockets.ts';
 
-/** The parts and limits that all HTTP listeners need. */
+/** The parts and limits that the listeners of the API and of administration are both given. */
 export interface ListenerParts extends SocketLimits {
   contracts: Contracts;
   clock: Clock;
   ids: Ids;
   log: Log;
   metrics: Metrics;
-  /** The most requests in work; one more is answered 503 with `Retry-After`. */
+  /** The most requests that the listener works on at a time. A further request is answered 503 with `Retry-After`. */
   maxInFlight?: number;
-  /** The most of these for one application; one more is answered 429. */
+  /** The most requests of one application that the listener works on at a time. A further request is answered 429. */
   maxInFlightOfSource?: number;
-  /** LAPEL_FAILED_LOGIN_LIMIT: requests with wrong credentials per second of one address. */
+  /** LAPEL_FAILED_LOGIN_LIMIT: requests with wrong credentials per second, from one address or for one application. */
   failedLoginLimit?: number;
-  /** The limits that nodes share; set in a cluster. */
+  /** Divides the limits among the nodes; undefined without a cluster. */
   shares?: LimitShares | undefined;
-  /** Knows in whose name costly reads run. */
+  /** Remembers for which application a costly read runs, so that its database queries wait for their turn. */
   asking?: Asking;
 }
 
@@ -56,37 +56,45 @@ interface Parts<Services, Caller> extends ListenerParts {
   name: 'api' | 'admin';
   routes: readonly Route<Services, Caller>[];
   services: Services;
-  /** Finds the caller of a route that has a scope. Throws when the token is missing, invalid, or lacks the scope. */
+  /**
+   * Finds the caller of a request to a route that has a scope. Throws when the token is missing, invalid, or lacks the
+   * scope.
+   */
   authorize(asked: IncomingMessage, scope: string, params: Record<string, string>): Caller | Promise<Caller>;
-  /** Headers that every answer to this caller has, besides those of the handler. */
+  /** Headers that are added to every answer to this caller, such as those that a browser needs. */
   headersFor?(caller: Caller): Record<string, string> | undefined;
-  /** The application of the caller, where there is one: bounds hold for each application. */
+  /** The applicationId of the caller. Bounds hold for each application; administration has none. */
   applicationOf?(caller: Caller): string;
-  /** The developer of the caller's application: shared resources are divided by developers first. */
+  /**
+   * The developerId of the caller's application. What all callers share is divided by developers first, then by
+   * applications.
+   */
   developerOf?(caller: Caller): string;
   /**
-   * Counts a request against the rate limit of its caller. The verdict has headers for the answer; a refusal is
-   * answered with 429.
+   * Counts a request against the rate limit of its caller. The result has headers for the answer, and tells whether the
+   * request is refused with 429.
    */
   limit?(caller: Caller): RateLimitVerdict | undefined;
-  /** Records changes in the audit log. */
+  /** Records changes in the audit log. Without it, nothing is recorded. */
   changes?: Changes<Caller>;
-  /** The host names of the service, besides its addresses; without them every name is accepted. */
+  /**
+   * The host names that requests may have in `Host`; IP addresses are always accepted. Undefined accepts every name.
+   */
   names?: readonly string[];
-  /** Paths where another method is answered 405 with `Allow` instead of 403. */
+  /** The paths where an unknown method is answered 405 with `Allow`. On other paths it is answered 403. */
   strictPaths?: readonly string[];
   /** The base URL (`{base_url}`) of the listener. */
   baseUrl(): string;
 }
 
-/** The state of a request while it is served. */
+/** The data of one request that its steps share. */
 interface Exchange<Services, Caller> {
   context: Context;
   target: Target;
   route: Route<Services, Caller> | undefined;
   applicationId: string | undefined;
   developerId: string | undefined;
-  /** The begun record of the change; undefined for a request that changes nothing. */
+  /** The record of the change in the audit log; undefined for a request that is not recorded. */
   change: BegunChange | undefined;
   /** The answer of the handler. */
   answer: Answer | undefined;
@@ -99,8 +107,8 @@ const MAX_IN_FLIGHT_OF_SOURCE = 256;
 const SOON = { seconds: 1 };
 
 /**
- * Serves a route table. The order of checks is that of the contract (section 1): path and method, token, scope and
- * application, path parameters, query, body, then the rules of the handler.
+ * Creates a listener that serves a route table. The contract (section 1) sets the order of its checks: path and method,
+ * token, scope and application, path parameters, query, body, then the rules of the handler.
  */
 export function createListener<Services, Caller>(parts: Parts<Services, Caller>): HttpServer {
   const { name, services, authorize, headersFor, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
@@ -143,8 +151,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   }
 
   /**
-   * Reads from a client that may send as slowly as it likes. Meanwhile the request does not count as work, and its
-   * connection may be closed for another one.
+   * Runs `read`, which receives a body from the client, however slowly the client sends. Meanwhile the request does not
+   * count as work, and its connection may be closed to make room for a new one.
    */
   async function readFromClient<Result>({ req }: Context, read: () => Promise<Result>): Promise<Result> {
     if (req.complete) return read();
@@ -184,7 +192,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const { context, target, applicationId } = exchange;
     const { req, res } = context;
     const params = checkPathParameters(contracts, raw);
-    // The pages of the console have parameters of their own in their addresses, which are not checked here.
+    // A page of the console reads the query of its address itself, in the browser, so the query is not checked here.
     const query = route.below ? undefined : checkQueryParameters(contracts, route.query, target.query);
     const body = route.body === undefined ? undefined : await readBody(exchange, route);
     const readForm = route.form === undefined ? NO_FORM : formReader(context);
@@ -203,7 +211,10 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     return costly.read({ developerId: developerOf?.(caller) ?? '', applicationId }, began, answer);
   }
 
-  /** Serves a request for a route. The caller is found first, because bounds hold for each caller, then for all. */
+  /**
+   * Serves a request for a route. The caller is found first, because its bounds are checked before the bounds that all
+   * callers share.
+   */
   async function serveLine(
     context: Context,
     route: Route<Services, Caller>,
@@ -233,7 +244,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       if (own > maxInFlightOfSource) {
         refuse('requests_in_flight_per_application', new DomainError('RATE_LIMITED', { values: SOON }));
       }
-      // A developer with many applications leaves room for developers who have no request in work.
+      // A developer with many applications may not use up the listener: as much as it uses must stay free for others.
       if (ofDeveloper > 1 && ofDeveloper > maxInFlight - work.all()) {
         refuse('requests_in_flight_per_developer', new DomainError('RATE_LIMITED', { values: SOON }));
       }
@@ -260,7 +271,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     }
   }
 
-  /** Makes the answer for an error. The error may change: too many wrong credentials become RATE_LIMITED. */
+  /** Makes the answer for an error. Too many wrong credentials change the error to RATE_LIMITED. */
   async function answerError({ context, route, headers }: Exchange<Services, Caller>, thrown: unknown) {
     let error = toDomainError(thrown);
     if (logins.concerns(error)) {
@@ -304,7 +315,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       ({ error, given } = await answerError(exchange, thrown));
     }
     if (exchange.change) await exchange.change.ended(given.status, error?.code);
-    // On shutdown Node closes idle connections itself; this closes connections in use after their answer.
+    // At shutdown Node closes only idle connections; this header makes it close the others after their answer.
     if (sockets.isDraining() || given.endless) exchange.headers['Connection'] = 'close';
     if (given.endless) sockets.markEndless(context.req.socket);
     if (!send(context, given, exchange.headers)) sockets.waits(context.req.socket);
@@ -333,7 +344,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
 }
 
 const addressOf = ({ req }: Context): string => addressGroup(req.socket.remoteAddress);
-/** The source that bounds hold for: the application, else the address. */
+/** The source that the bounds of bodies hold for: the application, or the address of a caller without one. */
 const sourceOf = ({ applicationId, context }: { applicationId: string | undefined; context: Context }): string =>
   applicationId ?? addressOf(context);
 

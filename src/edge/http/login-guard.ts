@@ -10,24 +10,27 @@ const WRONG_CREDENTIALS: ReadonlySet<ErrorCode> = new Set([
   'CLIENT_INVALID',
 ]);
 /**
- * Milliseconds by which an answer above the limit is delayed. This slows down whoever guesses credentials with one
- * request at a time.
+ * Milliseconds by which the answer to a wrong credential above the limit is delayed. It slows down a client that
+ * guesses credentials one after another.
  */
 const DELAY_MS = 1_000;
 
 interface Parts {
   clock: Clock;
   name: string;
-  /** Requests with wrong credentials per second of one address, and for one application; 0 is no limit. */
+  /**
+   * Requests with wrong credentials that are allowed per second, from one address and for one application; 0 is no
+   * limit.
+   */
   perSecond: number;
-  /** The limits that nodes share; set in a cluster. */
+  /** Divides the limits among the nodes; undefined without a cluster. */
   shares?: LimitShares | undefined;
   metrics: Pick<Metrics, 'loginFailures' | 'httpRefused'>;
 }
 
 /**
- * Limits requests with wrong credentials. Credentials are checked first, so a caller with correct ones is always let
- * in, whatever others send from the same address or for the same application.
+ * Limits requests with wrong credentials. Correct credentials are recognised first and never limited, whatever others
+ * send from the same address or for the same application.
  */
 export function createLoginGuard({ clock, name, perSecond, shares, metrics }: Parts) {
   const bucketsOf = (whose: string) =>
@@ -51,7 +54,10 @@ export function createLoginGuard({ clock, name, perSecond, shares, metrics }: Pa
     /** True for the errors that count as wrong credentials. */
     concerns: ({ code }: DomainError): boolean => WRONG_CREDENTIALS.has(code),
 
-    /** The error to answer with: the given one, or RATE_LIMITED, after a delay, when the limit is exceeded. */
+    /**
+     * Counts an error that means wrong credentials, and returns the error to answer with. Above the limit this is
+     * RATE_LIMITED, after a delay.
+     */
     async judge(error: DomainError, address: string): Promise<DomainError> {
       metrics.loginFailures.inc({ listener: name });
       const { applicationId } = error.values;
@@ -64,7 +70,7 @@ export function createLoginGuard({ clock, name, perSecond, shares, metrics }: Pa
       return new DomainError('RATE_LIMITED', { values: { seconds }, cause: error });
     },
 
-    /** Ends all delays: the service is stopping. */
+    /** Ends all delays, because the service is stopping. */
     release(): void {
       released = true;
       for (const resolve of held) resolve();

@@ -1,8 +1,8 @@
 import { DomainError } from '../../errors.ts';
 
 /**
- * Reads a query parameter by the schema common/moment into microseconds since the epoch; undefined when it is absent.
- * Throws REQUEST_INVALID for a day that its month does not have.
+ * Reads a query parameter that is a point in time (schema common/moment) into microseconds since 1970; undefined when
+ * it is absent. Throws REQUEST_INVALID for a day that its month does not have.
  */
 export function momentOf<Name extends string>(
   query: { readonly [Key in Name]?: string },
@@ -12,7 +12,10 @@ export function momentOf<Name extends string>(
   return text === undefined ? undefined : readMoment(text, 'query', name);
 }
 
-/** Reads a text in the same way; `loc` is its place in the request. */
+/**
+ * Reads a text of the schema common/moment in the same way. `loc` is the position of the text in the request, for an
+ * error.
+ */
 export function readMoment(text: string, ...loc: string[]): number {
   const seconds = text.slice(0, 19);
   const date = new Date(`${seconds}Z`);

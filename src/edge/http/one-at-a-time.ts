@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests that a client may send on one connection before it has the answer to an earlier one (RFC 9112 9.3.2). */
+/**
+ * The most requests that a client may have waiting on one connection while an earlier one is served (RFC 9112 9.3.2).
+ */
 const PIPELINED = 16;
 
 interface Connection {
@@ -11,16 +13,16 @@ interface Connection {
 
 interface Parts {
   serve(request: IncomingMessage, response: ServerResponse): void;
-  /** The answer was sent, or the connection is gone. */
+  /** Called when the answer was sent, or the connection has ended. */
   onDone(socket: Socket): void;
-  /** A connection had more than PIPELINED waiting requests and was closed. */
+  /** Called when a connection was closed, because more than PIPELINED of its requests waited. */
   onRefused(): void;
 }
 
 /**
- * Serves one request at a time per connection: the next one begins when the answer before it was sent. Without this, a
- * client that sends requests without reading answers would have as many requests in work, and answers in memory, as fit
- * into a TCP segment.
+ * Serves one request at a time per connection: the next one begins when the answer before it was sent. Without this
+ * rule the service would work at once on all requests that fit into a TCP segment, and keep their answers in memory for
+ * a client that does not read.
  */
 export function oneAtATime({ serve, onDone, onRefused }: Parts) {
   const connections = new WeakMap<Socket, Connection>();

@@ -1,6 +1,6 @@
 import type { Target } from './request-target.ts';
 
-/** The `Link` header of the next page (RFC 8288); no header on the last page. */
+/** The `Link` header that leads to the next page (RFC 8288). On the last page there is none. */
 export function nextPage(
   { baseUrl, target }: { baseUrl: string; target: Target },
   { offset, limit }: { offset: number; limit: number },
@@ -14,8 +14,8 @@ export function nextPage(
 }
 
 /**
- * The `Link` header of a list whose pages begin after a given row and skip `offset` more rows. Unlike with nextPage, the
- * rows before it need not be counted.
+ * The `Link` header of a list whose next page begins behind a given row, or `offset` rows further. The database finds
+ * such a page without counting the rows before it.
  */
 export function nextPageAfter(
   { baseUrl, target }: { baseUrl: string; target: Target },

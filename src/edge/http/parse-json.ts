@@ -3,7 +3,8 @@ import { setTimeout as after } from 'node:timers/promises';
 /** Texts of at most this many characters are parsed at once, which takes a few milliseconds. */
 export const SMALL = 64 * 1024;
 
-// One queue for all services and listeners of the process, because they share one event loop.
+// All listeners of the process parse in one queue, because they share one event loop. It resolves at the end of the
+// queue.
 let lastParse: Promise<void> = Promise.resolve();
 
 /**

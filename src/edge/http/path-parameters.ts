@@ -13,8 +13,8 @@ const SCHEMAS: Record<string, SchemaName> = {
 };
 
 /**
- * Checks every path parameter by its schema and makes numbers of numeric ones. Throws PATH_PARAMETER_INVALID with every
- * fault.
+ * Checks every path parameter by its schema and turns numeric ones into numbers. Throws PATH_PARAMETER_INVALID, which
+ * lists every faulty parameter.
  */
 export function checkPathParameters(
   contracts: Contracts,

@@ -25,7 +25,7 @@ function unknownOrRepeated(known: object, query: string): Fault[] {
   return faults;
 }
 
-/** The faults by the schema, without those of parameters that already have a fault. */
+/** The faults that the schema finds, except in parameters for which `told` has a fault already. */
 function faultsOf(contracts: Contracts, schema: SchemaName | undefined, query: string, told: Fault[]): Fault[] {
   if (schema === undefined) return [];
   try {

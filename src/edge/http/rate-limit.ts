@@ -3,7 +3,7 @@ import { BURST_SECONDS, createTokenBuckets, type LimitShares } from '../../runti
 
 export interface RateLimitVerdict {
   allowed: boolean;
-  /** Seconds after which the next request is allowed; 0 when this one is. */
+  /** Seconds until the caller may send its next request; 0 when this request is allowed. */
   waitSeconds: number;
   /** `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers); with `Retry-After` when refused. */
   headers: Record<string, string>;
@@ -15,7 +15,7 @@ interface Options {
   clock: Clock;
   name: string;
   perSecond: number;
-  /** The limits that nodes share; set in a cluster. */
+  /** Divides the limits among the nodes; undefined without a cluster. */
   shares?: LimitShares | undefined;
 }
 
@@ -24,7 +24,7 @@ export function createRateLimit({ clock, name, perSecond, shares }: Options) {
   const buckets = createTokenBuckets({ clock, perSecond, share: shares?.(name, perSecond) });
 
   return {
-    /** Takes one request of a caller; undefined when nothing is limited. */
+    /** Counts one request of a caller. Undefined when `perSecond` is 0. */
     take(caller: string): RateLimitVerdict | undefined {
       const taken = buckets.take(caller);
       if (!taken) return undefined;

@@ -8,7 +8,7 @@ import { type BodyBounds, checkBodyHead, notUtf8, type Received, watchBody } fro
 
 /** The most bytes of a JSON body (contract, section 1). */
 export const BODY_LIMIT = 1024 * 1024;
-/** The most bytes of a form: it has only grant_type and scope. */
+/** The most bytes of a form. The only form, of the token endpoint, has only grant_type and scope. */
 export const FORM_LIMIT = 8 * 1024;
 
 const invalid = (msg: string, cause?: unknown): DomainError =>
@@ -16,15 +16,14 @@ const invalid = (msg: string, cause?: unknown): DomainError =>
 
 /**
  * A small JSON body that has arrived as a whole is parsed as it is, which saves the work of a reader of streams.
- * koa-body reads every other body and parses JSON. These parts are done by our own code, because koa-body does them
+ * koa-body reads every other body and parses small JSON. Our own code does the parts that koa-body does
  * differently or not at all:
- * - Checks before and beside the body: `received.ts` refuses content encodings, holds the bytes to the bounds of their
- * source, checks UTF-8 (koa-body replaces invalid bytes), and reads a body that is too large to its end (koa-body stops
- * in the middle).
- * - Media types: koa-body knows fewer of them than this API accepts, and reads no body without one.
+ * - Checks: `received.ts` refuses compressed bodies, counts the bytes against the bounds of their sender, checks UTF-8
+ *   (koa-body replaces invalid bytes), and reads a body that is too large to its end (koa-body stops in the middle).
+ * - Media types: koa-body knows fewer JSON types than this API accepts, and does not read a body without a type.
  * - JSON that is large, or comes without a length: `parse-json.ts` parses such texts one at a time.
- * - Forms: koa-body makes a list of a repeated parameter and objects of names with brackets. Both are errors here (RFC
- * 6749 3.2), so the platform's parser is used.
+ * - Forms: koa-body makes a list of a repeated parameter, and objects of names with brackets. Both are errors here (RFC
+ *   6749 3.2), so `URLSearchParams` parses forms.
  * - `__proto__`: koa-body rejects a text with this name as invalid JSON; here it is an unknown field.
  */
 async function loadReaders() {
@@ -48,9 +47,9 @@ let loaded: ReturnType<typeof loadReaders> | undefined;
 const NOTHING_MORE = (): Promise<void> => Promise.resolve();
 
 interface Read {
-  /** The JSON value, or the text; undefined when the text is not valid JSON. */
+  /** The parsed JSON value, or the text of the body; undefined when koa-body could not parse it. */
   body?: unknown;
-  /** The text, when `body` is undefined. */
+  /** The text of the body, given when `body` is undefined. */
   rawBody?: string;
 }
 
@@ -61,7 +60,7 @@ async function run(reader: ReturnType<typeof koaBody>, request: IncomingMessage)
   return context.request;
 }
 
-/** Translates an error of koa-body into one of the interface. */
+/** Turns an error of koa-body into a DomainError where the client has caused it. */
 async function explain(error: unknown, request: IncomingMessage, received: Received): Promise<never> {
   if (error instanceof DomainError) throw error;
   if ((error as { type?: string }).type === 'entity.too.large') return received.discard();
@@ -69,7 +68,7 @@ async function explain(error: unknown, request: IncomingMessage, received: Recei
   throw error;
 }
 
-/** Reads a body with one of the readers; undefined when the request has none. */
+/** Reads a body with one of the three instances of koa-body; undefined when the request has no body. */
 async function readBy(
   name: 'parsed' | 'jsonText' | 'formText',
   request: IncomingMessage,
@@ -102,8 +101,8 @@ function unread(error: SyntaxError & { body?: unknown }, received: Received): Re
 const textOf = ({ body, rawBody = String(body), hasMark }: Read & { hasMark: boolean }): string =>
   hasMark ? `\ufeff${rawBody}` : rawBody;
 
-// The message of a parser quotes the text around the fault, which may have characters that JSON answers should not
-// carry.
+// The message of a JSON parser quotes the text around the fault. It may contain NUL and lone surrogates, which other
+// JSON parsers refuse, so these are replaced.
 const shown = (message: string): string => message.replaceAll('\0', '\ufffd').toWellFormed();
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;

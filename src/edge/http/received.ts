@@ -4,8 +4,8 @@ import { TextDecoder } from 'node:util';
 import { DomainError } from '../../errors.ts';
 import type { BodyBytes, BodySource } from './body-bytes.ts';
 
-// A body above its limit is read to its end and thrown away, up to this many times the limit: so the client can read
-// its 413, and the connection stays usable. Above that the connection is closed.
+// A body above its limit is read and thrown away to its end, so that the client can read its 413 and the connection
+// stays usable. A body of more than this many times the limit is not: its connection is closed.
 const DISCARD_FACTOR = 16;
 
 export interface BodyBounds extends BodySource {
@@ -30,27 +30,27 @@ export function checkBodyHead({ headers }: IncomingMessage, limit: number): void
   if (Number(headers['content-length']) > DISCARD_FACTOR * limit) throw tooLarge(limit);
 }
 
-/** The findings about a body while it is received. */
+/** The facts about a body that are gathered while it arrives. */
 export interface Received {
-  /** The received bytes. */
+  /** The number of bytes that have arrived. */
   size(): number;
   /** True when the body begins with a byte order mark, which text decoders leave out. */
   hasMark(): boolean;
   /** Throws REQUEST_INVALID when a part of the body is not UTF-8. */
   requireUtf8(): void;
   /**
-   * Reads the rest of the body without keeping it, to its end or to the bound of discarded bytes. Then it throws,
-   * usually BODY_TOO_LARGE.
+   * Reads the rest of the body and throws it away, until it ends or DISCARD_FACTOR is exceeded. Then throws:
+   * BODY_TOO_LARGE, or REQUEST_INVALID when the body ended early.
    */
   discard(): Promise<never>;
-  /** Gives the bytes back to the bounds: the body is no longer in memory. */
+  /** Frees the bytes that were counted against the bounds, because the body is no longer in memory. */
   giveBack(): void;
 }
 
 /**
- * Watches a body while another reader reads it. The first piece is free, because a connection may hold that much
- * anyway; all further pieces count against the bounds of their source. When a bound is reached, the reader gets
- * RATE_LIMITED or OVERLOADED.
+ * Counts and checks the bytes of a body while koa-body reads it. The first piece is not counted, because a connection
+ * may have that much in memory anyway. Further pieces count against the bounds of their source. When a bound is
+ * reached, the request emits RATE_LIMITED or OVERLOADED as its error.
  */
 export function watchBody(request: IncomingMessage, { limit, bytes, ...source }: BodyBounds): Received {
   let size = 0;

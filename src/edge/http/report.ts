@@ -7,13 +7,13 @@ import { createLogLimit } from '../../runtime/log-limit.ts';
 interface Done {
   requestId: string;
   method: string;
-  /** The template of the path of the route. */
+  /** The path of the route with its `{parameters}`, as in the route table. */
   route: string;
   status: number;
   startedAt: number;
   error: DomainError | undefined;
   applicationId: string | undefined;
-  /** The caller of a request with an error: the application, else an address. */
+  /** The caller of a refused request: its application, or its address. */
   source: string | undefined;
 }
 
@@ -25,8 +25,8 @@ interface Parts {
 }
 
 /**
- * Records each request in metrics and the log. Refused requests are logged at `info`, one line a minute for each
- * caller, route and error; the line counts the ones that were left out.
+ * Makes the function that records each request in metrics and in the log. Refused requests are logged at `info`, at
+ * most once a minute for each caller, route and error; `leftOut` counts the requests that were not logged since then.
  */
 export function createReport({ name, clock, log, metrics }: Parts) {
   const mayLog = createLogLimit({ clock });

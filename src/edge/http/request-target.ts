@@ -6,8 +6,8 @@ export interface Target {
 }
 
 /**
- * Splits a request target into path and query (RFC 9112 3.2). A target that is neither a path nor an `http` URL has the
- * path `''`.
+ * Splits a request target into path and query (RFC 9112 3.2). When it is neither a path nor an `http` URL, the path is
+ * `''`, which has no route.
  */
 export function readTarget(target: string): Target {
   if (target.startsWith('/')) return split(target);

@@ -15,9 +15,12 @@ export interface Answer {
   status: number;
   body?: object | string;
   headers?: Record<string, string>;
-  /** The body goes on until its reader leaves, so shutdown does not wait for its end. */
+  /** The body is a stream without an end, such as the feed, so shutdown does not wait for it. */
   endless?: true;
-  /** The error behind an answer that has a form of its own: the error's code, headers and log line are added. */
+  /**
+   * The error that this answer reports in a form of its own. The listener adds the headers of the error, and logs its
+   * code.
+   */
   error?: DomainError;
 }
 
@@ -27,26 +30,28 @@ export type Parameters<Path extends string> = {
   [Name in ParameterNames<Path>]: Name extends 'transactionId' ? number : string;
 };
 
-/** The input of a handler: checked, in the types of the schemas. */
+/**
+ * The input of a handler. Path parameters, body and query were checked by their schemas and have the types of these.
+ */
 export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller = unknown> {
   params: Params;
   body: Body;
   query: Query;
-  /** The caller that the check of the token found. */
+  /** The caller that was found by the token; undefined for a route that needs no token. */
   caller: Caller;
-  /** The raw body, for a route that reads it as it arrives; other routes have it in `body`. */
+  /** The request as a stream of bytes, for a handler that processes its body while it arrives. */
   stream: Readable;
   /**
-   * Records the number of changed objects of a request that changes many; does nothing where changes are not recorded.
+   * Records in the audit log how many objects a request has changed. Does nothing for a request that is not recorded.
    */
   changed(details: object): Promise<void>;
-  /** Reads the form of a route that has one. Undefined when the body is not a form. Throws BODY_TOO_LARGE. */
+  /** Reads the form of a route that has `form`. Undefined when the body is not a form. Throws BODY_TOO_LARGE. */
   readForm(): Promise<URLSearchParams | undefined>;
   /** The address that the request comes from; behind a proxy the address of the proxy. */
   address: string;
   /** The id of the request, which is also on its answer and its log line. */
   requestId: string;
-  /** The headers as Node has them, with names in lower case. */
+  /** The headers of the request, with names in lower case. */
   headers: IncomingHttpHeaders;
   /** `{base_url}`, without a slash at the end. */
   baseUrl: string;
@@ -54,27 +59,28 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
 }
 
 interface Options<Body extends SchemaName, Query extends SchemaName> {
-  /** The operation's name in clients; by default the name of its handler. */
+  /** The name of the operation in the typed client; without it the name of the handler. */
   name?: string;
   /** The schema of the JSON body; a route without one does not read a body. */
   body?: Body;
   /** True when a missing body counts as `{}`. */
   bodyOptional?: true;
   /**
-   * The schema that documents a form (`application/x-www-form-urlencoded`); the handler itself decides when to read it.
+   * The schema that documents a form (`application/x-www-form-urlencoded`). The handler reads the form itself, after
+   * its own checks.
    */
   form?: Body;
   /** The schema of the query. */
   query?: Query;
-  /** The route may take long, so only a few of its requests run at a time for each caller. */
+  /** The route may take long, so only a few requests for such routes run at a time for each application. */
   costly?: true;
-  /** The answers to errors that have a form of the route's own. */
+  /** Returns the answer for errors that this route answers in a form of its own; undefined for others. */
   errors?: (error: DomainError) => Answer | undefined;
   /** The route also answers HEAD, in the same way as GET (RFC 9110 9.3.2). */
   head?: true;
   /** Accepts every `Host`: the route reveals only whether the service is healthy. */
   anyHost?: true;
-  /** A page: the route also answers every path below its own that has no route, with any query. */
+  /** The route is a page: it also answers all paths below its path that have no route of their own, with any query. */
   below?: true;
 }
 

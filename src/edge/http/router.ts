@@ -8,13 +8,13 @@ interface Line {
   /** The path, with its parameters as `{name}`. */
   path: string;
   head?: true;
-  /** The route also answers every path below its own that has no route. */
+  /** The route also answers all paths below its path that have no route of their own. */
   below?: true;
 }
 
 interface Parts<Served extends Line> {
   lines: readonly Served[];
-  /** Paths where another method is answered 405 with `Allow` instead of 403. */
+  /** The paths where an unknown method is answered 405 with `Allow`. On other paths it is answered 403. */
   strictPaths: readonly string[];
   /**
    * Answers a request for a route. Parameters are percent-decoded; one that cannot be decoded is passed on as received,
@@ -24,11 +24,10 @@ interface Parts<Served extends Line> {
 }
 
 /**
- * Registers a table of routes with @koa/router. When two paths match, the one with fewer parameters wins: `GET
- * /devices/status` is a path of its own, while for every other method `status` is a `{deviceId}`. A router tries its
- * routes one after another, so there is one router for each number of segments: a request is compared with a few routes
- * instead of all.
- * The returned function throws WRONG_URL and METHOD_NOT_ALLOWED.
+ * Registers a table of routes with @koa/router. When two paths match, the path with fewer parameters wins: `GET
+ * /devices/status` is a route, while for every other method `status` is a `{deviceId}`. A router tries its routes one
+ * after another. So there is one router for each number of segments, which compares a request with a few routes instead
+ * of all. The returned function throws WRONG_URL and METHOD_NOT_ALLOWED.
  */
 export function createRouter<Served extends Line>({ lines, strictPaths, serve }: Parts<Served>) {
   checkTable(lines);
@@ -62,7 +61,7 @@ export function createRouter<Served extends Line>({ lines, strictPaths, serve }:
   const fixed = new Set(lines.map(({ path }) => path).filter((path) => !path.includes('{')));
   const trees = lines.filter(({ below }) => below);
 
-  /** Finds the route that answers all paths below its own. */
+  /** Finds the route that answers all paths below its path, when no other route has this path. */
   function treeOf(path: string, method: string): Served | undefined {
     const tree = trees.find((line) => path.startsWith(`${line.path}/`));
     if (!tree || fixed.has(path)) return undefined;
@@ -76,7 +75,7 @@ export function createRouter<Served extends Line>({ lines, strictPaths, serve }:
     const dispatch = path === '' ? undefined : dispatchers.get(slashesIn(path));
     if (!dispatch) throw new DomainError('WRONG_URL');
     const routed = context as RouterContext;
-    routed.newRouterPath = path; // the path as received: Koa would parse the target again
+    routed.newRouterPath = path; // the path as it was received, which Koa would otherwise decode from the URL again
     await dispatch(routed, NOBODY_ELSE);
   };
 }
@@ -91,7 +90,7 @@ function slashesIn(path: string): number {
   return count;
 }
 
-/** Checks that each route is there once, and that a parameter has the same name in all paths. */
+/** Throws when a table has a route twice, or gives the parameter at one position of a path two names. */
 function checkTable(lines: readonly Line[]): void {
   const known = new Set<string>();
   const names = new Map<string, string>();

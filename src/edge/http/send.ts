@@ -4,16 +4,20 @@ import { createTurns } from '../../runtime/turns.ts';
 import { JsonSlices } from './json-slices.ts';
 import type { Answer } from './route.ts';
 
-/** Bytes that are written to a connection at a time. The slices that were taken show whether the client reads. */
+/**
+ * Bytes that are written to a connection at a time. As its client takes one slice after another, the service sees that
+ * the client reads.
+ */
 export const SLICE = 64 * 1024;
 const JSON_CONTENT = 'application/json; charset=utf-8';
 
-// Slices, over all answers, that are made and written in one turn of the event loop.
+// The most slices, of all answers together, that are made and written in one turn of the event loop.
 const SLICES_PER_TURN = 4;
 
 /**
- * Writes answers. A long answer is sent slice by slice, a few slices in each turn of the event loop, and only while its
- * client has room. So a small answer waits for a few slices at most, however many clients ask for large answers.
+ * Makes the function that sends answers. A long answer is sent slice by slice: a few slices in each turn of the event
+ * loop, and only while its client reads. So a small answer waits for a few slices at most, however many clients ask for
+ * long ones.
  */
 export function createSend() {
   const turn = createTurns(SLICES_PER_TURN);
@@ -69,8 +73,7 @@ export function createSend() {
   }
 
   /**
-   * Sends an answer with additional headers. Returns true when the handler goes on producing the answer while it is
-   * sent.
+   * Sends an answer with additional headers. Returns true when the handler makes more of the answer while it is sent.
    */
   return (context: Context, { status, body, headers }: Answer, others: Headers): boolean => {
     const all = headers ? { ...others, ...headers } : others;
@@ -94,14 +97,14 @@ export function createSend() {
 
 type Headers = Record<string, string>;
 
-/** Begins an answer that Koa sends while it is produced. */
+/** Sets status and headers of an answer that Koa sends slice by slice. */
 function begin(context: Context, status: number, headers: Headers): void {
   context.status = status;
   context.set(headers);
 }
 
 /**
- * Sends a complete answer in one piece, head and body. Koa would set the headers one after another, which costs more.
+ * Sends a complete answer in one write, head and body. Koa would set the headers one after another, which takes longer.
  */
 function sendWhole(context: Context, status: number, headers: Headers, body: string | Buffer | undefined): void {
   const { res } = context;

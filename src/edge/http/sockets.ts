@@ -19,27 +19,27 @@ const TIMEOUTS = {
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
 };
-// Milliseconds within which a client must take some of its answer. The kernel may buffer an answer for a fast line that
-// takes several seconds over a slow one.
+// Milliseconds within which a client must take some of its answer. A slow client needs several seconds to read the data
+// that the kernel has buffered for it, so a shorter time would close its connection by mistake.
 const STALL = 30_000;
-// Milliseconds of draining after which the remaining requests are cut off. The API, administration and the webhooks
-// drain one after another, and all of it must end within ten seconds.
+// Milliseconds that requests in work have at shutdown, before they are cut off. The API, administration and webhooks
+// are shut down one after another, and all three must end within ten seconds.
 const DRAIN = 3_000;
 const CONNECTIONS = { perAddress: 512, total: 1024 };
 
 export interface HttpServer extends AsyncDisposable {
-  /** Listens and returns the actual port; port 0 picks a free one. */
+  /** Begins to listen and returns the port, which is a free one when 0 is asked for. */
   listen(host: string, port: number): Promise<{ port: number }>;
-  /** Stops accepting connections, closes idle ones, and lets requests in flight finish. */
+  /** Stops accepting connections, closes idle ones, and lets requests in work finish. */
   drain(): Promise<void>;
-  /** Resolves when no request is in flight. */
+  /** Resolves when no request is in work. */
   idle(): Promise<void>;
   /** The reason why the listener cannot take another connection, or undefined. */
   trouble(): string | undefined;
 }
 
 export interface SocketLimits {
-  /** The most simultaneous connections of one address, and of all. */
+  /** The most simultaneous connections from one address, and from all addresses. */
   connections?: { perAddress: number; total: number };
   /** Milliseconds within which a whole request must arrive. */
   requestTimeout?: number;
@@ -50,13 +50,13 @@ interface Parts extends SocketLimits {
   clock: Clock;
   log: Log;
   metrics: Pick<Metrics, 'httpRefused'>;
-  /** Called once when the listener begins to drain. */
+  /** Called when `drain` is called. */
   onDrain(): void;
 }
 
 interface Sockets extends HttpServer, Pick<SocketBounds, 'works' | 'waits'> {
   isDraining(): boolean;
-  /** The answer on this connection has no end, so shutdown does not wait for it. */
+  /** Tells that the answer on this connection has no end, so that shutdown does not wait for it. */
   markEndless(socket: Socket): void;
 }
 
@@ -75,7 +75,7 @@ export function createSockets({
   let draining = false;
 
   const koa = new Koa();
-  // Koa reports errors after the handler here: nearly always a client has disconnected.
+  // Koa reports here that an answer could not be sent, nearly always because the client has disconnected.
   koa.on('error', (error: Error) => log.debug({ err: error }, 'an answer could not be sent'));
   koa.use(handle);
   const respond = koa.callback();
@@ -94,7 +94,8 @@ export function createSockets({
     onDone(socket) {
       if (!endless.delete(socket)) work.ended();
       bounds.waits(socket);
-      // The head of this answer may have been sent before the drain, and so kept the connection for a next request.
+      // This answer may have begun before the shutdown, without `Connection: close`, so its idle connection is closed
+      // here.
       if (draining) server.closeIdleConnections();
     },
     onRefused: () => metrics.httpRefused.inc({ bound: 'pipelined_requests' }),
@@ -103,9 +104,10 @@ export function createSockets({
     { ...TIMEOUTS, requestTimeout, noDelay: true, requireHostHeader: false }, // the listener checks Host itself, with a better error
     take,
   );
-  server.on('checkExpectation', take); // an unknown expectation may be ignored (RFC 9110 10.1.1)
+  server.on('checkExpectation', take); // an unknown `Expect` header may be ignored (RFC 9110 10.1.1)
   server.on('connection', bounds.admit);
-  // Node's own answers (400, 408, 431) are right for input that the HTTP parser refuses; a listener would replace them.
+  // There is no listener for `clientError`, because Node's own answers (400, 408, 431) are right for input that the
+  // HTTP parser refuses.
 
   async function drain(): Promise<void> {
     draining = true;
@@ -128,7 +130,7 @@ export function createSockets({
     },
     isDraining: () => draining,
     markEndless(socket) {
-      if (socket.destroyed) return; // the client has gone, and its request has already ended
+      if (socket.destroyed) return; // the client has disconnected, so the request was counted as ended already
       endless.add(socket);
       work.ended();
     },

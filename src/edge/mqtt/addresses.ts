@@ -3,7 +3,9 @@ import { listenAt } from '../../runtime/listening.ts';
 import type { Broker } from './broker.ts';
 import { readTlsFiles } from './tls-files.ts';
 
-/** The listeners for devices that the settings ask for, with their URLs. They listen after `start`. */
+/**
+ * Creates the listeners for devices that the settings ask for. They begin to listen at `start`; `urls` are their URLs.
+ */
 export function createMqttAddresses(broker: Broker, { mqtt, mqtts, mqttWs, tls }: Config) {
   const urls: { mqtt: string; mqtts?: string; mqttWs?: string } = { mqtt: '' };
 
@@ -25,8 +27,9 @@ export function createMqttAddresses(broker: Broker, { mqtt, mqtts, mqttWs, tls }
     },
 
     /**
-     * Reads the TLS files again. New connections use them, and devices that are connected with a revoked certificate
-     * are disconnected. Throws SETTING_INVALID for a faulty file; then nothing changes. Returns false without TLS.
+     * Reads the TLS files again. New connections use them, and devices whose certificate is now revoked are
+     * disconnected. Throws SETTING_INVALID for a faulty file; then nothing changes. Returns false when no TLS is set
+     * up.
      */
     reloadTls(): boolean {
       if (!tls) return false;

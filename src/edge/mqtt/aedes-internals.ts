@@ -1,9 +1,9 @@
-// Everything that the service uses of Aedes beyond its documented interface, as read in aedes 1.2.0 and mqtt-packet
-// 9.0.2. Check this file first when either is updated. No other file may cast an object of Aedes.
+// All uses of parts of Aedes that its documentation does not describe, as found in the code of aedes 1.2.0 and
+// mqtt-packet 9.0.2. Check this file first when either package is updated. No other file may cast an object of Aedes.
 import type { Duplex } from 'node:stream';
 import type { Aedes, AedesPublishPacket, Client, PublishPacket, SubscribePacket, UnsubscribePacket } from 'aedes';
 
-/** A packet of a client, as parsed. */
+/** A packet that Aedes has parsed. */
 export type Packet = PublishPacket | SubscribePacket | UnsubscribePacket | { cmd: 'pingreq' };
 
 interface InnerClient {
@@ -41,11 +41,11 @@ const ofBroker = (broker: Aedes): InnerBroker => broker as unknown as InnerBroke
 export const onBrokerError = (broker: Aedes, listener: (error: Error) => void): void =>
   ofBroker(broker).on('error', listener);
 
-/** The registered client of an identifier; its connection may be closing. */
+/** The client that Aedes has registered under an identifier; its connection may be closing. */
 export const registeredClient = (broker: Aedes, clientId: string): Client | undefined =>
   ofBroker(broker).clients[clientId];
 
-/** Every registered client. */
+/** All clients that Aedes has registered. */
 export const registeredClients = (broker: Aedes): Client[] =>
   Object.values(ofBroker(broker).clients).filter((client) => client !== undefined);
 
@@ -57,14 +57,14 @@ export const subscriptionsOf = (client: Client): Record<string, { qos: number } 
 export const isLoggedIn = (client: object): boolean => ofClient(client as Client)._authorized;
 
 /**
- * The keep-alive interval (seconds without a packet after which the client is considered dead; 0: none) and the
- * protocol level from a client's CONNECT.
+ * Two values of a client's CONNECT. The keep-alive interval: seconds without a packet after which the client is
+ * considered dead; 0 for never. The level: the number of the protocol version.
  */
 export function connectOf(client: Client): { keepAliveSeconds: number; level: number } {
   const { _keepaliveInterval: interval, version: level } = ofClient(client);
   return { keepAliveSeconds: Math.max(0, Math.floor(interval / KEEPALIVE_MILLISECONDS)), level };
 }
-// Aedes waits for one and a half keep-alive intervals [MQTT-3.1.2-24], so this many milliseconds stand for each second.
+// Aedes stores one and a half keep-alive intervals [MQTT-3.1.2-24] in milliseconds: 1,500 for each second.
 const KEEPALIVE_MILLISECONDS = 1_500;
 
 // True when the CONNECT of the client had a will.
@@ -76,21 +76,22 @@ export function dropWill(client: Client): void {
 }
 
 /**
- * Switches off the duplicate check of Aedes, which drops a packet whose counter is below the last one of the same
- * broker. Our packets are sent in order and once, and carry their own packet identifiers in the counter (see
- * publishNumbered).
+ * Switches off the duplicate check of Aedes, which drops a packet whose `brokerCounter` is not above the last one from
+ * the same broker. The packets of publishNumbered are sent in order and once, and their `brokerCounter` holds a packet
+ * identifier instead.
  */
 export function ignoreDuplicates(client: Client): void {
   ofClient(client).duplicates = new Proxy({}, { get: () => 0 });
 }
 
-// The counter of a publish survives forwarding in Aedes, while its packet identifier is dropped, so the identifier is
-// passed in the counter. Aedes' own counters never reach this value.
+// Added to a packet identifier that is passed through Aedes in `brokerCounter`, because Aedes drops the identifier
+// itself on the way to authorizeForward. The counters of Aedes never get this high, so a packet of publishNumbered is
+// recognised by it.
 const NUMBERED = 2 ** 40;
 
 /**
  * Publishes to one client with a given packet identifier; 0 means QoS 0. `written` is called when the packet was
- * written.
+ * written to the connection.
  */
 export function publishNumbered(
   client: Client,
@@ -104,8 +105,8 @@ export function publishNumbered(
 }
 
 /**
- * For authorizeForward: moves the packet identifier from the counter into the packet; false for a packet that
- * publishNumbered has not made.
+ * Called in authorizeForward: moves the packet identifier from `brokerCounter` into the packet. Returns false for a
+ * packet that publishNumbered has not made.
  */
 export function takeNumber(packet: AedesPublishPacket): boolean {
   if (!(packet.brokerCounter >= NUMBERED)) return false;
@@ -114,9 +115,10 @@ export function takeNumber(packet: AedesPublishPacket): boolean {
 }
 
 /**
- * Replaces the reading loop of Aedes, which parses packets in every state of the connection. `readable` is called when
- * there is data to read, `packet` before a packet is carried out, `done` when a packet is finished (for the CONNECT:
- * when the login has ended), `connected` when the packets after the CONNECT may be fed.
+ * Replaces the reading loop of Aedes, which parses packets in every state of the connection. The caller passes bytes to
+ * Aedes with `feed`. Aedes calls `readable` when the connection has data to read, `packet` before it carries out a
+ * packet, `done` when a packet is finished (a CONNECT: when the login has ended), and `connected` when the packets
+ * after the CONNECT may be passed on.
  */
 export function takeReading(
   client: Client,
@@ -141,9 +143,9 @@ export function takeReading(
 }
 
 /**
- * Corrects two cases in the registration of clients. Aedes registers a client even if its connection has ended during
- * the login: then `abandoned` is called instead. And a client that is not registered, or no longer, would remove
- * another client with the same identifier when it ends.
+ * Corrects two faults in how Aedes registers clients:
+ * 1. Aedes registers a client even if its connection has ended during the login. Here `abandoned` is called instead.
+ * 2. At its end, a client that is not or no longer registered would remove a newer client with the same identifier.
  */
 export function guardRegistration(broker: Aedes, abandoned: (client: Client) => void): void {
   const inner = ofBroker(broker);

@@ -24,8 +24,8 @@ interface Refusal {
 /** The proof of identity of a client: its password, or its certificate when it has sent no password. */
 export type Proof = { credential: Buffer } | { certificateFingerprint: string };
 
-// Milliseconds after which the lock of a lost login is released: one whose connection has closed, but whose end Aedes
-// never reports.
+// Milliseconds after the close of a connection, until the lock of its login is released even though Aedes has not
+// reported the end of the login.
 const LOST_MILLISECONDS = 30_000;
 
 interface Parts {
@@ -33,34 +33,40 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   /**
-   * Checks that the device is registered, that the proof is valid, and that the device may connect. `sql` is given
-   * inside a unit of work.
+   * Checks that the device is registered, that the proof of identity is valid, and that the device may connect. With
+   * `sql` the check runs in that unit of work.
    */
   authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
   /** The client certificate when one of our CAs has signed it; undefined otherwise. */
   certificateOf(client: Client): { name: string; fingerprint: string } | undefined;
   openSession(deviceId: string): Promise<void>;
-  /** Used instead of `openSession` in a cluster: moves the device to this node from wherever it was connected. */
+  /**
+   * In a cluster, used instead of `openSession`: ends the connection of the device to any other node, and repeats the
+   * check `standing` in the same unit of work.
+   */
   enter?: ((client: Client, standing: (sql: Seen) => Promise<Standing>) => Promise<Standing>) | undefined;
-  /** Resolves when the next login may go on; undefined means at once. */
+  /**
+   * Resolves when this login may go on, since logins are slowed down while there are many commands; undefined means at
+   * once.
+   */
   turn(): Promise<void> | undefined;
-  /** Resolves when the refusal may be sent to the client. */
+  /** Resolves when the refusal may be sent to the client, which is delayed after many refusals. */
   throttle(client: Client, deviceId: string | undefined, reason: string): Promise<void>;
   /** Sends a CONNACK with a code other than 0 and ends the connection. */
   refuse(client: Client, code: number): void;
 }
 
 /**
- * Decides who may connect: a device with its own identifier and its own credential, with one connection at a time. A
- * lock per device is held from the final check to the end of the login, so that of several simultaneous CONNECTs
- * exactly the last one remains, and a credential that is replaced meanwhile is noticed.
+ * Decides which clients may log in: devices with their own identifier and credential, each with one connection at a
+ * time. A lock per device is locked from the last check of the credential to the end of the login. So of several
+ * simultaneous CONNECTs exactly the last one remains, and a credential that is replaced meanwhile is noticed.
  */
 export function createAuthentication(parts: Parts) {
   const { clock, log, metrics, authenticate, certificateOf, openSession, enter, turn, throttle, refuse } = parts;
   const connects = new WeakMap<Client, ConnectPacket>();
   const locks = new Map<string, Promise<void>>();
   const logins = new WeakMap<Client, () => void>();
-  /** The last client that waits for the lock, by deviceId. */
+  /** The newest client that waits for the lock of its device, by deviceId. */
   const waiting = new Map<string, Client>();
 
   async function withLock(deviceId: string, task: () => Promise<void>): Promise<void> {
@@ -125,8 +131,8 @@ export function createAuthentication(parts: Parts) {
     const itsTurn = turn();
     if (itsTurn) await itsTurn;
     if (client.closed) return;
-    // Of several waiting clients of one device only the last one matters: the earlier ones are closed, so that they use
-    // no resources.
+    // Only the newest of several waiting clients of one device will remain. Earlier ones are closed now, so that they
+    // use no resources.
     waiting.get(client.id)?.conn.destroy();
     waiting.set(client.id, client);
     const waited = itsTurn !== undefined || locks.has(client.id);
@@ -163,7 +169,8 @@ export function createAuthentication(parts: Parts) {
     },
 
     /**
-     * Answers Aedes only for accepted logins. Refused clients get their CONNACK from us, and their connection is ended.
+     * Decides about a login for Aedes. Aedes is only answered when the login is accepted; otherwise `refuse` sends the
+     * CONNACK and ends the connection.
      */
     authenticate(
       this: Aedes,
@@ -179,12 +186,15 @@ export function createAuthentication(parts: Parts) {
       });
     },
 
-    /** The login has ended, successfully or not: the next one of the same device may go on. */
+    /** Called when a login has ended, successfully or not: the next login of the same device may go on. */
     loginEnded(client: Client): void {
       logins.get(client)?.();
     },
 
-    /** Closes the connection of a device, after any running login. Its will is published, or dropped. */
+    /**
+     * Closes the connection of a device, after any login of the device that is in progress. Its will is published, or
+     * dropped.
+     */
     disconnect: (broker: Aedes, deviceId: string, will: 'kept' | 'dropped'): Promise<void> =>
       withLock(deviceId, () => {
         const client = registeredClient(broker, deviceId);

@@ -52,29 +52,29 @@ export interface BrokerParts {
   metrics: Metrics;
   watch: Watch;
   /**
-   * Checks that the device is registered, that the proof is valid, and that the device may connect. `sql` is given
-   * inside a unit of work.
+   * Checks that the device is registered, that the proof of identity is valid, and that the device may connect. With
+   * `sql` the check runs in that unit of work.
    */
   authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
-  /** The developer of a logged-in device, when it is known. */
+  /** The developerId of a logged-in device; undefined while it is not known. */
   ownerOf(deviceId: string): string | undefined;
-  /** Set in a cluster: moves devices from other nodes to this one, and gives the name of this node. */
+  /** Set in a cluster: moves devices from other nodes to this one. */
   takeover?: Pick<Takeover, 'enter' | 'left'> | undefined;
   nodeId?: (() => string) | undefined;
   contracts: Pick<Contracts, 'read' | 'accepts'>;
   handlers: Handlers;
   /**
-   * Called when a device is connected and has subscribed to its commands; the returned function is called when that
-   * ends.
+   * Called when a device is connected and subscribed to its topic for commands. The returned function is called when
+   * the device disconnects or unsubscribes.
    */
   open(link: DeviceLink): () => void;
   /**
-   * Called when a device is connected and has subscribed to its responses; the returned function is called when that
-   * ends.
+   * Called when a device is connected and subscribed to its topic for responses. The returned function is called when
+   * the device disconnects or unsubscribes.
    */
   openResponses(link: ResponseLink): () => void;
   presence: Pick<Presence, 'heard' | 'left'>;
-  /** Commands per second that callers create. */
+  /** The number of commands that callers create per second at present. */
   commands(): number;
   maxConnections: number;
   /** The setting LAPEL_MQTT_ADDRESS_LOGINS; null when it is not set. */
@@ -85,15 +85,15 @@ export interface BrokerParts {
   messageRate: number;
 }
 
-// A device that does not read is disconnected after this time. Until then publishes to it wait, without delaying those
-// to others.
+// A device that does not read is disconnected after this many milliseconds. Until then publishes to this device wait;
+// publishes to other devices do not.
 const STUCK_READER_MILLISECONDS = 5_000;
 
 export type Broker = Awaited<ReturnType<typeof createBroker>>;
 
 /**
- * The MQTT broker: Aedes with access rules, sessions, and the order of steps that the promises to devices and callers
- * require.
+ * Creates the MQTT broker: Aedes with our access rules and stored sessions. Messages are processed in the order that
+ * the promises to devices and callers need, such as "stored before PUBACK".
  */
 export async function createBroker(parts: BrokerParts) {
   const { sessions, clock, ids, log, metrics, watch, authenticate, handlers, open, presence, messageRate } = parts;
@@ -179,14 +179,15 @@ export async function createBroker(parts: BrokerParts) {
     authenticate: authentication.authenticate,
     authorizePublish: inbound.authorizePublish,
     authorizeSubscribe(client, subscription, callback) {
-      // Restoring a session goes on after the connection has ended, and would never finish; an error stops it.
+      // Aedes restores a session even after the connection has ended, and then waits for ever; an error stops it.
       if (client.closed) return callback(new Error('the connection has ended'));
       const restored = !client.connected && subscription.topic === SESSION_MARKER;
       const allowed = restored || outboundKind(client.id, subscription.topic) !== undefined;
       if (!allowed) metrics.mqttRefused.inc({ reason: 'subscribe' });
       callback(null, allowed ? subscription : null); // null makes Aedes answer 0x80 (failure) in the SUBACK
     },
-    // Messages from devices are for the service only, whatever their topic, so they are never forwarded.
+    // Only packets that the service itself publishes are forwarded. Messages of devices are for the service alone,
+    // whatever their topic.
     authorizeForward: (_client, packet) => (takeNumber(packet) ? packet : null),
   });
   guardRegistration(broker, (client) => {
@@ -283,8 +284,8 @@ export async function createBroker(parts: BrokerParts) {
     listenWebSocket: listeners.listenWebSocket,
 
     /**
-     * Closes the connection of a device, if it has one, because it may no longer connect in this way. Its will is
-     * carried out, or dropped.
+     * Closes the connection of a device, if there is one, because the device or its credential may no longer connect.
+     * The will of the connection is published, or dropped.
      */
     disconnect(deviceId: string, will: 'kept' | 'dropped'): void {
       authentication
@@ -295,7 +296,10 @@ export async function createBroker(parts: BrokerParts) {
     /** True while the device has an open connection. */
     isConnected: (deviceId: string): boolean => devices.live(deviceId) !== undefined,
 
-    /** True while no message is in transit on the connection of a device. */
+    /**
+     * True when a device is connected, no publish to it waits for a PUBACK, and none of its messages waits for the
+     * database.
+     */
     isQuiet(deviceId: string): boolean {
       const client = devices.live(deviceId);
       return (
@@ -308,12 +312,13 @@ export async function createBroker(parts: BrokerParts) {
     connectionOf: devices.describe,
 
     /**
-     * Carries out the will of a connection that another node had. Resolves afterwards, also when it was not possible.
+     * Carries out the stored will of a connection that ended on another node. Resolves afterwards, even when that
+     * failed.
      */
     carryOutWill: (will: StoredPacket): Promise<void> => inbound.carryOutWill(fromStored(will)),
 
     /**
-     * Sets new files for the TLS listeners. Devices that are connected with a certificate that they revoke are
+     * Sets new files for the TLS listeners. Devices that are connected with a certificate that these files revoke are
      * disconnected.
      */
     reloadTls(files: TlsFiles): void {
@@ -329,7 +334,7 @@ export async function createBroker(parts: BrokerParts) {
 
     /**
      * Stops accepting connections, acknowledges the messages in work, then ends all connections. Their wills stay
-     * stored.
+     * stored, so that the next start, or another node, publishes them.
      */
     async [Symbol.asyncDispose](): Promise<void> {
       listeners.stop();

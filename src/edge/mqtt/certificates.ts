@@ -1,7 +1,7 @@
 import type net from 'node:net';
 import tls from 'node:tls';
 
-/** The data of a client certificate that one of our CAs has signed and not revoked. */
+/** The data of a client certificate that one of our CAs has signed and that is not revoked. */
 export interface Certificate {
   /** The common name of the certificate. */
   name: string;
@@ -20,14 +20,14 @@ export function shownCertificate(socket: net.Socket): Certificate | undefined {
   return { name, fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(), raw };
 }
 
-// The tags of DER that are used here (X.690 8.1.2).
+// The tags of DER elements that this file looks for (X.690 8.1.2).
 const INTEGER = 0x02;
 const SEQUENCE = 0x30;
 const VERSION = 0xa0;
 
 interface Element {
   tag: number;
-  /** The bytes of the element, with its head. */
+  /** All bytes of the element, including its tag and length. */
   whole: Buffer;
   body: Buffer;
 }
@@ -60,8 +60,9 @@ const BLOCK = /-----BEGIN X509 CRL-----([A-Za-z0-9+/=\s]+?)-----END X509 CRL----
 const keyOf = (issuer: Buffer, serial: Buffer): string => `${issuer.toString('base64')} ${serial.toString('hex')}`;
 
 /**
- * Reads the certificates that the CRLs of a PEM file revoke (RFC 5280 5.1), to find open connections with revoked
- * certificates. TLS itself checks the signatures of the CRLs. Throws when the file contains no CRL.
+ * Reads the certificates that the CRLs of a PEM file revoke (RFC 5280 5.1). TLS checks the CRLs, and their signatures,
+ * only for new connections; this list finds the open connections whose certificate was revoked. Throws when the file
+ * contains no CRL.
  */
 export function readRevoked(pem: Buffer): { has(certificate: Certificate): boolean } {
   const revoked = new Set<string>();

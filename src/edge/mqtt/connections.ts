@@ -6,12 +6,12 @@ import type { LogLimit } from '../../runtime/log-limit.ts';
 import { addressGroup } from '../../runtime/socket-bounds.ts';
 import { createLoginTime } from './login-time.ts';
 
-// A connection that has waited for less than this may be about to send its CONNECT, and is not closed for another one
-// of the same address.
+// Microseconds for which a new connection may still be about to send its CONNECT. It is not closed in this time to make
+// room for another connection of the same address.
 const STALE_MICROSECONDS = 1_000_000;
 /** Milliseconds for a TLS handshake: a device at 600 bytes per second needs ten seconds for a chain of certificates. */
 const HANDSHAKE_MILLISECONDS = 30_000;
-/** The share of all connections that may be waiting for their login. */
+/** The part of all connections that may be without a login at a time. */
 const WAITING_SHARE = 0.5;
 const PER_ADDRESS = 1_000;
 
@@ -20,11 +20,11 @@ interface Parts {
   log: Log;
   logLimit: LogLimit;
   metrics: Metrics;
-  /** The most connections. It is below the process's limit of open files. */
+  /** The most connections in all. The caller sets it below the process's limit of open files. */
   most: number;
   /**
-   * The most connections of one address that have not logged in; 0 is no limit. Null: 1000, with no limit for loopback,
-   * where a proxy may run.
+   * The most connections of one address that have not logged in; 0 is no limit. Null means 1000, and no limit for
+   * loopback addresses, where a proxy with the connections of all devices may run.
    */
   perAddress: number | null;
   /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
@@ -34,15 +34,17 @@ interface Parts {
 /** An accepted socket, from its first moment, before any handshake. */
 export interface AcceptedSocket {
   readonly address: string;
-  /** The address itself; for IPv6 `address` is its network. */
+  /** The IP address. For IPv6, `address` is only its network, because one peer can use all addresses of a network. */
   readonly remoteAddress: string;
-  /** The TLS handshake begins; before that the socket waited for its turn. */
+  /** The TLS handshake begins. Until then the socket waited, because only a few handshakes begin at a time. */
   handshakeBegan(): void;
   /** The TLS handshake is finished: the time for the login begins. */
   handshakeEnded(): void;
-  /** The whole CONNECT has arrived: further delays are caused by the service, and do not count. */
+  /**
+   * The whole CONNECT has arrived. The time limit for logins ends here, because the service causes all later delays.
+   */
   connectReceived(): void;
-  /** The CONNECT was refused: the connection will end, and counts as waiting again until then. */
+  /** The CONNECT was refused. Until the connection ends it counts again as one that has not logged in. */
   refused(): void;
   loggedIn(): void;
 }
@@ -58,11 +60,12 @@ const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
 const first = <Item>(items: Set<Item> | undefined): Item | undefined => items?.values().next().value;
 
 /**
- * Bounds the connections. Their number is bounded in all, and connections that have not logged in may have only a share
- * of it. At that bound the oldest waiting connection is closed for a new one, so a client that opens connections
- * without logging in closes only those like its own. The number per address is smaller still, and there a recent
- * connection is never closed: a thousand devices behind one address that reconnect at once are served one after
- * another.
+ * Bounds the connections of devices:
+ * - In all. Of these, only WAITING_SHARE may be without a login. When a new connection exceeds a bound, the oldest one
+ *   without a login is closed. So a client that opens connections without logging in harms only clients that do the
+ *   same.
+ * - For each address, as long as they are without a login. Here a connection of less than a second is never closed: a
+ *   thousand devices behind one address that reconnect at once are served one after another.
  */
 export function createConnections({ clock, log, logLimit, metrics, most, perAddress, loginSeconds }: Parts) {
   const sockets = new Set<Socket>();
@@ -79,7 +82,10 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
     metrics.mqttRefused.inc({ reason });
     const leftOut = logLimit(reason === 'address' ? `${reason} ${address}` : reason);
     if (leftOut !== undefined)
-      log.warn({ reason, address, leftOut }, 'a bound of connections is reached; connections are closed');
+      log.warn(
+        { reason, address, leftOut },
+        'the limit of connections of devices is reached, so a connection is closed',
+      );
   }
 
   function wait(one: Waiting): void {
@@ -128,8 +134,8 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
 
   return {
     /**
-     * Accepts a socket, or closes it and returns undefined. For TLS sockets the caller reports the begin and end of the
-     * handshake.
+     * Accepts a socket, or closes it and returns undefined. With `handshake` the caller reports the begin and end of
+     * the TLS handshake.
      */
     admit(socket: Socket, begins: 'handshake' | 'login'): AcceptedSocket | undefined {
       const address = addressGroup(socket.remoteAddress);
@@ -168,7 +174,8 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
         refused() {
           if (!sockets.has(socket)) return;
           wait(one);
-          // While the login was being checked, others may have filled the share of waiting connections.
+          // Other connections may have come while this login was being checked, so that there are now too many without
+          // a login.
           const oldest = waiting.size > share ? first(waiting) : undefined;
           if (oldest) cut(oldest, 'waiting');
           count();

@@ -12,7 +12,7 @@ import type { Transport } from './listeners.ts';
 import type { Guarded } from './packet-guard.ts';
 import { SESSION_MARKER } from './persistence.ts';
 
-/** The data of a client from the listener and the packet guard. */
+/** The facts about a client that the listener and the packet guard know, and Aedes does not. */
 export interface Origin {
   accepted: AcceptedSocket;
   transport: Transport;
@@ -26,14 +26,14 @@ interface Parts {
   metrics: Pick<Metrics, 'devicesConnected'>;
   watch: Watch;
   presence: Pick<Presence, 'heard' | 'left'>;
-  /** The client that the broker has registered for a device; its login may still be running. */
+  /** The client that Aedes has registered for a device; its login may still be running. */
   registered(deviceId: string): Client | undefined;
 }
 
 /** The protocol versions by the level in CONNECT [MQTT-3.1.2-2]. */
 const LEVELS: Readonly<Record<number, LiveConnection['protocol']>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
 
-/** The connections of devices: their origins, and the times of their logins. */
+/** Keeps the connections of devices to this node, with the times of their logins. */
 export function createDeviceConnections({ clock, log, metrics, watch, presence, registered }: Parts) {
   const origins = new WeakMap<Client, Origin>();
   /** The logged-in clients, with the time of their login in microseconds. */
@@ -67,7 +67,7 @@ export function createDeviceConnections({ clock, log, metrics, watch, presence, 
       log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
     },
 
-    /** The connection will end and no longer counts as live. */
+    /** Called when the connection is about to end; it no longer counts as open. */
     leaves(client: Client): void {
       leaving.add(client);
     },
@@ -82,7 +82,7 @@ export function createDeviceConnections({ clock, log, metrics, watch, presence, 
     /** The number of connected devices. */
     count: (): number => ready.size,
 
-    /** The connected devices; undefined when there are more than `most`. */
+    /** The deviceIds of the connected devices; undefined when there are more than `most`. */
     ids(most: number): string[] | undefined {
       if (ready.size > most) return undefined;
       return [...ready.keys()].filter((client) => live(client.id) === client).map(({ id }) => id);

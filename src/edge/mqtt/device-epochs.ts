@@ -7,15 +7,15 @@ type Standing = 'good' | 'bad' | 'blocked';
 
 interface Parts {
   takeover: Pick<Takeover, 'enter' | 'left'> | undefined;
-  /** Called when the device has an existing session. */
+  /** Called when a login has found that the device has a stored session. */
   resumes(deviceId: string): void;
-  /** Carries out the will of a connection to another node. */
+  /** Publishes the will of the older connection that the device had to another node. */
   carryOut(will: StoredPacket): void;
 }
 
 /**
- * The epochs of the connections in a cluster: each connection of a device gets a higher epoch, so that an older one can
- * no longer write.
+ * Gives connections their epochs in a cluster. Each new connection of a device gets a higher epoch than the one before
+ * it, and only the connection with the highest epoch may write to the database.
  */
 export function createDeviceEpochs({ takeover, resumes, carryOut }: Parts) {
   const epochs = new WeakMap<object, Entered>();
@@ -24,12 +24,15 @@ export function createDeviceEpochs({ takeover, resumes, carryOut }: Parts) {
     /** The epoch of a connection; undefined before the connection has got one, and without a cluster. */
     of: (client: object): Entered | undefined => epochs.get(client),
 
-    /** Takes the device over to this node, until its connection ends. */
+    /**
+     * Makes this node the one that the device is connected to, until its connection ends. Returns the result of
+     * `standing`, the check whether the device may connect.
+     */
     async enter(client: Client, standing: (sql: Seen) => Promise<Standing>): Promise<Standing> {
       if (!takeover) return 'good';
       const deviceId = client.id;
       const close = (): void => {
-        dropWill(client); // the device has a newer connection, which owns the will
+        dropWill(client); // the device has a newer connection, whose node publishes the will
         client.close();
       };
       const entered = await takeover.enter(deviceId, { standing, persistent: client.clean === false, close });

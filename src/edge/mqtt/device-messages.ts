@@ -11,7 +11,10 @@ interface Parts {
   requests: Pick<DeviceRequests, 'accept'>;
 }
 
-/** Carries out each kind of message of a device. A message that cannot be carried out throws a DomainError. */
+/**
+ * Makes the handlers for the messages of devices, one for each topic. A handler throws a DomainError when the message
+ * is at fault.
+ */
 export function createDeviceMessages({ transactions, statuses, events, requests }: Parts): Handlers {
   return {
     async acks(deviceId, ack, { fence }) {

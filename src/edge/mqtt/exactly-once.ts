@@ -3,25 +3,24 @@ import type { Metrics } from '../../metrics.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 
-/** The most QoS 2 messages of a device that were received but not released (PUBREL), over all its connections. */
+/** The most QoS 2 messages of a device that the service has received, but the device has not released with PUBREL. */
 export const MOST_UNRELEASED = 100;
 
 interface Parts {
   log: Log;
   logLimit(key: string, deviceId: string): ReturnType<LogLimit>;
   metrics: Metrics;
-  /** Looks up the stored QoS 2 messages of a device: whether this identifier is among them, and their number. */
+  /** Looks up the stored QoS 2 messages of a device: whether `messageId` is among them, and how many there are. */
   incoming(deviceId: string, messageId: number): Promise<{ known: boolean; held: number }>;
 }
 
 /**
- * QoS 2 by method B [MQTT-4.3.3-2]: a message is carried out when it arrives. Until its PUBREL, another message with
- * the same identifier is a repetition of it, also on the next connection. Aedes looks into the store only after a
- * message was carried out, and packets that arrive together are processed together, so the identifier is looked up here
- * first.
+ * Carries out each QoS 2 message once, by method B [MQTT-4.3.3-2]: when it arrives. Until its PUBREL, a message with
+ * the same identifier is a repetition, also on a later connection. Aedes itself looks for repetitions too late: after
+ * it has carried out the message. So the identifier is looked up here before.
  */
 export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
-  // The messages of this connection that are carried out, or being carried out, and not released.
+  // The outcomes of the messages of this connection that are not released yet, by packet identifier.
   const taken = new WeakMap<Client, Map<number, Promise<Error | null>>>();
 
   async function first(
@@ -40,8 +39,8 @@ export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
 
   return {
     /**
-     * Carries out a message once. Returns null, or the reason why no PUBREC is sent. Rejects when `carryOut` or the
-     * store does.
+     * Carries out a message unless it is a repetition. Returns null, or the reason why no PUBREC is sent. Rejects when
+     * `carryOut` or the lookup in the database does.
      */
     async carryOut(client: Client, messageId: number, carryOut: () => Promise<Error | null>): Promise<Error | null> {
       const ids = taken.get(client) ?? new Map<number, Promise<Error | null>>();
@@ -60,7 +59,7 @@ export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
       }
     },
 
-    /** PUBREL was received and stored. */
+    /** Called when the PUBREL of a message was received and stored. */
     released(client: Client, messageId: number): void {
       taken.get(client)?.delete(messageId);
     },

@@ -15,7 +15,7 @@ import { decodePayload, toldFaults } from './payload.ts';
 import { type Inbound, inboundKind, topicOf } from './topics.ts';
 import type { createWaitingMessages } from './waiting-messages.ts';
 
-/** The content of a message on each topic. */
+/** The decoded content of a message on each topic. */
 export interface Messages {
   acks: SchemaTypes['mqtt/ack'];
   status: SchemaTypes['mqtt/status'];
@@ -23,17 +23,19 @@ export interface Messages {
   requests: SchemaTypes['mqtt/request'];
 }
 
-/** The data about a message that its handler may need. */
+/** What a handler is given besides the message. */
 interface Arrival {
   /** The size of the payload in bytes. */
   bytes: number;
-  /** Sends an answer later than the PUBACK; a connection that has ended meanwhile gets nothing. */
+  /** Sends an answer after the PUBACK. It is lost when the connection has ended meanwhile. */
   respond(answer: object): void;
-  /** In a cluster, the check that each unit of work must begin with. */
+  /** In a cluster: makes a unit of work fail when the device has a newer connection. Each unit must begin with it. */
   fence: Fence | undefined;
 }
 
-/** The handlers by topic. A handler carries out a message and may return an answer; the PUBACK waits for it. */
+/**
+ * The handler of each topic. It carries out a message, and may return an answer to it. The PUBACK is sent afterwards.
+ */
 export type Handlers = {
   [Kind in Inbound]: (deviceId: string, message: Messages[Kind], arrival: Arrival) => Promise<object | undefined>;
 };
@@ -49,28 +51,32 @@ interface Parts {
   watch: Watch;
   handlers: Handlers;
   exactlyOnce: Pick<ReturnType<typeof createExactlyOnce>, 'carryOut'>;
-  /** The rate limit of messages that devices send on their own. */
+  /** The rate limit of all messages of a device except acks. */
   rate: Pick<TokenBuckets, 'take' | 'size'>;
-  /** The rate limit of acks; a device that only answers commands always stays below it. */
+  /**
+   * The rate limit of acks. It allows several acks for each command, so a device that only answers commands never
+   * exceeds it.
+   */
   ackRate: Pick<TokenBuckets, 'take'>;
-  /** Holds messages of devices back while the database is unavailable. */
+  /** Keeps messages waiting while the database is unavailable. */
   waitingMessages: Pick<ReturnType<typeof createWaitingMessages>, 'holds' | 'wait'>;
-  /** The developer of a logged-in device, when it is known. */
+  /** The developerId of a logged-in device; undefined while it is not known. */
   ownerOf(deviceId: string): string | undefined;
-  /** The fence of a connection, in a cluster; each of its writes must pass it. */
+  /** In a cluster: the check that makes writes fail when the device has a newer connection than this one. */
   fenceOf(client: Client): Fence | undefined;
-  /** Sends the answer of a handler. */
+  /** Sends the answer of a handler to the device. */
   respond(client: Client, answer: object): void;
-  /** Tells the device what is wrong with its message. */
+  /** Publishes to the errors topic of the device what is wrong with its message. */
   reject(client: Client, answer: Rejection): void;
 }
 
 const SCHEMAS = { acks: 'mqtt/ack', status: 'mqtt/status', events: 'mqtt/event', requests: 'mqtt/request' } as const;
 
-// Errors that the device cannot avoid by sending another message.
+// Errors of the service itself: the device sends its message again. All other errors are faults of the message, which
+// the device is told.
 const NOT_ITS_FAULT: ReadonlySet<string> = new Set(['INTERNAL', 'DATABASE_UNAVAILABLE']);
 
-/** The member that identifies a message, so that its sender can find it again. */
+/** The member of a message that an error about it repeats, so that the device knows which message is meant. */
 const IDENTITIES = {
   acks: { name: 'transactionId', schema: 'common/transaction-id' },
   status: undefined,
@@ -80,44 +86,55 @@ const IDENTITIES = {
 
 const NOTHING = Buffer.alloc(0);
 const PARTLY = 'parts of the message were left out.';
-// Bytes. A message counts once, and once more for each further 16 KiB, because large messages cost as much as several
-// small ones.
+// Large messages cost as much time as several small ones. So a message counts as one for the rate limit, and as one
+// more for each further 16 KiB. In bytes.
 const BYTES_PER_COUNT = 16 * 1024;
-// A SUBSCRIBE counts once, and once more for each 64 filters.
+// A SUBSCRIBE counts as one message for the rate limit, and as one more for each 64 topic filters.
 const FILTERS_PER_COUNT = 64;
-/** Acks per command that do not count against the rate of the device: steps of the command, and its result. */
+/** Acks that each command allows a device to send besides its rate: for the steps of the command and its result. */
 const ACKS_PER_COMMAND = 4;
-/** Acks above its rate that a device may have collected while it was offline: two for each of a thousand commands. */
+/**
+ * Acks that a device may send at once above its rate, because it has collected them while it was offline: two for each
+ * of a thousand commands.
+ */
 export const ACKS_AT_ONCE = 2_048;
-// Characters of a topic that are repeated in logs and errors; a topic can have 65,535.
+// Characters of a topic that logs and errors repeat; a topic can have 65,535.
 const LONGEST_TOPIC = 256;
-// Characters of the faults in a log line.
+// Characters of the descriptions of faults in a log line.
 const LONGEST_LINE = 300;
 
 const shortTopic = (topic: string): string => topic.slice(0, LONGEST_TOPIC).toWellFormed();
 
 /**
- * Processes messages from devices, as authorizePublish of Aedes. That runs before the PUBACK, so when a device's ack is
- * confirmed by a PUBACK, its settlement is stored.
+ * Processes messages from devices in authorizePublish, which Aedes calls before it sends the PUBACK. So everything that
+ * a PUBACK confirms is stored.
  * 1. Work starts in the order of the packets, so the units of work have that order too, and several of them share a
- * commit.
+ *    commit.
  * 2. PUBACKs follow in the order of the packets [MQTT-4.6.0-2].
- * A message is read tolerantly: its faulty parts are dropped and reported on the errors topic; so is a whole message
- * that has no meaning without them, or goes to a topic that is not the device's own. An error returned to Aedes closes
- * the connection without a PUBACK, so that the device sends the message again, if necessary for ever. This is done for
- * a device above its rate, and for failures of the service itself.
+ *
+ * A message may be faulty in parts: these are left out and reported on the errors topic. The whole message is dropped
+ * and reported when it has no meaning without these parts, or when its topic is not one of the device's own. In both
+ * cases the device gets its PUBACK. Only an error that is returned to Aedes closes the connection without a PUBACK, so
+ * that the device sends the message again, if necessary for ever. This is done when a device exceeds its rate, and when
+ * the service itself fails.
  */
 export function createInbound(parts: Parts) {
   const { contracts, log, logLimit, metrics, watch, handlers, exactlyOnce, waitingMessages, fenceOf, respond, reject } =
     parts;
   const { rate, ackRate, ownerOf } = parts;
-  /** The cost of a message never exceeds the rate of one second; a message with a higher cost could never be sent. */
+  /**
+   * The highest number that a message may count as: the messages that are allowed in one second. A message that counted
+   * as more than the bucket holds could never be sent.
+   */
   const mostCost = Math.max(1, Math.floor(rate.size() / BURST_SECONDS));
   const tails = new WeakMap<Client, Promise<Error | null>>();
   const tooFast = new WeakSet<Client>();
   const work = createWork();
 
-  /** The `transactionId`, `eventId` or `requestId` of a message, when it is valid. */
+  /**
+   * The `transactionId`, `eventId` or `requestId` of a message, for errors about it; an empty object when it is not
+   * valid.
+   */
   function identityOf(kind: Inbound | undefined, message: unknown): object {
     const identity = kind && IDENTITIES[kind];
     if (!identity || typeof message !== 'object' || message === null) return {};
@@ -144,7 +161,7 @@ export function createInbound(parts: Parts) {
     if (client) reject(client, { topic, reason, details: toldFaults(details), ...identity });
   }
 
-  /** Carries out a message. Rejects for failures that are not caused by the message. */
+  /** Carries out a message, or reports its faults to the device. Rejects only for failures of the service. */
   async function handle<Kind extends Inbound>(
     kind: Kind,
     deviceId: string,
@@ -177,7 +194,10 @@ export function createInbound(parts: Parts) {
     return null;
   }
 
-  /** Returns null, or the reason why no PUBACK is sent. */
+  /**
+   * Carries out a message, and again after the database was unavailable. Returns null, or the reason why no PUBACK is
+   * sent.
+   */
   async function outcomeOf(
     deviceId: string,
     client: Client | null,
@@ -197,8 +217,8 @@ export function createInbound(parts: Parts) {
   }
 
   /**
-   * Drops a message to a foreign topic and acknowledges it. Closing the connection instead would make a persistent
-   * client send it for ever.
+   * Drops a message to a topic that is not the device's own, and acknowledges it. Closing the connection instead would
+   * make a persistent client send the message for ever.
    */
   async function drop(deviceId: string, client: Client | null, packet: PublishPacket): Promise<null> {
     metrics.mqttRefused.inc({ reason: 'publish' });
@@ -208,15 +228,15 @@ export function createInbound(parts: Parts) {
       log.warn({ deviceId, topic, leftOut }, 'a device publishes to a topic that is not its own');
     const { message: reason, details } = new DomainError('TOPIC_FOREIGN');
     if (client) reject(client, { topic, reason, details });
-    // From here on the message has a topic of the device itself, so nobody who subscribes to the original topic gets
+    // Aedes will emit the message on one of the device's own topics, so nothing that listens to the foreign topic gets
     // it.
     packet.topic = topicOf(deviceId, 'status');
     return null;
   }
 
   /**
-   * Refuses a message above the rate. All later messages of the connection are refused, too, because PUBACKs must not
-   * leave a gap [MQTT-4.6.0-2].
+   * Refuses a message because the device exceeds its rate. All later messages of the connection are refused, too,
+   * because PUBACKs must not leave a gap [MQTT-4.6.0-2].
    */
   async function refuseRate(client: Client | null): Promise<Error> {
     if (client && !tooFast.has(client)) {
@@ -238,8 +258,8 @@ export function createInbound(parts: Parts) {
     client: Client | null,
     packet: PublishPacket,
   ): Promise<Error | null> {
-    // A will counts against the rate but is never refused: there is one per connection, and it is not sent again. Aedes
-    // passes it as it was in the CONNECT, without `cmd`.
+    // A will counts for the rate but is never refused: a connection has only one, and it is not sent again. Aedes
+    // passes a will as it was in the CONNECT, without `cmd`.
     const isWill = (packet as Partial<PublishPacket>).cmd === undefined;
     const buckets = kind === 'acks' ? ackRate : rate;
     const cost = Math.min(mostCost, 1 + Math.floor(packet.payload.length / BYTES_PER_COUNT));
@@ -280,7 +300,7 @@ export function createInbound(parts: Parts) {
       const { topic, qos, payload } = packet;
       watch.message({ deviceId, direction: 'in', topic, qos, payload });
     }
-    packet.retain = false; // nobody could subscribe to it, and retained messages have no bound
+    packet.retain = false; // no device may subscribe to these topics, and the number of retained messages has no bound
     packet.dup = false; // the DUP flag is not passed on [MQTT-3.3.1-3]
     metrics.mqttMessages.inc({ topic: kind ?? 'other' });
     work.begun();
@@ -294,10 +314,10 @@ export function createInbound(parts: Parts) {
   return {
     authorizePublish,
 
-    /** A command was sent to the device, which may now send acks for it. */
+    /** Called when a command was sent to the device, which allows the device to send more acks. */
     sent: (deviceId: string): void => void ackRate.take(deviceId, -ACKS_PER_COMMAND),
 
-    /** Counts a SUBSCRIBE or UNSUBSCRIBE with its filters as a message; returns false when it is above the rate. */
+    /** Counts a SUBSCRIBE or UNSUBSCRIBE for the rate limit of the device; false when the limit is exceeded. */
     isWithinRate(client: Client, filters: number): boolean {
       const cost = Math.min(mostCost, 1 + Math.floor(filters / FILTERS_PER_COUNT));
       if (!tooFast.has(client) && rate.take(client.id, cost)?.allowed !== false) return true;

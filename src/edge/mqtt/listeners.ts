@@ -22,21 +22,22 @@ interface Parts {
   connections: ReturnType<typeof createConnections>;
   /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
   loginSeconds: number;
-  /** Resolves when the next handshake may begin; undefined means at once. */
+  /** Resolves when the next TLS handshake may begin; undefined means at once. */
   turn(): Promise<void> | undefined;
-  /** Called when MQTT begins on a connection. */
+  /** Called when the bytes of MQTT begin on a connection, after TLS and WebSocket are set up. */
   handle(
     connection: Duplex,
     from: { accepted: AcceptedSocket; transport: Transport; certificate: Certificate | undefined },
   ): void;
 }
 
-// Milliseconds without traffic after which TCP keep-alive probes begin.
+// Milliseconds without traffic after which the kernel asks with TCP keep-alive probes whether the device is still
+// there.
 const KEEPALIVE = 60_000;
-/** Handshakes that begin in one turn of the event loop; each takes about a millisecond. */
+/** The most TLS handshakes that begin in one turn of the event loop; each takes about a millisecond. */
 const HANDSHAKES_PER_TURN = 4;
-// noDelay: without it a command waits for a delayed TCP acknowledgement. keepAlive: needed because an MQTT keep-alive
-// of 0 never times out.
+// Options of every socket. Without `noDelay` a command waits for a delayed TCP acknowledgement. Without `keepAlive` the
+// connection of a device that vanished stays open for ever, when the device had an MQTT keep-alive of 0.
 const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE };
 
 function tlsOptions({ cert, key, clientCa, clientCrl }: TlsFiles): tls.TlsOptions {
@@ -55,7 +56,7 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
   async function listen(server: net.Server, host: string, port: number): Promise<number> {
     servers.push(server);
     const bound = await listenOn(server, host, port);
-    // Errors such as a lack of file descriptors: the listener goes on, and logs them.
+    // A listener can fail to accept a connection, for example for lack of file descriptors. It logs this and goes on.
     server.on('error', (err) => {
       metrics.mqttRefused.inc({ reason: 'accept' });
       const leftOut = logLimit('accept');
@@ -65,8 +66,8 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
   }
 
   /**
-   * Finds the accepted socket for a TLS socket of one listener: TLS presents another object for the same connection
-   * later.
+   * Remembers the accepted sockets of one TLS listener, because TLS later passes another object for the same
+   * connection. The socket is found again by the address and port of the device.
    */
   function acceptedSockets() {
     const byPort = new Map<string, AcceptedSocket>();
@@ -87,8 +88,8 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
   }
 
   /**
-   * Accepts connections and passes each to the TLS server when it is its turn: many simultaneous handshakes would block
-   * the event loop.
+   * Creates the server that accepts TCP connections for a TLS server, and passes them on a few at a time. Many
+   * simultaneous handshakes would block the event loop.
    */
   function inFront(server: tls.Server | https.Server, admit: ReturnType<typeof acceptedSockets>['admit']): net.Server {
     server.on('tlsClientError', (_error, socket) => socket.destroy());
@@ -122,7 +123,7 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
     return undefined;
   }
 
-  /** Each `listen` function returns the actual port; port 0 picks a free one. */
+  /** Each `listen` function returns the port that it listens on, which is a free one when 0 is asked for. */
   return {
     listenTcp(host: string, port: number): Promise<number> {
       const server = net.createServer(SOCKETS, (socket) => {
@@ -163,7 +164,8 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
       server.on('upgrade', (request, socket: net.Socket, head) => {
         socket.on('error', () => undefined);
         if (!offersMqtt(request)) {
-          // HTTP servers leave sockets half open, and after an upgrade no timeout applies to them.
+          // Node leaves the socket of an upgrade request half open, and applies no timeout to it. So it is closed here
+          // once the answer was sent.
           socket.once('finish', () => socket.destroy());
           socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
           return;
@@ -186,7 +188,7 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
       return listen(front, host, port);
     },
 
-    /** New connections use these certificates from now on. */
+    /** Sets other TLS files: connections that begin from now on use them. */
     reload(files: TlsFiles): void {
       for (const server of secured) server.setSecureContext(tlsOptions(files));
     },

@@ -4,9 +4,10 @@ import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 import { createTokenBuckets } from '../../runtime/token-buckets.ts';
 
-// Refusals per second, for one address and for one identifier, that are sent without delay; twice that in a burst.
+// Refused logins per second, from one address and with one identifier, that are answered without delay; twice as many
+// at once after a pause.
 const REFUSALS_PER_SECOND = 10;
-/** Milliseconds by which further refusals are delayed. */
+/** Milliseconds by which the answers to further refused logins are delayed. */
 const DELAY_MILLISECONDS = 2_000;
 
 interface Parts {
@@ -17,10 +18,10 @@ interface Parts {
 }
 
 /**
- * Limits wrong logins. The credential is always checked first, so a device with the right one is let in at once,
- * whatever others have tried from its address or with its identifier: nobody can be locked out. Only the refusal of a
- * wrong login is delayed, when there were many from its address or with its identifier. Meanwhile its connection counts
- * as not logged in, and is closed when its address has too many of those.
+ * Slows down clients that guess credentials. The credential is always checked first, so a device with the right one is
+ * let in at once, whatever others have tried from its address or with its identifier. Only the answer to a wrong login
+ * is delayed, after many from the same address or with the same identifier. Meanwhile the connection counts as not
+ * logged in, and is closed when its address has too many of these.
  */
 export function createLoginThrottle({ clock, log, logLimit, metrics }: Parts) {
   const buckets = createTokenBuckets({ clock, perSecond: REFUSALS_PER_SECOND });

@@ -6,16 +6,16 @@ interface Parts {
   milliseconds: number;
 }
 
-/** Number of pieces that the time is divided into. */
+/** The number of equal parts that the time limit is divided into. */
 const PIECES = 10;
 
 /**
- * The time limit for logins. It is counted in pieces, by one timer for all connections. When the service itself stood
- * still, only one piece has passed, however long that was, and the data that arrived meanwhile is read before the next
- * check. So no connection is closed because of delays of the service.
+ * The time limit for logins. One timer for all connections counts tenths of the limit. When the service itself stands
+ * still, only one tenth passes, however long that is, and the data that arrived meanwhile is read before the next
+ * check. So no connection is closed because of a delay of the service.
  */
 export function createLoginTime<Connection>({ clock, milliseconds }: Parts, expire: (connection: Connection) => void) {
-  /** The number of the time piece in which each connection began, in that order. */
+  /** The connections in the order in which they began, each with the number of tenths that had passed by then. */
   const counted = new Map<Connection, number>();
   let piece = 0;
   let runs = false;

@@ -1,10 +1,10 @@
-/** Logins or handshakes per second that may go on, depending on the number of commands. */
+/** The rate at which logins, or TLS handshakes, may go on: the more commands per second, the lower it is. */
 export interface Pace {
-  /** The rate while there are no commands. */
+  /** Logins or handshakes per second while there are no commands. */
   most: number;
-  /** The cost of a command with its result, in logins or handshakes; it is a little higher than measured. */
+  /** Logins or handshakes that take as much time as one command with its result; a little more than was measured. */
   perCommand: number;
-  /** The lowest rate, for any number of commands: about a fifth of the time. */
+  /** Logins or handshakes per second that may always go on. They take about a fifth of the time of the service. */
   least: number;
 }
 
@@ -12,18 +12,18 @@ export const LOGINS: Pace = { most: 3300, perCommand: 3, least: 600 };
 /** A TLS handshake takes as long as three logins. */
 export const HANDSHAKES: Pace = { most: 1100, perCommand: 1, least: 200 };
 
-/** Commands per second below which nothing waits. */
+/** Commands per second below which logins do not wait. */
 const FEW_COMMANDS = 30;
 /**
- * When a timer fires late, the logins of at most this many milliseconds are made up for at once; the service is busy
- * then.
+ * When a timer fires late, the service is busy. Then at most as many logins go on at once as belong to this many
+ * milliseconds.
  */
 const CATCH_UP = 20;
-/** The shortest time of a timer, in milliseconds. */
+/** The shortest time that a timer can be set to, in milliseconds. */
 const TICK = 1;
 
 interface Parts {
-  /** Commands per second that callers create. */
+  /** The number of commands that callers create per second at present. */
   commands(): number;
   pace: Pace;
   /** The current time in milliseconds. */
@@ -34,12 +34,12 @@ interface Parts {
 const setTimer = (milliseconds: number, task: () => void): void => void setTimeout(task, milliseconds);
 
 /**
- * Lets logins, and the handshakes before them, take turns. All devices that reconnect after an outage would take all
- * the time of the service, and commands would wait. So logins get the time that commands do not need, but at least a
- * fifth.
+ * Makes logins, or the TLS handshakes before them, wait for their turn. When all devices reconnect after an outage,
+ * their logins would take all the time of the service, and commands would wait. So logins get the time that commands
+ * leave, but at least a fifth.
  */
 export function createLoginTurns({ commands, pace, now = () => performance.now(), after = setTimer }: Parts) {
-  /** A Set keeps the order of arrival. */
+  /** The functions that let the waiting logins go on; a Set keeps them in the order of arrival. */
   const waiting = new Set<() => void>();
   let dueAt = 0;
   let scheduled = false;
@@ -66,7 +66,7 @@ export function createLoginTurns({ commands, pace, now = () => performance.now()
   }
 
   return {
-    /** Resolves when it is the caller's turn, in the order of calls; undefined means at once. */
+    /** Resolves when the caller may go on, in the order of the calls; undefined means at once. */
     wait(): Promise<void> | undefined {
       if (waiting.size === 0 && commands() < FEW_COMMANDS) return undefined;
       return new Promise((resolve) => {

@@ -21,11 +21,14 @@ interface Given {
   takeover: Takeover | undefined;
 }
 
-/** Makes the takeover of devices from other nodes; undefined without a cluster. */
+/** Makes the functions that move devices from other nodes to this one; undefined without a cluster. */
 export const takeoverOf = ({ cluster }: Peers, common: Given['common']): Takeover | undefined =>
   cluster && createTakeover({ ...common, ownership: cluster.ownership });
 
-/** Wires the broker with its listeners, the core and the other nodes, and registers broker and listeners. */
+/**
+ * Creates the broker and its listeners, connects them with the core and the other nodes, and registers them for the
+ * start.
+ */
 export async function createMqttEdge({ parts, config, peers, common, core, owners, takeover }: Given) {
   const { transactions, statuses, events, requests, devices, sessions, presence, webhooks } = core;
   const { cluster } = peers;
@@ -51,7 +54,7 @@ export async function createMqttEdge({ parts, config, peers, common, core, owner
   return { broker, addresses };
 }
 
-/** Lets devices be handed over to other nodes, and publishes the wills of nodes that have died. */
+/** Lets other nodes take devices over from this node, and publishes the wills of devices whose node has died. */
 function joinCluster({
   parts,
   common,

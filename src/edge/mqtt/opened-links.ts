@@ -4,8 +4,9 @@ import { outboundKind } from './topics.ts';
 type Opened = 'commands' | 'responses';
 
 /**
- * Opens a link for commands and one for responses, from the database to each connected device that has subscribed to
- * the topic. An opener is called when a device has subscribed; the function that it returns is called when that ends.
+ * Connects a device with its commands and its responses in the database, for as long as the device is subscribed to the
+ * topic. A function of `openers` is called when the subscription begins; the function that it returns is called when
+ * the subscription or the connection ends.
  */
 export function createOpenLinks(openers: Readonly<Record<Opened, (client: Client) => () => void>>) {
   const open = new Map<Client, Map<Opened, () => void>>();
@@ -29,7 +30,7 @@ export function createOpenLinks(openers: Readonly<Record<Opened, (client: Client
   }
 
   return {
-    /** Called when the client has subscribed to these topics. */
+    /** Called when the client has subscribed to topics. */
     open(client: Client, topics: readonly string[]): void {
       for (const topic of topics) {
         const kind = kindOf(client, topic);
@@ -37,7 +38,7 @@ export function createOpenLinks(openers: Readonly<Record<Opened, (client: Client
       }
     },
 
-    /** Called when the client has unsubscribed from these topics; without topics its connection has ended. */
+    /** Called when the client has unsubscribed from topics, or, without topics, when its connection has ended. */
     close(client: Client, topics?: readonly string[]): void {
       for (const kind of topics?.map((topic) => kindOf(client, topic)) ?? (['commands', 'responses'] as const))
         if (kind) closeOne(client, kind);

@@ -4,39 +4,43 @@ import type { Watch } from '../../runtime/watch.ts';
 import { publishNumbered, subscriptionsOf } from './aedes-internals.ts';
 
 interface ClientState {
-  /** The publishes that wait for a PUBACK, by packet identifier, with the function to call then; null for an answer. */
+  /**
+   * The publishes without a PUBACK, by packet identifier. The value is called at the PUBACK; it is null for an answer
+   * (a message on the errors topic, or a response that is not stored).
+   */
   pending: Map<number, (() => void) | null>;
-  /** The number of answers among the pending publishes. */
+  /** The number of answers among `pending`. */
   answers: number;
-  /** Answers that wait until earlier ones are acknowledged, with their bytes. */
+  /** Answers that are sent once earlier answers have their PUBACKs. */
   waiting: { topic: string; payload: string }[];
   waitingBytes: number;
-  /** The developer that these bytes are counted for. */
+  /** The developer that `waitingBytes` are counted for. */
   owner: string;
-  /** True when the end of the connection will give the bytes back. */
+  /** True when a listener for the end of the connection will set `waitingBytes` to 0. */
   isWatched: boolean;
   lastId: number;
 }
 
-// The most answers (errors, and responses that are not stored) of one connection without PUBACK. Further ones wait, up
-// to these bytes for a connection, and for all devices of a developer; beyond that they are dropped.
+// The most answers of one connection without a PUBACK. An answer is a message on the errors topic, or a response that
+// is not stored. Further answers wait, up to WAITING_BYTES of one connection and of all devices of one developer;
+// beyond that they are dropped.
 const PENDING_ANSWERS = 64;
 const WAITING_BYTES = { connection: 64 * 1024, developer: 4 * 1024 * 1024 };
 const HIGHEST_ID = 65_535;
 
 interface Parts {
   watch: Watch;
-  /** The developer of a device, when it is known. */
+  /** The developerId of a device; undefined while it is not known. */
   ownerOf(deviceId: string): string | undefined;
 }
 
 /**
- * Publishes to connected clients, and matches PUBACKs with publishes by the packet identifiers that it assigns. Aedes
- * reports PUBACKs for persistent sessions only.
+ * Publishes to connected clients. It assigns the packet identifiers itself and finds by them the publish that a PUBACK
+ * belongs to, because Aedes reports PUBACKs for persistent sessions only.
  */
 export function createOutbound({ watch, ownerOf }: Parts) {
   const states = new WeakMap<Client, ClientState>();
-  /** Waiting bytes by developer. */
+  /** Bytes of the answers that wait, by developer. */
   const ofDevelopers = createCounts();
 
   function count(state: ClientState, bytes: number): void {
@@ -53,7 +57,7 @@ export function createOutbound({ watch, ownerOf }: Parts) {
     return state;
   };
 
-  /** An unused packet identifier [MQTT-2.3.1-2]; 0 when all are in use. */
+  /** Finds a packet identifier that is not in use [MQTT-2.3.1-2]; 0 when all are in use. */
   function freeId(state: ClientState): number {
     for (let tries = 0; tries < HIGHEST_ID; tries += 1) {
       state.lastId = state.lastId === HIGHEST_ID ? 1 : state.lastId + 1;
@@ -62,14 +66,17 @@ export function createOutbound({ watch, ownerOf }: Parts) {
     return 0;
   }
 
-  /** Writes a publish; `acknowledged` is null for an answer. Returns false when the client cannot receive it. */
+  /**
+   * Sends a publish; `acknowledged` is null for an answer. Returns false when the client has not subscribed to the
+   * topic, or no packet identifier is free.
+   */
   function send(client: Client, topic: string, payload: string, acknowledged: (() => void) | null): boolean {
     const subscription = subscriptionsOf(client)[topic];
     if (!subscription || client.closed || !client.conn.writable) return false;
     if (watch.messages > 0) {
       watch.message({ deviceId: client.id, direction: 'out', topic, qos: subscription.qos, payload });
     }
-    // The QoS never exceeds the requested one [MQTT-3.8.4-6].
+    // The QoS of a publish never exceeds the QoS of the subscription [MQTT-3.8.4-6].
     if (subscription.qos === 0) {
       publishNumbered(client, { topic, payload }, 0, (error) => {
         if (!error && !client.closed) acknowledged?.();
@@ -87,15 +94,15 @@ export function createOutbound({ watch, ownerOf }: Parts) {
 
   return {
     /**
-     * Writes a command or a response. `acknowledged` is called at its PUBACK, or after writing for a QoS 0
-     * subscription. Returns false when the client cannot receive it.
+     * Publishes a command or a stored response. `acknowledged` is called at its PUBACK; for a subscription with QoS 0,
+     * once it is written. Returns false when it could not be sent.
      */
     publish: (client: Client, topic: string, payload: string, acknowledged: () => void): boolean =>
       send(client, topic, payload, acknowledged),
 
     /**
-     * Writes an answer, in order; it may be lost with the connection. Returns false when too many answers of the client
-     * are unacknowledged.
+     * Publishes an answer behind earlier ones. It may be lost with the connection. Returns false when it was dropped,
+     * because too many answers wait for the client.
      */
     answer(client: Client, topic: string, payload: string): boolean {
       const state = stateOf(client);
@@ -121,7 +128,7 @@ export function createOutbound({ watch, ownerOf }: Parts) {
     /** True while a publish with this identifier waits for its PUBACK. */
     awaits: (client: Client, messageId: number): boolean => states.get(client)?.pending.has(messageId) === true,
 
-    /** A PUBACK was received; one without a matching publish is ignored. */
+    /** Called when a PUBACK has arrived. A PUBACK that belongs to no publish is ignored. */
     acknowledged(client: Client, messageId: number | undefined): void {
       const state = states.get(client);
       if (!state || messageId === undefined) return;

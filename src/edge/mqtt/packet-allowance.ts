@@ -2,15 +2,15 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { MOST_FILTERS, TYPE } from './packet-rules.ts';
 
-/** Packets that a connection may send per message that the device may send: acks and PUBACKs are packets, too. */
+/** Packets that a connection may send for each message that its device may send: acks and PUBACKs are packets, too. */
 const PACKETS_PER_MESSAGE = 5;
 const BURST_SECONDS = 2;
 /**
- * A packet counts once more for each further 32 bytes of filters, or 1024 bytes of other content (as powers of two).
- * Filters are short, and each one must be processed.
+ * A packet counts as one, and as one more for each further 32 bytes (of a SUBSCRIBE or UNSUBSCRIBE) or 1024 bytes (of
+ * others). Topic filters are short, and each must be processed. The numbers are powers of two: 5 stands for 32.
  */
 const BYTES_COUNTED = { filters: 5, others: 10 };
-/** Milliseconds after which a connection that has used up its allowance is read again. */
+/** Milliseconds for which a connection is not read after it has sent as many packets as it may. */
 const PAUSE_MILLISECONDS = 50;
 
 interface Parts {
@@ -20,21 +20,30 @@ interface Parts {
   messageRate: number;
 }
 
-/** The allowances of packets, one for each connection. */
+/**
+ * Limits how many packets per second are read from each connection. The connection is not closed: packets above the
+ * limit wait in its socket.
+ */
 export function createPacketAllowances({ clock, metrics, messageRate }: Parts) {
   const packetRate = messageRate * PACKETS_PER_MESSAGE;
   const burst = packetRate * BURST_SECONDS;
   const isLimited = packetRate > 0;
 
   return {
-    /** The cost of a packet; at most the allowance of one second, so that no keep-alive expires during the pause. */
+    /**
+     * The number of packets that a packet counts as. It is at most the number for one second, so that the pause after
+     * the packet ends before the keep-alive interval does.
+     */
     costOf(type: number, length: number): number {
       const ofFilters = type === TYPE.SUBSCRIBE || type === TYPE.UNSUBSCRIBE;
       const size = ofFilters ? Math.min(MOST_FILTERS, length >> BYTES_COUNTED.filters) : length >> BYTES_COUNTED.others;
       return Math.min(packetRate, 1 + size);
     },
 
-    /** The allowance of one connection; `resume` is called when a pause has ended. */
+    /**
+     * Begins to count the packets of one connection; `resume` is called when a pause has ended and it may be read
+     * again.
+     */
     open(resume: () => void) {
       let tokens = burst;
       let refilledAt = clock.now();
@@ -67,7 +76,7 @@ export function createPacketAllowances({ clock, metrics, messageRate }: Parts) {
           return Math.min(most, Math.floor(tokens));
         },
 
-        /** True when packets of this cost use up the allowance. */
+        /** True when packets that count as `cost` use up what is left for the connection. */
         isUsedUpBy: (cost: number): boolean => isLimited && cost >= tokens,
 
         take(cost: number): void {

@@ -14,13 +14,15 @@ import { createReadingShare } from './reading-share.ts';
 /** The largest remaining length of a packet in bytes, before and after the login. */
 const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
 
-/** Packets of one connection that are processed at a time; further ones wait in its socket. */
+/** The most packets of one connection that Aedes works on at a time; further ones wait in the socket. */
 const WINDOW = 32;
-/** The most packets, and bytes, that are passed to Aedes at once; a longer packet is passed alone. */
+/**
+ * The most packets, and the most bytes, that are passed to Aedes in one call. A packet with more bytes is passed alone.
+ */
 const MOST_AT_ONCE = { packets: 8, bytes: 8 * 1024 };
-/** The most packets at once while other connections wait for their turn. */
+/** The most packets in one call while other connections wait for their turn. */
 const MOST_SHARED = 4;
-/** The most levels of a topic that Aedes accepts. */
+/** The most levels of a topic that Aedes accepts; it ends the connection for a topic with more. */
 const DEEPEST_TOPIC = 100;
 /** The first byte of a CONNECT packet. */
 const CONNECT = TYPE.CONNECT << 4;
@@ -34,51 +36,51 @@ interface Parts {
   metrics: Metrics;
   /** LAPEL_DEVICE_RATE_LIMIT: messages per second and device; 0 is no limit. */
   messageRate: number;
-  /** The developer of a logged-in device, when it is known. */
+  /** The developerId of a logged-in device; undefined while it is not known. */
   ownerOf(deviceId: string): string | undefined;
-  /** Called for every packet of a logged-in device. */
+  /** Called when a logged-in device has sent a packet. */
   heard(deviceId: string): void;
   /**
-   * Returns whether a SUBSCRIBE or UNSUBSCRIBE with this number of filters is within the rate of the device; otherwise
-   * the connection ends.
+   * Counts a SUBSCRIBE or UNSUBSCRIBE with this number of topic filters for the rate limit of the device. When it
+   * returns false, the connection ends.
    */
   isWithinRate(client: Client, filters: number): boolean;
   /** Called before a SUBSCRIBE is carried out. */
   subscribes(packet: SubscribePacket): void;
   /** True while a publish to the client with this packet identifier waits for its PUBACK. */
   awaitsPuback(client: Client, messageId: number): boolean;
-  /** The CONNECT was processed, successfully or not. */
+  /** Called when a CONNECT was processed, successfully or not. */
   loginEnded(client: Client): void;
-  /** The connection is about to end: only the answers to packets in work may still be written. */
+  /** Called when a connection is about to end: only the answers to packets in work may still be written to it. */
   ending(client: Client): void;
 }
 
-/** The part of a connection that the guard reports to. */
+/** What the guard tells the bounds of connections about one connection. */
 export interface Connection {
   /** The address of the device. */
   address: string;
-  /** The whole CONNECT has arrived. */
+  /** Called when the whole CONNECT has arrived. */
   connectReceived(): void;
   loggedIn(): void;
-  /** The CONNECT was refused. */
+  /** Called when the CONNECT was refused. */
   refused(): void;
 }
 
 export interface Guarded {
-  /** Sends a CONNACK with a code other than 0 and ends the connection. */
+  /** Sends a CONNACK with a return code that refuses the login, and ends the connection. */
   refuse(code: number): void;
 }
 
 /**
- * Stands in front of Aedes: reads the socket, splits the data into packets, checks each packet as a whole and passes it
- * on.
+ * Stands between the sockets and Aedes: reads the data, splits it into packets, checks each packet as a whole and
+ * passes it to Aedes.
  * - A packet that breaks the protocol ends its own connection only.
- * - The packets in work are bounded per connection in number (WINDOW) and rate, by not reading further. So no device
- * delays the packets of another, and none of its own is lost.
+ * - The packets in work are bounded for each connection, in number (WINDOW) and rate: beyond a bound the socket is not
+ *   read. So no device delays the packets of another, and none of its own packets is lost.
  * - All connections together share the event loop with the rest of the service (createReadingShare).
- * - Packets after CONNECT wait until the login is done: a client may send them at once [MQTT-3.1.4].
- * - A connection that is ended because of a packet still gets the answers to all earlier packets; closing the socket at
- * once would lose them.
+ * - Packets after a CONNECT wait until the login is finished: a client may send them at once [MQTT-3.1.4].
+ * - A connection that is ended because of a packet still gets the answers to all earlier packets. Closing the socket at
+ *   once would lose them.
  */
 export function createPacketGuard(parts: Parts) {
   const {
@@ -98,15 +100,15 @@ export function createPacketGuard(parts: Parts) {
   const share = createReadingShare();
   const allowances = createPacketAllowances({ clock, metrics, messageRate });
 
-  /** Called before a packet is carried out. Returns the reason why the connection must end, if there is one. */
+  /** Called before Aedes carries out a packet. Returns the reason why the connection must end, or undefined. */
   function packet(client: Client, parsed: Packet): string | undefined {
     if (parsed.cmd === 'subscribe' || parsed.cmd === 'unsubscribe') {
       const filters = parsed.cmd === 'subscribe' ? parsed.subscriptions : parsed.unsubscriptions;
       if (parsed.cmd === 'subscribe') subscribes(parsed);
       return isWithinRate(client, filters.length) ? undefined : 'more packets per second than a device may send';
     }
-    // Aedes would end the connection for a topic with too many levels. Shortened, it is treated like any other topic
-    // that is not the device's own.
+    // Aedes would end the connection for a topic with too many levels. The shortened topic is treated like every other
+    // topic that is not the device's own: the message is dropped, and the connection goes on.
     if (parsed.cmd === 'publish' && parsed.topic.length > DEEPEST_TOPIC) {
       parsed.topic = parsed.topic.split('/', DEEPEST_TOPIC).join('/');
     }
@@ -148,7 +150,7 @@ export function createPacketGuard(parts: Parts) {
       },
     });
 
-    /** The number of packets that may be passed on now. */
+    /** The number of packets that may be passed to Aedes now. */
     function room(): number {
       if (phase === 'waiting') return 1;
       if (phase !== 'open') return 0;
@@ -158,7 +160,8 @@ export function createPacketGuard(parts: Parts) {
     const mayRead = (): boolean => phase === 'waiting' || phase === 'open';
 
     /**
-     * Whether a packet may be passed on in this turn of the event loop; otherwise it is asked again in a later turn.
+     * Whether a packet may be passed to Aedes in this turn of the event loop. If not, the connection is queued, and
+     * `resume` reads on in a later turn.
      */
     function mayHandOn(): boolean {
       if (phase !== 'open' || turn === 'given' || share.free()) return true;
@@ -175,7 +178,7 @@ export function createPacketGuard(parts: Parts) {
       if (turn === 'given') turn = 'none';
     }
 
-    /** Passes on packets as far as permitted, and reads further while no complete packet waits. */
+    /** Passes packets to Aedes as far as permitted, and reads from the socket when no complete packet is left. */
     function read(): void {
       if (reading || waitsForTurn()) return;
       reading = true;
@@ -185,14 +188,15 @@ export function createPacketGuard(parts: Parts) {
           if (handed === 'a run') continue;
           if (handed === 'waits') {
             if (inWork > 0 || allowance.isPaused() || waitsForTurn() || phase !== 'open') break;
-            continue; // all packets were finished synchronously
+            continue; // Aedes finished all packets during the call, so there may be room for more
           }
           if (!mayRead()) break;
           const chunk = conn.read() as Buffer | null;
           if (chunk === null) break;
           reader.push(chunk);
         }
-        // The input of an ending connection is discarded, so that the close of the other side is noticed.
+        // The data of an ending connection is read and thrown away; otherwise the close by the client would not be
+        // noticed.
         while (phase === 'ending' && !client.closed && conn.read() !== null);
       } finally {
         reading = false;
@@ -200,8 +204,8 @@ export function createPacketGuard(parts: Parts) {
     }
 
     /**
-     * Passes on complete packets at once. Returns `a run` when there may be more, `waits` when a packet must wait or is
-     * faulty, and `all` when no complete packet is left.
+     * Passes several complete packets to Aedes in one call. Returns `a run` when the call was full and more packets may
+     * follow, `waits` when the next packet must wait or is faulty, and `all` when no complete packet is left.
      */
     function handOn(): 'a run' | 'waits' | 'all' {
       const most = room();
@@ -226,8 +230,8 @@ export function createPacketGuard(parts: Parts) {
         if (found === 'part') break;
         fault = found === 'whole' ? faultOf() : unreadable(found, limit);
         if (fault !== undefined) break;
-        // DISCONNECT ends the connection at once, so all earlier packets are answered first. PUBREL releases a message
-        // that must be stored by then, so it is passed on only together with other PUBRELs.
+        // A DISCONNECT ends the connection at once, so it waits until all earlier packets are answered. A PUBREL
+        // releases a message that must be stored by then, so it waits as well; only several PUBRELs go together.
         const type = reader.first >> 4;
         waits =
           (type === TYPE.DISCONNECT && inWork + count > 0) ||
@@ -255,7 +259,7 @@ export function createPacketGuard(parts: Parts) {
       return `packet of ${reader.length} bytes is larger than ${limit}`;
     }
 
-    /** The fault of the packet that the reader has found. */
+    /** The reason why the packet that the reader has found breaks the protocol; undefined when it does not. */
     function faultOf(): string | undefined {
       const { bytes, first, start } = reader;
       const type = first >> 4;
@@ -296,7 +300,7 @@ export function createPacketGuard(parts: Parts) {
       if (phase === 'ending') return;
       phase = 'ending';
       reader.clear();
-      log.debug({ deviceId: client.id, reason }, 'connection is ended');
+      log.debug({ deviceId: client.id, reason }, 'a connection is being ended');
       ending(client);
       if (inWork === 0) finish();
     }

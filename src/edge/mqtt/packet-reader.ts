@@ -1,6 +1,6 @@
 const NOTHING = Buffer.alloc(0);
-// Bytes. A packet that arrives in pieces is collected in a buffer that grows with the received bytes, and not with the
-// claimed length.
+// The smallest buffer, in bytes, for a packet that arrives in pieces. The buffer grows with the bytes that have
+// arrived, because the length that a packet claims may be a lie.
 const SMALLEST_GATHERING = 1024;
 const LENGTH_BYTES = 4; // bytes of the remaining length field, at most [MQTT-2.2.3]
 
@@ -11,15 +11,15 @@ export type Found = 'none' | 'part' | 'whole' | 'too large' | 'bad length';
  * the received chunk. A packet that arrives in pieces is copied whenever the buffer doubles.
  */
 export function createPacketReader() {
-  let filled = 0; // end of the received bytes
-  let taken = 0; // end of the bytes that were taken
-  let seen = 0; // end of the packets that were seen
+  let filled = 0; // where the received bytes end in `bytes`
+  let taken = 0; // where the bytes that `take` has returned end
+  let seen = 0; // where the packets that `see` has accepted end
 
   const reader = {
     bytes: NOTHING as Buffer,
     /**
-     * Of the packet that `look` has found last: its first byte, the begin and end of its body, and its remaining
-     * length.
+     * The packet that `look` has found last: its first byte, the begin and end of its body in `bytes`, and the length
+     * of its body.
      */
     first: 0,
     start: 0,
@@ -48,8 +48,8 @@ export function createPacketReader() {
     },
 
     /**
-     * Finds the packet after those that were seen. A packet longer than `limit` is reported at once, without waiting
-     * for its body.
+     * Finds the packet behind those that `see` has accepted. A packet longer than `limit` is reported as soon as its
+     * length is known, without waiting for its body.
      */
     look(limit: number): Found {
       const { bytes } = reader;
@@ -71,12 +71,12 @@ export function createPacketReader() {
       return reader.end > filled ? 'part' : 'whole';
     },
 
-    /** Marks the packet that `look` has found as ready to be taken. */
+    /** Accepts the packet that `look` has found: `take` will return it. */
     see(): void {
       seen = reader.end;
     },
 
-    /** Takes the packets that were seen, as a view of the buffer. */
+    /** Removes and returns all accepted packets, as a view of the buffer. */
     take(): Buffer {
       const window = taken === 0 && seen === reader.bytes.length ? reader.bytes : reader.bytes.subarray(taken, seen);
       taken = seen;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The types of control packets, from the first four bits. */
+/** The types of MQTT control packets: the upper four bits of their first byte. */
 export const TYPE = {
   CONNECT: 1,
   PUBLISH: 3,
@@ -17,11 +17,14 @@ export const TYPE = {
 /** The most filters in one SUBSCRIBE or UNSUBSCRIBE; a device needs only three. */
 export const MOST_FILTERS = 256;
 
-/** The fault of a CONNECT with an unknown protocol level. It is the only fault that is answered, with CONNACK 1. */
+/**
+ * The fault of a CONNECT with an unknown protocol level. This fault alone is answered, with CONNACK 1; others just end
+ * the connection.
+ */
 export const UNKNOWN_LEVEL = '[MQTT-3.1.2-2] protocol level';
 
-// Required flag bits by type [MQTT-2.2.2-1]; -1 for types that only a server sends. The flags of PUBLISH have meanings
-// of their own.
+// The lower four bits of the first byte that each packet type must have [MQTT-2.2.2-1]; -1 for types that only a server
+// sends. PUBLISH uses these bits for its own flags.
 const FLAGS = [-1, 0, -1, -1, 0, 0, 2, 0, 2, -1, 2, -1, 0, -1, 0, -1];
 const KNOWN_LEVELS: Record<string, number> = { MQTT: 4, MQIsdp: 3 };
 
@@ -33,8 +36,8 @@ const PLUS = 0x2b;
 const HASH = 0x23;
 
 /**
- * The fault of bytes that should be readable UTF-8 text, or undefined. Most texts are ASCII and are checked by their
- * bytes alone.
+ * The fault of bytes that must be UTF-8 text without control characters; undefined when there is none. Most texts are
+ * ASCII, so only texts with other bytes are checked for UTF-8.
  */
 function textFault(bytes: Buffer, start: number, end: number): string | undefined {
   let ascii = true;
@@ -98,7 +101,8 @@ function connectFault(bytes: Buffer, start: number, end: number): string | undef
   if (!hasUser && hasPassword) return '[MQTT-3.1.2-22] password without a user name';
 
   let at = nameEnd + 4;
-  // The fields in their order [MQTT-3.1.3-1]: true when the field is present.
+  // The fields of the payload in their order (clientId, topic and message of the will, user, password) [MQTT-3.1.3-1]:
+  // true for each field that the flags announce.
   const fields = [true, hasWill, hasWill, hasUser, hasPassword];
   for (let field = 0; field < fields.length; field += 1) {
     if (!fields[field]) continue;

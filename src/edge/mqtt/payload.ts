@@ -2,13 +2,12 @@ import { boundedFaults, DomainError, type Fault, MOST_FAULTS } from '../../error
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-// Matches an escaped surrogate pair (one character), an escape of NUL or of a lone surrogate, or any other escape.
-// Pairs, and backslashes with the character after them, are matched whole, so that no match begins in the middle of an
-// escape.
+// Matches every escape of JSON, to find escapes of NUL and of lone surrogates. A surrogate pair (one character), and a
+// backslash with the character after it, are matched whole, so that no match begins in the middle of an escape.
 const ESCAPES = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u(?:0000|[dD][89a-fA-F][\da-fA-F]{2})|\\./g;
 const ESCAPE_LENGTH = 6;
 
-/** Replaces NUL and lone surrogates by U+FFFD in JSON: databases and other JSON implementations do not keep them. */
+/** Replaces NUL and lone surrogates in JSON by U+FFFD, because databases and other JSON parsers do not accept them. */
 const replaced = (json: string): string =>
   json.includes('\\u') ? json.replace(ESCAPES, (found) => (found.length === ESCAPE_LENGTH ? '\\ufffd' : found)) : json;
 
@@ -24,10 +23,10 @@ export function decodePayload(payload: string | Buffer): unknown {
   }
 }
 
-/** The most characters of the details on the errors topic. */
+/** The most characters of the faults that an errors message lists. */
 const LONGEST_DETAILS = 16 * 1024;
 
-/** As many faults as fit into an errors message. */
+/** Keeps as many of the faults as an errors message may list. */
 export function toldFaults(faults: readonly Fault[]): Fault[] {
   let most = MOST_FAULTS;
   for (;;) {

@@ -1,9 +1,10 @@
-// The persistence of Aedes, stored as sessions: subscriptions, inbound QoS 2 packets and wills. It passes the library's
-// abstract test suite except for two groups of tests, on purpose:
-// - Outgoing packets: the only queue to devices is the transactions table. A second queue would make duplicates, and
-// that of Aedes has no bound. So nothing is enqueued, and the outgoing functions only match PUBACKs with publishes.
+// The store that Aedes uses for subscriptions, inbound QoS 2 packets and wills. It passes the abstract test suite of
+// Aedes, except for these tests, on purpose:
+// - Outgoing packets: the table of transactions is the only queue to devices. A second queue would make duplicates, and
+// that of Aedes has no bound. So nothing is enqueued, and the functions for outgoing packets only match PUBACKs with
+// publishes.
 // - Retained messages: devices may not retain messages, and the service retains none.
-// Two further tests look up subscriptions with wildcards, which devices may not use.
+// - Subscriptions with wildcards (two tests): devices may not use wildcards.
 import { Readable } from 'node:stream';
 import type { Client } from 'aedes';
 import type { Sessions, StoredPacket, StoredSubscription } from '../../core/sessions/sessions.ts';
@@ -12,7 +13,10 @@ import type { Fence } from '../../platform/cluster/ownership.ts';
 import { MOST_UNRELEASED } from './exactly-once.ts';
 import type { Outbound } from './outbound.ts';
 
-/** A topic filter that only the store returns: it makes Aedes report a session without subscriptions as present. */
+/**
+ * A topic filter that no device can subscribe to. It is returned for a stored session, because Aedes reports a session
+ * as present only when it has a subscription.
+ */
 export const SESSION_MARKER = '$session';
 
 type ClientId = Pick<Client, 'id'>;
@@ -23,25 +27,28 @@ interface Parts {
   sessions: Sessions;
   outbound: Pick<Outbound, 'acknowledged'>;
   /**
-   * The access rule for subscriptions. It is checked here again, because Aedes stores all filters of a SUBSCRIBE, also
-   * refused ones.
+   * Whether a device may subscribe to a topic. This was checked before, but Aedes stores all filters of a SUBSCRIBE,
+   * also refused ones.
    */
   allows(clientId: string, topic: string): boolean;
-  /** Called when a QoS 2 message was released and deleted. */
+  /** Called when a QoS 2 message was deleted, because its PUBREL has arrived. */
   released?(client: Client, messageId: number): void;
   /**
-   * False when messages of devices are never forwarded: then the subscribers, which Aedes asks for at every message,
-   * need not be looked up.
+   * False when messages of devices are never forwarded. Aedes asks for the subscribers of every message; then the
+   * answer is empty, without a lookup.
    */
   forwards?: boolean;
-  /** In a cluster: the name of this node, under which its wills are stored. Dead nodes are found elsewhere then. */
+  /**
+   * In a cluster: the name of this node, under which its wills are stored. Then `src/core/sessions/orphaned-wills.ts`
+   * finds the wills of dead nodes, and not Aedes.
+   */
   nodeId?: (() => string) | undefined;
   /**
-   * False for a connection that has not proved its identity: Aedes also ends the session that such a connection has
+   * False for a connection that has not proved its identity. Aedes would end the session that such a connection has
    * claimed.
    */
   isLoggedIn?(client: object): boolean;
-  /** In a cluster: the check that each write of a connection must begin with. */
+  /** In a cluster: the check that makes a write of a connection fail when the device has a newer connection. */
   fenceOf?(client: object): Fence | undefined;
 }
 
@@ -64,7 +71,8 @@ const toSubscription = ({ topic, qos, properties }: StoredSubscription): Subscri
 export function createPersistence(parts: Parts) {
   const { sessions, outbound, allows, released, forwards = true, nodeId } = parts;
   const { isLoggedIn = () => true, fenceOf = () => undefined } = parts;
-  // Clients that found a session at their CONNECT, until Aedes has asked for its subscriptions.
+  // The clients whose session existed before their login. A client leaves the set when Aedes asks for its
+  // subscriptions.
   const resumed = new Set<string>();
   let broker = { id: '' };
   const ownId = (): string => nodeId?.() ?? broker.id;
@@ -74,12 +82,12 @@ export function createPersistence(parts: Parts) {
   }
 
   return {
-    /** Called before the CONNACK of a persistent session: creates the session, or remembers that it is resumed. */
+    /** Called before the CONNACK of a persistent session. Creates the session, or remembers that it existed before. */
     async openSession(clientId: string): Promise<void> {
       if (await sessions.open(clientId)) resumed.add(clientId);
     },
 
-    /** Remembers that the session exists, as the login has found. */
+    /** Remembers that the session of a client existed before its login. */
     resumes(clientId: string): void {
       resumed.add(clientId);
     },
@@ -134,8 +142,8 @@ export function createPersistence(parts: Parts) {
       ),
 
     /**
-     * Looks up the stored QoS 2 messages of a device that are not released: whether this identifier is among them, and
-     * their number.
+     * Looks up the QoS 2 messages of a device whose PUBREL has not arrived: whether `messageId` is among them, and how
+     * many there are.
      */
     incoming: sessions.countIncoming,
 
@@ -187,7 +195,7 @@ export function createPersistence(parts: Parts) {
 
     streamWill: (brokers: Record<string, unknown> = {}): Readable => Readable.from(nodeId ? [] : wills(brokers)),
 
-    // Outgoing packets and retained messages: see the head of this file.
+    // Nothing is enqueued or retained, for the reasons at the top of this file.
     async outgoingEnqueue(): Promise<void> {},
     async outgoingEnqueueCombi(): Promise<void> {},
     async outgoingUpdate(): Promise<void> {},

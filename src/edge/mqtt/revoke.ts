@@ -3,7 +3,7 @@ import type { Takeover } from '../../core/sessions/takeover.ts';
 import type { Broker } from './broker.ts';
 
 /**
- * Makes the function that disconnects a device, on whichever node it is, when a unit of work ends its right to be
+ * Makes the function that disconnects a device from any node, after a unit of work that forbids the device to be
  * connected.
  */
 export function createRevoke(

@@ -4,20 +4,21 @@ const REFUSED = 0x80;
 
 interface Repeated {
   messageId: number;
-  /** The requested topic filter and QoS of each filter of the packet. */
+  /** The topic filters of the packet in their order, with the requested QoS. */
   asked: { topic: string; qos: number }[];
 }
 
 /**
- * A SUBACK must have a code for each filter of a SUBSCRIBE, also for repeated ones [MQTT-3.8.4-5], but Aedes leaves
- * those out. So a packet with repeated filters is passed on without its identifier, which Aedes does not answer, and
- * with only the last of each repeated filter. The SUBACK is sent here when Aedes reports the granted subscriptions.
+ * Answers a SUBSCRIBE that names a topic filter more than once. Its SUBACK must have a code for each filter of the
+ * packet [MQTT-3.8.4-5], but Aedes skips repeated ones. So Aedes gets the packet with only the last of each repeated
+ * filter, and without its identifier, which makes Aedes send no SUBACK. The SUBACK is sent here when Aedes reports the
+ * granted subscriptions.
  */
 export function createSubacks() {
   const repeated = new WeakMap<Subscription, Repeated>();
 
   return {
-    /** Called before a SUBSCRIBE is carried out; prepares packets with repeated filters. */
+    /** Called before a SUBSCRIBE is carried out; changes a packet with repeated filters as described above. */
     prepare(packet: SubscribePacket): void {
       const { messageId, subscriptions } = packet;
       const last = new Map(subscriptions.map((subscription) => [subscription.topic, subscription]));
@@ -28,7 +29,7 @@ export function createSubacks() {
       delete packet.messageId;
     },
 
-    /** Called after a SUBSCRIBE was carried out, with the granted QoS in each subscription. */
+    /** Called after a SUBSCRIBE was carried out; `subscriptions` have the granted QoS. */
     answer(client: Client, subscriptions: Subscription[]): void {
       const found = subscriptions[0] && repeated.get(subscriptions[0]);
       if (!found || client.closed) return;

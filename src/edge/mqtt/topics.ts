@@ -8,7 +8,7 @@ export type Outbound = (typeof OUTBOUND)[number];
 
 export const topicOf = (deviceId: string, kind: Inbound | Outbound): string => `devices/${deviceId}/${kind}`;
 
-/** The last part of a device's own topic, when it is one of `kinds`; undefined for every other topic. */
+/** The last level of a topic that is a device's own and one of `kinds`; undefined for every other topic. */
 function ownKind<Kind extends string>(deviceId: string, topic: string, kinds: readonly Kind[]): Kind | undefined {
   const prefix = `devices/${deviceId}/`;
   if (!topic.startsWith(prefix)) return undefined;
@@ -16,9 +16,9 @@ function ownKind<Kind extends string>(deviceId: string, topic: string, kinds: re
   return kinds.find((kind) => kind === rest);
 }
 
-/** The access rule for publishing: undefined means refused. */
+/** The kind of message that a device may publish to this topic; undefined when it may not publish there. */
 export const inboundKind = (deviceId: string, topic: string): Inbound | undefined => ownKind(deviceId, topic, INBOUND);
 
-/** The access rule for subscribing and for forwarding: undefined means refused. */
+/** The kind of message that a device may receive on this topic; undefined when it may not subscribe to it. */
 export const outboundKind = (deviceId: string, topic: string): Outbound | undefined =>
   ownKind(deviceId, topic, OUTBOUND);

@@ -20,11 +20,11 @@ interface Waiting {
 }
 
 /**
- * Holds messages of devices back while the database is unavailable. They wait on their connections without an
- * acknowledgement, and are carried out in order when the database is back. Closing the connections instead would make
- * all devices reconnect in a storm, and logins need the database, too. A message whose connection ends meanwhile is
- * given up: it was not acknowledged, so the device sends it again. The amount is bounded by the packets in work of each
- * connection.
+ * Lets messages of devices wait while the database is unavailable. They stay without an acknowledgement, and are
+ * carried out in order when the database is back. Closing the connections instead would make all devices reconnect at
+ * once, and logins need the database, too. A message is given up when its connection ends: it was not acknowledged, so
+ * the device sends it again. The packets in work of each connection are bounded, so the waiting messages are bounded as
+ * well.
  */
 export function createWaitingMessages({ clock, log, logLimit, metrics }: Parts) {
   let waiting: Waiting[] = [];
@@ -40,10 +40,12 @@ export function createWaitingMessages({ clock, log, logLimit, metrics }: Parts) 
   }
 
   return {
-    /** Whether a message of the connection waits: later ones must not overtake it. */
+    /** True while a message of the connection waits; later messages of it must wait, too, to stay in order. */
     holds: (client: Client | null): boolean => waiting.some((one) => one.client === client),
 
-    /** Resolves with true when it is time to try again, and with false when the message is given up. */
+    /**
+     * Makes a message wait. Resolves with true when it should be carried out now, and with false when it is given up.
+     */
     wait(client: Client | null): Promise<boolean> {
       if (ended || client?.closed) return Promise.resolve(false);
       const leftOut = logLimit('database away');
@@ -56,7 +58,9 @@ export function createWaitingMessages({ clock, log, logLimit, metrics }: Parts) 
       });
     },
 
-    /** Gives up all waiting messages: the devices send them again to the next process. */
+    /**
+     * Gives up all waiting messages at shutdown. The devices send them again after the next start, or to another node.
+     */
     end(): void {
       ended = true;
       cancel?.();

@@ -4,9 +4,11 @@ import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 
 const SUBPROTOCOL = 'mqtt'; // the only WebSocket subprotocol [MQTT-6.0.0-3]
-// Bytes. A WebSocket message may contain several packets, or a part of one [MQTT-6.0.0-2].
+// The most bytes of one WebSocket message, which may contain several MQTT packets, or a part of one [MQTT-6.0.0-2].
 const LARGEST_MESSAGE = 1024 * 1024;
-/** The most bytes that a connection may send before its login; an incomplete WebSocket message is kept in memory. */
+/**
+ * The most bytes that a connection may send before its login, because an incomplete WebSocket message stays in memory.
+ */
 const LARGEST_BEFORE_LOGIN = 64 * 1024;
 
 export function offersMqtt(request: http.IncomingMessage): boolean {
@@ -14,7 +16,7 @@ export function offersMqtt(request: http.IncomingMessage): boolean {
   return offered.some((name) => name.trim() === SUBPROTOCOL);
 }
 
-/** Ends a connection that sends too much before its login; the returned function stops the watch. */
+/** Closes a socket that sends too much before its login. The returned function ends this check. */
 function watchBytes(socket: Socket): () => void {
   let bytes = 0;
   const count = (chunk: Buffer): void => {
@@ -25,12 +27,12 @@ function watchBytes(socket: Socket): () => void {
   return () => socket.off('data', count);
 }
 
-/** The bytes of MQTT in the messages of a WebSocket. */
+/** Turns the messages of a WebSocket into one stream of MQTT bytes, and back. */
 function toStream(webSocket: WebSocket): Duplex {
-  // Not half open: when the other side ends, so does this side, and Aedes notices it.
+  // `allowHalfOpen: false`: when the client ends its side, this side ends as well, and Aedes notices it.
   const stream = createWebSocketStream(webSocket, { allowHalfOpen: false });
-  stream.on('error', () => undefined); // an error closes the WebSocket, and Aedes sees the close
-  // Corked chunks are sent as one message: a packet is written in up to six pieces.
+  stream.on('error', () => undefined); // the error also closes the WebSocket, and Aedes notices the close
+  // Aedes writes a packet in up to six pieces; pieces that are written together are sent as one WebSocket message.
   stream._writev = (chunks, callback) => {
     stream._write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), 'buffer' as BufferEncoding, callback);
   };
@@ -40,7 +42,7 @@ function toStream(webSocket: WebSocket): Duplex {
   return stream;
 }
 
-/** Upgrades HTTP connections to WebSockets. */
+/** Creates the function that turns an HTTP connection into a WebSocket that carries MQTT. */
 export function createWebSockets() {
   const server = new WebSocketServer({
     noServer: true,

@@ -30,7 +30,7 @@ const extensionOf = (path: string): string => path.slice(path.lastIndexOf('.') +
 const isModule = (path: string): boolean => ['ts', 'mjs'].includes(extensionOf(path));
 
 async function readSources(): Promise<Source[]> {
-  // Node warns that type stripping is experimental; the warning is off, because the version of Node is pinned.
+  // Node warns that stripping types is experimental. The warning is switched off, because the version of Node is fixed.
   const execArgv = ['--disable-warning=ExperimentalWarning'];
   const worker = new Worker(new URL('./source-worker.ts', import.meta.url), { execArgv, env: {} });
   try {
@@ -41,7 +41,7 @@ async function readSources(): Promise<Source[]> {
   }
 }
 
-/** Reads and compresses all files. */
+/** Reads and compresses all files of the console. */
 async function readAll(): Promise<ConsoleFiles> {
   const sources = await readSources();
   const hash = createHash('sha256');
@@ -58,7 +58,7 @@ async function readAll(): Promise<ConsoleFiles> {
 
 export type ReadFiles = ReturnType<typeof createReadFiles>;
 
-/** Reads the files of the console at the first request, and keeps them. */
+/** Makes the function that reads the files of the console at its first call, and keeps them. */
 export function createReadFiles() {
   let reading: Promise<ConsoleFiles> | undefined;
   return (): Promise<ConsoleFiles> => {

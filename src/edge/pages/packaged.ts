@@ -1,4 +1,4 @@
-/** The packages that the pages import, each with the file that browsers get for its name. */
+/** The npm packages that the pages import, each with the file that browsers get for it. */
 export const PACKAGED = [
   { name: 'preact', file: 'preact.mjs', from: 'preact' },
   { name: 'preact/hooks', file: 'preact-hooks.mjs', from: 'preact/hooks' },

@@ -9,17 +9,17 @@ export type ConsoleRole = 'operator' | 'application';
 
 interface Parts {
   role: ConsoleRole;
-  /** The time zone of local date-times in bodies. */
+  /** The time zone of local date-times in the bodies of the REST API. */
   timeZone: string;
   /** The relative path from the address of the page to the parent of `/console`, with a slash at its end. */
   root: string;
   files: Pick<ConsoleFiles, 'digest' | 'modules'>;
-  /** The origin that files are uploaded to. */
+  /** The origin of the URLs that files are uploaded to. */
   objectsOrigin: string;
 }
 
 const ENTRY = 'main.ts';
-// The order matters: `narrow` comes last, because it overrides the others.
+// The order matters: later sheets override earlier ones, and `narrow` must override all.
 const SHEETS = ['colours', 'base', 'frame', 'cards', 'tables', 'forms', 'messages', 'plots', 'sign-in', 'narrow'];
 const STYLES = [`${PACKAGES}/uplot.css`, ...SHEETS.map((name) => `style/${name}.css`)];
 
@@ -77,7 +77,8 @@ ${files.modules.map((path) => html`<link rel="modulepreload" href="${folder}${pa
       'Cache-Control': 'no-cache',
       'Content-Security-Policy': policyOf(importMap, objectsOrigin),
       'X-Content-Type-Options': 'nosniff',
-      // With `no-referrer` browsers would send `Origin: null` with requests that do not use CORS.
+      // With `no-referrer`, browsers would send `Origin: null` with the changes that the console asks for, and the
+      // service would refuse them.
       'Referrer-Policy': 'same-origin',
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Cross-Origin-Resource-Policy': 'same-origin',

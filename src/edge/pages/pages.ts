@@ -6,7 +6,7 @@ import { type ConsoleRole, consolePage } from './page.ts';
 
 interface Parts {
   role: ConsoleRole;
-  /** The time zone of local date-times in bodies. */
+  /** The time zone of local date-times in the bodies of the REST API. */
   timeZone: string;
   /** Reads the files, which are the same for all listeners. */
   files: ReadFiles;
@@ -19,12 +19,12 @@ export type ConsolePages = ReturnType<typeof createConsolePages>;
 /** The path of the console on its listener. */
 export const CONSOLE = '/console';
 const FILES = `${CONSOLE}/files/`;
-/** The most segments of an address of the console. */
+/** The most segments that the path of a page of the console may have. */
 const DEEPEST = 16;
 
 /** The console of a listener: its files, and its one page at every other address below `/console`. */
 export function createConsolePages({ role, timeZone, files: allFiles, objectsUrl }: Parts) {
-  /** The pages, by the depth of their addresses. */
+  /** The pages that were made, by the number of segments of their paths, because only their relative links differ. */
   const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
 
   async function makePage(depth: number): Promise<DocsFile> {

@@ -2,7 +2,7 @@ import { answerWith } from '../docs/file.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ConsolePages } from './pages.ts';
 
-/** The part that the handler of the console uses. */
+/** The only service that the handler of the console needs. */
 export interface ConsoleServices {
   pages: ConsolePages;
 }

@@ -8,7 +8,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const forged = (): DomainError => new DomainError('CONSOLE_REQUEST_FORGED');
 
 /**
- * Whether browsers treat an origin as safe from interception: then they keep `Secure` cookies for it and send
+ * Whether browsers treat an origin as safe from interception. For such an origin they keep `Secure` cookies and send
  * `Sec-Fetch-Site`.
  */
 const isTrustworthy = (origin: URL): boolean =>
@@ -25,9 +25,9 @@ export function checkOwnRead(headers: IncomingHttpHeaders): void {
 
 /**
  * Refuses a change that the console did not send itself. The request must come from a script of a page of this host and
- * port (a proxy passes `Host` on, or sends `X-Forwarded-Host`; pages of others can set neither). Browsers that send
- * `Sec-Fetch-Site` must say that it is of the same origin. Returns whether browsers keep `Secure` cookies for this
- * connection. Throws CONSOLE_REQUEST_FORGED.
+ * port; behind a proxy, `Host` or `X-Forwarded-Host` must name the host that the browser called. Pages of other sites
+ * can set neither header. Browsers that send `Sec-Fetch-Site` must also say that the page is of the same origin.
+ * Returns whether browsers keep `Secure` cookies for this connection. Throws CONSOLE_REQUEST_FORGED.
  */
 export function checkOwnChange(headers: IncomingHttpHeaders): { secure: boolean } {
   checkOwnRead(headers);

@@ -14,7 +14,10 @@ export interface ConsoleSession {
 const COLUMNS = `session_id AS "sessionId", created_at AS "createdAt", last_used_at AS "lastUsedAt",
   expires_at AS "expiresAt", address`;
 
-/** The hashes that a session is checked by. */
+/**
+ * The two hashes that a stored session must match: of its secret, and of the administrator token that it was opened
+ * with.
+ */
 export interface Proof {
   secretHash: Buffer;
   /** The hash of the current administrator token. */

@@ -3,8 +3,8 @@ import { deleteUnused, findUnused } from './session-repository.ts';
 import { SESSION_IDLE } from './sessions.ts';
 
 /**
- * Deletes ended sessions. A session that is too old, or was opened with a former token, is no longer used either, so
- * the time of the last use finds them all.
+ * Deletes ended sessions. A session also ends when it is too old or when the administrator token changes. It is then no
+ * longer used, so the time of the last use is enough to find all ended sessions.
  */
 export const sessionSweep = (): Sweep<{ sessionId: string }> => ({
   kind: 'console_sessions',

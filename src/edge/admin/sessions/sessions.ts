@@ -28,7 +28,9 @@ export const SESSION_IDLE = 30 * MINUTE;
 const USE_PRECISION = MINUTE;
 /** The most simultaneous sessions; a further one ends the session that was not used for longest. */
 export const MOST_SESSIONS = 100;
-/** Wrong tokens of one address in a minute, on each node, that are answered as wrong; further ones are answered 429. */
+/**
+ * Requests with a wrong token, per minute, address and node, that are answered as wrong; further ones are answered 429.
+ */
 export const LOGIN_TRIES = 5;
 
 interface Parts {
@@ -44,8 +46,8 @@ const slowHash = promisify(scrypt) as (secret: string, salt: string, length: num
 
 /**
  * The sessions of the console of administration. They are opened with the administrator token and valid on all nodes. A
- * session ends when it is ended by somebody, unused or too old, or when the token changes. It is looked up for each
- * request, so it ends at once.
+ * session ends when somebody ends it, when it is unused or too old, and when the token changes. The session is looked
+ * up for each request, so its end has an effect at once.
  */
 export function createConsoleSessions({ database, clock, ids, administratorToken }: Parts) {
   const wanted = hashSecret(administratorToken);
@@ -115,7 +117,7 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
 
     look,
 
-    /** Like `look`, but throws SESSION_ENDED when the session is not valid. */
+    /** Finds the session of a secret and marks it as used. Throws SESSION_ENDED when the session is not valid. */
     async find(secret: string): Promise<ConsoleSession> {
       const session = await look(secret);
       if (!session) throw new DomainError('SESSION_ENDED');
@@ -144,7 +146,7 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
       });
     },
 
-    /** Calls `tell` for each session that is ended on this node; the returned function stops that. */
+    /** Calls `tell` for each session that is ended on this node, until the returned function is called. */
     onEnd(tell: (sessionId: string) => void): () => void {
       watching.add(tell);
       return () => watching.delete(tell);
