@@ -21,8 +21,9 @@ interface Parts {
 }
 
 /**
- * Reports that numbers were raised, and why: in the metrics, the log and the audit log. A raise before the audit log exists
- * is written to it later.
+ * Reports that the sequences of the database were raised above all numbers that may have been given out before (for
+ * instance because a backup was restored), and the reason: in the metrics, the log and the audit log. If the audit log
+ * does not exist yet, the entry is written when it does.
  */
 export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
   const waiting: Raised[] = [];
@@ -46,7 +47,7 @@ export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
       onRaised: report,
     },
 
-    /** Gives the audit log, to which raises are written from now on. */
+    /** Connects the audit log: entries that were gathered before are written now, later ones at once. */
     writtenTo(audit: Audit): Audit {
       write = ({ reason, lifeId, to }) =>
         void audit.noted({ action: 'RAISE /numbers', resource: '/numbers', id: lifeId, details: { reason, to } });
@@ -54,7 +55,7 @@ export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
       return audit;
     },
 
-    /** Registers an action for the case that the service has reached another database than before. */
+    /** Registers the function that is called when the connection leads to another database than before. */
     onOther(act: () => void): void {
       onOther = act;
     },
