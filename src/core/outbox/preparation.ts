@@ -19,15 +19,18 @@ interface Parts {
   prepare: Prepare;
 }
 
-/** The connection that waits for a command. */
+/** The connection for which a command is prepared. */
 interface Waiter {
-  /** Ends the wait. */
+  /** Aborted when the connection ends, which also ends the preparation. */
   signal: AbortSignal;
-  /** Called when a pause begins (true) and ends (false). */
+  /** Called with true when a pause after a failed preparation begins, and with false when it ends. */
   pausing(pauses: boolean): void;
 }
 
-/** Prepares commands and repeats failed attempts: while the object store is away, commands are delayed, not failed. */
+/**
+ * Prepares commands. A preparation that fails is repeated after a pause: while the object store is away, commands are
+ * delayed and do not fail.
+ */
 export function createPreparation({ clock, log, prepare }: Parts) {
   function pause(milliseconds: number, { signal, pausing }: Waiter): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -80,8 +83,8 @@ export function createPreparation({ clock, log, prepare }: Parts) {
   }
 
   /**
-   * Undefined when no preparation is needed. Never rejects; null when the command must not be sent, or the signal ended the
-   * wait.
+   * Returns undefined when the command needs no preparation. Otherwise the promise never rejects; it resolves to null
+   * when the command must not be sent, or the connection has ended.
    */
   return (due: Due, waiter: Waiter): Promise<object | null> | undefined => {
     const first = prepare(due);

@@ -30,7 +30,7 @@ export type Presence = ReturnType<typeof createPresence>;
  */
 export function createPresence({ database, clock, log }: Parts) {
   const newer = new Map<string, number>();
-  /** The devices with a time that is not stored yet, and that have disconnected since. */
+  /** The devices that have disconnected, and whose last time is not stored yet. */
   const left = new Set<string>();
   const gatherMs = database.concurrent ? AMONG_NODES_MS : GATHER_MS;
   const ofAll = createTimer(() => newer.keys());

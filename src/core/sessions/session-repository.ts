@@ -123,7 +123,10 @@ export async function findIncomingPacket(
   return row && toPacket(row);
 }
 
-/** Whether the device has a packet with this identifier, and how many packets it has. */
+/**
+ * Whether an inbound QoS 2 packet with this identifier is stored for the device (`known`), and how many such packets
+ * are (`held`).
+ */
 export async function countIncomingPackets(
   sql: Sql,
   clientId: string,

@@ -23,11 +23,11 @@ export interface TransactionRecord {
   /** The time at which it was first published, or claimed to be. */
   publishedAt: Micros | null;
   /**
-   * The subject of the command in words without secrets, which is kept when the parameters are deleted at the transaction's
+   * Says briefly what the command is about, without secrets; kept when the parameters are deleted at the transaction's
    * end.
    */
   subject: string | null;
-  /** The webhook that reports its end. */
+  /** The webhook that reports the end of the transaction. */
   deliveryId: string | null;
 }
 

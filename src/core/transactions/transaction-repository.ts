@@ -263,7 +263,10 @@ export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: nu
   return row ?? { count: 0, oldestAt: null };
 }
 
-/** Examines the next rows after a transactionId: returns the last of them, and the earliest time at which one was stored. */
+/**
+ * Looks at the next `limit` rows after a transactionId. Returns the last transactionId among them, and the earliest
+ * time at which one of them was stored.
+ */
 export async function examineNext(
   sql: Sql,
   after: number,
@@ -278,7 +281,10 @@ export async function examineNext(
   return seen && seen.last !== null ? { last: seen.last, firstAt: seen.firstAt } : undefined;
 }
 
-/** The transactions of a range that ended before a time, and that are not due for their devices. */
+/**
+ * The transactions with ids in a range that ended before a time, and of which nothing must be sent to a device any
+ * more.
+ */
 export async function findEnded(
   sql: Sql,
   { after, upTo, before }: { after: number; upTo: number; before: number },

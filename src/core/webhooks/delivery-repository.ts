@@ -11,7 +11,7 @@ export interface Delivery {
   body: string;
   /** The number of attempts that were made. */
   attempts: number;
-  /** The number of redeliveries that were asked for. */
+  /** How often the delivery was asked to be sent again. The number tells an outdated outcome from a current one. */
   round: number;
 }
 
@@ -25,7 +25,7 @@ interface NewDelivery extends Omit<Delivery, 'round'>, ReceiverName {
 export interface Outcome {
   applicationId: string;
   deliveryId: string;
-  /** The round in which the attempt was made. */
+  /** The delivery's `round` when the attempt began. */
   round: number;
   status: DeliveryStatus;
   attempts: number;
@@ -41,7 +41,7 @@ const INSERT = inSets(
   `INSERT INTO deliveries (delivery_id, application_id, device_id, transaction_id, setting, type, body, status,
      attempts, next_attempt_at, created_at, updated_at)
    VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)`,
-  // biome-ignore format: in the order of the text
+  // biome-ignore format: the types in the order of the placeholders
   ['text', 'text', 'text', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint'],
 );
 // COALESCE avoids the index of pending deliveries: PostgreSQL may think it is short, but it holds all rows of a receiver
@@ -50,7 +50,7 @@ const SAVE_OUTCOME = inSets(
   `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
      next_attempt_at = ?, updated_at = ?
    WHERE application_id = ? AND delivery_id = ? AND COALESCE(status, '') = 'pending' AND round = ? AND attempts < ?`,
-  // biome-ignore format: in the order of the text
+  // biome-ignore format: the types in the order of the placeholders
   ['text', 'bigint', 'text', 'bigint', 'text', 'bigint', 'bigint', 'text', 'text', 'bigint', 'bigint'],
 );
 

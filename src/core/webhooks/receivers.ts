@@ -9,7 +9,10 @@ const keyOf = ({ setting, applicationId }: ReceiverName): string => `${setting} 
 
 const isBusy = ({ held, reading }: Receiver): boolean => held.size > 0 || reading;
 
-/** The receivers in memory, and which of them belong to this node. */
+/**
+ * The receivers in memory. `share` says which receivers belong to this node: every receiver belongs to one of the
+ * nodes, which sends its webhooks.
+ */
 export function createReceivers(share: ReceiverShare) {
   const receivers = new Map<string, Receiver>();
   const mine = (receiver: Receiver): boolean => share.mine(receiver.partition);
