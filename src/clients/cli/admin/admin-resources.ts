@@ -30,7 +30,9 @@ const TEXTS: Verb['fields'] = {
 };
 const VERSION = { PACKAGE: 'package', VERSION: 'version' };
 
-/** System packages and firmware, both distributed by the service itself, have the same operations. */
+/**
+ * The resource `system package` or `firmware`. The service itself distributes both, and their operations are the same.
+ */
 const software = (
   resource: string,
   {

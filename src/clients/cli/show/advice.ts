@@ -1,5 +1,6 @@
 /**
- * What to do about a refusal, by the error text of the service. These remedies cannot be guessed from the error text.
+ * Advice for the caller whom the service has refused, by the error text of the service. Only for error texts that do
+ * not tell the remedy themselves.
  */
 export const ADVICE: Readonly<Record<string, string>> = {
   'unknown application or wrong secret': 'check --application and --secret: a replaced secret is no longer valid',
