@@ -6,7 +6,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { Audit } from './audit.ts';
 
 const MESSAGES: Readonly<Record<RaiseReason, string>> = {
-  start: 'numbers go on higher, as at each start',
+  start: 'numbers go on higher than any before, as at each start',
   copied_folder: 'this data folder is a copy: the same devices and receivers must never meet it and the original',
   other_file: 'the database file is not the one that was last used in this folder: it was restored or exchanged',
   server_start: 'the database server was restarted: numbers go on higher',

@@ -74,7 +74,7 @@ export function createPreparation({ clock, log, prepare }: Parts) {
       } catch (err) {
         if (signal.aborted) break;
         const { transactionId, operation } = due;
-        log.warn({ err, transactionId, operation, seconds: wait / 1000 }, 'a command waits: it could not be prepared');
+        log.warn({ err, transactionId, operation, seconds: wait / 1000 }, 'the parameters of a command could not be made; trying again');
       }
       await pause(wait, waiter);
       attempt = signal.aborted ? undefined : prepare(due);

@@ -37,7 +37,7 @@ const SLOTS = { quick: 512, trial: 128, late: 512 };
 export const QUICK_MICROS = 1_000_000;
 /** The least microseconds between two checks for late attempts. */
 const GAP_MICROS = 50_000;
-const CUT = 'no answer yet, and others needed the slot';
+const CUT = 'ended without an answer after more than a second: too many receivers are slow to answer';
 
 /**
  * Limits the attempts in progress to all receivers; an attempt takes a slot. Receivers that answer at once have slots

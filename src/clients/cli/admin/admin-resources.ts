@@ -102,7 +102,7 @@ export const RESOURCES: readonly Resource[] = [
     verbs: [
       {
         verb: 'create',
-        summary: 'Creates a developer; without a device limit there is no contract',
+        summary: 'Creates a developer; without --device-limit it has no contract and cannot activate devices',
         operation: 'createDeveloper',
         arguments: { '[DEVELOPER]': 'developerId' },
         fields: { name: NAME, 'device-limit': LIMIT },

@@ -137,7 +137,7 @@ const ROWS: readonly TransactionRow[] = [
       'The entries that it had before are replaced. To set several entries, use a file: [{ "name", "apn", ... }, ...].',
     options: {
       ...Object.fromEntries(
-        APN_FIELDS.map((field) => [kebab(field), { value: 'V', text: `${field} of the access point name` }]),
+        APN_FIELDS.map((field) => [kebab(field), { value: 'V', text: `the field ${field} of the entry` }]),
       ),
       ...LIST_OPTIONS('access point names'),
     },

@@ -152,7 +152,7 @@ export async function importDevices(parts: Parts): Promise<Counts> {
     }
     request.end();
     await reading;
-    if (unanswered.length > 0) throw new Error('the service ended before it had answered everything');
+    if (unanswered.length > 0) throw new Error('the service ended the request before it had answered all lines');
   }
 
   let failures = 0;
