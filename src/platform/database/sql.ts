@@ -69,7 +69,10 @@ export interface Database {
   readonly read: Sql;
   /** Like `read`, on a thread or connection of its own: for queries over many rows that no caller waits for. */
   readonly aside: Sql;
-  /** Like `read`, for recovery between nodes: a server that stops answering is given up after seconds. */
+  /**
+   * Like `read`, for the recovery of devices and receivers whose node has died: when the server stops answering, the
+   * read fails after a few seconds.
+   */
   readonly prompt: Sql;
   /** Bytes of the database, of its write-ahead log, and of the free pages in the database that will be reused. */
   size(): Promise<{ database: number; log: number; free: number }>;

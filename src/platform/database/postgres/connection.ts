@@ -40,8 +40,8 @@ export const SHORT: Bounds = { byIndex: true, statementMs: 4_000, lockMs: 500, s
 // usual.
 const BY_INDEX = { enable_seqscan: 'off', enable_bitmapscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
 
-// A database, a role or a pooler could set these otherwise; a command could then hang for ever, or an idle connection be
-// closed. So each connection sets them itself.
+// Settings that a database, a role or a pooler could set to other values; a command could then hang for ever, or an
+// idle connection be closed. So each connection sets them itself.
 const PINNED = {
   default_transaction_isolation: 'read committed',
   default_transaction_deferrable: 'off',

@@ -19,7 +19,10 @@ export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?sslmode=...` */
   url: string;
   nowMicros: number;
-  /** Begins a new life of the database. Without it, no number is raised, and none may be given out. */
+  /**
+   * Returns the identifier and the time that a raise of the numbers is recorded with. Without this function no number
+   * is raised, so none may be given out.
+   */
   newLife?(): NewLife;
   /** Called when numbers were raised: at the start, and when the service has reached another database than before. */
   onRaised?(raised: Raised): void;
@@ -41,7 +44,8 @@ export interface PostgresOptions {
 /** The number of connections for reading. */
 const READERS = 4;
 
-// A server that stops answering is given up after `silenceMs`, so it must be a time that its users can wait.
+// A caller waits for up to `silenceMs` before a server that does not answer is given up, so each purpose has a time
+// that its callers can wait.
 /** The time limits of queries over many rows. */
 const LONG: Bounds = { statementMs: 30_000, lockMs: 500, silenceMs: 33_000 };
 /** The time limits of recovery between nodes, which reads pages of rows. */
@@ -90,7 +94,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       await checkSettings(connection);
       if (!isChecked) await checkPooler(connection, open);
       isChecked = true;
-      // The connection may have reached another database, so numbers are raised before the first one is given out.
+      // The connection may have reached another database, so the numbers are raised before this connection gives out
+      // any.
       if (known && options.newLife && !readOnly) await raiseIfChanged(connection, options.newLife);
     },
     onAway,

@@ -1,7 +1,10 @@
 import { type ParameterType, setTypesOf } from '../set-form.ts';
 import { type Bound, PARAMETER } from './statements.ts';
 
-/** A statement over arrays: each parameter of the single statement becomes an array with one value per call. */
+/**
+ * A statement that does the work of many calls of another statement at once: instead of each parameter it has an array,
+ * with one value per call.
+ */
 export interface SetForm {
   text: string;
   /** Whether each row ends with the number of its call, which is removed; otherwise there is one row per call, in order. */
@@ -10,13 +13,16 @@ export interface SetForm {
   identity: readonly number[];
 }
 
-/** The last column of a set's rows: the number of the call. */
+/**
+ * The name of the last column of the rows that such a statement returns: the number of the call that a row belongs to.
+ */
 export const NUMBER = 'number_in_set';
 
 const forms = new Map<string, SetForm | undefined>();
 
 /**
- * Replaces the parameters by `given_1` and so on; returns also those that a column must equal, behind the position `from`.
+ * Replaces each `?` by `given_1` and so on. Also returns the parameters that a column must equal, as far as they stand
+ * behind the position `from` of the text.
  */
 function named(text: string, from: number): { text: string; equalled: number[] } {
   let number = 0;
@@ -71,7 +77,8 @@ export function setFormOf(single: string): SetForm | undefined {
 }
 
 /**
- * Divides calls into as few sets as possible, so that no set changes a row twice. Calls for the same row keep their order.
+ * Divides calls into as few sets as possible, so that no set changes a row twice. Calls for the same row keep their
+ * order.
  */
 export function inDistinctSets<Call extends { values: readonly Bound[] }>(
   form: SetForm,

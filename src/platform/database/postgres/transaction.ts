@@ -114,10 +114,10 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       return broken === undefined;
     },
 
-    /** The error that keeps the transaction from being committed, or undefined. */
+    /** The error after which the transaction can only be rolled back; undefined while it can be committed. */
     broken: (): unknown => broken,
 
-    /** Whether this unit keeps the transaction from being committed. */
+    /** Whether this unit is the reason that the transaction can only be rolled back. */
     isAtFault: (one: Ran): boolean =>
       one.broke ||
       (one.wrote && one.outcome !== undefined && 'cause' in one.outcome && !(one.outcome.cause instanceof Aborted)),

@@ -16,7 +16,10 @@ const codeOf = (cause: unknown): string =>
 /** Another transaction was in the way; another try may succeed. */
 export const isPassing = (cause: unknown): boolean => PASSING.has(codeOf(cause));
 
-/** Another transaction inserted the same key first, or deleted the referenced row; the unit sees it when it runs again. */
+/**
+ * Another transaction has inserted the same key first, or has deleted the row that this one refers to. When the unit
+ * runs again, it sees that change and decides anew.
+ */
 export const isOvertaken = (cause: unknown): boolean => codeOf(cause) === '23505' || codeOf(cause) === '23503';
 
 /** A write was refused, on a connection that only reads, or because the server is a standby. */

@@ -19,9 +19,12 @@ export interface SqliteOptions {
   /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
   folder: string;
   nowMicros: number;
-  /** Begins a new life of the database. Without this function no number is raised, and none may be given out. */
+  /**
+   * Returns the identifier and the time that a raise of the numbers is recorded with. Without this function no number
+   * is raised, so none may be given out.
+   */
   newLife?(): NewLife;
-  /** Called when numbers were raised. */
+  /** Called when the numbers were raised, which happens at each start except the first. */
   onRaised?(raised: Raised): void;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
   onEffectError?(cause: unknown): void;

@@ -26,7 +26,7 @@ export function createWritable({ folder, write, onAway, onBack }: Parts) {
   let toldAt = Number.NEGATIVE_INFINITY;
 
   return {
-    /** Tells of a failed commit. */
+    /** Call this after a commit has failed. */
     failed(cause: unknown): void {
       trouble = cause;
       if (performance.now() - toldAt < REMINDED_MS) return;
