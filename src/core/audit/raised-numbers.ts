@@ -7,7 +7,8 @@ import type { Audit } from './audit.ts';
 
 const MESSAGES: Readonly<Record<RaiseReason, string>> = {
   start: 'numbers go on higher than any before, as at each start',
-  copied_folder: 'this data folder is a copy: devices must not connect to both the copy and the original, nor receivers get webhooks of both',
+  copied_folder:
+    'this data folder is a copy: devices must not connect to both the copy and the original, nor receivers get webhooks of both',
   other_file: 'the database file is not the one that was last used in this folder: it was restored or exchanged',
   server_start: 'the database server was restarted: numbers go on higher',
   other_database: 'this is another database than before: it was restored, promoted or copied',

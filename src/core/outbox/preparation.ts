@@ -74,7 +74,10 @@ export function createPreparation({ clock, log, prepare }: Parts) {
       } catch (err) {
         if (signal.aborted) break;
         const { transactionId, operation } = due;
-        log.warn({ err, transactionId, operation, seconds: wait / 1000 }, 'the parameters of a command could not be made; trying again');
+        log.warn(
+          { err, transactionId, operation, seconds: wait / 1000 },
+          'the parameters of a command could not be made; trying again',
+        );
       }
       await pause(wait, waiter);
       attempt = signal.aborted ? undefined : prepare(due);

@@ -65,7 +65,10 @@ export function createInspection({ database, clock, log, objects }: Parts) {
       warning = `the file cannot be read as an APK: ${thrown.message}`;
     }
     if (warning !== null)
-      log.warn({ package: name, version, warning }, 'an uploaded binary has another package or version than was registered');
+      log.warn(
+        { package: name, version, warning },
+        'an uploaded binary has another package or version than was registered',
+      );
     await database.transactSoon((unit) =>
       saveContent(unit, {
         binaryId,

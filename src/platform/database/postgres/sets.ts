@@ -60,7 +60,8 @@ function makeForm(single: string, types: readonly ParameterType[]): SetForm {
   }
   const [, update, where, answered] =
     /^(UPDATE \w+ SET [\s\S]*?)\s(WHERE [\s\S]*?)(RETURNING [\s\S]*)?$/.exec(text) ?? [];
-  if (update === undefined || where === undefined) throw new Error(`the statement has none of the forms that sets permit: ${single}`);
+  if (update === undefined || where === undefined)
+    throw new Error(`the statement has none of the forms that sets permit: ${single}`);
   const { text: whole, equalled } = named(text, update.length);
   const at = whole.search(/\sWHERE /);
   const back = answered === undefined ? ` RETURNING ${number}` : `, ${number}`;

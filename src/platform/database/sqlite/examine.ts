@@ -43,7 +43,8 @@ function readWhole(connection: Sqlite.Database): string[] {
 
 const NOTES = {
   start: undefined,
-  copied_folder: 'this data folder is a copy: devices must not connect to both the copy and the original, nor receivers get webhooks of both',
+  copied_folder:
+    'this data folder is a copy: devices must not connect to both the copy and the original, nor receivers get webhooks of both',
   other_file: 'the database file is not the one that was last used in this folder: it was restored or exchanged',
 };
 
