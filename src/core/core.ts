@@ -53,7 +53,7 @@ interface Given {
 
 export type Core = Awaited<ReturnType<typeof createCore>>;
 
-/** Wires the rooms of the core, and registers those that must be stopped with the service. */
+/** Makes and connects the parts of the core, and registers the parts that must be stopped with the service. */
 export async function createCore(given: Given) {
   const { parts, config, peers, common, owners, deprecations, urlFault } = given;
   const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate } = config;

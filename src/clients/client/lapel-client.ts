@@ -39,7 +39,7 @@ type Calls = {
     : (input: Operations[N]['input'] & CallOptions) => Promise<Operations[N]['answer']>;
 };
 
-/** Operations whose answer is a page, with the name of the list in it. */
+/** The operations that answer one page of a list, each with the name of the member that contains the list. */
 const LISTS = {
   listStatuses: 'devices',
   listTransactions: 'transactions',

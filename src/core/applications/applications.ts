@@ -178,7 +178,8 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
      */
     async remove(applicationId: string): Promise<void> {
       await database.transact(async (unit) => {
-        // An activation takes the same lock, so the application has no device now and can get none.
+        // An activation locks the same row. So if no device is activated for the application now, none can be until
+        // this unit ends.
         const application = await repository.findApplication(unit, applicationId, unit.forUpdate);
         if (application?.deletedAt !== null) throw new DomainError('APPLICATION_NOT_FOUND');
         if (await isInUse(unit, applicationId)) throw new DomainError('APPLICATION_IN_USE');

@@ -19,7 +19,6 @@ export interface Device {
    * with this SHA-256 fingerprint, in lower-case hexadecimal digits; none when it is empty.
    */
   certificate: string | null;
-  /** Microseconds since the epoch. */
   createdAt: Micros;
 }
 

@@ -7,9 +7,9 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Prepares a command whose parameters are made at delivery, such as a download URL: resolves with the parameters to send, or
- * with null when the command must not be sent any more (it has been settled then). Undefined when no preparation is needed.
- * Rejects when a service that it needs is away; it is then called again.
+ * Makes the parameters of a command that must be made at delivery, such as a download URL. Returns undefined when the
+ * command needs none. Resolves with the parameters to send, or with null when the transaction has ended, so that
+ * nothing must be sent. Rejects when a service that it needs does not answer; it is then called again.
  */
 export type Prepare = (due: Due) => Promise<object | null> | undefined;
 

@@ -32,7 +32,7 @@ export type DeviceRequests = ReturnType<typeof createDeviceRequests>;
 interface Working {
   /** The names (`nameOf`) of the requests, each until its answer is stored. */
   readonly running: Set<string>;
-  /** Whether the database may hold further requests of the device that wait to be carried out. */
+  /** Whether further requests of the device may wait in the database to be carried out. */
   backlog: boolean;
   reading: boolean;
 }

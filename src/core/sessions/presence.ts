@@ -67,7 +67,7 @@ export function createPresence({ database, clock, log }: Parts) {
     writing = true;
     try {
       for (let start = 0; start < due.length; start += ROWS_PER_UNIT) {
-        // Every unit takes its rows in the same order, so that two of them never wait for each other.
+        // All units lock the rows in the same order, because two units with different orders could wait for each other.
         const deviceIds = due.slice(start, start + ROWS_PER_UNIT).sort();
         await transact((unit) => write(unit, deviceIds));
       }
@@ -94,14 +94,14 @@ export function createPresence({ database, clock, log }: Parts) {
   }
 
   return {
-    /** Tells of a packet from the device. */
+    /** Call this at every packet of the device. */
     heard(deviceId: string): void {
       newer.set(deviceId, clock.now());
       if (!ofAll.isArmed()) ofAll.arm(gatherMs);
       if (newer.size > BOUND && !writing) ofAll.arm(0);
     },
 
-    /** Tells that the device's connection has ended. */
+    /** Call this when the device's connection has ended. */
     left(deviceId: string): void {
       if (!newer.has(deviceId)) return;
       left.add(deviceId);

@@ -52,7 +52,7 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
         delivered = new Map([...marks, ...delivered]);
         cancelled = new Set([...cancels, ...cancelled]);
       });
-      // Every unit takes the rows in the same order, so that two of them never wait for each other.
+      // All units lock the rows in the same order, because two units with different orders could wait for each other.
       await Promise.all(inOrder(marks.keys()).map((id) => markDelivered(unit, id, marks.get(id) ?? 0)));
       await Promise.all(inOrder(cancels).map((id) => markCancelDelivered(unit, id)));
       unit.onCommit(() => {

@@ -197,7 +197,8 @@ export async function claimDue(sql: Sql, deviceId: string, after: number, limit:
 
 /** Claims the cancel of one transaction; undefined when the device has received it, or it is not due any more. */
 export async function claimCancel(sql: Sql, transactionId: number): Promise<Due | undefined> {
-  // `+ 0` avoids the index of due transactions, which PostgreSQL may believe to be empty.
+  // With `+ 0`, PostgreSQL finds the row by its primary key. Otherwise it might use the index of due transactions,
+  // which it may believe to be empty, and which can be long.
   const row = await sql.get<DueRow>(
     `UPDATE transactions SET attempts = attempts + 1
      WHERE transaction_id = ? AND due + 0 = 1 AND status = 'cancelled' RETURNING ${DUE_COLUMNS}`,

@@ -12,7 +12,6 @@ export type Kind = 'quick' | 'trial';
 export interface AttemptSlot<Receiver> {
   readonly receiver: Receiver;
   readonly kind: Kind;
-  /** Microseconds. */
   readonly startedAt: Micros;
   /** Ends the attempt; set while it can be ended. */
   cut: ((why: string) => void) | undefined;

@@ -66,7 +66,7 @@ async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> 
   return ((await sql.get<{ n: number }>(text, applicationId))?.n ?? 0) <= FEW_PENDING;
 }
 
-/** A page of an application's deliveries, newest first. `mostExamined` is as in newestFirst. */
+/** A page of an application's deliveries, newest first. `mostExamined` is the most rows that the page may examine. */
 export async function listDeliveries(
   sql: Sql,
   applicationId: string,

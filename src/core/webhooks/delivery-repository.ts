@@ -44,8 +44,8 @@ const INSERT = inSets(
   // biome-ignore format: the types in the order of the placeholders
   ['text', 'text', 'text', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint'],
 );
-// COALESCE avoids the index of pending deliveries: PostgreSQL may think it is short, but it holds all rows of a receiver
-// that is away.
+// COALESCE keeps PostgreSQL from using the index of pending deliveries instead of the primary key. PostgreSQL may think
+// that this index is short, but it has all pending deliveries of a receiver that is down.
 const SAVE_OUTCOME = inSets(
   `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
      next_attempt_at = ?, updated_at = ?

@@ -78,12 +78,15 @@ export interface Database {
   size(): Promise<{ database: number; log: number; free: number }>;
   readonly transact: Transact;
   /**
-   * Like `transact`, for work that nobody waits for. On SQLite it joins the next commit that others ask for, or gets one
-   * after a few milliseconds; on PostgreSQL it has a connection and commits of its own, so that it delays nobody.
-   * It must lock rows in the same order as all other units.
+   * Like `transact`, for work that no caller waits for. On SQLite it joins the next commit of other units, or gets one
+   * after a few milliseconds. On PostgreSQL it has a connection and commits of its own, so that it delays no caller. It
+   * must lock rows in the same order as all other units.
    */
   readonly transactSoon: Transact;
-  /** Like `transactSoon`, but always in the commits of `transact`: for units that change the same rows as those. */
+  /**
+   * Like `transactSoon`, but always in the commits of `transact`: for units that change the same rows as units of
+   * `transact` do.
+   */
   readonly transactAlong: Transact;
   /**
    * Like `transact`, for work that can come in bursts, as when a fleet connects: a few units commit at once, many wait to

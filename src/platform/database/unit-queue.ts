@@ -2,7 +2,7 @@ import { createFairQueue } from '../../runtime/fair-queue.ts';
 import { createIdle } from '../../runtime/idle.ts';
 import type { Transact, UnitOfWork } from './sql.ts';
 
-/** The most units in one commit, so that a burst cannot delay others for long. */
+/** The most units in one commit, so that a burst of units cannot delay the units behind it for long. */
 export const UNITS_PER_COMMIT = 256;
 /**
  * The most units in one commit while several developers write. The smaller commits end sooner: a command and its answer

@@ -84,8 +84,8 @@ const KEEP_ALIVE_MS = 5_000;
 
 export interface Connection {
   /**
-   * Rejects with ConnectionLost, or with the server's error. Statements of one turn are sent together, and answered in
-   * order.
+   * Rejects with ConnectionLost, or with the server's error. Statements of one turn of the event loop are sent
+   * together, and answered in order.
    */
   query(text: string, ...values: Bound[]): Promise<QueryResult>;
   /** Writes all statements that `ask` issues to the socket at once. */

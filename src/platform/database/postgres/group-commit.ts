@@ -20,7 +20,10 @@ const PER_DEVICE = 4;
 const BUSY_DEVICES = `SELECT device_id FROM devices WHERE device_id = ANY(?) AND device_id NOT IN
   (SELECT device_id FROM devices WHERE device_id = ANY(?) FOR NO KEY UPDATE SKIP LOCKED)`;
 
-/** The most units with a transaction of their own in one turn, so that units with a key are not delayed for long. */
+/**
+ * The most units that get a transaction of their own before the next shared transaction begins, so that units with a
+ * key are not delayed for long.
+ */
 const ALONE_PER_TURN = 16;
 
 interface Options extends Pick<QueueOptions, 'ownerOf'> {

@@ -136,7 +136,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const readers = Array.from({ length: READERS }, () => links.link({ ...bounds, readOnly: true }));
   const apart = links.link({ ...LONG, readOnly: true });
   const healer = links.link({ ...prompt, readOnly: true });
-  /** For units that nobody waits for. */
+  /** The connection for units of work without a waiting caller (`transactSoon`). */
   const background = links.link({ ...bounds, keepsPlans: true });
   await Promise.all([writer, ...readers].map((link) => link.ready()));
 

@@ -9,7 +9,10 @@ export interface SetForm {
   text: string;
   /** Whether each row ends with the number of its call, which is removed; otherwise there is one row per call, in order. */
   numbered: boolean;
-  /** The parameters that identify the changed row: two calls with equal values must not be in one set. */
+  /**
+   * The positions of the parameters whose values identify the changed row. Two calls with the same values there must
+   * not be in one set.
+   */
   identity: readonly number[];
 }
 

@@ -88,8 +88,8 @@ export function createTransaction({ connection, effects, identities }: Parts) {
     ran,
 
     /**
-     * Begins the transaction and locks the rows of these devices in one order. Not awaited: later statements are answered
-     * after it.
+     * Begins the transaction and locks the rows of these devices in a fixed order. The caller need not wait for this,
+     * because the server answers later statements afterwards.
      */
     begin(keys: readonly string[]): void {
       const noticed = (cause: unknown): void => {

@@ -17,8 +17,8 @@ const codeOf = (cause: unknown): string =>
 export const isPassing = (cause: unknown): boolean => PASSING.has(codeOf(cause));
 
 /**
- * Another transaction has inserted the same key first, or has deleted the row that this one refers to. When the unit
- * runs again, it sees that change and decides anew.
+ * Another transaction has inserted the same key first, or has deleted a row that this transaction refers to. When the
+ * unit of work runs again, it sees that change and decides anew.
  */
 export const isOvertaken = (cause: unknown): boolean => codeOf(cause) === '23505' || codeOf(cause) === '23503';
 

@@ -9,7 +9,7 @@ import { checkStart } from './start-check.ts';
 const MOST_FAULTS = 20;
 
 interface Examined {
-  /** Undefined when there is no database yet. */
+  /** The size of the database; undefined when there is none yet. */
   bytes: number | undefined;
   /** The number of migrations that the next start will apply. */
   missing: number;
