@@ -99,7 +99,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     }
   }
 
-  /** Stores the answer, retrying while the database is away, and sends the stored one. */
+  /** Stores the answer of a request and sends it. While the database does not answer, storing is tried again. */
   async function finish(request: StoredRequest, body: ResponseBody): Promise<void> {
     const text = JSON.stringify({ requestId: request.requestId, ...body });
     for (;;) {

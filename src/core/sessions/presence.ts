@@ -6,10 +6,11 @@ import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
 // The time of a device is stored this long after it was heard of, so a crash can lose as much.
 const GATHER_MS = 60_000;
-// With several nodes the time is stored sooner, because the other nodes read it; a device that keeps talking is still
-// written rarely.
+// With several nodes the time is stored sooner, because the other nodes read it. A device that sends all the time still
+// causes few writes.
 const AMONG_NODES_MS = 15_000;
-// Devices that leave are written sooner, but together, because a whole fleet can leave at once.
+// The time of a device that disconnects is stored sooner, but together with those of others, because a whole fleet can
+// disconnect at once.
 const LEFT_MS = 1_000;
 const ROWS_PER_UNIT = 256;
 // About 10 MB. Above this number of devices, the gathered times are written at once.

@@ -53,7 +53,7 @@ interface Parts {
   answered(deviceId: string, transactionId: number): void;
 }
 
-/** Transactions that are cancelled together, by statements over sets. */
+/** The most transactions that are cancelled together, by statements that each change many rows. */
 const CANCELLED_AT_ONCE = 256;
 
 /** Whether the success of an operation changes the number of an application's activated devices. */

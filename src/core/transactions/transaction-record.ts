@@ -48,7 +48,10 @@ export const toRecord = (row: TransactionRow): TransactionRecord => ({
   result: row.result === null ? null : (JSON.parse(row.result) as object),
 });
 
-/** Like `toRecord`, but the result is parsed only when it is read, because a page is answered in slices. */
+/**
+ * Like `toRecord`, but the text of the result is parsed only when `result` is read. The results of a page can be long;
+ * the answer is written in small parts, so that each takes little time.
+ */
 export const toListed = ({ result, ...row }: TransactionRow): TransactionRecord => ({
   ...row,
   get result() {

@@ -181,7 +181,7 @@ export async function makeRangeDue(
   return { made: made.map(({ setting }) => setting), last: seen.count < limit ? null : seen.last };
 }
 
-/** An application, with its newest delivery before an id. */
+/** An application, with the id of its newest delivery before a given id. */
 interface Head {
   applicationId: string;
   head: string;

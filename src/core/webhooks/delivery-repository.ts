@@ -138,8 +138,8 @@ export const findReceivers = (sql: Sql): Promise<(ReceiverName & { nextAttemptAt
   );
 
 /**
- * Stores the outcome of an attempt. Returns false when it is void: a redelivery was asked for meanwhile, so that the
- * delivery is sent once more, or another node has made this attempt.
+ * Stores the outcome of an attempt. Returns false when the outcome is ignored: the delivery was asked to be sent again
+ * during the attempt, so it is sent once more, or another node has already stored the outcome of this attempt.
  */
 export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> {
   const changed = await sql.run(

@@ -32,7 +32,7 @@ export interface Bounds {
   silenceMs: number;
 }
 
-/** For statements that callers wait for. */
+/** The time limits of the connections whose statements callers wait for. */
 export const SHORT: Bounds = { byIndex: true, statementMs: 4_000, lockMs: 500, silenceMs: 4_000 };
 
 // A plan that was made while tables were empty reads whole tables, and stays until they are analyzed. Statements that

@@ -48,9 +48,11 @@ const READERS = 4;
 // that its callers can wait.
 /** The time limits of queries over many rows. */
 const LONG: Bounds = { statementMs: 30_000, lockMs: 500, silenceMs: 33_000 };
-/** The time limits of recovery between nodes, which reads pages of rows. */
+/**
+ * The time limits for reads by which a node finds the devices and receivers of dead nodes; each reads one page of rows.
+ */
 const PROMPT: Bounds = { statementMs: 5_000, lockMs: 500, silenceMs: 5_000 };
-/** For migrations, whose duration depends on the size of the tables. */
+/** The time limits of the connection for migrations, whose duration depends on the size of the tables. */
 const MIGRATING: Bounds = { statementMs: 0, lockMs: 60_000, silenceMs: Number.POSITIVE_INFINITY };
 
 const rethrow = (cause: unknown): never => {

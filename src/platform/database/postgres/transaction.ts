@@ -139,7 +139,10 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       if (connection.alive()) await connection.query('ROLLBACK').catch(() => undefined);
     },
 
-    /** After the commit: runs the units' effects in order, then settles the units. Returns how many of them failed. */
+    /**
+     * After the commit: runs the `onCommit` functions of the units in order, then resolves or rejects the promise of
+     * each unit. Returns how many units have failed.
+     */
     settle(): number {
       let failed = 0;
       for (const { onCommit } of ran) effects.run(onCommit);

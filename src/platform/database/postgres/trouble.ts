@@ -44,8 +44,8 @@ export function toCallerError(cause: unknown): unknown {
 }
 
 /**
- * No server answers yet, or only one that cannot be written, so waiting may help; a refusal by the server's settings does
- * not pass.
+ * Whether waiting at the start may help: no server answers yet, or only a standby, which cannot be written. If the
+ * server has settings that the service refuses, waiting does not help.
  */
 export const isAwayAtStart = (cause: unknown): boolean => {
   const code = codeOf(cause);
