@@ -16,7 +16,7 @@ interface Parts {
 interface Entry {
   /** Checks the device's credential or certificate, by the rows that `sql` reads. */
   standing(sql: Sql): Promise<Standing>;
-  /** Whether the session outlives the connection. */
+  /** Whether the session outlives the connection (`clean=false` in the CONNECT). */
   persistent: boolean;
   /** Closes the connection without publishing its will. */
   close(): void;

@@ -118,8 +118,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
   }
 
   /**
-   * Stores a deactivation that has already succeeded, without its device. Like every command it is stored under the device's
-   * lock.
+   * Stores a deactivation that counts as succeeded at once, because the device is removed and not asked. Like every
+   * transaction it is stored under the device's lock.
    */
   async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
     const now = clock.now();

@@ -183,9 +183,9 @@ export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
 }
 
 /**
- * Claims the due transactions of a device after a transactionId, in order, and counts the attempt. The attempt's number is
- * stored before it is sent, so that it also rises over a crash. `now` (microseconds) becomes the time of the publication, if
- * there was none before.
+ * Claims the due transactions of a device after a transactionId, in order, and counts the attempt. The number of the
+ * attempt is stored before the command is sent, so that even after a crash the next attempt has a higher number. `now`
+ * (microseconds) becomes the time of the publication, if there was none before.
  */
 export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]> {
   const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, limit);

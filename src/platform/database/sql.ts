@@ -89,8 +89,8 @@ export interface Database {
    */
   readonly transactAlong: Transact;
   /**
-   * Like `transact`, for work that can come in bursts, as when a fleet connects: a few units commit at once, many wait to
-   * share a commit.
+   * Like `transact`, for work that can come in bursts, as when a fleet connects. A few units are committed at once; in
+   * a burst they wait to share a commit.
    */
   readonly transactInCrowd: Transact;
   /** Resolves when no unit of work is waiting or running. */

@@ -93,7 +93,7 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
     const onRollback: (() => void)[] = [];
     const port: UnitOfWork = {
       ...sql,
-      forUpdate: '', // units run one after another
+      forUpdate: '', // needless, because units run one after another
       skipLocked: '',
       onCommit: (effect) => onCommit.push(effect),
       onRollback: (effect) => onRollback.push(effect),

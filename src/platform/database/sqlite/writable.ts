@@ -11,7 +11,7 @@ const REMINDED_MS = 60_000;
 
 interface Parts {
   folder: string;
-  /** Makes a commit that SQLite has to write. */
+  /** Makes a commit that changes something, so that SQLite has to write to the disk. */
   write(): Promise<unknown>;
   /** Called when the fault begins, and once a minute while further commits fail. */
   onAway(cause: unknown): void;
