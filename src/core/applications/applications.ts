@@ -20,7 +20,7 @@ interface Options {
   urlFault(url: string, name: SettingName): Fault | undefined;
   /** Whether devices are activated for the application; called in the unit of work that would delete it. */
   isInUse(unit: UnitOfWork, applicationId: string): Promise<boolean>;
-  /** Called when an application was changed by this process; see createApplicationCache. */
+  /** Called when this process has changed an application, so that other nodes can drop it from their caches. */
   changed?(applicationId: string): void;
   /**
    * Called when an application was changed, by this process or another one. Without an `applicationId`, any application

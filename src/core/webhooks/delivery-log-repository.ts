@@ -187,7 +187,7 @@ interface Head {
   head: string;
 }
 
-/** The applications with deliveries before an id, ordered by their newest one. */
+/** The applications that have deliveries with an id before `after`, ordered by the newest of these deliveries. */
 export const findHeads = (sql: Sql, after: string): Promise<Head[]> =>
   sql.all<Head>(
     `SELECT application_id AS "applicationId", head FROM

@@ -48,7 +48,7 @@ const DEVICE_ID = /^\d{15}$/;
 const BATCH = 200;
 // The most lines without an answer. The service answers 200 at a time, so with a smaller number it would wait for ever.
 const WINDOW = 1000;
-/** Lines of one request. A longer request could exceed the time limits of proxies. */
+/** The most lines of one request. A longer request could exceed the time limits of proxies. */
 const REQUEST = 20_000;
 const ATTEMPTS = 6;
 const FIRST_PAUSE_MILLISECONDS = 500;

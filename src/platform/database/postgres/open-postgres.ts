@@ -24,7 +24,10 @@ export interface PostgresOptions {
    * is raised, so none may be given out.
    */
   newLife?(): NewLife;
-  /** Called when numbers were raised: at the start, and when the service has reached another database than before. */
+  /**
+   * Called when numbers were raised: at the start, after a restart of the database server, and when the service has
+   * reached another database than before.
+   */
   onRaised?(raised: Raised): void;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
   onEffectError?(cause: unknown): void;

@@ -7,7 +7,10 @@ import { type Bound, PARAMETER } from './statements.ts';
  */
 export interface SetForm {
   text: string;
-  /** Whether each row ends with the number of its call, which is removed; otherwise there is one row per call, in order. */
+  /**
+   * True when the last column of each row is the number of the call that the row belongs to; the column is removed
+   * before the rows are returned. Otherwise there is one row for each call, in the order of the calls.
+   */
   numbered: boolean;
   /**
    * The positions of the parameters whose values identify the changed row. Two calls with the same values there must
