@@ -43,8 +43,8 @@ interface Given {
   urlFault: Parameters<typeof createApplications>[0]['urlFault'];
   revoke: Revoke;
   /**
-   * Called when an application was changed, here or by another node, so that its open streams are checked; without an id,
-   * all are.
+   * Called when an application was changed, by this node or another one, so that its open streams can be checked.
+   * Without an `applicationId`, all streams are checked.
    */
   forgotten(applicationId: string): void;
   /** The URLs of the console, whose pages may upload to the embedded store. */
@@ -53,7 +53,7 @@ interface Given {
 
 export type Core = Awaited<ReturnType<typeof createCore>>;
 
-/** Wires the rooms of the core, and registers those that must be stopped with the service. */
+/** Makes and connects the parts of the core, and registers the parts that must be stopped with the service. */
 export async function createCore(given: Given) {
   const { parts, config, peers, common, owners, deprecations, urlFault } = given;
   const { allowHttpWebhooks: allowHttp, webhookAllowPrivate: allowPrivate } = config;

@@ -109,7 +109,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
       error instanceof Failure ? error : new Failure(`unexpected error: ${(error as Error).message}`, { cause: error });
     if (rest.includes('--json')) stdout.write(`${JSON.stringify(failureBody(failure))}\n`);
     stderr.write(`lapel: ${failureText(failure)}\n`);
-    const wantsStack = /\blapel\b/.test(env['NODE_DEBUG'] ?? ''); // for developers of the command line itself
+    const wantsStack = /\blapel\b/.test(env['NODE_DEBUG'] ?? ''); // NODE_DEBUG=lapel adds the stack to an error
     if (wantsStack) stderr.write(`${(error as Error).stack ?? ''}\n`);
     return FAILED;
   }

@@ -30,7 +30,7 @@ interface CallOptions {
   idempotencyKey?: string;
 }
 
-/** The input of any operation: these options, and the parameters of its path. */
+/** The input of any operation: a body, a query and the parameters of its path, with the options of every call. */
 type Input = CallOptions & { body?: unknown; query?: Record<string, string | number> } & Record<string, never>;
 
 type Calls = {
@@ -39,7 +39,7 @@ type Calls = {
     : (input: Operations[N]['input'] & CallOptions) => Promise<Operations[N]['answer']>;
 };
 
-/** Operations whose answer is a page, with the name of the list in it. */
+/** The operations that answer one page of a list, each with the name of the member that contains the list. */
 const LISTS = {
   listStatuses: 'devices',
   listTransactions: 'transactions',
@@ -68,7 +68,8 @@ export type LapelClient = Calls & Helpers;
 
 const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
 const LONGEST_PAUSE = 2000;
-// Seconds. A token is no longer used when less of its life is left; RFC 6749 lets a service leave out its lifetime.
+// Seconds. A token is replaced when it is valid for less than TOKEN_MARGIN. TOKEN_LIFE is assumed when the service does
+// not say how long a token is valid (RFC 6749 lets it leave that out).
 const TOKEN_MARGIN = 60;
 const TOKEN_LIFE = 3600;
 
@@ -145,7 +146,8 @@ export function createLapelClient(options: ClientOptions): LapelClient {
 
     async *each(name, input) {
       let query: object | undefined = { limit: 1000, ...input.query };
-      // A page may be short, even empty, without being the last one: only its link tells.
+      // A page may be short, even empty, without being the last one. The last page is the one without a link to the
+      // next.
       while (query) {
         const { body, next } = await call(name, { ...input, query } as unknown as Input);
         yield* (body as Record<string, unknown>)[LISTS[name]] as Row<typeof name>[];

@@ -38,7 +38,8 @@ export class LapelError extends Error {
       string,
       unknown
     >;
-    // The two error bodies of the service, and the one of the token endpoint (RFC 6749 5.2).
+    // The members that hold the text of an error: in the two error bodies of the service, and in that of its token
+    // endpoint (RFC 6749 5.2).
     const words = [body['reason'], body['message'], body['error_description'], body['error']];
     const reason = String(
       words.find((text) => typeof text === 'string') ?? 'the answer does not come from this service',

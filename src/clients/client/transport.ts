@@ -10,8 +10,7 @@ export interface Request {
   body?: unknown;
   headers?: Record<string, string>;
   /**
-   * True when sending it twice has the same effect as sending it once; then it is also repeated after a lost
-   * connection.
+   * True when two equal requests have the same effect as one. Such a request is also repeated after a lost connection.
    */
   repeatable: boolean;
   signal?: AbortSignal | undefined;
@@ -29,15 +28,15 @@ export interface TransportOptions {
 // Milliseconds before the second attempt, doubled before each further one. A longer `Retry-After` takes precedence.
 const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 10_000;
-// Seconds. With a longer `Retry-After` the caller gets the error at once. It may be long: an offline device's full
-// queue, for example.
+// Seconds. If `Retry-After` asks for more, the caller gets the error at once, because the wait could be long: until an
+// offline device has fetched its full queue, for example.
 const LONGEST_RETRY_AFTER = 10;
 // Statuses that guarantee that the request was not carried out.
 const NOT_DONE = new Set([429, 503]);
 // The error code when the first of two requests with the same Idempotency-Key has no answer yet.
 const STILL_RUNNING = 'IDEMPOTENCY_KEY_RUNNING';
 
-/** Pauses, and keeps the process alive meanwhile. */
+/** Resolves after the pause, and keeps the process alive until then. */
 export const systemPause = (milliseconds: number, signal?: AbortSignal): Promise<unknown> =>
   setTimeout(milliseconds, undefined, signal ? { signal } : {});
 

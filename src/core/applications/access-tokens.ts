@@ -11,8 +11,8 @@ import { createSigningKeys } from './signing-keys.ts';
 const TOKEN_LIFETIME_SECONDS = 3600;
 /** Seconds by which the clock of another node may be ahead. */
 const CLOCK_SKEW_SECONDS = 300;
-// A verified token takes about 1 KiB here. Above the bound the oldest entry is dropped; its token is verified again when it
-// is used.
+// A verified token takes about 1 KiB of memory in the cache. When the cache is full, its oldest entry is dropped; the
+// dropped token is verified again when it is used.
 const CACHED_TOKENS = 10_000;
 
 interface Options {
@@ -32,12 +32,15 @@ interface Options {
 interface VerifiedToken {
   applicationId: string;
   scopes: ReadonlySet<string>;
-  /** Marks the application's secret for which the token was issued; undefined if the token has no such claim. */
+  /**
+   * Identifies the application's secret with which the token was requested, because a replaced secret ends its tokens.
+   * Undefined if the token has no such claim.
+   */
   secretMark?: string;
 }
 
 interface Cached extends VerifiedToken {
-  /** Microseconds. */
+  /** The end of the token's validity, in microseconds since the epoch. */
   expiresAt: number;
 }
 
@@ -77,7 +80,8 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
     );
     const { sub = '', scope, exp = 0, secret_mark: secretMark } = payload;
     if (typeof scope !== 'string') throw new Error('the claim "scope" is not a string');
-    // With the keys of a node, or of a backup, nobody can make a token that is valid for longer.
+    // A stolen signing key (from a node or a backup) could sign tokens that never expire, so a token that lives longer
+    // than those of the service is refused.
     if (exp * 1_000_000 - clock.now() > (TOKEN_LIFETIME_SECONDS + CLOCK_SKEW_SECONDS) * 1_000_000) {
       throw new Error('the token lives longer than any that is issued');
     }
@@ -91,7 +95,8 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
   return {
     start: keys.start,
     /**
-     * Makes a new key when the newest is 30 days old, and drops the keys that no valid token needs. A timer does it, too.
+     * Makes a new signing key when the newest is 30 days old, and drops the keys that no valid token needs. A timer
+     * also calls this when a rotation is due.
      */
     rotate: keys.rotate,
     /** The published keys, for `/.well-known/jwks.json`. */

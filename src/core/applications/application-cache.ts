@@ -2,18 +2,21 @@ import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Application, findApplication } from './application-repository.ts';
 
-// An application takes about 1 KiB here. Above the bound the oldest entry is dropped.
+// A cached application takes about 1 KiB of memory. When the cache is full, its oldest entry is dropped.
 const BOUND = 10_000;
-/** Microseconds for which an entry is used if other processes change applications too. */
+/** Microseconds for which a cached application is used if other processes change applications too. */
 const FRESH_MICROS = 1_000_000;
 
 interface Parts {
   clock: Pick<Clock, 'now'>;
   /** Whether other processes write to the database too. */
   concurrent: boolean;
-  /** Called when an application was changed by this process: other nodes may have it cached. */
+  /** Called when this process has changed an application, so that other nodes can drop it from their caches. */
   changed(applicationId: string): void;
-  /** Called when an entry was dropped, because the application was changed, here or elsewhere; without a name, all were. */
+  /**
+   * Called when an application was dropped from the cache because it was changed, by this process or another one.
+   * Without an `applicationId`, all were dropped.
+   */
   forgotten(applicationId?: string): void;
 }
 
@@ -36,7 +39,7 @@ export function createApplicationCache({ clock, concurrent, changed, forgotten }
     else changing.delete(applicationId);
   }
 
-  /** Drops the entry of an application that another process changed; without a name, all entries. */
+  /** Drops an application that another process changed from the cache; without an `applicationId`, drops all. */
   function forgetElsewhere(applicationId?: string): void {
     version += 1;
     if (applicationId === undefined) known.clear();

@@ -15,7 +15,7 @@ export interface Application {
   formerAuthenticationKey: string | null;
   keyReplacedAt: Micros | null;
   settings: Settings;
-  /** Marks the current secret: access tokens that were issued for another one are invalid. */
+  /** Identifies the current secret: an access token that was requested with another secret is invalid. */
   secretMark: string;
   createdAt: Micros;
   /** Null while the application exists; a deleted one keeps its row, so that its id is never used again. */
@@ -47,7 +47,10 @@ function toApplication(row: Row): Application {
   };
 }
 
-/** Finds an application, deleted or not: check `deletedAt`. `lock` is for a unit of work that decides on the result. */
+/**
+ * Finds an application, deleted or not: check `deletedAt`. A unit of work whose decision depends on the row passes
+ * `lock` (its `forUpdate`), so that no other unit changes the row meanwhile.
+ */
 export async function findApplication(
   sql: Sql,
   applicationId: string,
@@ -175,7 +178,7 @@ export async function findSecretHash(sql: Sql, applicationId: string): Promise<B
   return row?.hash;
 }
 
-// The updates return false when the application does not exist, or was deleted.
+// All updates below return false when the application does not exist, or was deleted.
 
 export async function updateSecretHash(sql: Sql, applicationId: string, hash: Buffer): Promise<boolean> {
   const text = 'UPDATE applications SET secret_hash = ? WHERE application_id = ? AND deleted_at IS NULL';

@@ -16,13 +16,16 @@ interface Options {
   database: Database;
   clock: Clock;
   ids: Ids;
-  /** Returns the fault of a setting's URL, or undefined. */
+  /** Returns the reason why a setting may not have this URL; undefined when it may. */
   urlFault(url: string, name: SettingName): Fault | undefined;
   /** Whether devices are activated for the application; called in the unit of work that would delete it. */
   isInUse(unit: UnitOfWork, applicationId: string): Promise<boolean>;
-  /** Called when an application was changed by this process; see createApplicationCache. */
+  /** Called when this process has changed an application, so that other nodes can drop it from their caches. */
   changed?(applicationId: string): void;
-  /** Called when an application was changed, here or elsewhere; without a name, any may have been. */
+  /**
+   * Called when an application was changed, by this process or another one. Without an `applicationId`, any application
+   * may have been changed.
+   */
   forgotten?(applicationId?: string): void;
 }
 
@@ -113,7 +116,10 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
 
     lockIn,
 
-    /** Tells that another process has changed an application; without a name, any of them. */
+    /**
+     * Call this when another process has changed an application; without an `applicationId`, when it may have changed
+     * any.
+     */
     changedElsewhere: cache.forgetElsewhere,
 
     /**
@@ -172,7 +178,8 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
      */
     async remove(applicationId: string): Promise<void> {
       await database.transact(async (unit) => {
-        // An activation takes the same lock, so the application has no device now and can get none.
+        // An activation locks the same row. So if no device is activated for the application now, none can be until
+        // this unit ends.
         const application = await repository.findApplication(unit, applicationId, unit.forUpdate);
         if (application?.deletedAt !== null) throw new DomainError('APPLICATION_NOT_FOUND');
         if (await isInUse(unit, applicationId)) throw new DomainError('APPLICATION_IN_USE');
@@ -182,15 +189,18 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
     },
 
     /**
-     * Compares a secret, in constant time, with the one of an application that is not deleted. Returns the secret's mark, or
-     * undefined.
+     * Compares a secret, in constant time, with the one of an application that is not deleted. Returns the `secretMark`
+     * for the access token, or undefined when the secret is wrong.
      */
     async authenticateClient(applicationId: string, secret: string): Promise<string | undefined> {
       const hash = await repository.findSecretHash(database.read, applicationId);
       return matchesSecret(secret, hash) && hash ? secretMarkOf(hash) : undefined;
     },
 
-    /** The current URL for a setting's webhooks, and the keys that sign them; also of a deleted application. */
+    /**
+     * The current URL for a setting's webhooks, and the keys that sign them. A deleted application keeps both, because
+     * its last webhooks are still sent.
+     */
     async endpointOf(applicationId: string, setting: SettingName): Promise<{ url: string | null; keys: string[] }> {
       const application = await cache.find(database.read, applicationId);
       return {

@@ -11,7 +11,10 @@ export interface Developer {
 
 const COLUMNS = 'developer_id AS "developerId", name, device_limit AS "deviceLimit"';
 
-/** Finds a developer. `lock` is for a unit of work that decides on the result. */
+/**
+ * Finds a developer. A unit of work whose decision depends on the row passes `lock` (its `forUpdate`), so that no other
+ * unit changes the row meanwhile.
+ */
 export async function findDeveloper(sql: Sql, developerId: string, lock: Lock = ''): Promise<Developer | undefined> {
   return sql.get(`SELECT ${COLUMNS} FROM developers WHERE developer_id = ?${lock}`, developerId);
 }

@@ -11,7 +11,7 @@ interface LegacyIssuer {
   issuer: string;
   jwksUrl: string;
   scopeBase: string;
-  /** The value that `aud` must contain; for null see `checkAudience`. */
+  /** The value that the claim `aud` must contain; null: the service's public URL, if the token has an `aud`. */
   audience: string | null;
 }
 
@@ -40,7 +40,10 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 
-/** The legacy scopes, named below the scope base (specification, "Legacy authentication"). */
+/**
+ * The last part of each legacy scope's name (the setting LAPEL_LEGACY_SCOPE_BASE is the first part), with the scope
+ * that it grants (specification, "Legacy authentication").
+ */
 const LEGACY_SCOPES: Record<string, Scope> = {
   'applications.r': 'svc:application:read',
   'applications.w': 'svc:application:write',
@@ -48,7 +51,8 @@ const LEGACY_SCOPES: Record<string, Scope> = {
   'devices.w': 'svc:device:write',
 };
 
-// Microseconds for which a verified token is accepted without its key; a token that the issuer revokes stays valid as long.
+// Microseconds for which a verified token is accepted without being verified again. So a token whose signing key the
+// issuer withdraws is accepted for at most this time.
 const CHECKED_FOR_MICROS = 600 * 1_000_000;
 
 /**
@@ -66,7 +70,7 @@ export function createLegacyTokens({ issuer, jwksUrl, scopeBase, audience, clock
   }
 
   return {
-    /** Whether a token names this issuer. It is not verified here. */
+    /** Whether the claim `iss` of a token names this issuer. The signature is not verified here. */
     claims(token: string): boolean {
       try {
         return decodeJwt(token).iss === issuer;

@@ -77,7 +77,10 @@ export function createRemoteKeys({ url, clock, log, metrics }: Options) {
     fetching = undefined;
   }
 
-  /** Fetches the keys, unless that was tried a moment ago; then returns false. */
+  /**
+   * Fetches the keys, or waits for the fetch in progress. Returns false, without a fetch, when the last one began less
+   * than FETCH_GAP_MICROS ago.
+   */
   async function refresh(): Promise<boolean> {
     if (!fetching && clock.now() - triedAt < FETCH_GAP_MICROS) return false;
     fetching ??= fetchOnce();

@@ -17,8 +17,9 @@ export async function listSigningKeys(sql: Sql): Promise<StoredKey[]> {
 }
 
 /**
- * Locks the keys until the unit ends; reads after it see the result of the previous rotation. The locked row is one that
- * always exists, so that two nodes that find no key do not both make one.
+ * Locks the table of keys until the unit ends, so that a unit which reads the keys afterwards sees those that another
+ * node's rotation made. The lock is on a row that always exists: two nodes that find no key would otherwise both make
+ * one.
  */
 export async function lockSigningKeys(unit: UnitOfWork): Promise<void> {
   await unit.all(`SELECT number FROM migrations WHERE number = 1${unit.forUpdate}`);

@@ -62,7 +62,10 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
     keys = await Promise.all(read);
   }
 
-  /** Reads the keys if other nodes can make some, at most once a second, since any token or caller can cause it. */
+  /**
+   * Reads the keys from the database if other nodes may have changed them. Any caller can cause this by a token with an
+   * unknown key, so it happens at most once a second.
+   */
   const readIfConcurrent = (): Promise<void> =>
     database.concurrent && clock.now() >= readAt + BETWEEN_READS_MICROS ? readAgain() : reading;
 

@@ -32,7 +32,7 @@ export interface AuditFilter {
   /** Microseconds: [since, until). */
   since?: Micros;
   until?: Micros;
-  /** Selects the entries of a kind of actors, or of the actor with this name. */
+  /** Selects the entries of one kind of actors (such as `application`), or of the actor with this name. */
   actor?: string;
   /** Selects the entries whose resource begins with this text. */
   resource?: string;
@@ -50,12 +50,12 @@ export const insertEntry = (unit: UnitOfWork, row: Omit<AuditRow, 'auditId' | 's
     row.requestId,
   );
 
-/** Stores the status of the answer, unless there is one. */
+/** Stores the status of the answer, unless the entry already has one. */
 export async function completeEntry(sql: Sql, auditId: number, status: number): Promise<void> {
   await sql.run('UPDATE audit_log SET status = ? WHERE audit_id = ? AND status IS NULL', status, auditId);
 }
 
-/** Stores details, such as the number of changed rows, unless there are some. */
+/** Stores details, such as the number of changed rows, unless the entry already has details. */
 export async function detailEntry(sql: Sql, auditId: number, details: string): Promise<void> {
   await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ? AND details IS NULL', details, auditId);
 }

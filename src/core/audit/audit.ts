@@ -16,8 +16,8 @@ import {
 /** Microseconds within which the same refusals (of an application, on a route, with an error) share one entry. */
 const COUNTED_FOR_MICROS = 60_000_000;
 /**
- * The most kinds of refusals that are tracked; above it the oldest is dropped, and its next refusal gets an entry of its
- * own.
+ * The most refusals whose repetitions are counted at a time. Above it the oldest is dropped from memory, and its next
+ * repetition gets an entry of its own.
  */
 const KEPT_REFUSALS = 10_000;
 /** The most characters of a path that are stored. */
@@ -33,7 +33,7 @@ interface Parts {
 interface Change {
   actor: Actor;
   method: string;
-  /** The template of the request's path; `path` is the path that was called. */
+  /** The template of the request's path, such as `/devices/:deviceId`; `path` is the path that was called. */
   route: string;
   path: string;
   requestId: string;
@@ -43,12 +43,12 @@ interface Change {
 interface Note {
   action: string;
   resource: string;
-  /** Stored in place of a request id. */
+  /** Identifies the change; stored in the column of the request id, because no request caused the change. */
   id: string;
   details: object;
 }
 
-/** Completes the entry of a change that has begun. */
+/** Adds the result to the audit entry of a change, which was stored before the change began. */
 export interface Begun {
   /** Stores the status and the error of the answer; never rejects. */
   ended(status: number, code?: string): Promise<void>;
@@ -68,7 +68,7 @@ export function createAudit({ database, clock, log }: Parts) {
   /** By application, route and error: the entry of the first refusal, and the number of repetitions. */
   const refusals = new Map<string, { auditId: number; at: number; repeated: number }>();
 
-  /** Returns the first refusal of this kind within the minute; undefined when this one is the first. */
+  /** Returns the entry of the first such refusal within the last minute; undefined when this refusal is the first. */
   function countRefusal(kind: string, auditId: number) {
     const now = clock.now();
     const first = refusals.get(kind);

@@ -6,8 +6,9 @@ import type { Log } from '../../runtime/log.ts';
 import type { Audit } from './audit.ts';
 
 const MESSAGES: Readonly<Record<RaiseReason, string>> = {
-  start: 'numbers go on higher, as at each start',
-  copied_folder: 'this data folder is a copy: the same devices and receivers must never meet it and the original',
+  start: 'numbers go on higher than any before, as at each start',
+  copied_folder:
+    'this data folder is a copy: devices must not connect to both the copy and the original, nor receivers get webhooks of both',
   other_file: 'the database file is not the one that was last used in this folder: it was restored or exchanged',
   server_start: 'the database server was restarted: numbers go on higher',
   other_database: 'this is another database than before: it was restored, promoted or copied',
@@ -21,8 +22,9 @@ interface Parts {
 }
 
 /**
- * Reports that numbers were raised, and why: in the metrics, the log and the audit log. A raise before the audit log exists
- * is written to it later.
+ * Reports that the sequences of the database were raised above all numbers that may have been given out before (for
+ * instance because a backup was restored), and the reason: in the metrics, the log and the audit log. If the audit log
+ * does not exist yet, the entry is written when it does.
  */
 export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
   const waiting: Raised[] = [];
@@ -46,7 +48,7 @@ export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
       onRaised: report,
     },
 
-    /** Gives the audit log, to which raises are written from now on. */
+    /** Connects the audit log: entries that were gathered before are written now, later ones at once. */
     writtenTo(audit: Audit): Audit {
       write = ({ reason, lifeId, to }) =>
         void audit.noted({ action: 'RAISE /numbers', resource: '/numbers', id: lifeId, details: { reason, to } });
@@ -54,7 +56,7 @@ export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
       return audit;
     },
 
-    /** Registers an action for the case that the service has reached another database than before. */
+    /** Registers the function that is called when the connection leads to another database than before. */
     onOther(act: () => void): void {
       onOther = act;
     },

@@ -2,7 +2,10 @@ import { DomainError } from '../../errors.ts';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { countHeldSlots, type Device, findDevice, isClientIdTaken, setActivation } from './device-repository.ts';
 
-/** Finds a device that is linked to the developer; otherwise throws DEVICE_UNAVAILABLE. `lock`: as in findDevice. */
+/**
+ * Finds a device that is linked to the developer; otherwise throws DEVICE_UNAVAILABLE. A unit of work without the
+ * device's key passes `lock` (its `forUpdate`) if its decision depends on the device.
+ */
 export async function requireLinkedDevice(
   sql: Sql,
   deviceId: string,
@@ -31,9 +34,10 @@ export async function requireActivatedDevice(
 }
 
 /**
- * Reserves a slot of the contract and the client identifier for a device that is about to be activated (op 5). It does so
- * before the device confirms, and the caller has locked the developer and the application, so that concurrent activations
- * cannot exceed the limit. Throws DEVICE_UNAVAILABLE, DEVICE_ALREADY_ACTIVATED, ACTIVATION_LIMIT or CLIENT_ID_IN_USE.
+ * Counts a device that is about to be activated (op 5) against the contract of its developer, and reserves its client
+ * identifier. Both happen before the device confirms, and the caller has locked the developer and the application, so
+ * concurrent activations cannot exceed the contract. Throws DEVICE_UNAVAILABLE, DEVICE_ALREADY_ACTIVATED,
+ * ACTIVATION_LIMIT or CLIENT_ID_IN_USE.
  */
 export async function holdActivation(
   unit: UnitOfWork,
@@ -54,14 +58,15 @@ export async function holdActivation(
   });
 }
 
-/** Turns the reserved slot into an activation, after the device has confirmed it. */
+/** Marks a device as activated, after it has confirmed its activation. */
 export async function completeActivation(sql: Sql, deviceId: string): Promise<void> {
   const device = await findDevice(sql, deviceId);
   if (device?.activation === 'activating') await setActivation(sql, deviceId, { ...device, activation: 'activated' });
 }
 
 /**
- * Frees the slot and the client identifier after an activation that failed or was cancelled, or a successful deactivation.
+ * Marks a device as deactivated: it no longer counts against the contract, and its client identifier is free. This
+ * follows an activation that failed or was cancelled, and a successful deactivation.
  */
 export async function releaseActivation(sql: Sql, deviceId: string): Promise<void> {
   await setActivation(sql, deviceId, { activation: 'deactivated', applicationId: null, clientId: null });

@@ -19,7 +19,6 @@ export interface Device {
    * with this SHA-256 fingerprint, in lower-case hexadecimal digits; none when it is empty.
    */
   certificate: string | null;
-  /** Microseconds since the epoch. */
   createdAt: Micros;
 }
 
@@ -39,7 +38,10 @@ const toText = (properties: object | null): string | null => (properties === nul
 
 const FIND = inSets(`SELECT ${COLUMNS} FROM devices WHERE device_id = ?`, ['text']);
 
-/** Finds a device. A unit of work without the device's key gives `lock` when it decides on the result. */
+/**
+ * Finds a device. A unit of work without the device's key passes `lock` (its `forUpdate`) if its decision depends on
+ * the device, so that no other unit changes the device meanwhile.
+ */
 export async function findDevice(sql: Sql, deviceId: string, lock: Lock = ''): Promise<Device | undefined> {
   const row = await sql.get<Row>(FIND + lock, deviceId);
   return row && toDevice(row);
@@ -112,7 +114,10 @@ export async function updateDevice(
   );
 }
 
-/** `certificate` is as in Device. Returns false when the device does not exist. */
+/**
+ * Stores the hash of the credential, and the certificates that are accepted instead of it (see `certificate` above).
+ * Returns false when the device does not exist.
+ */
 export async function updateCredential(
   sql: Sql,
   deviceId: string,
@@ -147,12 +152,15 @@ export async function hasActivatedDevice(sql: Sql, applicationId: string): Promi
   return row !== undefined;
 }
 
-/** Whether another device that is activated or being activated has the identifier. */
+/** Whether a device that is activated or being activated already has this client identifier. */
 export async function isClientIdTaken(sql: Sql, clientId: string): Promise<boolean> {
   return (await sql.get('SELECT 1 AS "one" FROM devices WHERE client_id = ?', clientId)) !== undefined;
 }
 
-/** Changes the activation of a device, and the numbers of activated devices of both applications. */
+/**
+ * Changes the activation of a device, and counts it in the number of activated devices of its former and of its new
+ * application.
+ */
 export async function setActivation(
   sql: Sql,
   deviceId: string,

@@ -19,8 +19,8 @@ import {
 import { deleteStatus } from './status-repository.ts';
 
 /**
- * Ends a device's connection, if it has one, at the commit of a unit, because its credential was replaced or the device was
- * removed. In the second case its will is dropped, since it has no meaning any more.
+ * Ends a device's connection, if it has one, at the commit of the unit. The MQTT will of the connection is published
+ * (`kept`) after a new credential or a forced disconnect, and dropped when the device is blocked, moved or removed.
  */
 export type Revoke = (unit: UnitOfWork, deviceId: string, will: 'kept' | 'dropped') => Promise<void> | undefined;
 
@@ -32,9 +32,12 @@ interface Parts {
   requireDeveloper(developerId: string, sql?: Sql): Promise<unknown>;
   owners: Pick<Owners, 'learn'>;
   revoke: Revoke;
-  /** Deletes the data of other rooms about a device, in the unit of work in which it is removed or moved. */
+  /**
+   * Functions of other parts, each of which deletes its data about a device in the unit of work that removes the
+   * device, or moves it to another developer.
+   */
   forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void>)[];
-  /** Deletes data of other rooms that a device keeps when it is moved, and loses when it is removed. */
+  /** Deletes the record of the node to which a device is connected, in the unit of work that removes the device. */
   removed(unit: UnitOfWork, deviceId: string): Promise<unknown>;
   /** Ends every transaction of a device, and its activation, and notifies its application. */
   endTransactions(unit: UnitOfWork, device: Device): Promise<void>;
@@ -63,8 +66,8 @@ export function createDevices({
   };
 
   /**
-   * Registers a device; the credential (given, or made here) is returned only now. Throws DEVELOPER_NOT_FOUND,
-   * DEVICE_EXISTS.
+   * Registers a device. Its credential (given by the caller, or made here) is returned only now, because only a hash is
+   * stored. Throws DEVELOPER_NOT_FOUND, DEVICE_EXISTS.
    */
   async function register(request: {
     developerId: string;
@@ -75,7 +78,7 @@ export function createDevices({
     const { deviceId, developerId, hardwareProperties = null, credential = ids.secret() } = request;
     const device = { deviceId, developerId, hardwareProperties, createdAt: clock.now() };
     await database.transact(async (unit) => {
-      await requireDeveloper(developerId, unit); // inside the unit, so that two registrations of one identifier stay in order
+      await requireDeveloper(developerId, unit); // in the unit, so that equal registrations keep their order
       if (!(await insertDevice(unit, device, hashSecret(credential)))) throw new DomainError('DEVICE_EXISTS');
     }, deviceId);
     return { deviceId, credential };
@@ -160,8 +163,8 @@ export function createDevices({
     },
 
     /**
-     * Replaces the credential. The old one ends at once, and so does every client certificate except the one that is named;
-     * the connection is closed. Throws DEVICE_NOT_FOUND.
+     * Replaces the credential and closes the connection. The old credential is invalid at once, and so is every client
+     * certificate except the one with the given fingerprint. Throws DEVICE_NOT_FOUND.
      */
     async replaceCredential(
       deviceId: string,
@@ -178,7 +181,10 @@ export function createDevices({
       return { credential };
     },
 
-    /** Closes the connection of a device, to whichever node; the device may connect again. Throws DEVICE_NOT_FOUND. */
+    /**
+     * Closes the connection of a device, whichever node it is connected to; the device may connect again. Throws
+     * DEVICE_NOT_FOUND.
+     */
     async disconnect(deviceId: string): Promise<void> {
       await database.transact(async (unit) => {
         if (!(await findDevice(unit, deviceId))) throw new DomainError('DEVICE_NOT_FOUND');
@@ -187,8 +193,8 @@ export function createDevices({
     },
 
     /**
-     * Checks the device's credential, or a certificate that is accepted instead, and whether the device may connect. Reads
-     * committed rows, or those that a unit sees.
+     * Checks the device's credential, or the certificate that it uses instead, and whether the device is blocked. A
+     * unit of work passes itself as `sql`, so that the check sees its uncommitted changes.
      */
     async authenticate(
       deviceId: string,
@@ -210,7 +216,10 @@ export function createDevices({
     requireLinked: (developerId: string, deviceId: string): Promise<Device> =>
       requireLinkedDevice(database.read, deviceId, developerId),
 
-    /** Finds a device that is activated for the application. Throws as requireActivatedDevice does. */
+    /**
+     * Finds a device that is activated for the application. Throws DEVICE_UNAVAILABLE, DEVICE_NOT_ACTIVATED,
+     * DEVICE_ACTIVATED_ELSEWHERE.
+     */
     requireActivated: (owner: { applicationId: string; developerId: string }, deviceId: string): Promise<Device> =>
       requireActivatedDevice(database.read, deviceId, owner),
 

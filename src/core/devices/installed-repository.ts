@@ -2,8 +2,8 @@ import type { UnitOfWork } from '../../platform/database/sql.ts';
 import type { SoftwareChange } from './reported.ts';
 
 /**
- * Stores a change of the installed software that a device reported at `at` (microseconds); nothing if the device was
- * removed.
+ * Stores how the installed software has changed by a device's report at `at` (microseconds). Stores nothing if the
+ * device was removed.
  */
 export async function saveSoftware(unit: UnitOfWork, deviceId: string, change: SoftwareChange, at: number) {
   const removed = change.gone.map((name) =>

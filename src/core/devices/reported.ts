@@ -19,7 +19,10 @@ function countedOf(reported: ReportedFields): Counted {
   };
 }
 
-/** Returns the reported values by which fleets are counted, if they have changed; otherwise undefined. */
+/**
+ * Returns the firmware version and the battery level, which have columns of their own for lists of devices, if either
+ * has changed; otherwise undefined.
+ */
 export function newlyCounted(before: ReportedFields, after: ReportedFields): Counted | undefined {
   const [was, is] = [countedOf(before), countedOf(after)];
   return was.firmware === is.firmware && was.battery === is.battery ? undefined : is;

@@ -24,7 +24,10 @@ const STATE = `SELECT d.device_id AS "deviceId", s.reported, s.reported_at AS "r
   FROM devices d LEFT JOIN device_status s ON s.device_id = d.device_id
   LEFT JOIN device_presence p ON p.device_id = d.device_id`;
 
-/** The report is parsed only when it is read, because a page of reports can be 4 MiB and is answered in slices. */
+/**
+ * The text of a report is parsed only when `reported` is read. A page of reports can be 4 MiB, which would take too
+ * long in one turn of the event loop; its answer is written in small parts.
+ */
 const toState = ({ reported, ...row }: StateRow): StoredState => ({
   ...row,
   get reported() {
@@ -40,14 +43,17 @@ export async function findStatus(sql: Sql, deviceId: string): Promise<StoredStat
   return row && { reported: JSON.parse(row.reported) as ReportedFields, reportedAt: row.reportedAt };
 }
 
-/** The values by which fleets are counted; null when not reported. */
+/**
+ * The reported values that have columns of their own, so that lists of devices can filter and count by them; null when
+ * not reported.
+ */
 export interface Counted {
   firmware: string | null;
   /** In percent. */
   battery: number | null;
 }
 
-/** Stores a report; nothing if the device was removed. `counted` is given when these values have changed. */
+/** Stores a report, unless the device was removed. `counted` is given only if one of its values has changed. */
 export async function saveStatus(
   sql: Sql,
   deviceId: string,
@@ -93,7 +99,10 @@ export async function findState(sql: Sql, deviceId: string): Promise<StoredState
 export const PAGE_CHARACTERS = 4 * 1024 * 1024;
 const ROWS_PER_STEP = 50;
 
-/** A page of a list by deviceId: it begins after the device `after`, and skips `offset` more. */
+/**
+ * The part of a list, ordered by deviceId, that makes a page: it begins after the device `after` and skips `offset`
+ * devices.
+ */
 export interface StatePage {
   after?: string;
   offset: number;
@@ -141,7 +150,7 @@ async function readRows(sql: Sql, applicationId: string, after: string, limit: n
   }
 }
 
-/** The number of rows in a page: at most `limit`, and within the bound of size, but at least one. */
+/** The number of rows in a page: at most `limit`, and at most PAGE_CHARACTERS of reports, but at least one row. */
 function pageSize(rows: StateRow[], limit: number): number {
   let characters = 0;
   for (const [index, { reported }] of rows.slice(0, limit).entries()) {

@@ -24,7 +24,7 @@ export interface DeviceState {
   reportedAt: Micros | null;
 }
 
-/** The versions that run on a device; null when not reported. */
+/** The versions of the firmware and of the management client that a device last reported; null when not reported. */
 interface Versions {
   firmware: string | null;
   managementClient: string | null;
@@ -36,7 +36,9 @@ interface Parts {
   watch: Watch;
   /** The time at which a device was last heard of (microseconds), if it is newer than the stored one. */
   presence: { newerThanStored(deviceId: string): number | undefined };
-  /** Which of these devices are connected, to whichever node. The answer is a promise only if there are other nodes. */
+  /**
+   * Returns those of the devices that are connected to any node. The answer is a promise only if there are other nodes.
+   */
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
 }
 
@@ -108,7 +110,10 @@ export function createStatuses({ database, clock, watch, presence, connected }: 
       return version;
     },
 
-    /** The last reported versions, which decide the features of a device; null when not reported. */
+    /**
+     * The last reported versions. They tell whether the device is too old to answer some commands. Null when not
+     * reported.
+     */
     versions: (deviceId: string): Promise<Versions> => versions(database.read, deviceId),
 
     /** The last reported versions of many devices. */

@@ -47,7 +47,8 @@ export function createAnswers({ contracts, log, metrics, uploads, freshUrl }: Pa
       if (!isUpload && type !== 'softwareDownloadUrl') return UNSUPPORTED;
       try {
         const schema = isUpload ? UPLOAD_FEATURES[type].schema : 'mqtt/software-download-url-request';
-        // The data is read as tolerantly as the message around it.
+        // The request's data is read as tolerantly as the message that contains it: unknown members are ignored and
+        // counted.
         const { value, unknown } = contracts.read(schema, data);
         if (unknown.count > 0) metrics.mqttUnknownMembers.inc({ topic: 'requests' }, unknown.count);
         if (isUpload) UPLOAD_FEATURES[type].check?.(value);

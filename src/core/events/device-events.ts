@@ -19,7 +19,6 @@ export interface Event {
   deviceId: string;
   eventId: string;
   type: string;
-  /** Microseconds. */
   occurredAt: Micros;
   data: object;
 }
@@ -98,8 +97,8 @@ export function createDeviceEvents({
         if (wanted) {
           const receivedAt = clock.now();
           if (await isRepetition(unit, event, receivedAt)) return;
-          // The refusal comes before the first write, since a unit that fails later makes the other units of its commit run
-          // twice.
+          // A unit that fails after a write makes the other units of its commit run twice, so an event is refused
+          // before the first write.
           const refusal = room.take(deviceId, application.applicationId, bytes);
           if (refusal) throw refusal;
           unit.onRollback(() => room.giveBack(deviceId, application.applicationId, bytes));

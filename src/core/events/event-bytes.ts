@@ -10,12 +10,14 @@ interface Parts {
   clock: Clock;
   metrics: Metrics;
   /**
-   * Mebibytes at once, and as many again each day; 0 means no bound. LAPEL_DEVICE_EVENT_MIB, LAPEL_APPLICATION_EVENT_MIB.
+   * The bound of a device, in mebibytes: so many may be stored at once, and again so many in each further day; 0 means
+   * no bound. LAPEL_DEVICE_EVENT_MIB; LAPEL_APPLICATION_EVENT_MIB is the same for an application.
    */
   deviceMebibytes: number;
   applicationMebibytes: number;
   /**
-   * The number of nodes that share an application's bound. (A device is connected to one node, which has its whole bound.)
+   * Returns the number of nodes, because each node grants an application an equal part of its bound. (A device is
+   * connected to one node only, which grants it the whole bound.)
    */
   nodes?: () => number;
 }
@@ -23,9 +25,9 @@ interface Parts {
 export type EventBytes = ReturnType<typeof createEventBytes>;
 
 /**
- * Bounds the bytes that events of devices may add to the disk: a number at once, and as many again over each day, for each
- * device and for all devices of an application together, so that neither can fill the disk. Counted in memory: after a
- * restart all have their full amount.
+ * Bounds the bytes that events of devices add to the disk, for each device, and for all devices of an application
+ * together. So neither a device nor an application can fill the disk. The bytes are counted in memory, so after a
+ * restart each device and each application may use its full amount again.
  */
 export function createEventBytes({ clock, metrics, deviceMebibytes, applicationMebibytes, nodes = () => 1 }: Parts) {
   const bucketsOf = (mebibytes: number, sharedBy = () => 1) =>
@@ -46,15 +48,18 @@ export function createEventBytes({ clock, metrics, deviceMebibytes, applicationM
   }
 
   return {
-    /** Takes the bytes of an event; returns undefined when it may be stored, else the error EVENT_BYTES_EXCEEDED. */
+    /**
+     * Counts the bytes of an event against both bounds. Returns undefined when the event may be stored, else the error
+     * EVENT_BYTES_EXCEEDED.
+     */
     take(deviceId: string, applicationId: string, bytes: number): DomainError | undefined {
       const ofDevice = refused(devices, 'device', deviceId, bytes);
       if (ofDevice) return ofDevice;
       const ofApplication = refused(applications, 'application', applicationId, bytes);
-      if (ofApplication) devices.take(deviceId, -bytes); // the device gets its bytes back
+      if (ofApplication) devices.take(deviceId, -bytes); // the event is not stored, so it must not count for the device
       return ofApplication;
     },
-    /** Gives back the bytes of an event that was not stored. */
+    /** Takes back the count of an event whose unit of work was rolled back. */
     giveBack(deviceId: string, applicationId: string, bytes: number): void {
       devices.take(deviceId, -bytes);
       applications.take(applicationId, -bytes);

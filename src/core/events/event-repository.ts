@@ -45,7 +45,10 @@ export async function deleteEvents(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('DELETE FROM device_events WHERE device_id = ?', deviceId);
 }
 
-/** The next devices after one that have remembered events, each with the time of its oldest. */
+/**
+ * Lists devices that have remembered events, ordered by id and beginning behind the device `after`, each with the time
+ * of its oldest event.
+ */
 export async function findOldestOfDevices(
   sql: Sql,
   after: string,

@@ -2,7 +2,7 @@ import { ROWS_PER_READ, type Sweep } from '../../platform/database/sweep.ts';
 import { REMEMBERED_FOR_MICROS } from './device-events.ts';
 import { findOldEvents, findOldestOfDevices, removeOldEvent } from './event-repository.ts';
 
-/** Devices whose old events one step of the sweep examines. */
+/** The number of devices that one step of the sweep examines for old events. */
 const DEVICES = 500;
 
 /**

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { createCounts } from '../../runtime/counts.ts';
 
-/** The developer and the application of a request, which count the slots that they hold. */
+/** The developer and the application that a request is counted for. */
 interface Holder {
   developerId: string;
   applicationId: string;
@@ -9,7 +9,7 @@ interface Holder {
 
 interface Parts {
   clock: Pick<Clock, 'after'>;
-  /** The number of slots of one application, and in total. */
+  /** The most requests in progress: of one application, and in total. */
   bounds: { application: number; service: number };
   /** Milliseconds that a request waits for a slot. */
   longestWaitMs: number;
@@ -20,9 +20,11 @@ interface Waiting extends Holder {
 }
 
 /**
- * Slots for requests to customers, whose servers may hang. An application has a bound of its own, and a developer may take
- * another slot only while more slots are free than the developer holds; so a developer without any always finds one, however
- * many requests of others hang. Waiting requests get the slots that become free, with developers taking turns, or give up.
+ * Limits the requests in progress to customers' servers, which may hang. A request in progress takes a slot. An
+ * application has a bound of its own, and a developer may take another slot only while more slots are free than the
+ * developer has taken. So a developer without a request always finds a slot, however many requests of others hang.
+ * Other requests wait: developers take turns at the slots that become free, and a request gives up after
+ * `longestWaitMs`.
  */
 export function createRequestSlots({ clock, bounds, longestWaitMs }: Parts) {
   const byApplication = createCounts();
@@ -53,8 +55,8 @@ export function createRequestSlots({ clock, bounds, longestWaitMs }: Parts) {
       if (!next) continue;
       take(next);
       forget(next);
-      // The developer moves behind all others. A Map's iteration also visits entries that are added during it, so this one
-      // comes again.
+      // The developer moves behind all others. The loop also visits entries that are added to the Map during it, so it
+      // reaches this developer again after all others.
       if (waiting.delete(developerId)) waiting.set(developerId, ofDeveloper);
       next.settle(true);
     }
@@ -92,7 +94,7 @@ export function createRequestSlots({ clock, bounds, longestWaitMs }: Parts) {
       giveAway();
     },
 
-    /** Ends all waiting requests without a slot. */
+    /** Ends the waiting of all requests; none of them gets a slot. */
     end(): void {
       for (const ofDeveloper of waiting.values())
         for (const one of ofDeveloper) {

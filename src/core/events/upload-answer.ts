@@ -7,10 +7,10 @@ import { fromDeviceTime } from './device-time.ts';
 type Given = SchemaTypes['webhooks/upload-url-answer'];
 type Upload = SchemaTypes['mqtt/file-upload-url'];
 
-// Characters; presigned URLs carry signatures and session tokens.
+// Characters. Presigned URLs are long, because they carry signatures and session tokens.
 const LONGEST_URL = 8192;
 
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/; // a token (RFC 9110 5.6.2)
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/; // the name of a header is a token (RFC 9110 5.6.2)
 /** Headers that the device's HTTP client sets itself, or that belong to a single connection (RFC 9110 7.6.1). */
 const OWN_HEADERS = new Set([
   'host',

@@ -15,7 +15,7 @@ import { requireOwner } from './owner.ts';
 import { createRequestSlots } from './request-slots.ts';
 import { UPLOAD_FEATURES, type UploadRequest } from './upload-features.ts';
 
-/** Requests in progress: of all devices of an application, and in total. */
+/** The most requests in progress: of all devices of an application, and in total. */
 const UPLOAD_BOUNDS = { application: 64, service: 512 };
 /** Milliseconds that a request waits at most for other requests of its developer to end. */
 const LONGEST_WAIT_MS = 60_000;
@@ -63,10 +63,10 @@ export function createUploadUrls(parts: Parts) {
   const { contracts, database, clock, ids, log, metrics, requests, findApplication, raise, allowHttp } = parts;
   const slots = createRequestSlots({ clock, bounds: UPLOAD_BOUNDS, longestWaitMs: LONGEST_WAIT_MS });
   const pauses = new Set<() => void>();
-  const work = createWork(); // does not count requests that pause or wait for a slot
+  const work = createWork(); // the requests in progress, without those that pause or wait for a slot
   let stopped = false;
 
-  /** Resolves after the time, or when the service stops. */
+  /** Waits; resolves after the given time, or at once when the service stops. */
   function pause(milliseconds: number): Promise<void> {
     work.ended();
     return new Promise((resolve) => {
@@ -133,7 +133,8 @@ export function createUploadUrls(parts: Parts) {
   }
 
   /**
-   * Waits for a slot; returns false when none became free in time. Waiting does not count as work, so that `idle` resolves.
+   * Waits until the bounds allow the request; returns false when that takes too long. A request that waits does not
+   * count as work in progress, so `idle` can resolve.
    */
   async function enter(holder: { developerId: string; applicationId: string }): Promise<boolean> {
     const entered = slots.enter(holder);
@@ -148,7 +149,7 @@ export function createUploadUrls(parts: Parts) {
 
   async function answerFor(request: Asked): Promise<UploadAnswer | undefined> {
     const { deviceId, type, asked } = request;
-    // A unit of work sees the changes of earlier messages of the device.
+    // Earlier messages of the device may not be committed yet. A unit of work with the device's key runs after theirs.
     const application = await database.transact((unit) => requireOwner(unit, deviceId, findApplication), deviceId);
     const { applicationId, developerId } = application;
     // The request of one application must not reach the application for which the device was activated later.

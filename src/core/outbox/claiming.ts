@@ -9,11 +9,14 @@ import type { Due } from './due.ts';
 export interface ClaimingParts {
   database: Database;
   clock: Clock;
-  /** Claims up to `limit` due commands after a transactionId, and counts the attempt that is made at `now`. */
+  /**
+   * Claims up to `limit` due commands after a transactionId, in order: their attempt, which begins at `now`, is counted
+   * in the database before it is made.
+   */
   claim(unit: UnitOfWork, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]>;
-  /** Claims the cancel of one transaction; undefined when it is not due. */
+  /** Claims the cancel of one transaction; undefined when the cancel need not be sent any more. */
   claimCancel(unit: UnitOfWork, transactionId: number): Promise<Due | undefined>;
-  /** Finds the due cancels of transactions up to a transactionId. */
+  /** Finds the transactions up to a transactionId whose cancels must still be sent. */
   dueCancels(unit: UnitOfWork, deviceId: string, upTo: number): Promise<number[]>;
   ownership: Pick<DeviceOwnership, 'look' | 'lost'>;
   /** The most unacknowledged commands of a device. */
@@ -23,11 +26,17 @@ export interface ClaimingParts {
   close(connection: ConnectionState): void;
 }
 
-/** Claims due commands and cancels for a connection, in units of work under the lock of its device. */
+/**
+ * Claims due commands and cancels for a connection, before they are written to it. Each claim is a unit of work under
+ * the lock of the device.
+ */
 export function createClaiming(parts: ClaimingParts) {
   const { database, clock, claim, claimCancel, dueCancels, ownership, window, dispatch, close } = parts;
 
-  /** Whether the device is still this connection's; if not, the connection's state is closed with the commit. */
+  /**
+   * Whether this is still the device's current connection. If the device has a newer one, the outbox closes its state
+   * of this connection at the commit.
+   */
   function isOurs(unit: UnitOfWork, connection: ConnectionState, owner: Owner | undefined): boolean {
     const { deviceId, epoch } = connection.link;
     if (owner !== undefined && owner.epoch === epoch) return true;
@@ -51,7 +60,10 @@ export function createClaiming(parts: ClaimingParts) {
     });
   }
 
-  /** Claims cancels in the order of their transactionIds. A cancel that is no longer due is dropped. */
+  /**
+   * Claims cancels in the order of their transactionIds, at most `room`. A cancel that need not be sent any more is
+   * forgotten.
+   */
   async function claimCancels(unit: UnitOfWork, connection: ConnectionState, room: number): Promise<Due[]> {
     const cancels: Due[] = [];
     if (connection.cancelled.size === 0) return cancels;
@@ -69,8 +81,8 @@ export function createClaiming(parts: ClaimingParts) {
     isOurs,
 
     /**
-     * One unit of work: claims as many due cancels and commands as the window has room for, and dispatches them at its
-     * commit.
+     * Claims as many due cancels and commands as the window has room for, in one unit of work. At its commit they are
+     * sent.
      */
     claimOnce: (connection: ConnectionState): Promise<void> =>
       database.transactInCrowd(async (unit) => {

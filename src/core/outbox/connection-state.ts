@@ -8,16 +8,19 @@ export interface Command {
   attempt: number;
 }
 
-/** A connection of a device that subscribes its commands. */
+/** A connection of a device that has subscribed to its commands. */
 export interface DeviceLink {
   deviceId: string;
-  /** The epoch under which the connection has the device; undefined when the process is alone. */
+  /**
+   * The epoch of the connection: it rises each time the device connects, to any node. Undefined when only one process
+   * uses the database.
+   */
   epoch: number | undefined;
   /** Writes one command; `acknowledged` runs at most once, at its PUBACK (or, at QoS 0, when it was written). */
   publish(command: Command, acknowledged: () => void): void;
 }
 
-/** The outbox's state of a connection. */
+/** The state that the outbox keeps in memory for each connection. */
 export interface ConnectionState {
   readonly link: DeviceLink;
   /** The last transactionId that was published, or claimed to be published, on this connection. */
@@ -26,23 +29,41 @@ export interface ConnectionState {
   backlog: boolean;
   /** Transactions up to the cursor that were cancelled, and whose cancels were not claimed yet. */
   readonly cancelled: Set<number>;
-  /** Whether the database may hold further cancels, because another node may have stored one. */
+  /**
+   * Whether the database may hold further cancels of commands up to the cursor, because another node may have stored
+   * one.
+   */
   looksForCancels: boolean;
-  /** Transactions whose cancels were written, so that a hint of another node does not send them again. */
+  /**
+   * Transactions whose cancels were sent on this connection, so that they are not sent again when another node
+   * announces a cancel.
+   */
   readonly sentCancels: Set<number>;
-  /** Commands that were claimed, and that wait for their own preparation or for that of an earlier command. */
+  /**
+   * Transactions whose commands were claimed but not written yet: their parameters are being made (a download URL), or
+   * those of an earlier command are.
+   */
   readonly unsent: Set<number>;
-  /** Commands that are claimed and not acknowledged by PUBACK; those that a running unit of work reserves count too. */
+  /**
+   * Commands that were claimed and have neither a PUBACK nor an answer. Commands that a running unit of work is about
+   * to claim count too.
+   */
   inFlight: number;
-  /** The commands in flight that were written, by transactionId; a cancel by its negative transactionId. */
+  /**
+   * The commands in flight that were written to the socket, by transactionId; a cancel is stored as its negative
+   * transactionId.
+   */
   readonly written: Set<number>;
   claiming: boolean;
   open: boolean;
   /** Aborted when the connection ends. */
   readonly closing: AbortController;
-  /** Set while a command is being prepared; later commands wait for it, so that the order is kept. */
+  /** The last command whose parameters are being made; later commands wait for it, so that their order is kept. */
   preparing: Promise<void> | undefined;
-  /** The number of commands that wait for preparations, and whether the first of them waits for the clock. */
+  /**
+   * The number of commands that wait until their parameters, or those of an earlier command, are made. `paused`: the
+   * first of them pauses after a failure.
+   */
   turns: number;
   paused: boolean;
 }

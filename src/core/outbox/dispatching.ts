@@ -6,7 +6,7 @@ import type { Command, ConnectionState } from './connection-state.ts';
 import type { Due } from './due.ts';
 import type { createPreparation } from './preparation.ts';
 
-/** The most cancels of one connection that are remembered, so that a hint of another node does not send them again. */
+/** The most cancels of one connection that are remembered as sent. */
 const SENT_CANCELS = 1000;
 
 export interface DispatchingParts {
@@ -18,7 +18,7 @@ export interface DispatchingParts {
   delivered(transactionId: number): void;
   /** Called at the device's PUBACK for a cancel. */
   cancelDelivered(transactionId: number): void;
-  /** Called when a slot of the window is free again. */
+  /** Called when the connection has room for another unacknowledged command. */
   released(connection: ConnectionState): void;
 }
 
@@ -31,24 +31,30 @@ const toCommand = (due: Due): Command => ({
   attempt: due.attempts,
 });
 
-/** Writes claimed commands to their connections, in order, each after its own preparation. */
+/**
+ * Writes claimed commands to their connections, in the order of the claims. A command with parameters that are made at
+ * delivery (a download URL) waits for them, and later commands wait for that command.
+ */
 export function createDispatching(parts: DispatchingParts) {
   const { metrics, watch, work, prepare, delivered, cancelDelivered } = parts;
 
-  /** Frees the slot of a command that the device has received, or that is not sent. */
+  /** Makes room for another command, after the device has received one, or one was dropped. */
   function release(connection: ConnectionState): void {
     connection.inFlight -= 1;
     parts.released(connection);
   }
 
-  /** Frees the slot of a command, or of a cancel (a negative number), that the device has received. */
+  /**
+   * Makes room for another command, if this command, or this cancel (a negative transactionId), was written and counts
+   * as in flight.
+   */
   function received(connection: ConnectionState, slot: number): void {
     if (!connection.written.delete(slot)) return;
     metrics.commandsInFlight.dec();
     release(connection);
   }
 
-  /** Writes one command, whose slot is already counted. */
+  /** Writes one command, which already counts as in flight. */
   function send(connection: ConnectionState, command: Command): void {
     if (!connection.open) return;
     const isCancel = command.operation === 'cancel';
@@ -93,7 +99,10 @@ export function createDispatching(parts: DispatchingParts) {
     else send(connection, toCommand(parameters ? { ...due, parameters } : due));
   }
 
-  /** Marks a connection whose commands wait for the clock: they do not count as work meanwhile. */
+  /**
+   * Marks whether the connection's commands pause after a failure. While they do, they do not count as work in
+   * progress.
+   */
   function setPaused(connection: ConnectionState, paused: boolean): void {
     connection.paused = paused;
     for (let turn = 0; turn < connection.turns; turn += 1)
@@ -104,7 +113,10 @@ export function createDispatching(parts: DispatchingParts) {
   return {
     received,
 
-    /** Sends a command at once, or after its preparation, which begins when the earlier commands were sent. */
+    /**
+     * Sends a claimed command at once, or when its parameters are made. These are made after the earlier commands were
+     * sent.
+     */
     dispatch(connection: ConnectionState, due: Due): void {
       if (due.status === 'cancelled') remember(connection, due.transactionId);
       const before = connection.preparing;

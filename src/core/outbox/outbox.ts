@@ -24,7 +24,7 @@ interface Parts
   window?: number;
 }
 
-/** A slot of the window, reserved for a command that is being stored. */
+/** Room in the window of a connection, reserved for a command that is being stored. */
 interface Slot {
   send(due: Due): void;
 }
@@ -59,7 +59,7 @@ export type Outbox = ReturnType<typeof createOutbox>;
 export function createOutbox(parts: Parts) {
   const { clock, log, metrics, ownership, window = 16 } = parts;
   const connections = new Map<string, ConnectionState>();
-  const work = createWork(); // claims and preparations in progress
+  const work = createWork(); // claims, and the making of parameters, that are in progress
   const { dispatch, received } = createDispatching({
     ...parts,
     work,
@@ -145,8 +145,8 @@ export function createOutbox(parts: Parts) {
 
   return {
     /**
-     * Tells that a device is connected and subscribes its commands: all unfinished ones are published. The returned function
-     * ends that.
+     * Call this when a device has connected and subscribed to its commands: all its unfinished commands are published.
+     * Call the returned function when the connection or the subscription ends.
      */
     open(link: DeviceLink): () => void {
       const former = connections.get(link.deviceId);
@@ -158,9 +158,9 @@ export function createOutbox(parts: Parts) {
     },
 
     /**
-     * Called inside the unit of work that stores a new transaction, before its INSERT. Returns a slot if the command will be
-     * published on the device's connection at the commit, so that it is stored with its first attempt counted. Then `send`
-     * must follow in the same unit.
+     * Called inside the unit of work that stores a new transaction, before its INSERT. Returns a slot if the connection
+     * has room, so that the command is stored with its first attempt counted. Then the caller must call `send` of the
+     * slot in the same unit; the command is published at the commit.
      */
     reserve,
 
@@ -191,7 +191,10 @@ export function createOutbox(parts: Parts) {
       pump(connection);
     },
 
-    /** Called with the due transactions that a check found for a device that is connected here. */
+    /**
+     * Called with the due transactions of a device that is connected here, as the periodic check of the database found
+     * them; the announcement by another node may have been lost.
+     */
     found({ deviceId, newest, cancels }: Pick<Owned, 'deviceId' | 'newest' | 'cancels'>): void {
       const connection = connections.get(deviceId);
       if (!connection || newest === null) return;

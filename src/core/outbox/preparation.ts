@@ -7,9 +7,9 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Prepares a command whose parameters are made at delivery, such as a download URL: resolves with the parameters to send, or
- * with null when the command must not be sent any more (it has been settled then). Undefined when no preparation is needed.
- * Rejects when a service that it needs is away; it is then called again.
+ * Makes the parameters of a command that must be made at delivery, such as a download URL. Returns undefined when the
+ * command needs none. Resolves with the parameters to send, or with null when the transaction has ended, so that
+ * nothing must be sent. Rejects when a service that it needs does not answer; it is then called again.
  */
 export type Prepare = (due: Due) => Promise<object | null> | undefined;
 
@@ -19,15 +19,18 @@ interface Parts {
   prepare: Prepare;
 }
 
-/** The connection that waits for a command. */
+/** The connection for which a command is prepared. */
 interface Waiter {
-  /** Ends the wait. */
+  /** Aborted when the connection ends, which also ends the preparation. */
   signal: AbortSignal;
-  /** Called when a pause begins (true) and ends (false). */
+  /** Called with true when a pause after a failed preparation begins, and with false when it ends. */
   pausing(pauses: boolean): void;
 }
 
-/** Prepares commands and repeats failed attempts: while the object store is away, commands are delayed, not failed. */
+/**
+ * Prepares commands. A preparation that fails is repeated after a pause: while the object store is away, commands are
+ * delayed and do not fail.
+ */
 export function createPreparation({ clock, log, prepare }: Parts) {
   function pause(milliseconds: number, { signal, pausing }: Waiter): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -71,7 +74,10 @@ export function createPreparation({ clock, log, prepare }: Parts) {
       } catch (err) {
         if (signal.aborted) break;
         const { transactionId, operation } = due;
-        log.warn({ err, transactionId, operation, seconds: wait / 1000 }, 'a command waits: it could not be prepared');
+        log.warn(
+          { err, transactionId, operation, seconds: wait / 1000 },
+          'the parameters of a command could not be made; trying again',
+        );
       }
       await pause(wait, waiter);
       attempt = signal.aborted ? undefined : prepare(due);
@@ -80,8 +86,8 @@ export function createPreparation({ clock, log, prepare }: Parts) {
   }
 
   /**
-   * Undefined when no preparation is needed. Never rejects; null when the command must not be sent, or the signal ended the
-   * wait.
+   * Returns undefined when the command needs no preparation. Otherwise the promise never rejects; it resolves to null
+   * when the command must not be sent, or the connection has ended.
    */
   return (due: Due, waiter: Waiter): Promise<object | null> | undefined => {
     const first = prepare(due);

@@ -30,9 +30,9 @@ export type DeviceRequests = ReturnType<typeof createDeviceRequests>;
 
 /** The requests of one device that are being carried out. */
 interface Working {
-  /** The requests, by `nameOf`, until their answers are stored. */
+  /** The names (`nameOf`) of the requests, each until its answer is stored. */
   readonly running: Set<string>;
-  /** Whether the database may hold further requests. */
+  /** Whether further requests of the device may wait in the database to be carried out. */
   backlog: boolean;
   reading: boolean;
 }
@@ -41,7 +41,10 @@ interface Working {
 const AT_ONCE = 4;
 /** Bounds of a device's stored requests whose answers it does not have yet: their number, and their characters. */
 export const STORED = { requests: 256, characters: 256 * 1024 };
-/** Microseconds after the PUBACK of an answer within which an equal request is a repetition, and gets the same answer. */
+/**
+ * Microseconds after the PUBACK of an answer. Within them an equal request is a repetition and gets the same answer,
+ * unless the answer was an error.
+ */
 const SAME_WITHIN_MICROS = 60_000_000;
 /** Milliseconds after which a failed write is tried again. */
 const RETRY_MS = 1_000;
@@ -64,7 +67,10 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
   let stopped = false;
   let latest = 0;
 
-  /** The current time, raised where needed so that a device's requests have a strict order. */
+  /**
+   * Returns the current time, raised where needed, so that two requests never have the same time: the times keep their
+   * order.
+   */
   function nextMoment(): number {
     latest = Math.max(clock.now(), latest + 1);
     return latest;
@@ -93,7 +99,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     }
   }
 
-  /** Stores the answer, retrying while the database is away, and sends the stored one. */
+  /** Stores the answer of a request and sends it. While the database does not answer, storing is tried again. */
   async function finish(request: StoredRequest, body: ResponseBody): Promise<void> {
     const text = JSON.stringify({ requestId: request.requestId, ...body });
     for (;;) {
@@ -148,7 +154,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     work.begun();
     try {
       while (!stopped && ofDevice.backlog && ofDevice.running.size < AT_ONCE) {
-        ofDevice.backlog = false; // a request that comes during the read sets it again
+        ofDevice.backlog = false; // a request that is stored during the read sets `backlog` again
         // Requests that are answered during the read must not run again, because the read may be older than their answers.
         const before = new Set(ofDevice.running);
         const found = await repository.findUnanswered(database.read, deviceId, 2 * AT_ONCE);
@@ -175,7 +181,10 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     });
   }
 
-  /** Stores a request, inside its unit; returns the action that follows the commit. */
+  /**
+   * Stores a request inside a unit of work, unless it repeats a stored one. Returns the next step, for after the
+   * commit: to carry it out, to send the stored answer, or nothing; `busy` when the device has too many requests.
+   */
   async function storeRequest(
     unit: UnitOfWork,
     request: StoredRequest,
@@ -211,8 +220,9 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
 
   return {
     /**
-     * Stores a device's request; resolves when it may be acknowledged. If the device has too many stored requests, it returns
-     * the response that asks the device to try again later. Rejects with Superseded, and when the write failed.
+     * Stores a device's request; resolves when the request may be acknowledged. If the device has too many stored
+     * requests, it returns the response that asks the device to try again later. Rejects when the write failed, and
+     * with Superseded when the device has a newer connection.
      */
     async accept(deviceId: string, asked: Asked, fence: Fence | undefined): Promise<object | undefined> {
       const { requestId, type, data } = asked;
@@ -232,7 +242,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
         const device = await findDevice(unit, deviceId);
         if (!device) throw new DomainError('DEVICE_NOT_ACTIVATED');
         const { activation, applicationId } = device;
-        // A unit can run twice, so it starts from the message and not from a changed copy.
+        // A unit of work can run twice, so it must not change `request`.
         const own = { ...request, applicationId: activation === 'activated' ? applicationId : null };
         return { outcome: await storeRequest(unit, own), own };
       });
@@ -244,8 +254,8 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     },
 
     /**
-     * Tells that a device is connected and subscribes its responses, so that its requests continue. The returned function
-     * ends that.
+     * Call this when a device has connected and subscribed to its responses: its stored requests and answers continue.
+     * Call the returned function when the connection or the subscription ends.
      */
     open(link: ResponseLink): () => void {
       const ofDevice = workingOf(link.deviceId);
@@ -254,7 +264,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
       return responses.open(link);
     },
 
-    /** Called in the unit in which a device is removed. */
+    /** Deletes the requests of a device, in the unit of work that removes the device. */
     remove: repository.deleteRequests,
 
     idle: work.idle,

@@ -2,7 +2,7 @@ import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 
-/** Identifies a request: a device may use a request id again later. */
+/** Identifies a request. The time is needed because a device may use a request id again later. */
 export interface RequestKey {
   deviceId: string;
   requestId: string;
@@ -89,7 +89,9 @@ const DONE = inSets(
   ['bigint', 'text', 'text', 'bigint'],
 );
 
-/** Stores the time of the answer's PUBACK; null when the device is to get the answer once more. */
+/**
+ * Stores the time of the PUBACK of a request's answer. Null removes it, so that the device gets the answer once more.
+ */
 export async function setDone(sql: Sql, key: RequestKey, doneAt: Micros | null): Promise<void> {
   await sql.run(DONE, doneAt, key.deviceId, key.requestId, key.receivedAt);
 }

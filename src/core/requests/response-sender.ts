@@ -1,6 +1,6 @@
 import type { RequestKey } from './request-repository.ts';
 
-/** A connection of a device that subscribes its responses. */
+/** A connection of a device that has subscribed to its responses. */
 export interface ResponseLink {
   deviceId: string;
   /**
@@ -13,10 +13,11 @@ type Answered = RequestKey & { answer: string | null };
 
 interface Connection {
   readonly link: ResponseLink;
-  /** The number of responses without PUBACK. */
+  /** The number of responses that were written to this connection and have no PUBACK yet. */
   written: number;
   /**
-   * By `nameOf`, these responses and those whose PUBACK is not stored yet: they are not written again on this connection.
+   * The requests, by `nameOf`, whose answers must not be written to this connection again: those that were written,
+   * until their PUBACK is stored.
    */
   readonly taken: Set<string>;
   /** Whether the database may hold answers that were not written on this connection. */
@@ -26,9 +27,9 @@ interface Connection {
 }
 
 interface Parts {
-  /** Reads up to `limit` stored answers that a device does not have, in order. */
+  /** Reads up to `limit` stored answers whose PUBACK is not stored, in the order in which their requests arrived. */
   read(deviceId: string, limit: number): Promise<Answered[]>;
-  /** Stores that the device has the answer of a request. */
+  /** Stores that the device has acknowledged the answer of a request. */
   done(key: RequestKey): Promise<void>;
   /** Called when answers could not be read; they are read again at the next connection. */
   failed(error: unknown): void;
@@ -65,9 +66,10 @@ export function createResponseSender({ read, done, failed }: Parts) {
     connection.reading = true;
     try {
       while (connection.open && connection.backlog && connection.written < RESPONSE_WINDOW) {
-        connection.backlog = false; // an answer that comes during the read sets it again
+        connection.backlog = false; // an answer that is stored during the read sets `backlog` again
         const limit = connection.taken.size + RESPONSE_WINDOW;
-        // Answers that are acknowledged during the read must not be sent again, because the read may be older.
+        // Answers whose PUBACK comes during the read must not be sent again: the read may still show them as
+        // unacknowledged.
         const before = new Set(connection.taken);
         const found = await read(connection.link.deviceId, limit);
         const wanted = found.filter((one) => !before.has(nameOf(one)) && !connection.taken.has(nameOf(one)));
@@ -84,7 +86,7 @@ export function createResponseSender({ read, done, failed }: Parts) {
   }
 
   return {
-    /** Begins a connection with all stored answers; the returned function ends it. */
+    /** Begins to send responses on a connection, first all stored ones. The returned function ends this. */
     open(link: ResponseLink): () => void {
       const former = connections.get(link.deviceId);
       if (former) former.open = false;
@@ -104,7 +106,10 @@ export function createResponseSender({ read, done, failed }: Parts) {
       };
     },
 
-    /** Sends the answer of a request, once on a connection; without `text` it is read from the database. */
+    /**
+     * Sends the answer of a request, at most once on each connection. Without `text`, the answer is read from the
+     * database.
+     */
     answered(key: RequestKey, text?: string): void {
       const connection = connections.get(key.deviceId);
       if (!connection || connection.taken.has(nameOf(key))) return;

@@ -22,27 +22,27 @@ interface Parts {
   metrics: Metrics;
   sweeps: readonly Sweep[];
   /**
-   * Removes objects that no row refers to. Returns their number; undefined when no sweep is due. Rejects when the store does
-   * not answer.
+   * Removes objects of the object store that no row refers to. Returns their number, or undefined when it is too early
+   * for another walk through the store. Rejects when the store does not answer.
    */
   sweepObjects(pace: Pace): Promise<number | undefined>;
-  /** Whether this process sweeps; of several nodes one does. */
+  /** Whether this process removes expired data; with several nodes, only one of them does. */
   leads?(): boolean;
   /** The factor by which a pause is longer than the step before it. */
   pauseFactor?: number;
 }
 
 /**
- * Waits after a piece of background work in proportion to its duration, so that other work is not slowed down. Resolves to
- * false when the work is to stop.
+ * Waits after a piece of background work, in proportion to the time that the work took, so that other work is not
+ * slowed down. Resolves to false when the service stops, so that the work must end.
  */
 export type Pace = (workedMs: number) => Promise<boolean>;
 
 /**
- * Removes expired rows every ten minutes, kind by kind. They are found on a thread of their own, along the primary keys from
- * the oldest on, and removed in units of work of two milliseconds. These share the commits of others, with pauses that leave
- * them a twentieth of the time. A sweep that is interrupted continues with the next one, since that begins at the oldest
- * remaining row.
+ * Removes expired rows every ten minutes, one kind of rows after the other. They are found on a thread of their own, along
+ * the primary keys from the oldest on, and removed in units of work of two milliseconds. After each unit a pause follows
+ * that is 19 times as long, so that other work is hardly delayed. A sweep that is interrupted continues with the next one,
+ * since that begins at the oldest remaining row.
  */
 export function createRetention(parts: Parts) {
   const { database, clock, log, metrics, sweeps, sweepObjects, leads = () => true, pauseFactor = PAUSE_FACTOR } = parts;
@@ -63,7 +63,10 @@ export function createRetention(parts: Parts) {
     return !signal.aborted;
   };
 
-  /** Removes rows in one unit of work until its time is over; returns how many it has tried, and how many it has removed. */
+  /**
+   * Removes rows in one unit of work for STEP_MS at most. Returns how many rows were handled, and how many of them
+   * existed and were removed.
+   */
   async function step(sweep: Sweep, found: readonly unknown[], before: number) {
     let worked = 0;
     const done = await database.transactSoon(async (unit) => {

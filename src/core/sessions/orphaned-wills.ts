@@ -18,8 +18,9 @@ interface Parts {
 }
 
 /**
- * Carries out the wills of devices that were connected to a node which died, and that have not connected elsewhere for a
- * minute: their connections ended without a DISCONNECT [MQTT-3.1.2-8]. One node does this; deleting a will claims it.
+ * Carries out the wills of devices whose node has died and that have not connected to another node for a minute: their
+ * connections ended without a DISCONNECT [MQTT-3.1.2-8]. Only one node does this. It deletes each will before it
+ * publishes it, so no other node can publish the same will.
  */
 export function createOrphanedWills({ database, clock, log, nodes, carryOut }: Parts) {
   /** The brokers that were already dead at the last check. */

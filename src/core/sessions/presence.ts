@@ -6,10 +6,11 @@ import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
 // The time of a device is stored this long after it was heard of, so a crash can lose as much.
 const GATHER_MS = 60_000;
-// With several nodes the time is stored sooner, because the other nodes read it; a device that keeps talking is still
-// written rarely.
+// With several nodes the time is stored sooner, because the other nodes read it. A device that sends all the time still
+// causes few writes.
 const AMONG_NODES_MS = 15_000;
-// Devices that leave are written sooner, but together, because a whole fleet can leave at once.
+// The time of a device that disconnects is stored sooner, but together with those of others, because a whole fleet can
+// disconnect at once.
 const LEFT_MS = 1_000;
 const ROWS_PER_UNIT = 256;
 // About 10 MB. Above this number of devices, the gathered times are written at once.
@@ -30,7 +31,7 @@ export type Presence = ReturnType<typeof createPresence>;
  */
 export function createPresence({ database, clock, log }: Parts) {
   const newer = new Map<string, number>();
-  /** The devices with a time that is not stored yet, and that have disconnected since. */
+  /** The devices that have disconnected, and whose last time is not stored yet. */
   const left = new Set<string>();
   const gatherMs = database.concurrent ? AMONG_NODES_MS : GATHER_MS;
   const ofAll = createTimer(() => newer.keys());
@@ -67,7 +68,7 @@ export function createPresence({ database, clock, log }: Parts) {
     writing = true;
     try {
       for (let start = 0; start < due.length; start += ROWS_PER_UNIT) {
-        // Every unit takes its rows in the same order, so that two of them never wait for each other.
+        // All units lock the rows in the same order, because two units with different orders could wait for each other.
         const deviceIds = due.slice(start, start + ROWS_PER_UNIT).sort();
         await transact((unit) => write(unit, deviceIds));
       }
@@ -94,14 +95,14 @@ export function createPresence({ database, clock, log }: Parts) {
   }
 
   return {
-    /** Tells of a packet from the device. */
+    /** Call this at every packet of the device. */
     heard(deviceId: string): void {
       newer.set(deviceId, clock.now());
       if (!ofAll.isArmed()) ofAll.arm(gatherMs);
       if (newer.size > BOUND && !writing) ofAll.arm(0);
     },
 
-    /** Tells that the device's connection has ended. */
+    /** Call this when the device's connection has ended. */
     left(deviceId: string): void {
       if (!newer.has(deviceId)) return;
       left.add(deviceId);

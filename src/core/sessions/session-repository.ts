@@ -123,7 +123,10 @@ export async function findIncomingPacket(
   return row && toPacket(row);
 }
 
-/** Whether the device has a packet with this identifier, and how many packets it has. */
+/**
+ * Whether an inbound QoS 2 packet with this identifier is stored for the device (`known`), and how many such packets
+ * are (`held`).
+ */
 export async function countIncomingPackets(
   sql: Sql,
   clientId: string,
@@ -166,7 +169,10 @@ export async function findWill(sql: Sql, clientId: string): Promise<StoredPacket
   return row && toPacket(row);
 }
 
-/** Deletes and returns a client's will, of any broker or of one; whoever deletes it has to carry it out. */
+/**
+ * Deletes and returns a client's will: of any broker, or only of the given one. The caller that gets the will must
+ * carry it out.
+ */
 export async function deleteWill(sql: Sql, clientId: string, brokerId?: string): Promise<StoredPacket | undefined> {
   const own = brokerId === undefined ? '' : ' AND broker_id = ?';
   const row = await sql.get<{ clientId: string; packet: string; payload: Buffer | null }>(

@@ -27,7 +27,7 @@ export function createSessions({ database, clock }: Parts) {
   // After an outage a whole fleet connects at once; with a commit per device, commands would have to wait.
   const transact = database.transactInCrowd;
 
-  /** Runs a unit of one client. With a fence, it writes only if the connection is still the device's current one. */
+  /** Runs a unit of work of one client. With a `fence`, the unit fails if the device has a newer connection. */
   const write = <Result>(
     work: (unit: UnitOfWork) => Promise<Result>,
     clientId: string | undefined,
@@ -79,10 +79,12 @@ export function createSessions({ database, clock }: Parts) {
 
     countSubscriptions: () => repository.countSubscriptions(read),
 
-    /** Whether a packet with this identifier waits for its release, and how many packets of the device do. */
+    /**
+     * Whether an inbound QoS 2 packet with this identifier waits for its PUBREL, and how many packets of the device do.
+     */
     countIncoming: (clientId: string, messageId: number) => repository.countIncomingPackets(read, clientId, messageId),
 
-    /** Stores a packet until it is released; returns false when the device already has `most` others. */
+    /** Stores an inbound QoS 2 packet until its PUBREL; returns false when the device already has `most` others. */
     keepIncoming: (messageId: number, packet: Packet, most: number, fence?: Fence): Promise<boolean> =>
       write(
         async (unit) => {
@@ -98,7 +100,7 @@ export function createSessions({ database, clock }: Parts) {
     findIncoming: (clientId: string, messageId: number): Promise<Packet | undefined> =>
       repository.findIncomingPacket(read, clientId, messageId),
 
-    /** Deletes a released packet; returns false when there is none. */
+    /** Deletes an inbound QoS 2 packet at its PUBREL; returns false when there is none. */
     releaseIncoming: (clientId: string, messageId: number, fence?: Fence): Promise<boolean> =>
       write((unit) => repository.deleteIncomingPacket(unit, clientId, messageId), clientId, fence),
 

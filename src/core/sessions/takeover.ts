@@ -3,7 +3,7 @@ import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import * as repository from './session-repository.ts';
 
-/** Reads committed rows, or the rows that a unit of work sees. For code that only passes the reader on to the takeover. */
+/** The connection or the unit of work through which a login reads its rows, for code that only passes it on. */
 export type Seen = Sql;
 type Standing = 'good' | 'bad' | 'blocked';
 
@@ -14,11 +14,11 @@ interface Parts {
 }
 
 interface Entry {
-  /** Checks the device's proof, with committed rows or with those that a unit sees. */
+  /** Checks the device's credential or certificate, by the rows that `sql` reads. */
   standing(sql: Sql): Promise<Standing>;
-  /** Whether the session outlives the connection. */
+  /** Whether the session outlives the connection (`clean=false` in the CONNECT). */
   persistent: boolean;
-  /** Ends the connection, without its will. */
+  /** Closes the connection without publishing its will. */
   close(): void;
 }
 
@@ -36,7 +36,7 @@ export interface Entered {
 
 export type Takeover = ReturnType<typeof createTakeover>;
 
-/** Admits a device to this node, from wherever it was connected, and ends that; with several nodes only. */
+/** Admits a device to this node and ends its connection to any other node. Used only with several nodes. */
 export function createTakeover({ database, clock, ownership }: Parts) {
   return {
     /**
@@ -54,16 +54,20 @@ export function createTakeover({ database, clock, ownership }: Parts) {
         return { standing: found, epoch, fence, resumes, will: fromOther ? will : undefined };
       }, deviceId),
 
-    /** Tells that the connection of an epoch has ended. */
+    /** Call this when the connection with this epoch has ended. */
     left: ownership.left,
 
-    /** Prepares the end of an epoch's connection: until the device is back, its will is treated as that of a dead node. */
+    /**
+     * Called before this node closes a connection to move the device to another node. The will must not be published
+     * unless the device stays away, so it is assigned to a node that does not exist. Wills of nodes that do not exist
+     * are published after a minute.
+     */
     orphan: (deviceId: string, epoch: number): Promise<number> =>
       database.transactInCrowd((unit) => repository.orphanWill(unit, deviceId, `handed over ${epoch}`), deviceId),
 
     /**
-     * In a unit under the device's lock, ends the device's right to its connection, to whichever node. Returns the will of
-     * that connection.
+     * Ends the current connection of a device, whichever node it is connected to. Runs in a unit of work under the lock
+     * of the device. Returns the will of that connection.
      */
     async revoke(unit: UnitOfWork, deviceId: string): Promise<repository.StoredPacket | undefined> {
       await ownership.revoke(unit, deviceId);

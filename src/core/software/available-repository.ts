@@ -74,7 +74,7 @@ export async function listNewestOfSystem(
   );
 }
 
-/** A page of a catalogue's versions that belong to the service: by package, newest version first. */
+/** A page of the service's own versions in one catalogue (see catalogue.ts): by package, newest version first. */
 export async function listServiceSoftware(
   sql: Sql,
   catalogue: Catalogue,

@@ -7,7 +7,7 @@ const NEWEST_PER_SYSTEM_PACKAGE = 3;
 export interface AvailableSoftware {
   userPackages: AvailableVersion[];
   systemPackages: AvailableVersion[];
-  /** The number of all userPackages. */
+  /** The number of versions that userPackages has over all pages. */
   total: number;
 }
 

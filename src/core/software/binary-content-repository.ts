@@ -13,7 +13,6 @@ interface BinaryContent {
   foundVersionCode: number | null;
   /** The difference between the file and the registration; null when there is none. */
   warning: string | null;
-  /** Microseconds. */
   readAt: Micros;
 }
 

@@ -4,7 +4,8 @@ import type { UploadUrl } from './object-store.ts';
 export const UPLOAD_SECONDS = 3600;
 
 /**
- * The object key of a binary. It belongs to one registration of a version; a version that is registered again gets another.
+ * The key of a binary's object is this prefix and the binaryId. A binaryId belongs to one registration of a version, so
+ * a version that is registered again gets another object.
  */
 const PREFIX = 'software/';
 export const objectKey = (binaryId: string): string => `${PREFIX}${binaryId}`;

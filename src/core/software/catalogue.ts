@@ -1,5 +1,5 @@
 /**
  * A catalogue, in which names of packages are unique: `software` has the packages of developers and of the system,
- * `firmware` has firmware. The database's column is `line`.
+ * `firmware` has firmware. In the database, the column `line` stores it.
  */
 export type Catalogue = 'software' | 'firmware';

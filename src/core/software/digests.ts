@@ -53,7 +53,7 @@ export function createDigests({ database, log, objects }: Parts) {
   const find = async (binaryId: string, stored: StoredObject): Promise<string | undefined> =>
     stored.sha256 ?? (await findDigest(database.read, binaryId, stored.etag));
 
-  /** Lets a computation run on its own. If it fails, it is started again when the digest is needed next. */
+  /** Starts a computation without waiting for it. If it fails, it is started again when the digest is needed next. */
   function inBackground(made: Promise<unknown>, binaryId: string): void {
     made.catch((err: unknown) => {
       if (!signal.aborted) log.warn({ err, binaryId }, 'the digest of a binary could not be computed');

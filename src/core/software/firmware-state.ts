@@ -1,17 +1,17 @@
 import { versionSortKey } from './version.ts';
 
 export interface FirmwareState {
-  /** The package of the version; null when no package of the list has it. */
+  /** The package of the reported version; null when it cannot be told from the list of firmware. */
   package: string | null;
   /** The last reported version; null when the device has not reported one. */
   version: string | null;
-  /** Whether the list has a newer version of that package. */
+  /** Whether the list of firmware has a newer version of that package. */
   updatable: boolean;
 }
 
 /**
- * Compares a device's firmware with op 29's list. If the list lacks the reported version, its package is only known when the
- * list has a single package.
+ * Compares the firmware that a device reported with the list of all firmware versions (op 29). If the list lacks the
+ * reported version, its package is only known when the list has a single package.
  */
 export function firmwareState(
   reported: string | null,

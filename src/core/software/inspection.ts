@@ -22,8 +22,8 @@ interface Parts {
   objects: Pick<ObjectStore, 'head' | 'read'>;
 }
 
-// Files that are inspected at a time, each in a worker of its own, and files that wait for it. Further files are skipped,
-// and inspected when they are asked for again.
+// The number of files that are inspected at a time, each in a worker thread of its own, and the number of files that
+// may wait. Further files are skipped; they are inspected when a caller asks for their version again.
 const AT_A_TIME = 2;
 const MOST_WAITING = 1000;
 
@@ -65,7 +65,10 @@ export function createInspection({ database, clock, log, objects }: Parts) {
       warning = `the file cannot be read as an APK: ${thrown.message}`;
     }
     if (warning !== null)
-      log.warn({ package: name, version, warning }, 'an uploaded binary differs from what was registered');
+      log.warn(
+        { package: name, version, warning },
+        'an uploaded binary has another package or version than was registered',
+      );
     await database.transactSoon((unit) =>
       saveContent(unit, {
         binaryId,
@@ -107,11 +110,13 @@ export function createInspection({ database, clock, log, objects }: Parts) {
   }
 
   return {
-    /** Inspects a binary that a HEAD has found (ops 20 and 28). */
+    /**
+     * Inspects a binary that the object store has (ops 20 and 28 have asked for it), without waiting for the result.
+     */
     seen: (registered: Registered, stored: StoredObject): void =>
       enqueue(registered, () => inspect(registered, stored)),
 
-    /** Asks the store for the binary first (op 26, which does not require one). */
+    /** Asks the object store whether there is a binary, and inspects it (for op 26, which works without a binary). */
     look: (registered: Registered): void =>
       enqueue(registered, async () => {
         const stored = await objects.head(objectKey(registered.binaryId), { signal });

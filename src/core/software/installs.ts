@@ -30,7 +30,6 @@ const toInstallable = (catalogue: Catalogue, version: Version): Installable => (
 
 interface Download {
   url: string;
-  /** Microseconds. */
   expiresAt: Micros;
   /** Bytes. */
   size: number;

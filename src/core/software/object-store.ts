@@ -27,7 +27,6 @@ export interface ListedObject {
   key: string;
   /** Bytes. */
   size: number;
-  /** Microseconds since the epoch. */
   uploadedAt: Micros;
 }
 

@@ -27,11 +27,12 @@ interface Parts {
 type Pace = (workedMs: number) => Promise<boolean>;
 
 /**
- * Removes objects that no version refers to: the version was removed, and its binary was uploaded afterwards through a URL
- * that was still valid, or could not be removed with it. Four times a day all objects are listed, page by page. An object is
- * removed when it was uploaded, and found without a version, at least a day ago: then nobody has a valid URL for it, and
- * since identifiers are not reused, no version will refer to it. The sizes of all others are counted for their developers.
- * Returns the number of removed objects; undefined when no walk was due.
+ * Removes objects that no version refers to. Such an object is left when the store failed while the version was
+ * removed, or when a binary was uploaded afterwards through a URL that was still valid. Four times a day all objects
+ * are listed, page by page. An object is removed when it was uploaded, and was found without a version, at least a day
+ * ago: then nobody has a valid URL for it, and since identifiers are not reused, no version will refer to it. The sizes
+ * of all other objects are counted for their developers. Returns the number of removed objects; undefined when it is
+ * too early for another walk.
  */
 export function createObjectSweep({ database, clock, log, objects, quotas }: Parts) {
   let nextAt = Number.NEGATIVE_INFINITY;
@@ -46,7 +47,7 @@ export function createObjectSweep({ database, clock, log, objects, quotas }: Par
       await quotas.seen(binaryId, size);
       if (uploadedAt > now - DAY_MICROS) continue;
       const foundAt = known.get(binaryId);
-      if (await isReferred(database.read, binaryId)) continue; // an old entry of this object stays in `known`, and so is deleted at the end
+      if (await isReferred(database.read, binaryId)) continue; // if `known` has a record of it, that is deleted below
       known.delete(binaryId);
       if (foundAt === undefined) found.push(binaryId);
       else if (foundAt <= now - DAY_MICROS) {
@@ -81,7 +82,7 @@ export function createObjectSweep({ database, clock, log, objects, quotas }: Par
         if (!(await pace(STEP_MS))) return removed;
       }
     }
-    // Entries that remain belong to objects that are gone, or that a version refers to after all.
+    // These records belong to objects that are gone, or that a version refers to after all.
     if (known.size > 0)
       await database.transactSoon(async (unit) => {
         for (const binaryId of known.keys()) await forgetOrphan(unit, binaryId);

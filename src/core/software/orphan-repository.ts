@@ -3,7 +3,6 @@ import type { Micros } from '../../runtime/units.ts';
 
 interface Orphan {
   binaryId: string;
-  /** Microseconds. */
   foundAt: Micros;
 }
 

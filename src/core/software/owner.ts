@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/database/sql.ts';
 import { binaryIdOf } from './binary.ts';
 import { findDeveloperOfBinary, findDistributionOfBinary } from './version-repository.ts';
 
-/** The questions of the object store about the object under a key. */
+/** Answers the questions of the object store about an object, which it knows by its key only. */
 export const aboutObjects = (sql: Sql) => ({
   /** The owner: a developerId, or '' for the service's own objects, and for those that no version refers to. */
   async ownerOf(key: string): Promise<string> {

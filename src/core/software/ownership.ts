@@ -11,8 +11,9 @@ export interface VersionName {
 }
 
 /**
- * Finds a package of a developer. Any application of the developer may act on it ("developer-wide" in the specification); to
- * all others it does not seem to exist. `lock`: as in findPackage. Throws PACKAGE_NOT_FOUND.
+ * Finds a package of a developer. Any application of the developer may act on it ("developer-wide" in the
+ * specification); to all others it does not seem to exist. A unit of work that changes the package passes `lock`.
+ * Throws PACKAGE_NOT_FOUND.
  */
 export async function requirePackage(sql: Sql, developerId: string, name: string, lock: Lock = ''): Promise<Package> {
   const found = await findPackage(sql, 'software', name, lock);

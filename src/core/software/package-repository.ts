@@ -16,8 +16,8 @@ const COLUMNS = `package, developer_id AS "developerId", display_name AS "displa
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /**
- * Finds a package. A unit of work that changes the package or one of its versions gives `lock`: until the unit ends, nobody
- * else changes the package's owner, its existence, or its versions.
+ * Finds a package. A unit of work that changes the package or one of its versions passes `lock` (its `forUpdate`):
+ * until the unit ends, no other unit changes the owner or the versions of the package, or deletes it.
  */
 export async function findPackage(
   sql: Sql,

@@ -18,8 +18,8 @@ interface Parts {
 }
 
 /**
- * The packages of developers (ops 12 to 15). All methods except `list` throw PACKAGE_NOT_FOUND for a name that is not the
- * developer's.
+ * The packages of developers (ops 12 to 15). `update` and `remove` throw PACKAGE_NOT_FOUND when the developer has no package
+ * of that name.
  */
 export function createPackages({ database, clock, quotas, reservedPrefix }: Parts) {
   return {

@@ -62,7 +62,7 @@ export function createQuotas({ database, metrics, limits }: Parts) {
       for (const quota of QUOTAS) if (wanted[quota]) requireRoom(used, quota, wanted[quota]);
     },
 
-    /** Counts an addition or a removal. */
+    /** Counts an addition to a developer's usage, or a removal (a negative number). */
     count: addUsage,
 
     /**

@@ -4,7 +4,7 @@ import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 export interface Usage {
   packages: number;
   versions: number;
-  /** Bytes of uploaded binaries, and of those that were announced for an upload URL. */
+  /** The bytes of uploaded binaries, and the announced bytes of binaries whose upload URL was issued. */
   storedBytes: number;
 }
 

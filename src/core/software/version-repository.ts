@@ -50,7 +50,10 @@ export async function listVersions(
   return { versions, total: count?.total ?? 0 };
 }
 
-/** A page of a package's versions after the given one, which may have been removed; newest first. */
+/**
+ * A page of a package's versions, newest first. It begins behind the version `after`, which may have been removed
+ * since.
+ */
 export function versionsBehind(
   sql: Sql,
   catalogue: Catalogue,

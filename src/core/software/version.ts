@@ -39,8 +39,8 @@ function otherKey(version: string): string {
 }
 
 /**
- * The key of a decimal number without leading zeros, of any length: the number of digits of its length (as a letter), its
- * length, its digits.
+ * The key of a decimal number of any length, without leading zeros. It makes longer numbers greater: first a letter for
+ * the number of digits that the length has, then the length, then the digits.
  */
 function numberKey(digits: string): string {
   const length = String(digits.length);

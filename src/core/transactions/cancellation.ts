@@ -20,7 +20,9 @@ interface Cancelled {
 
 export type Cancellation = ReturnType<typeof createCancellation>;
 
-/** Cancels by administration, on behalf of the applications that made the transactions; these are notified. */
+/**
+ * Cancels transactions by administration, on behalf of the applications that made them. The applications are notified.
+ */
 export function createCancellation({ find, cancel }: Parts) {
   /** Cancels one transaction. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
   async function one(transactionId: number): Promise<void> {

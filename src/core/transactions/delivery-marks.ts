@@ -5,7 +5,8 @@ import type { Log } from '../../runtime/log.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { markCancelDelivered, markDelivered } from './transaction-repository.ts';
 
-// Most devices answer within this time, and the settlement then writes the mark in its own UPDATE.
+// Most devices answer a command within this time. Then the UPDATE that stores the answer also stores the time of the
+// PUBACK.
 const GATHER_MS = 20;
 const RETRY_MS = 1000;
 
@@ -19,9 +20,9 @@ interface Parts {
 }
 
 /**
- * Stores the PUBACKs of commands. They are gathered for a moment, because a settlement that follows writes the mark without
- * another statement. A mark that is lost in a crash only causes a repetition: at its next connection the device gets every
- * unfinished command again.
+ * Stores the times of PUBACKs of commands ("marks"). A mark waits for a moment in memory, because the device's answer
+ * usually follows, and the UPDATE that stores the answer can then store the mark as well. A mark that is lost in a
+ * crash does no harm: at its next connection the device gets every unfinished command again anyway.
  */
 export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
   let delivered = new Map<number, number>();
@@ -51,7 +52,7 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
         delivered = new Map([...marks, ...delivered]);
         cancelled = new Set([...cancels, ...cancelled]);
       });
-      // Every unit takes the rows in the same order, so that two of them never wait for each other.
+      // All units lock the rows in the same order, because two units with different orders could wait for each other.
       await Promise.all(inOrder(marks.keys()).map((id) => markDelivered(unit, id, marks.get(id) ?? 0)));
       await Promise.all(inOrder(cancels).map((id) => markCancelDelivered(unit, id)));
       unit.onCommit(() => {
@@ -69,7 +70,7 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
       cancelled.add(transactionId);
       arm(GATHER_MS);
     },
-    /** Moves the mark of a transaction into the unit of work that changes the transaction. */
+    /** Takes a transaction's mark out of memory, for a unit of work that stores it together with another change. */
     take(unit: UnitOfWork, transactionId: number): number | null {
       const at = delivered.get(transactionId);
       if (at === undefined) return null;
@@ -77,7 +78,7 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
       unit.onRollback(() => delivered.set(transactionId, at));
       return at;
     },
-    /** Writes the gathered marks now. */
+    /** Stores the marks that wait in memory. */
     flush,
   };
 }

@@ -1,5 +1,8 @@
 const WINDOW_MS = 100;
-/** The number of the latest windows, of which the highest count is the demand. */
+/**
+ * The number of windows (tenths of a second) that are remembered. The highest count of commands among them is the
+ * demand.
+ */
 const REMEMBERED = 10;
 
 export type Demand = ReturnType<typeof createDemand>;
@@ -7,9 +10,11 @@ export type Demand = ReturnType<typeof createDemand>;
 /** Measures how often commands are submitted: the highest rate of any tenth of the last second. */
 export function createDemand(now: () => number = () => performance.now()) {
   const counts = Array.from({ length: REMEMBERED }, () => 0);
-  let current = 0; // number of the current window
+  let current = 0; // number of the current window since the process began
 
-  /** The index of the current window; windows that have passed since the last call are cleared. */
+  /**
+   * Returns the index of the current window's count. Clears the counts of windows that have passed since the last call.
+   */
   function indexOfNow(): number {
     const window = Math.floor(now() / WINDOW_MS);
     for (let gone = Math.max(current + 1, window - REMEMBERED + 1); gone <= window; gone += 1)

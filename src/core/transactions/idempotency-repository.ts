@@ -47,7 +47,7 @@ export async function keepAnswer(
   return changed === 1;
 }
 
-/** Each new key removes this many expired ones, so that few more than those of the last 24 hours are stored. */
+/** Each new key removes this many expired keys, so that hardly more keys are stored than those of the last 24 hours. */
 const SWEPT_PER_KEY = 2;
 
 /** Removes a few answers that are older than `before`, except those that another unit is removing. */

@@ -2,7 +2,10 @@ import { ROWS_PER_READ, type Sweep } from '../../platform/database/sweep.ts';
 import { LIFETIME_MICROS } from './idempotency.ts';
 import { findOldAnswers, type KeyName, removeOldAnswer } from './idempotency-repository.ts';
 
-/** Removes expired answers. Each new key already removes two; this sweep removes those that remain when few keys come. */
+/**
+ * Removes expired answers. Each new key already removes two of them; this sweep removes the others when few new keys
+ * come.
+ */
 export const idempotencySweep = (): Sweep<KeyName> => ({
   kind: 'idempotency_keys',
   keptForMicros: LIFETIME_MICROS,

@@ -25,11 +25,11 @@ interface Row {
   /** Makes the command's parameters from the request, whose body was validated by the schema of the REST operation. */
   parameters(asked: never, context: Context): object;
   /**
-   * The subject of a command in words, which are stored and shown after its parameters were deleted; null when there is
-   * none. Never a password, nor the owner of a network.
+   * Says briefly what a command is about, such as the name of a package; stored and shown even after the parameters
+   * were deleted, so it never has a password, nor the owner of a network. Null when there is nothing to say.
    */
   subject(parameters: never): string | null;
-  /** The catalogue from which the command installs a package; it is sent with a fresh download URL. */
+  /** The catalogue of the package that the command installs. Such a command is sent with a fresh download URL. */
   installs?: 'software' | 'firmware';
   /**
    * Whether older devices accept the command but never answer it (specification, "Facts about the connectivity operations").
@@ -125,10 +125,13 @@ export type Request = {
 export const parametersOf = ({ operation, asked }: Request, context: Context): object =>
   ROWS[operation].parameters(asked as never, context);
 
-/** Characters; a longer subject is cut. */
+/** The most characters of a subject; the rest is cut off. */
 const LONGEST_SUBJECT = 255;
 
-/** The subject of a command, made from its parameters; null when there is none. */
+/**
+ * Says briefly what a command is about, such as `com.example.app@1.2.0` for an install; null when there is nothing to
+ * say.
+ */
 export const subjectOf = (operation: Operation, parameters: object): string | null =>
   ROWS[operation].subject(parameters as never)?.slice(0, LONGEST_SUBJECT) ?? null;
 

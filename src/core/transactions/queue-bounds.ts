@@ -26,13 +26,14 @@ interface Wanted {
 const KEPT = 100_000;
 
 /**
- * The bounds of the commands that wait for devices. For each device an upper bound of its unfinished transactions is kept in
- * memory: it rises with every new one, and they are only counted when it reaches the limit. So a long queue does not slow down
- * a new command. Every new transaction passes through here. Where units are `concurrent`, other nodes add to the queues too, so
- * the transactions are counted each time.
+ * The bounds of the commands that wait for devices; every new transaction is checked here. To keep a long queue from
+ * slowing down new commands, a number is kept in memory for each device: at least the number of its unfinished
+ * transactions. It rises with every new transaction, and only when it reaches the limit are the transactions counted in
+ * the database. If other nodes use the database too (`concurrent`), they also add to the queues, so the transactions
+ * are counted each time.
  */
 export function createQueueBounds(metrics: Metrics, concurrent: boolean) {
-  /** By deviceId: an upper bound of its unfinished transactions. */
+  /** By deviceId: a number that is at least the number of the device's unfinished transactions. */
   const atMost = new Map<string, number>();
   const refuse = (bound: string): void => metrics.transactionsRefused.inc({ bound });
 

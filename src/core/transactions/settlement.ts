@@ -33,8 +33,9 @@ interface Acknowledgement {
 export type Finished = TransactionRecord & { status: FinishedStatus };
 
 /**
- * Adds statements to the commit in which a transaction ends. `written` resolves when they are done; they may be sent together
- * with those of other takers. `deliveryId` is the webhook that reports the result, and is stored with the transaction.
+ * Adds statements to the commit in which a transaction ends. `written` resolves when they are done; until then,
+ * statements of other such functions may be sent with them. `deliveryId` is the webhook that reports the result; it is
+ * stored with the transaction.
  */
 export type OnFinished = (unit: UnitOfWork, finished: Finished) => { written: Promise<unknown>; deliveryId?: string };
 
@@ -52,7 +53,7 @@ interface Parts {
   answered(deviceId: string, transactionId: number): void;
 }
 
-/** Transactions that are cancelled together, by statements over sets. */
+/** The most transactions that are cancelled together, by statements that each change many rows. */
 const CANCELLED_AT_ONCE = 256;
 
 /** Whether the success of an operation changes the number of an application's activated devices. */
@@ -62,8 +63,8 @@ const changesActivation = (operation: Operation): boolean =>
 const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
 
 /**
- * Moves transactions by the state machine. Every end is one commit: the new state, its effects (a device is activated, a slot
- * of the contract is freed) and the result event.
+ * Moves transactions from one status to the next. The end of a transaction is one commit: the new status, its effects
+ * (such as the activation of the device) and the webhook with the result.
  */
 export function createSettlement({ database, clock, metrics, watch, marks, onFinished, answered, ...parts }: Parts) {
   const effects: Record<Effect, (unit: UnitOfWork, record: TransactionRecord) => Promise<void>> = {
@@ -117,8 +118,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
   }
 
   /**
-   * Stores a deactivation that has already succeeded, without its device. Like every command it is stored under the device's
-   * lock.
+   * Stores a deactivation that counts as succeeded at once, because the device is removed and not asked. Like every
+   * transaction it is stored under the device's lock.
    */
   async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
     const now = clock.now();
@@ -133,7 +134,10 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
   }
 
-  /** Applies an acknowledgement. Returns false, with nothing changed, when the unit must be alone for it and is not. */
+  /**
+   * Applies an acknowledgement. Returns false and changes nothing if the acknowledgement needs a unit that runs without
+   * the device's key (`isAlone`), and this unit has the key.
+   */
   async function settleIn(
     unit: UnitOfWork,
     deviceId: string,
@@ -172,8 +176,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
   }
 
   async function settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
-    // Where units run concurrently, a change of an application's number of activated devices needs a unit that runs alone:
-    // two commits that change several of these numbers could wait for each other.
+    // On several nodes, a change of an application's number of activated devices needs a unit without a device's key.
+    // Units with a key share commits, and two commits that change several of these numbers could wait for each other.
     const how = { isAlone: !database.concurrent, fence };
     if (await database.transact((unit) => settleIn(unit, deviceId, ack, how), deviceId)) return;
     await database.transact(async (unit) => {
@@ -183,7 +187,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
   }
 
   /**
-   * By device, acknowledgements in progress that may end an activation; only where they run in a later unit of their own.
+   * By device: acknowledgements in progress that may end an activation. Only with several nodes, because only there
+   * such an acknowledgement may need a second unit of work, which runs after the device's next messages.
    */
   const ending = new Map<string, Promise<unknown>>();
   function remember(deviceId: string, settled: Promise<void>): void {
@@ -205,8 +210,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     },
 
     /**
-     * Resolves when such acknowledgements of a device are applied; later messages that depend on its activation wait for it.
-     * Never rejects.
+     * Resolves when the device's acknowledgements in progress that may change its activation are applied. Later
+     * messages that depend on the activation wait for this. Never rejects.
      */
     ending: (deviceId: string): Promise<unknown> | undefined => ending.get(deviceId),
 

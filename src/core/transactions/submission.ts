@@ -53,7 +53,7 @@ export function createSubmission({
 }: Parts) {
   const requireRoom = createQueueBounds(metrics, database.concurrent);
 
-  /** Locks the rows, beyond the device, on which the decision depends: developer, then application. */
+  /** Locks the rows, besides that of the device, that the decision depends on: the developer, then the application. */
   async function lockOwner(unit: UnitOfWork, { applicationId, operation }: Submission) {
     const { developerId } = await findApplication(unit, applicationId); // an application's developer never changes
     const developer = operation === 'activate' ? await findDeveloper(unit, developerId, unit.forUpdate) : undefined;
@@ -61,7 +61,9 @@ export function createSubmission({
     return { application: await lockApplication(unit, applicationId), developer };
   }
 
-  /** Checks the operation's own rules. `lock` locks the device, in a unit without its key. */
+  /**
+   * Checks the rules of the operation. A unit of work without the device's key passes `lock`, which locks the device.
+   */
   async function admit(
     unit: UnitOfWork,
     submission: Submission,
@@ -74,7 +76,10 @@ export function createSubmission({
     await installation.admit(unit, operation, asked, owner.developerId, hasBinary);
   }
 
-  /** Waits until the request is admitted and there is room; then reserves a slot on the device's connection, if possible. */
+  /**
+   * Waits until the request is admitted and the bounds of queues allow the command. Then, if the device is connected
+   * and its connection has room, reserves room there, so that the command is sent at the commit.
+   */
   async function takePlace(
     unit: UnitOfWork,
     admitted: Promise<void>,
@@ -112,8 +117,8 @@ export function createSubmission({
     const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);
     const subject = subjectOf(operation, parameters);
-    // The contract, client identifiers and the sum of large parameters concern many devices, so a unit that decides on them
-    // runs alone.
+    // The contract, client identifiers and the sum of large parameters concern many devices. A unit that decides on
+    // them runs without a device's key, and locks rows instead.
     const isAlone = operation === 'activate' || text.length > LARGE_PARAMETERS;
 
     async function submitIn(unit: UnitOfWork): Promise<number> {

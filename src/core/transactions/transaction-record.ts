@@ -23,11 +23,11 @@ export interface TransactionRecord {
   /** The time at which it was first published, or claimed to be. */
   publishedAt: Micros | null;
   /**
-   * The subject of the command in words without secrets, which is kept when the parameters are deleted at the transaction's
+   * Says briefly what the command is about, without secrets; kept when the parameters are deleted at the transaction's
    * end.
    */
   subject: string | null;
-  /** The webhook that reports its end. */
+  /** The webhook that reports the end of the transaction. */
   deliveryId: string | null;
 }
 
@@ -48,7 +48,10 @@ export const toRecord = (row: TransactionRow): TransactionRecord => ({
   result: row.result === null ? null : (JSON.parse(row.result) as object),
 });
 
-/** Like `toRecord`, but the result is parsed only when it is read, because a page is answered in slices. */
+/**
+ * Like `toRecord`, but the text of the result is parsed only when `result` is read. The results of a page can be long;
+ * the answer is written in small parts, so that each takes little time.
+ */
 export const toListed = ({ result, ...row }: TransactionRow): TransactionRecord => ({
   ...row,
   get result() {

@@ -183,9 +183,9 @@ export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
 }
 
 /**
- * Claims the due transactions of a device after a transactionId, in order, and counts the attempt. The attempt's number is
- * stored before it is sent, so that it also rises over a crash. `now` (microseconds) becomes the time of the publication, if
- * there was none before.
+ * Claims the due transactions of a device after a transactionId, in order, and counts the attempt. The number of the
+ * attempt is stored before the command is sent, so that even after a crash the next attempt has a higher number. `now`
+ * (microseconds) becomes the time of the publication, if there was none before.
  */
 export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]> {
   const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, limit);
@@ -197,7 +197,8 @@ export async function claimDue(sql: Sql, deviceId: string, after: number, limit:
 
 /** Claims the cancel of one transaction; undefined when the device has received it, or it is not due any more. */
 export async function claimCancel(sql: Sql, transactionId: number): Promise<Due | undefined> {
-  // `+ 0` avoids the index of due transactions, which PostgreSQL may believe to be empty.
+  // With `+ 0`, PostgreSQL finds the row by its primary key. Otherwise it might use the index of due transactions,
+  // which it may believe to be empty, and which can be long.
   const row = await sql.get<DueRow>(
     `UPDATE transactions SET attempts = attempts + 1
      WHERE transaction_id = ? AND due + 0 = 1 AND status = 'cancelled' RETURNING ${DUE_COLUMNS}`,
@@ -263,7 +264,10 @@ export async function surveyDue(sql: Sql): Promise<{ count: number; oldestAt: nu
   return row ?? { count: 0, oldestAt: null };
 }
 
-/** Examines the next rows after a transactionId: returns the last of them, and the earliest time at which one was stored. */
+/**
+ * Looks at the next `limit` rows after a transactionId. Returns the last transactionId among them, and the earliest
+ * time at which one of them was stored.
+ */
 export async function examineNext(
   sql: Sql,
   after: number,
@@ -278,7 +282,10 @@ export async function examineNext(
   return seen && seen.last !== null ? { last: seen.last, firstAt: seen.firstAt } : undefined;
 }
 
-/** The transactions of a range that ended before a time, and that are not due for their devices. */
+/**
+ * The transactions with ids in a range that ended before a time, and of which nothing must be sent to a device any
+ * more.
+ */
 export async function findEnded(
   sql: Sql,
   { after, upTo, before }: { after: number; upTo: number; before: number },

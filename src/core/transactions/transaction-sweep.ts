@@ -5,7 +5,7 @@ import * as repository from './transaction-repository.ts';
 interface Parts {
   /** Days that a transaction is kept after its end; 0 for ever. */
   keptDays: number;
-  /** Finds the transactions, of those made before a time, whose webhooks are pending. */
+  /** Finds the transactions that were made before a time and whose webhooks are pending. */
   pendingBefore(sql: Sql, before: number): Promise<number[]>;
 }
 

@@ -32,7 +32,7 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   watch: Watch;
-  /** Joins the commits in which transactions end; see OnFinished. */
+  /** Functions that add statements to the commits in which transactions end. */
   onFinished: readonly OnFinished[];
   findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];
@@ -105,18 +105,18 @@ export function createTransactions({
     }),
     /** The recent rate of submitted commands, per second. */
     demand: demand.perSecond,
-    /** See createIdempotency. */
+    /** Carries out a request with an Idempotency-Key once, and returns its first answer to each repetition. */
     once: createIdempotency({ database, clock, metrics }).once,
     settle: settlement.settle,
     ending: settlement.ending,
     cancel: settlement.cancel,
-    /** Ends everything of a device that is removed; see createSettlement. */
+    /** Ends every transaction of a device that the administration removes, and its activation. */
     endAll: settlement.endAll,
-    /** See createInstallation. */
+    /** Makes a fresh download URL for a device that is installing software. */
     freshUrl: installation.freshUrl,
-    /** Opens the connection of a device that subscribes its commands; see createOutbox. */
+    /** Call this when a device has connected and subscribed to its commands, so that they are sent. */
     open: outbox.open,
-    /** Called when something is due for a device that is connected here, by a hint of another node or by a check. */
+    /** Called when another node has stored a command, or a cancel, for a device that is connected here. */
     wake: outbox.wake,
     found: outbox.found,
 

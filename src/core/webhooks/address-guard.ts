@@ -33,8 +33,8 @@ const METADATA: ReadonlySet<string> = new Set(
 
 /**
  * Returns the reason for which a webhook must not go to an IP address (such as `loopback`, `private`, `linkLocal`), or
- * undefined. Only global unicast addresses are allowed, except those of clouds' metadata. An IPv6 address that leads to an
- * IPv4 address is judged by that one. With `allowPrivate` all are allowed except those of metadata.
+ * undefined. Only global unicast addresses are allowed, except those of clouds' metadata. If an IPv6 address leads to
+ * an IPv4 address, the IPv4 address decides. With `allowPrivate` all addresses are allowed except those of metadata.
  */
 export function refusedAddress(text: string, { allowPrivate = false } = {}): string | undefined {
   if (!ipaddr.isValid(text)) return 'not an IP address';

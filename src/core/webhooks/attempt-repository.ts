@@ -14,7 +14,10 @@ export interface FailedAttempt {
   answer: string | null;
 }
 
-/** The most failed attempts that are kept of a delivery, the newest. A round has at most ten. */
+/**
+ * The most failed attempts of a delivery that are stored; older ones are deleted. A delivery is attempted ten times at
+ * most, before an application asks to send it again.
+ */
 const KEPT = 20;
 
 /** Stores a failed attempt; nothing if the delivery was removed. */
@@ -71,7 +74,7 @@ export interface FailingReceiver extends ReceiverName {
   failedAt: Micros;
   statusCode: number | null;
   error: string;
-  /** The time at which its application was notified; null before that. */
+  /** The time at which its application was notified that it fails; null before that. */
   toldAt: Micros | null;
 }
 

@@ -3,8 +3,8 @@ import type { Micros } from '../../runtime/units.ts';
 import { createSlots } from './slots.ts';
 
 /**
- * The kinds of slots: `quick` for receivers that answer within a second, `trial` for those that are new, slow, or failed
- * last.
+ * The kinds of slots: `quick` for receivers that answer within a second, `trial` for receivers that are new or slow, or
+ * whose last attempt failed.
  */
 export type Kind = 'quick' | 'trial';
 
@@ -12,7 +12,6 @@ export type Kind = 'quick' | 'trial';
 export interface AttemptSlot<Receiver> {
   readonly receiver: Receiver;
   readonly kind: Kind;
-  /** Microseconds. */
   readonly startedAt: Micros;
   /** Ends the attempt; set while it can be ended. */
   cut: ((why: string) => void) | undefined;
@@ -28,19 +27,22 @@ interface Parts<Receiver> {
   onCut(): void;
 }
 
-/** The most attempts at a time. Each is an open connection: `open-files.ts` counts on their sum. */
+/**
+ * The most attempts in progress, by kind. Each is an open connection, so `open-files.ts` reserves files for the sum of
+ * these numbers.
+ */
 const SLOTS = { quick: 512, trial: 128, late: 512 };
 /** Microseconds within which an answer counts as quick. */
 export const QUICK_MICROS = 1_000_000;
 /** The least microseconds between two checks for late attempts. */
 const GAP_MICROS = 50_000;
-const CUT = 'no answer yet, and others needed the slot';
+const CUT = 'ended without an answer after more than a second: too many receivers are slow to answer';
 
 /**
- * The slots of attempts in progress, over all receivers. Receivers that answer at once have slots of their own, which slow,
- * new or failing ones cannot take. An attempt without an answer for a second gives up its slot and becomes late. When there
- * are too many late attempts, the receiver with most of them loses its oldest; so receivers that hang share a bound of
- * their own.
+ * Limits the attempts in progress to all receivers; an attempt takes a slot. Receivers that answer at once have slots
+ * of their own, which slow, new or failing receivers cannot take. An attempt without an answer for a second gives up
+ * its slot and becomes late. When there are too many late attempts, the receiver with most of them loses its oldest; so
+ * receivers that hang share a bound of their own.
  */
 export function createAttemptSlots<Receiver extends object>({ clock, resume, late, onCut }: Parts<Receiver>) {
   type Taken = AttemptSlot<Receiver>;
@@ -69,12 +71,16 @@ export function createAttemptSlots<Receiver extends object>({ clock, resume, lat
     return true;
   }
 
-  /** Makes attempts late that have had no answer for a second, as far as there is room, or another can be cut. */
+  /**
+   * Turns attempts that have had no answer for a second into late ones. Each needs room among the late attempts, or an
+   * older late attempt that can be ended for it.
+   */
   function checkLate(): void {
     cancelCheck?.();
     cancelCheck = undefined;
     const now = clock.now();
-    // First all of their receivers are slowed down; otherwise they would take the slots that become free here.
+    // The slots that become free below must not go to the receivers of these late attempts, so these receivers are
+    // slowed down first.
     for (const slot of young) {
       if (slot.startedAt + QUICK_MICROS > now) break;
       late(slot.receiver);
@@ -87,7 +93,7 @@ export function createAttemptSlots<Receiver extends object>({ clock, resume, lat
       }
       if (oldCount >= SLOTS.late) {
         const other = attemptToCut();
-        if (!other) return; // the next attempt that ends makes room
+        if (!other) return; // the end of any late attempt makes room, and calls this again
         forgetOld(other);
         onCut();
         other.cut?.(CUT);
@@ -105,8 +111,8 @@ export function createAttemptSlots<Receiver extends object>({ clock, resume, lat
 
   return {
     /**
-     * Whether the receiver may begin another attempt: only while more slots are free than it holds itself. So however many
-     * receivers are busy, or begin to hang at once, a slot stays free for a receiver that holds none.
+     * Whether the receiver may begin another attempt: only while more slots are free than it has taken itself. So
+     * however many receivers are busy, or begin to hang at once, a slot stays free for a receiver that has taken none.
      */
     mayTake: (receiver: Receiver & { kind: Kind; inFlight: number }): boolean =>
       slots[receiver.kind].free() > receiver.inFlight - (old.get(receiver)?.size ?? 0),
@@ -122,7 +128,7 @@ export function createAttemptSlots<Receiver extends object>({ clock, resume, lat
       return slot;
     },
 
-    /** Tells that the attempt has ended. */
+    /** Call this when an attempt has ended. */
     release(slot: Taken): void {
       if (young.delete(slot)) slots[slot.kind].release();
       else if (forgetOld(slot)) checkLate();

@@ -16,7 +16,7 @@ import { createStoredAnswers } from './stored-answers.ts';
 
 interface Endpoint {
   url: string | null;
-  /** Empty when no key was issued. */
+  /** The keys that sign; empty when the application has not asked for a key yet. */
   keys: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface AttemptParts {
   /** Returns the URL of the receiver and the keys that sign; called at every attempt. */
   endpointOf(applicationId: string, setting: UrlSetting): Promise<Endpoint>;
   sender: Pick<ReturnType<typeof createSender>, 'post'>;
-  /** False once no attempt may begin any more; deliveries that are not sent stay pending. */
+  /** Whether attempts may still begin; false when the service stops. Deliveries that are not sent then stay pending. */
   maySend(): boolean;
   /** Whether an attempt of the receiver has had no answer for more than a second. */
   isLate(receiver: Receiver): boolean;
@@ -69,8 +69,9 @@ export function createAttempts(parts: AttemptParts) {
 
   return {
     /**
-     * Posts a delivery; returns the URL and the receiver's answer. Without an answer, the attempt was not made, or was cut off
-     * by the end of the service, so the delivery stays pending. `null`: the database, which knows the endpoint, is away.
+     * Posts a delivery; returns the URL and the receiver's answer. There is no `answer` when the attempt was not made,
+     * or was ended because the service stops; the delivery stays pending. Returns null when the database, which stores
+     * the URL, does not answer.
      */
     async make(
       slot: AttemptSlot<Receiver>,

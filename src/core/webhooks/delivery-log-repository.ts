@@ -10,7 +10,7 @@ import { RETRY_DELAY_SECONDS } from './retry-schedule.ts';
 export interface DeliveryListFilter extends DeliveryFilter {
   deviceId?: string;
   transactionId?: number;
-  /** Microseconds, rounded to milliseconds: deliveries that were made in [since, until). */
+  /** Microseconds, rounded to milliseconds; selects deliveries that were made in [since, until). */
   since?: Micros;
   until?: Micros;
 }
@@ -21,7 +21,8 @@ export interface DeliveryFilter {
 }
 
 /**
- * The deliveries of an application that are made due again: in one status, of one setting or all, made in [since, until).
+ * Selects the deliveries of an application that are sent again: of one status, of one setting or all, made in [since,
+ * until).
  */
 export interface DueRange extends Omit<DeliveryFilter, 'status'> {
   /** `waiting` means pending after at least one attempt. */
@@ -30,7 +31,8 @@ export interface DueRange extends Omit<DeliveryFilter, 'status'> {
   until: Micros;
 }
 
-// The condition is written out, as `pending` is below, so that the partial index is used.
+// The condition is a part of the text and not a parameter, because only then can the partial index on these statuses be
+// used. The same holds for `pending` below.
 const GIVEN_UP = `status IN ('exhausted', 'gone')`;
 
 function condition(
@@ -53,8 +55,8 @@ function condition(
   return { where, values };
 }
 
-// Pending deliveries have an index by receiver. It is used while there are few; when there are many, a page meets them
-// anyway.
+// Pending deliveries have an index by receiver, which is used while an application has few of them. When it has many, a
+// page of its deliveries, newest first, soon meets enough pending ones without that index.
 const FEW_PENDING = 2_000;
 const PENDING = `FROM deliveries WHERE status = 'pending' AND application_id = ? LIMIT ${FEW_PENDING + 1}`;
 const LOGGED = `application_id, delivery_id, device_id, transaction_id, type, setting, url, status, attempts, last_status_code,
@@ -64,7 +66,7 @@ async function hasFewPending(sql: Sql, applicationId: string): Promise<boolean> 
   return ((await sql.get<{ n: number }>(text, applicationId))?.n ?? 0) <= FEW_PENDING;
 }
 
-/** A page of an application's deliveries, newest first. `mostExamined` is as in newestFirst. */
+/** A page of an application's deliveries, newest first. `mostExamined` is the most rows that the page may examine. */
 export async function listDeliveries(
   sql: Sql,
   applicationId: string,
@@ -110,8 +112,8 @@ export async function listDeliveries(
   });
 }
 
-// The new round makes the outcome of an attempt in progress void. A pending delivery keeps its number of attempts, unless
-// the next one were its last; any other status begins the retry schedule anew.
+// `round` rises, so that the outcome of an attempt in progress is ignored. A pending delivery keeps its number of
+// attempts, unless only its last attempt is left; any other delivery begins the retry schedule anew.
 const MAKE_DUE = `UPDATE deliveries SET status = 'pending', round = round + 1, next_attempt_at = ?, updated_at = ?,
   attempts = CASE WHEN status = 'pending' AND attempts < ${RETRY_DELAY_SECONDS.length} THEN attempts ELSE 0 END`;
 
@@ -139,9 +141,10 @@ export async function hasWaiting(sql: Sql, applicationId: string): Promise<boole
 }
 
 /**
- * Makes those deliveries of a range due whose ids are among the next `limit` after `after`, and before `before`. The ids
- * bound the number of examined rows, because most rows of an application are outside of the range. `made` holds the setting
- * of each; `last` is the `after` of the next call, or null when nothing is left.
+ * Makes deliveries due that are in `range` and whose ids are among the next `limit` ids behind `after` and before
+ * `before`. The ids bound the number of examined rows, because most rows of an application are outside of the range.
+ * `made` has the setting of each delivery that became due; `last` is the `after` of the next call, or null when no ids
+ * are left.
  */
 export async function makeRangeDue(
   unit: UnitOfWork,
@@ -178,13 +181,13 @@ export async function makeRangeDue(
   return { made: made.map(({ setting }) => setting), last: seen.count < limit ? null : seen.last };
 }
 
-/** An application, with its newest delivery before an id. */
+/** An application, with the id of its newest delivery before a given id. */
 interface Head {
   applicationId: string;
   head: string;
 }
 
-/** The applications with deliveries before an id, ordered by their newest one. */
+/** The applications that have deliveries with an id before `after`, ordered by the newest of these deliveries. */
 export const findHeads = (sql: Sql, after: string): Promise<Head[]> =>
   sql.all<Head>(
     `SELECT application_id AS "applicationId", head FROM

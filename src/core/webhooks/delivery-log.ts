@@ -17,7 +17,7 @@ import {
 } from './delivery-log-repository.ts';
 import type { Webhooks } from './webhooks.ts';
 
-/** Rows that one unit of work examines and makes due, so that others get their turn in between. */
+/** The number of rows that one unit of work examines and makes due, so that other units can run in between. */
 const ROWS_PER_UNIT = 500;
 // The order matters: a delivery that is sent again can soon be waiting or gone, but exhausted only after days.
 const UNDELIVERED = ['waiting', 'gone', 'exhausted'] as const;

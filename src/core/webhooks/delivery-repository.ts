@@ -11,7 +11,7 @@ export interface Delivery {
   body: string;
   /** The number of attempts that were made. */
   attempts: number;
-  /** The number of redeliveries that were asked for. */
+  /** How often the delivery was asked to be sent again. The number tells an outdated outcome from a current one. */
   round: number;
 }
 
@@ -25,7 +25,7 @@ interface NewDelivery extends Omit<Delivery, 'round'>, ReceiverName {
 export interface Outcome {
   applicationId: string;
   deliveryId: string;
-  /** The round in which the attempt was made. */
+  /** The delivery's `round` when the attempt began. */
   round: number;
   status: DeliveryStatus;
   attempts: number;
@@ -41,16 +41,16 @@ const INSERT = inSets(
   `INSERT INTO deliveries (delivery_id, application_id, device_id, transaction_id, setting, type, body, status,
      attempts, next_attempt_at, created_at, updated_at)
    VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)`,
-  // biome-ignore format: in the order of the text
+  // biome-ignore format: the types in the order of the placeholders
   ['text', 'text', 'text', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint'],
 );
-// COALESCE avoids the index of pending deliveries: PostgreSQL may think it is short, but it holds all rows of a receiver
-// that is away.
+// COALESCE keeps PostgreSQL from using the index of pending deliveries instead of the primary key. PostgreSQL may think
+// that this index is short, but it has all pending deliveries of a receiver that is down.
 const SAVE_OUTCOME = inSets(
   `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
      next_attempt_at = ?, updated_at = ?
    WHERE application_id = ? AND delivery_id = ? AND COALESCE(status, '') = 'pending' AND round = ? AND attempts < ?`,
-  // biome-ignore format: in the order of the text
+  // biome-ignore format: the types in the order of the placeholders
   ['text', 'bigint', 'text', 'bigint', 'text', 'bigint', 'bigint', 'text', 'text', 'bigint', 'bigint'],
 );
 
@@ -138,8 +138,8 @@ export const findReceivers = (sql: Sql): Promise<(ReceiverName & { nextAttemptAt
   );
 
 /**
- * Stores the outcome of an attempt. Returns false when it is void: a redelivery was asked for meanwhile, so that the
- * delivery is sent once more, or another node has made this attempt.
+ * Stores the outcome of an attempt. Returns false when the outcome is ignored: the delivery was asked to be sent again
+ * during the attempt, so it is sent once more, or another node has already stored the outcome of this attempt.
  */
 export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> {
   const changed = await sql.run(

@@ -28,7 +28,6 @@ export interface WebhookEvent extends ReceiverName {
   deviceId: string;
   transactionId?: number;
   type: string;
-  /** Microseconds. */
   occurredAt: Micros;
   data: object;
 }

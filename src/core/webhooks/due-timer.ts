@@ -7,11 +7,11 @@ const GAP_MICROS = 50_000;
 interface Parts {
   clock: Clock;
   receivers(): Iterable<Receiver>;
-  /** Called when rows of the receiver are due and have to be read. */
+  /** Called when deliveries of the receiver have become due and have to be read from the database. */
   due(receiver: Receiver): void;
 }
 
-/** A single timer for the next due time of all receivers. */
+/** One timer for all receivers: it waits for the earliest time at which deliveries of any receiver become due. */
 export function createDueTimer({ clock, receivers, due }: Parts) {
   let isOn = false;
   let wakeAt = Number.POSITIVE_INFINITY;
@@ -46,7 +46,10 @@ export function createDueTimer({ clock, receivers, due }: Parts) {
       isOn = true;
     },
 
-    /** Lets the receiver's rows be read at that time, in microseconds; a time in the past marks it for the next read. */
+    /**
+     * Reads the receiver's due deliveries at that time (microseconds). If the time has passed, they are part of its
+     * next read.
+     */
     schedule(receiver: Receiver, at: number): void {
       if (at <= clock.now()) receiver.more = true;
       else {

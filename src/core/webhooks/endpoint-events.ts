@@ -16,8 +16,9 @@ interface Parts {
 export const FAILING_FOR_MICROS = 30 * 60 * 1_000_000;
 
 /**
- * Notifies an application that one of its receivers fails, or has recovered, by an event to another of its settings that
- * has another URL and does not fail. Each event is sent once, in the unit of work that stores the outcome.
+ * Notifies an application that one of its receivers fails, or has recovered. The event goes to the URL of another
+ * setting of the application, which differs from the receiver's URL and whose receiver works. Each event is sent once;
+ * it is stored in the unit of work that stores the outcome.
  */
 export function createEndpointEvents({ clock, findApplication, record }: Parts) {
   async function targetFor(

@@ -4,7 +4,7 @@ import type { ReceiverName } from './delivery.ts';
 import type { Outcome } from './delivery-repository.ts';
 import { type EndpointEvents, FAILING_FOR_MICROS } from './endpoint-events.ts';
 
-/** The details of a failed attempt that its outcome lacks. */
+/** The details of a failed attempt that are not a part of its Outcome. */
 export interface Failure {
   error: string;
   /** Microseconds. */
@@ -31,7 +31,10 @@ const keyOf = ({ applicationId, setting }: ReceiverName): string => `${applicati
  * stores the outcomes. A successful attempt needs no row, unless its receiver failed before.
  */
 export function createFailures({ database, endpoints }: Parts) {
-  /** Receivers that have a row in the table, with the time of their first failure. It may hold some that have none. */
+  /**
+   * Receivers that have a row in the table of failing receivers, with the time of their first failure. After a rollback
+   * the map may also have receivers without a row.
+   */
   const failing = new Map<string, number>();
 
   async function saveState(unit: UnitOfWork, { receiver, failure, statusCode, at, status }: Concluded): Promise<void> {
@@ -56,7 +59,10 @@ export function createFailures({ database, endpoints }: Parts) {
       for (const receiver of await listFailing(database.read)) failing.set(keyOf(receiver), receiver.since);
     },
 
-    /** Stores failures and recoveries of a batch of outcomes, which are in the order of arrival. */
+    /**
+     * Stores the failures and recoveries of receivers in a batch of outcomes. The batch is in the order of the
+     * attempts' ends, so the last outcome of a receiver decides.
+     */
     write(unit: UnitOfWork, batch: readonly Concluded[]): Promise<void>[] | undefined {
       if (failing.size === 0 && batch.every(({ failure }) => !failure)) return undefined;
       const last = new Map(batch.map((outcome) => [keyOf(outcome.receiver), outcome]));

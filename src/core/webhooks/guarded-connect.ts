@@ -58,8 +58,8 @@ export function createConnector(options: { allowPrivate: boolean; timeoutMs: num
 const ofKeptConnection = new WeakSet<Error>();
 
 /**
- * Whether the other side closed a connection that had already carried answers. Mostly it was idle and was closed just when
- * the next request was sent on it (RFC 9112 9.3.1).
+ * Whether the other side closed a connection that had already carried answers. Usually the connection was idle, and the
+ * other side closed it just when the next request was sent on it (RFC 9112 9.3.1).
  */
 export function keptConnectionEnded(cause: Error): boolean {
   if (cause instanceof errors.SocketError) return (cause.socket?.bytesRead ?? 0) > 0;

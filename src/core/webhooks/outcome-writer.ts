@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { type Outcome, saveOutcome } from './delivery-repository.ts';
 
-// Outcomes in one unit of work; more would delay the writers behind it.
+// The most outcomes in one unit of work; more would delay the units behind it.
 const BATCH = 128;
 // Milliseconds before a failed write is tried again, doubled each time.
 const FIRST_PAUSE_MS = 1000;
@@ -17,7 +17,10 @@ interface Options<Written extends Outcome> {
   log: Log;
   /** Stores further rows together with the outcomes, which are in the order of arrival. */
   also(unit: UnitOfWork, batch: readonly Written[]): Promise<void>[] | undefined;
-  /** Called for each outcome after its commit; `counts` is false when a redelivery was asked for meanwhile. */
+  /**
+   * Called for each outcome after its commit. `counts` is false when the outcome is ignored, because the delivery was
+   * asked to be sent again during the attempt.
+   */
   written(outcome: Written, counts: boolean): void;
   /** Called when no write is running any more. */
   rested(): void;
@@ -44,7 +47,7 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
     let batch: Written[] = [];
     let counts: boolean[] = [];
     await database.transactSoon(async (unit) => {
-      batch = waiting.splice(0, BATCH); // taken when the unit runs, so that outcomes that came meanwhile are included
+      batch = waiting.splice(0, BATCH); // cut here, so that outcomes since the call are included
       unit.onRollback(() => {
         waiting = [...batch, ...waiting];
       });

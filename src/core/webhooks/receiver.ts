@@ -4,20 +4,23 @@ import type { ReceiverName } from './delivery.ts';
 import type { Delivery } from './delivery-repository.ts';
 
 /**
- * The state in memory of one receiver (one setting of one application). Its deliveries are rows, of which some are held
- * here.
+ * The state in memory of one receiver (one setting of one application). All its deliveries are rows of the database;
+ * those that are sent next are in memory too.
  */
 export interface Receiver extends ReceiverName {
   /** The partition of receivers to which it belongs; with several nodes, each partition is one node's. */
   readonly partition: number;
   /** Deliveries that are to be attempted now. */
   queue: Delivery[];
-  /** Every delivery in memory with its round: queued, in progress, or with an outcome that is not stored yet. */
+  /**
+   * The `round` of every delivery in memory, by deliveryId. It includes deliveries that are being sent, or whose
+   * outcome is not stored yet.
+   */
   held: Map<string, number>;
   inFlight: number;
-  /** The most attempts at a time. */
+  /** The most attempts in progress for this receiver. */
   window: number;
-  /** The kind of slots that its attempts take: `trial` until it answers at once. */
+  /** The kind of slot that its attempts take: `trial` until the receiver has answered within a second. */
   kind: Kind;
   /** Whether the last attempt for the receiver failed. */
   failing: boolean;
@@ -25,13 +28,13 @@ export interface Receiver extends ReceiverName {
    * Whether the receiver's last answer was good but took longer than a second, so that further slow answers are expected.
    */
   slow: boolean;
-  /** The time at which the log said that it fails, in microseconds; null when it did not. */
+  /** The time at which the log reported that the receiver fails, in microseconds; null when it answers. */
   loggedFailingAt: Micros | null;
-  /** Whether the database may have due deliveries that are not held. */
+  /** Whether the database may have due deliveries that are not in memory. */
   more: boolean;
   /** Whether a page of due deliveries is being read from the database. */
   reading: boolean;
-  /** The time at which rows that are not held become due; Infinity when there are none. */
+  /** The earliest time at which a delivery that is not in memory becomes due; Infinity when there is none. */
   nextDueAt: Micros;
 }
 
@@ -43,8 +46,9 @@ const FIRST_WINDOW = 4;
 const LARGEST_WINDOW = 256;
 // The largest window of a receiver that answers, but not at once.
 const SLOW_WINDOW = 32;
-// Deliveries that are queued per attempt in progress, enough to continue while the next page is read; and all in memory,
-// including those whose outcome waits for the disk.
+// The bounds of deliveries in memory, per attempt in progress. QUEUED: deliveries that wait for an attempt, enough to
+// continue while the next page is read. HELD: all deliveries in memory, including those whose outcome waits for the
+// disk.
 const QUEUED_PER_ATTEMPT = 8;
 const HELD_PER_ATTEMPT = 32;
 const MOST_QUEUED = 512;
@@ -78,7 +82,7 @@ export const roomIn = (receiver: Receiver): number =>
     Math.min(receiver.window * HELD_PER_ATTEMPT, MOST_HELD) - receiver.held.size,
   );
 
-/** Whether more should be read: the queue has shrunk to a quarter. */
+/** Whether due deliveries should be read from the database: the queue has shrunk to a quarter of its bound. */
 export const wantsMore = (receiver: Receiver): boolean =>
   receiver.more && !receiver.reading && roomIn(receiver) > 0 && receiver.queue.length * 4 <= queueBound(receiver);
 
@@ -101,7 +105,10 @@ export function failed(receiver: Receiver): void {
   slowDown(receiver);
 }
 
-/** Updates the state after a second without an answer. A receiver that has never been slow may not answer at all. */
+/**
+ * Updates the state when an attempt has had no answer for a second. If the receiver was not slow before, it may have
+ * stopped answering, so it gets one attempt at a time.
+ */
 export function late(receiver: Receiver): void {
   if (!receiver.slow) slowDown(receiver);
 }
@@ -121,15 +128,15 @@ export function dropQueue(receiver: Receiver, kept = 0): void {
   }
 }
 
-/** Whether the delivery is held, in this round or a later one. */
+/** Whether the delivery is in memory with this `round` or a higher one. */
 export const holds = ({ held }: Pick<Receiver, 'held'>, { deliveryId, round }: Round): boolean =>
   (held.get(deliveryId) ?? -1) >= round;
 
-/** Stops holding a delivery, unless it is held in another round. */
+/** Forgets a delivery that was in memory, unless it is there with another `round`. */
 export function unhold({ held }: Receiver, { deliveryId, round }: Round): void {
   if (held.get(deliveryId) === round) held.delete(deliveryId);
 }
 
-/** Whether the receiver's state has nothing that is not in the database as well. */
+/** Whether the receiver can be dropped from memory, because all that is known of its deliveries is in the database. */
 export const isIdle = (receiver: Receiver): boolean =>
   receiver.held.size === 0 && !receiver.more && !receiver.reading && receiver.nextDueAt === Number.POSITIVE_INFINITY;

@@ -9,7 +9,10 @@ const keyOf = ({ setting, applicationId }: ReceiverName): string => `${setting} 
 
 const isBusy = ({ held, reading }: Receiver): boolean => held.size > 0 || reading;
 
-/** The receivers in memory, and which of them belong to this node. */
+/**
+ * The receivers in memory. `share` says which receivers belong to this node: every receiver belongs to one of the
+ * nodes, which sends its webhooks.
+ */
 export function createReceivers(share: ReceiverShare) {
   const receivers = new Map<string, Receiver>();
   const mine = (receiver: Receiver): boolean => share.mine(receiver.partition);
@@ -31,7 +34,10 @@ export function createReceivers(share: ReceiverShare) {
 
     all: () => receivers.values(),
 
-    /** Drops a receiver from memory when its state is in the database as well, or when it belongs to another node. */
+    /**
+     * Drops a receiver from memory if it belongs to another node and has no attempt in progress, or if too many
+     * receivers are in memory and the database has all that is known of this one.
+     */
     forget(receiver: Receiver): void {
       const useless = mine(receiver) ? receivers.size > KEPT && isIdle(receiver) : !isBusy(receiver);
       if (useless) receivers.delete(keyOf(receiver));

@@ -23,9 +23,9 @@ export interface Answer {
   retryAfter: string | null;
   /** The reason why there was no answer, or no complete one; null when there was one. */
   error: string | null;
-  /** Present if the sender was asked to read it. */
+  /** The body of the answer; present only if the caller has asked for it (`readsAnswer`). */
   body?: Buffer;
-  /** The beginning of an answer without a 2xx status. */
+  /** The first bytes of the answer's body; present only if the status is not 2xx. */
   beginning?: Buffer;
 }
 

@@ -105,7 +105,7 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
 
         const handler: Dispatcher.DispatchHandler = {
           onRequestStart(controller) {
-            stop = () => controller.abort(new Error('the answer is no longer waited for'));
+            stop = () => controller.abort(new Error('the attempt has ended without waiting for the answer'));
             if (over) stop();
           },
           onResponseStart(_controller, statusCode, responseHeaders) {

@@ -1,10 +1,10 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
-/** The most prepared keys in memory; above it the oldest is dropped. */
+/** The most keys that are kept in memory in prepared form; above it the oldest is dropped. */
 const KEPT = 10_000;
 const PREFIX = 'whsec_';
 
-/** An authenticationKey, prepared for both kinds of signatures. */
+/** An authenticationKey in the two forms that signing needs. */
 interface Prepared {
   /** The bytes that its base64 encodes, for the signature of Standard Webhooks. */
   bytes: KeyObject;
@@ -12,7 +12,9 @@ interface Prepared {
   text: KeyObject;
 }
 
-/** Prepares a key, which is `whsec_` and base64 (op 3). Throws when it has another form. */
+/**
+ * Turns a key into the forms that signing needs. A key is `whsec_` and base64 (op 3); throws when it has another form.
+ */
 function prepare(key: string): Prepared {
   const encoded = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : '';
   const bytes = Buffer.from(encoded, 'base64');
@@ -20,7 +22,7 @@ function prepare(key: string): Prepared {
   return { bytes: createSecretKey(bytes), text: createSecretKey(key, 'utf8') };
 }
 
-/** Signs notifications, and keeps the prepared keys. */
+/** Signs notifications. Keeps keys in the form that signing needs, so that each key is converted once. */
 export function createSigner() {
   const known = new Map<string, Prepared>();
 

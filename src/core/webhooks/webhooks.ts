@@ -123,24 +123,25 @@ export function createWebhooks(options: Options) {
     if (!running || !receivers.mine(receiver)) return;
     while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && slots.mayTake(receiver)) {
       const delivery = receiver.queue.shift();
-      // A delivery with a redelivery since it was queued is skipped; it comes again in its new round.
+      // If the delivery was asked to be sent again after it was queued, this entry of the queue is outdated and
+      // skipped. The delivery is read from the database again.
       if (delivery && receiver.held.get(delivery.deliveryId) === delivery.round)
         void attempt(receiver, delivery, slots.take(receiver.kind, receiver));
     }
     const wants = wantsMore(receiver);
     const full = !slots.mayTake(receiver) && receiver.inFlight < receiver.window;
     if (full && (wants || receiver.queue.length > 0)) {
-      slots.wait(receiver.kind, receiver); // reading waits too, so that memory holds only deliveries that can be sent soon
+      slots.wait(receiver.kind, receiver); // reading waits too, so memory has only deliveries that are sent soon
     } else if (wants) void read(receiver);
   }
 
   async function read(receiver: Receiver): Promise<void> {
     receiver.reading = true;
-    receiver.more = false; // a delivery that is committed from here on is accepted directly, or sets `more` again
+    receiver.more = false; // a delivery that is committed from here on is queued at once, or sets `more`
     reads += 1;
     const now = clock.now();
-    // Deliveries that were held before the read are skipped too: the page may still show them as pending after their
-    // outcome.
+    // The page may be older than the outcomes that are stored during the read, and show their deliveries as pending. So
+    // deliveries that were in memory before the read are skipped too.
     const skip = { held: new Map(receiver.held) };
     const limit = roomIn(receiver) + skip.held.size;
     try {
@@ -172,7 +173,7 @@ export function createWebhooks(options: Options) {
     slot.cut = undefined;
     slots.release(slot);
     if (made?.answer) writer.add(attempts.conclude(slot, delivery, made.url, made.answer));
-    else unhold(receiver, delivery); // the outcome is unknown, so the delivery stays pending
+    else unhold(receiver, delivery); // the outcome is unknown, so the delivery stays pending and is sent again
     if (made === null) timer.schedule(receiver, clock.now() + READ_PAUSE_MICROS);
     receiver.inFlight -= 1;
     underWay -= 1;
@@ -195,7 +196,10 @@ export function createWebhooks(options: Options) {
     handedOver.tell();
   }
 
-  /** Finds the receivers of this node with pending deliveries; their rows are read as they can be sent. */
+  /**
+   * Finds the receivers of this node with pending deliveries. The deliveries themselves are read later, when they can
+   * be sent.
+   */
   async function takeUp(): Promise<void> {
     if (!running) return;
     await failures.load();
@@ -215,10 +219,13 @@ export function createWebhooks(options: Options) {
   }
 
   return {
-    /** See createRecording. */
+    /** The functions that store deliveries in units of work; see recording.ts. */
     ...recording,
 
-    /** Called after the commit of rows that became due without being new, or when another node tells of such rows. */
+    /**
+     * Called after a commit that made existing deliveries due again, or when another node says that deliveries of a
+     * receiver are due.
+     */
     due(name: ReceiverName, told: 'here' | 'by another' | 'passed on' = 'here'): void {
       if (receivers.isElsewhere(name)) {
         if (told !== 'passed on') share.tell(name, told === 'by another');
@@ -235,14 +242,20 @@ export function createWebhooks(options: Options) {
       await takeUp();
     },
 
-    /** Called when receivers became this node's, or when due rows may have been missed. */
+    /**
+     * Called when this node has become responsible for further receivers, or may not have learned of due deliveries.
+     */
     takeUp,
 
-    /** Called when receivers are no longer this node's: their queues are dropped, and the new node sends the deliveries. */
+    /**
+     * Called when other nodes have become responsible for some receivers: their queues are dropped here, and the other
+     * nodes send the deliveries.
+     */
     dropLost: receivers.dropLost,
 
     /**
-     * Like `dropLost`; resolves when the attempts in progress for the receivers of other nodes have ended and are stored.
+     * Like `dropLost`, but resolves only when the attempts in progress for receivers of other nodes have ended and
+     * their outcomes are stored.
      */
     async drain(): Promise<void> {
       receivers.dropLost();
@@ -253,7 +266,10 @@ export function createWebhooks(options: Options) {
     /** Resolves when no attempt, read or write is in progress and no delivery can be sent. */
     idle: idle.idle,
 
-    /** Begins no further attempts and lets those in progress end within the bound; deliveries of the others stay pending. */
+    /**
+     * Begins no further attempts. Lets the attempts in progress end within `drainMs`; deliveries without an outcome
+     * stay pending.
+     */
     async [Symbol.asyncDispose](): Promise<void> {
       running = false;
       timer.stop();

@@ -1,4 +1,6 @@
-/** Runs the effects that units of work have registered for their commit or their rollback. */
+/**
+ * Runs the functions that units of work have registered for their commit or their rollback (`onCommit`, `onRollback`).
+ */
 export function createEffects(onError: (cause: unknown) => void) {
   const run = (list: readonly (() => void)[]): void => {
     for (const effect of list) {

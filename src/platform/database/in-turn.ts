@@ -4,9 +4,9 @@ import type { Sql } from './sql.ts';
 const NOBODY: readonly string[] = [''];
 
 /**
- * Wraps `sql` so that it runs one statement at a time: others on the same thread or connection then wait for at most one of
- * these. Waiting statements are served in the fair order of their owners; `whose` gives the path of the current owner in
- * the fair queue. Statements of one owner stay in order.
+ * Wraps `sql` so that it runs one statement at a time. Other statements on the same thread or connection then wait for
+ * at most one of the wrapped ones. The owners of waiting statements (such as developers) take turns; `whose` names the
+ * owner of the statement that is about to be asked for. Statements of one owner stay in order.
  */
 export function inTurn(sql: Sql, whose: () => readonly string[] = () => NOBODY): Sql {
   const turn = createFairTurns();

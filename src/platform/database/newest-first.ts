@@ -9,7 +9,7 @@ export interface NewestPage<Row> {
   next: { after: string | number; offset: number } | undefined;
 }
 
-/** The start of a page: after the row with the key `after`, skipping `offset` matching rows. */
+/** The start and the length of a page: after the row with the key `after`, skipping `offset` matching rows. */
 export interface PageQuery<Key extends string | number> {
   after?: Key;
   offset: number;

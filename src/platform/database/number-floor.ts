@@ -21,7 +21,10 @@ export interface NewLife {
   nowMicros: number;
 }
 
-/** A raise of the sequences: all numbers from now on are greater than any that were given out before. */
+/**
+ * A raise of the sequences: all numbers from now on are greater than any that were given out before. It happens at each
+ * start, because the database may be a backup or a copy that does not know the latest numbers.
+ */
 export interface Raised {
   reason: RaiseReason;
   /** The identifier of the life that begins with the raise. */
@@ -30,13 +33,16 @@ export interface Raised {
   to: number;
 }
 
-/** Whether an operator should look at the reason: any but a usual start of the service or of the server. */
+/**
+ * Whether an operator should look at the reason. A usual start of the service or of the database server needs no
+ * attention.
+ */
 export const needsAttention = ({ reason }: Pick<Raised, 'reason'>): boolean =>
   reason !== 'start' && reason !== 'server_start';
 
 /**
- * The moment at which numbers begin, in microseconds since the epoch. Numbers then have 15 digits until 2057, as many as
- * spreadsheets and `%.15g` keep, and are far below 2^53.
+ * The moment (in microseconds since the epoch) from which the microseconds are counted that numbers are raised to. Counted
+ * from here they have 15 digits until 2057, as many as spreadsheets and `%.15g` keep, and are far below 2^53.
  */
 export const FIRST_MICROS = Date.UTC(2026, 0, 1) * 1000;
 /** The highest value that a clock, however wrong, can raise a sequence to: half of all numbers remain. */
@@ -44,14 +50,15 @@ export const HIGHEST_FLOOR = 2 ** 52;
 /** Numbers that each raise skips: more than can be given out between reading the sequence and setting it. */
 export const STEP = 1_000_000;
 /**
- * A sequence that is ahead of the clock by more than an hour was raised by a wrong clock, so that the clock gives no floor.
- * More numbers are then skipped (LONG_STEP).
+ * A sequence that is ahead of the clock by more than an hour was raised by a wrong clock. Then the clock does not tell
+ * how many numbers were given out, so more numbers are skipped (LONG_STEP).
  */
 export const FAR_AHEAD_MICROS = 3_600_000_000;
 export const LONG_STEP = 1_000_000_000;
 
 /**
- * The floor that the clock gives: since fewer than one number in a microsecond is given out, no earlier number reaches it.
+ * The number that belongs to a time of the clock: the microseconds since FIRST_MICROS. Fewer than one number in a
+ * microsecond is given out, so no number that was given out before this time is greater.
  */
 export const floorOf = (nowMicros: number): number =>
   Math.min(HIGHEST_FLOOR, Math.max(0, Math.floor(nowMicros - FIRST_MICROS)));

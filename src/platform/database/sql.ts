@@ -50,10 +50,10 @@ export interface UnitOfWork extends Sql {
 }
 
 /**
- * Runs `work` as a unit of work in a commit that units share; settles after the commit. A `work` that throws is rolled back
- * alone. `key` names a device, and promises that the unit decides only on rows of that device, whose row it then holds
- * locked. On PostgreSQL such units run at the same time as those of other devices, and may see their uncommitted rows.
- * Units of one device run one after another; a unit without a key runs alone.
+ * Runs `work` as a unit of work in a commit that units share; settles after the commit. A `work` that throws is rolled
+ * back alone. `key` names a device, and promises that the unit decides only on rows of that device, whose row is then
+ * locked for it. On PostgreSQL such a unit runs at the same time as units of other devices, and may see rows that they
+ * have not committed yet. Units of one device run one after another; a unit without a key runs alone.
  */
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, key?: string) => Promise<Result>;
 
@@ -69,22 +69,28 @@ export interface Database {
   readonly read: Sql;
   /** Like `read`, on a thread or connection of its own: for queries over many rows that no caller waits for. */
   readonly aside: Sql;
-  /** Like `read`, for recovery between nodes: a server that stops answering is given up after seconds. */
+  /**
+   * Like `read`, for the recovery of devices and receivers whose node has died: when the server stops answering, the
+   * read fails after a few seconds.
+   */
   readonly prompt: Sql;
   /** Bytes of the database, of its write-ahead log, and of the free pages in the database that will be reused. */
   size(): Promise<{ database: number; log: number; free: number }>;
   readonly transact: Transact;
   /**
-   * Like `transact`, for work that nobody waits for. On SQLite it joins the next commit that others ask for, or gets one
-   * after a few milliseconds; on PostgreSQL it has a connection and commits of its own, so that it delays nobody.
-   * It must lock rows in the same order as all other units.
+   * Like `transact`, for work that no caller waits for. On SQLite it joins the next commit of other units, or gets one
+   * after a few milliseconds. On PostgreSQL it has a connection and commits of its own, so that it delays no caller. It
+   * must lock rows in the same order as all other units.
    */
   readonly transactSoon: Transact;
-  /** Like `transactSoon`, but always in the commits of `transact`: for units that change the same rows as those. */
+  /**
+   * Like `transactSoon`, but always in the commits of `transact`: for units that change the same rows as units of
+   * `transact` do.
+   */
   readonly transactAlong: Transact;
   /**
-   * Like `transact`, for work that can come in bursts, as when a fleet connects: a few units commit at once, many wait to
-   * share a commit.
+   * Like `transact`, for work that can come in bursts, as when a fleet connects. A few units are committed at once; in
+   * a burst they wait to share a commit.
    */
   readonly transactInCrowd: Transact;
   /** Resolves when no unit of work is waiting or running. */

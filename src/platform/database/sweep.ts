@@ -28,5 +28,5 @@ export interface Sweep<Found = unknown> {
 /** Microseconds of a setting in days, where 0 means for ever. */
 export const daysInMicros = (days: number): number => (days === 0 ? Number.POSITIVE_INFINITY : days * 86_400_000_000);
 
-/** Rows that one step examines: some milliseconds of the thread that reads. */
+/** The number of rows that one step examines, which takes the reading thread some milliseconds. */
 export const ROWS_PER_READ = 2_000;

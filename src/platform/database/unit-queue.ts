@@ -2,22 +2,23 @@ import { createFairQueue } from '../../runtime/fair-queue.ts';
 import { createIdle } from '../../runtime/idle.ts';
 import type { Transact, UnitOfWork } from './sql.ts';
 
-/** The most units in one commit, so that a burst cannot delay others for long. */
+/** The most units in one commit, so that a burst of units cannot delay the units behind it for long. */
 export const UNITS_PER_COMMIT = 256;
 /**
- * The most units in one commit while several developers write: a command and its answer are a few units one after another,
- * and each waits for a commit.
+ * The most units in one commit while several developers write. The smaller commits end sooner: a command and its answer
+ * are a few units one after another, and each of them waits for a commit.
  */
 const SHARED_COMMIT = 64;
 /** Milliseconds without a unit of another developer after which a developer counts as alone. */
 const ALONE_AFTER_MS = 1_000;
 
-// Units are gathered until as many that somebody waits for have come as in the last commit, but for at most this many turns of the event loop. A
-// turn takes some 50 microseconds, a commit several times that. When the last commit had one unit, one turn is enough.
+// Before a commit, units are gathered for at most this many turns of the event loop. A turn takes some 50 microseconds,
+// a commit several times that. The gathering ends sooner when as many units with waiting callers have come as the last
+// commit had; so it takes one turn after a commit with one unit.
 const TURNS = 4;
 
-// A unit that nobody waits for is held for this long, so that it can join the commit of other units. The time concerns the
-// disk, so it is real time and not that of the injected clock.
+// Milliseconds that a unit without a waiting caller is kept, so that it can join the commit of other units. The time
+// concerns the disk, so it is real time and not that of the injected clock.
 const SOON_MS = 10;
 
 // More units than this within this time are a burst.
@@ -29,7 +30,7 @@ export interface Waiting {
   work: (unit: UnitOfWork) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (cause: unknown) => void;
-  /** The device whose rows it decides on; see Transact. */
+  /** The device that the unit decides on, if its rows are all of one device; see Transact in sql.ts. */
   key: string | undefined;
   /** Whether a caller waits for the unit. */
   urgent: boolean;
@@ -52,7 +53,7 @@ function createBurstDetector(): () => boolean {
   };
 }
 
-/** Tells whether units of several developers have come lately. */
+/** Tells whether units of several developers have come within the last second. */
 function createDeveloperWatch() {
   let latest = '';
   let changedAt = Number.NEGATIVE_INFINITY;
@@ -144,7 +145,7 @@ export function createUnitQueue(
     const batch = takeBatch();
     lastUrgent = 0;
     for (const unit of batch) if (unit.urgent) lastUrgent += 1;
-    urgent = waiting(); // the units that did not fit into this commit must go into the next one, so they count as urgent
+    urgent = waiting(); // units that did not fit must go into the next commit, so they count as urgent
     const left = await commit(batch);
     if (left) {
       first = [...left, ...first];
@@ -157,8 +158,8 @@ export function createUnitQueue(
   }
 
   /**
-   * Commits when as many units have come whose callers wait as in the last commit, or after this many turns of the event
-   * loop. Units that nobody waits for do not count: waiting for the next of them would only delay those that somebody does.
+   * Commits when as many units with waiting callers have come as the last commit had, or after this many turns of the
+   * event loop. Units without a waiting caller do not count, because waiting for more of them would delay the callers.
    */
   function gather(turns: number): void {
     setImmediate(() => {

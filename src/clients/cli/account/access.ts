@@ -40,7 +40,7 @@ export const ADMIN_OPTIONS = {
 const APPLICATION_URL = 'http://127.0.0.1:8080';
 const ADMIN_URL = 'http://127.0.0.1:8081';
 
-/** The REST API, used in the name of an application. */
+/** The REST API, called in the name of an application. */
 export interface Application {
   applicationId: string;
   baseUrl: string;
@@ -103,7 +103,10 @@ async function findProfile(given: Given, terminal: Terminal): Promise<{ profile:
   return { profile: profile ?? {}, env: named === undefined ? terminal.env : {} };
 }
 
-/** Opens the REST API for an application, with access tokens that live as long as the command. Throws a UsageError. */
+/**
+ * Opens the REST API for an application. Its access tokens are kept in memory only, and lost when the command ends.
+ * Throws a UsageError.
+ */
 export async function openApplication(given: Given, terminal: Terminal): Promise<Application> {
   const { profile, env } = await findProfile(given, terminal);
   const stored = profile.application;

@@ -26,7 +26,10 @@ const PAGE = 1000;
 
 const parametersOf = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
-/** Makes options of fields; a field that can be null also gets an option with `--no-`. */
+/**
+ * Makes an option of each field of a request's body. A field that may be null also gets an option `--no-NAME`, which
+ * sends null.
+ */
 function optionsOf(fields: Readonly<Record<string, Field>>): Options {
   const pairs = Object.entries(fields).flatMap(([name, field]) => [
     [name, field] as const,
@@ -72,7 +75,7 @@ interface Call {
   /** The action in words, for error messages. */
   what: string;
   body: Record<string, unknown> | undefined;
-  /** Parameters of the query that come from arguments of the command. */
+  /** Arguments of the command that become parameters of the query, by the names of these parameters. */
   asked: Record<string, string | undefined>;
 }
 
@@ -90,7 +93,7 @@ const queryOf = ({
   ),
 });
 
-/** Lists the first rows; each page says where the next one begins. */
+/** Lists as many rows as `--limit` asks for (or the default of the verb), page by page. */
 async function listFirst(parts: Call): Promise<Outcome> {
   const { resource, verb, given, administration, request, what } = parts;
   const key = verb.list ?? '';

@@ -37,12 +37,15 @@ export interface Verb {
   first?: number;
   /** Fields that every request of this verb has in its body. */
   body?: Row;
-  /** The member of the answer with the rows of a list; and the columns, when they differ from those of the resource. */
+  /**
+   * The member of the answer that contains the rows of a list. `columns` are the columns of this list, when they differ
+   * from those of the resource.
+   */
   list?: string;
   columns?: readonly Column<Row>[];
-  /** True when the list is answered whole, without pages. */
+  /** True when the service answers the whole list at once, without pages. */
   whole?: true;
-  /** The operation before an upload, which registers the version with its fields. */
+  /** The operation that registers the version, with the fields of the verb, before an upload to it. */
   registers?: keyof AdminOperations;
   /** The text that reports success, in the past tense. */
   done?: string;

@@ -30,7 +30,9 @@ const TEXTS: Verb['fields'] = {
 };
 const VERSION = { PACKAGE: 'package', VERSION: 'version' };
 
-/** System packages and firmware, both distributed by the service itself, have the same operations. */
+/**
+ * The resource `system package` or `firmware`. The service itself distributes both, and their operations are the same.
+ */
 const software = (
   resource: string,
   {
@@ -100,7 +102,7 @@ export const RESOURCES: readonly Resource[] = [
     verbs: [
       {
         verb: 'create',
-        summary: 'Creates a developer; without a device limit there is no contract',
+        summary: 'Creates a developer; without --device-limit it has no contract and cannot activate devices',
         operation: 'createDeveloper',
         arguments: { '[DEVELOPER]': 'developerId' },
         fields: { name: NAME, 'device-limit': LIMIT },

@@ -20,7 +20,7 @@ const LIST_OPTIONS = (thing: string): Options => ({
   },
   none: { text: `remove all ${thing} from the device` },
 });
-// The fields of an APN entry, of which three are numbers.
+// The fields of an APN entry whose values are numbers; all others are texts.
 const APN_NUMBERS = ['authType', 'bearer', 'bearerBitmask'];
 // biome-ignore format: a list of words
 export const APN_FIELDS: readonly string[] = [
@@ -29,7 +29,10 @@ export const APN_FIELDS: readonly string[] = [
   ...APN_NUMBERS,
 ];
 
-/** Reads a list for a device: from a file, an empty one, or one entry from options. */
+/**
+ * Reads the entries to send: those of the file (`--file`), none (`--none`), or the one entry that `one` makes of the
+ * other options. Exactly one of these ways must be used.
+ */
 async function entries(given: Given, terminal: Terminal, one: () => object | null): Promise<unknown> {
   const file = given.text('file');
   const entry = one();
@@ -134,7 +137,7 @@ const ROWS: readonly TransactionRow[] = [
       'The entries that it had before are replaced. To set several entries, use a file: [{ "name", "apn", ... }, ...].',
     options: {
       ...Object.fromEntries(
-        APN_FIELDS.map((field) => [kebab(field), { value: 'V', text: `${field} of the access point name` }]),
+        APN_FIELDS.map((field) => [kebab(field), { value: 'V', text: `the field ${field} of the entry` }]),
       ),
       ...LIST_OPTIONS('access point names'),
     },

@@ -59,7 +59,9 @@ async function* onlyConnected(statuses: AsyncIterable<Status>): AsyncGenerator<S
   for await (const status of statuses) if (status.connected) yield status;
 }
 
-/** Answers null for a call that is refused because the device is not activated: its part of the output is left out. */
+/**
+ * Returns null when a request is refused because the device is not activated, so that the output simply lacks its part.
+ */
 async function unlessRefused<Result>(asked: Promise<Result>): Promise<Result | null> {
   try {
     return await asked;

@@ -23,8 +23,8 @@ const FINISHED = new Set(['succeeded', 'failed', 'cancelled', 'refused']);
 export const isFinished = ({ status }: { status: string }): boolean => FINISHED.has(status);
 
 const PARALLEL = 8;
-// Milliseconds between two rounds. Many devices are asked about less often, so that there are at most 50 requests a
-// second.
+// Milliseconds between two reads of the same transaction. With many devices the pause is longer, so that there are at
+// most 50 requests a second.
 const SHORTEST_PAUSE = 250;
 const LONGEST_PAUSE = 3000;
 const PER_DEVICE = 20;
@@ -35,7 +35,7 @@ export async function inParallel<Item>(items: readonly Item[], task: (item: Item
   const worker = async (): Promise<void> => {
     for (const item of queue) await task(item);
   };
-  // All workers come to their end, also when one fails, so that no request is made after the return.
+  // When a worker fails, the others are awaited too, so that no request is made after this function has returned.
   const ends = await Promise.allSettled(Array.from({ length: PARALLEL }, worker));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }

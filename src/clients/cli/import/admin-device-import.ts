@@ -24,7 +24,7 @@ const OPTIONS = {
   format: {
     value: 'F',
     choices: Object.keys(TYPES),
-    text: 'format of FILE; by default taken from the ending of its name',
+    text: 'format of FILE; by default chosen by the ending of its name',
   },
   ...ADMIN_OPTIONS,
 } satisfies Options;

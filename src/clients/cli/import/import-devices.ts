@@ -11,7 +11,7 @@ export interface Counts {
   /** All lines that were read, except blank ones. */
   lines: number;
   registered: number;
-  /** Lines of devices that an earlier run registered. */
+  /** Lines that were not sent, because an earlier run has already registered their devices. */
   skipped: number;
   refused: number;
 }
@@ -27,7 +27,7 @@ export interface Fault {
 interface Sent {
   line: number;
   deviceId: string | null;
-  /** The row in the output; null for an invalid deviceId, which the service refuses. */
+  /** The number of the device's row in the output file; null for an invalid deviceId, which the service refuses. */
   row: number | null;
   content: string;
 }
@@ -48,7 +48,7 @@ const DEVICE_ID = /^\d{15}$/;
 const BATCH = 200;
 // The most lines without an answer. The service answers 200 at a time, so with a smaller number it would wait for ever.
 const WINDOW = 1000;
-/** Lines of one request. A longer request could exceed the time limits of proxies. */
+/** The most lines of one request. A longer request could exceed the time limits of proxies. */
 const REQUEST = 20_000;
 const ATTEMPTS = 6;
 const FIRST_PAUSE_MILLISECONDS = 500;
@@ -64,14 +64,15 @@ export async function importDevices(parts: Parts): Promise<Counts> {
   const counts: Counts = { lines: 0, registered: 0, skipped: 0, refused: 0 };
   const unanswered: Sent[] = [];
   const source = batches(parts, counts);
-  // The next batch, read ahead. It is kept between requests, so that a batch that a request did not take is not lost.
+  // The next batch of lines, which is read before it is needed. It is kept between requests, so that a batch that a
+  // request did not send is not lost.
   interface Ahead {
     value?: IteratorResult<Sent[], void>;
     error?: unknown;
   }
   let ahead: Ahead | undefined;
-  // Waiting is done with one promise at a time. A race of promises that live as long as the import would keep all lines
-  // in memory.
+  // One promise at a time is awaited. A race of promises that live as long as the import would keep all lines in
+  // memory.
   let wake = (): void => {};
   const change = (): Promise<void> =>
     new Promise((resolve) => {
@@ -107,7 +108,10 @@ export async function importDevices(parts: Parts): Promise<Counts> {
     }
   }
 
-  /** Makes one request. Rejects when the request ended without answers to all lines that it sent. */
+  /**
+   * Sends lines in one request until there are no more, or the request is full. Rejects when the request ended without
+   * answers to all lines that it sent.
+   */
   async function oneRequest(): Promise<void> {
     using request = openImportRequest(administration, developerId);
     let ended = false;
@@ -148,7 +152,7 @@ export async function importDevices(parts: Parts): Promise<Counts> {
     }
     request.end();
     await reading;
-    if (unanswered.length > 0) throw new Error('the service ended before it had answered everything');
+    if (unanswered.length > 0) throw new Error('the service ended the request before it had answered all lines');
   }
 
   let failures = 0;

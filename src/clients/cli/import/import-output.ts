@@ -8,12 +8,15 @@ export interface Row {
   deviceId: string;
   credential: string;
 }
-/** The first line of an unfinished output. Rows after it were sent, or were about to be sent. */
+/**
+ * The first line of an unfinished output. The rows behind it were sent, or were about to be sent when the import was
+ * interrupted.
+ */
 interface Head {
   unfinished: string;
   developerId: string;
 }
-/** A note that all rows up to this number, counted from 1, are answered. */
+/** A line which says that the service has answered all rows up to this number, counted from 1. */
 interface Answered {
   answered: number;
 }
@@ -32,15 +35,18 @@ const UNFINISHED = 'run lapel admin device import again with the same file to co
 const text = (line: Line): string => `${JSON.stringify(line)}\n`;
 
 /**
- * The content of an earlier output. It is the only thing in memory that grows with the output: 100,000 devices take a
- * few megabytes.
+ * The content of the output of an earlier run. It is the only thing in memory that grows with the output: 100,000
+ * devices take a few megabytes.
  */
 interface Found {
   rows: number;
   answered: number;
   /** The registered devices. Stored as numbers they take a quarter of the memory. */
   registered: Set<number>;
-  /** Devices that were sent, but got no answer or a refusal: they are sent again with the same credential. */
+  /**
+   * Devices that were sent but not registered, because the answer was lost or was a refusal. They are sent again with
+   * the same credential.
+   */
   open: Map<number, Written>;
   refused: Set<number>;
   isFinished: boolean;
@@ -181,7 +187,8 @@ export async function openImportOutput(path: string, developerId: string) {
 
   let { rows, answered } = found;
   let noted = answered;
-  // New rows are answered in the order of sending, but rows of earlier runs are sent again in between.
+  // Rows with an answer that lie behind the first row without one. They come about because rows of earlier runs are
+  // sent again between new ones.
   const early = new Set<number>();
   let marks = '';
 
@@ -205,7 +212,7 @@ export async function openImportOutput(path: string, developerId: string) {
       await file.datasync();
       return written;
     },
-    /** Notes the result of a row, to be written by `flush`. */
+    /** Stores the result of a row in memory; `flush` writes it. */
     settle(row: number, isRegistered: boolean): void {
       if (row <= found.rows || !isRegistered) marks += text({ row, registered: isRegistered });
       if (isRegistered) found.refused.delete(row);
@@ -214,9 +221,12 @@ export async function openImportOutput(path: string, developerId: string) {
       early.add(row);
       while (early.delete(answered + 1)) answered += 1;
     },
-    /** Writes the noted results. Rows without a written result are sent again by the next run, which does no harm. */
+    /**
+     * Writes the results that `settle` has stored. Rows without a written result are sent again by the next run, which
+     * does no harm.
+     */
     async flush(): Promise<void> {
-      if (answered > noted) marks += text({ answered }); // after the refusals, because all other rows up to this one count as registered
+      if (answered > noted) marks += text({ answered }); // after the refusals: all other rows up to here are registered
       if (marks === '') return;
       noted = answered;
       const content = marks;
@@ -232,7 +242,9 @@ export async function openImportOutput(path: string, developerId: string) {
   };
 }
 
-/** Rewrites an output file: `head`, the rows whose numbers are wanted, `tail`. */
+/**
+ * Rewrites an output file. The new file has the line `head`, the rows whose numbers are `wanted`, and the line `tail`.
+ */
 async function copy(path: string, head: string, wanted: (row: number) => boolean, tail: string): Promise<void> {
   const unfinished = `${path}.new`;
   await using target = await open(unfinished, 'w', 0o600);

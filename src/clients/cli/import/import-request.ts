@@ -34,7 +34,7 @@ export function openImportRequest({ baseUrl, headers: own }: Administration, dev
   request.setTimeout(SILENCE_MILLISECONDS, () => request.destroy(new Error('the service has not answered for 120 s')));
   const response = once(request, 'response').then(([answer]) => answer as IncomingMessage);
   response.catch(() => undefined);
-  request.on('error', () => undefined); // the reader of the answers gets this error, too
+  request.on('error', () => undefined); // `answers` throws this error
 
   async function* answers(): AsyncGenerator<LineAnswer> {
     const answer = await response;
@@ -53,7 +53,7 @@ export function openImportRequest({ baseUrl, headers: own }: Administration, dev
     broken.catch(() => undefined);
     const lines = createInterface({ input: answer });
     answer.on('error', () => lines.close());
-    lines.on('error', () => undefined); // the same error again, when the reader may be gone
+    lines.on('error', () => undefined); // `broken` reports this error
     for await (const line of lines) {
       const parsed = parse(line);
       // A broken connection may leave an incomplete last line.

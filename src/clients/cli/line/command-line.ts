@@ -6,14 +6,17 @@ import { UsageError } from './usage-error.ts';
 export interface Given {
   flag(name: string): boolean;
   text(name: string): string | undefined;
-  /** The values in the order of the command line; also those of `--install A B C`. */
+  /**
+   * All values of an option, in the order of the command line, whether it is repeated or followed by several values
+   * (`--install A B C`).
+   */
   list(name: string): string[];
   positionals: string[];
 }
 
 /**
- * Joins options with their values. Secrets may begin with a hyphen, so the argument after an option with a value is its
- * value, unless it is an option of the command.
+ * Joins each option with its value, as `--option=value`. Secrets may begin with a hyphen, so the argument after an
+ * option with a value is taken as its value, unless it is itself an option of the command.
  */
 export function joinValues(args: readonly string[], options: Options): string[] {
   const isOption = (text: string): boolean =>

@@ -147,7 +147,10 @@ if [[ $funcstack[1] == _lapel ]]; then _lapel "$@"; else compdef _lapel lapel; f
 `;
 }
 
-/** Makes the command; `all` is called only when it runs, because this command is one of them. */
+/**
+ * Makes the command `completion`. `all` returns all commands; it is called only when the command runs, because the list
+ * of all commands includes this one.
+ */
 export const completionOf = (all: () => readonly Command[]): Command => ({
   name: 'completion',
   arguments: [{ name: 'SHELL', choices: SHELLS }],

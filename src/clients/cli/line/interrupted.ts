@@ -1,6 +1,9 @@
-/** Ctrl-C was pressed while a command ran that has something to say about it. Exit code 130. */
+/** Thrown by a command that was interrupted by Ctrl-C. Exit code 130. */
 export class Interrupted extends Error {
-  /** What goes on without the command, and how to continue. */
+  /**
+   * Lines that are printed: the work that the service or the devices continue without the command, and how to follow it
+   * again.
+   */
   readonly lines: readonly string[];
 
   constructor(...lines: readonly string[]) {

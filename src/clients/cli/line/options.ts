@@ -1,8 +1,11 @@
-/** An option of a command. Without `value` it is a flag; with `many` it may be repeated. */
+/**
+ * An option of a command. Without `value` (the name of its value in help texts) it is a flag; with `many` it may be
+ * repeated.
+ */
 export interface Option {
   value?: string;
   many?: boolean;
-  /** Positionals that follow a `many` option and match this belong to it. */
+  /** For a `many` option: arguments that follow it and match this expression are further values of it. */
   greedy?: RegExp;
   /** The only permitted values of the option. */
   choices?: readonly string[];
@@ -12,7 +15,10 @@ export interface Option {
 }
 export type Options = Readonly<Record<string, Option>>;
 
-/** An argument after the name of a command. */
+/**
+ * An argument of a command: a word of the command line that is neither the command's name nor an option, such as DEVICE
+ * in `lapel device show DEVICE`.
+ */
 export interface Argument {
   name: string;
   optional?: boolean;

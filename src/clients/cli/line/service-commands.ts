@@ -40,7 +40,7 @@ export const SERVICE_COMMANDS = {
     help: settingsHelp,
   },
   doctor: {
-    summary: 'Checks the settings and the database; with --check-database all of it',
+    summary: 'Checks the settings and the database; with --check-database reads the whole database',
     options: { ...SETTING_OPTIONS, 'check-database': { text: 'check the whole database' } },
     help: () => DOCTOR_HELP,
   },

@@ -1,4 +1,6 @@
-/** The command line has a fault; `option` names the part to correct. Exit code 2. */
+/**
+ * Thrown when the command line cannot be carried out as it was typed. `option` names the part to correct. Exit code 2.
+ */
 export class UsageError extends Error {
   readonly option: string;
 

@@ -1,11 +1,12 @@
 /**
- * What to do about a refusal, by the error text of the service. These remedies cannot be guessed from the error text.
+ * Advice for the caller whom the service has refused, by the error text of the service. Only for error texts that do
+ * not tell the remedy themselves.
  */
 export const ADVICE: Readonly<Record<string, string>> = {
   'unknown application or wrong secret': 'check --application and --secret: a replaced secret is no longer valid',
   'device is not activated.': 'activate it first: lapel device activate DEVICE',
   'device is already activated.': 'nothing needs to be done; see lapel device show DEVICE',
-  'device information unavailable.': 'the developer has no such device: check its number, or register it',
+  'device information unavailable.': 'the developer has no such device: check the deviceId, or register the device',
   'device is activated in another application.': 'deactivate it there first',
   'not contracted or activation limit exceeded.':
     'raise the device limit of the developer: lapel admin developer update DEVELOPER --device-limit N',

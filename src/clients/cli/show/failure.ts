@@ -16,12 +16,14 @@ interface Circumstances {
   refusal?: Refusal;
   /** Lines of advice for the caller. */
   advice?: readonly string[];
-  /** True when a retry may succeed: nobody answers, or the service is at its limit. */
+  /**
+   * True when a later attempt may succeed: the service does not answer, or one of its limits is reached at the moment.
+   */
   passing?: boolean;
   cause?: unknown;
 }
 
-/** A command failed; the message names what failed. Exit code 1. */
+/** Thrown when a command has failed; the message names the action. Exit code 1. */
 export class Failure extends Error {
   readonly refusal: Refusal | undefined;
   readonly advice: readonly string[];
@@ -45,8 +47,8 @@ export function networkReason(error: unknown): string {
 }
 
 /**
- * Converts an error of a client into a Failure: the action `what` failed at `baseUrl`, which is set by `option`. Other
- * errors are returned unchanged.
+ * Turns an error of a request into a Failure, with a message that names the action (`what`) and the address of the
+ * service (`baseUrl`), and the option to change that address (`option`). Other errors are returned unchanged.
  */
 export function toFailure(error: unknown, at: { what: string; baseUrl: string; option: string }): unknown {
   const { what, baseUrl, option } = at;

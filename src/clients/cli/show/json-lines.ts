@@ -10,8 +10,8 @@ export interface Teller {
 
 export function createTeller(json: boolean, { stdout, stderr, env }: Terminal): Teller {
   const look = lookOf(stdout, env);
-  // On a terminal both streams write to the same screen, so permanent lines must go through the screen with its
-  // changing lines.
+  // When both streams are terminals, they are the same screen. So text must be printed above the lines of progress,
+  // which the screen knows.
   const shared = stdout.isTTY === true && stderr.isTTY === true;
   const screen = createScreen(stderr);
   return {

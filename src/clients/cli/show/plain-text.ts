@@ -1,6 +1,6 @@
-// These characters are escaped: those that move the cursor, break the line, or change the direction of text, and
-// invisible ones that make one name look like another. A joiner is kept between emoji, and between letters of scripts
-// that join.
+// Characters that could deceive the reader of a text. `oneLine` replaces white space that breaks the line by a space,
+// and shows the code of characters that move the cursor, change the direction of text, or are invisible, so that one
+// name looks like another. A joiner is kept between emoji, and between letters of scripts that join.
 const SPACES = /[\t\n\v\f\r]+/g;
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}[\p{Default_Ignorable_Code_Point}--\p{Variation_Selector}]]/gv;
 const JOINER = /[\u200c\u200d]/;

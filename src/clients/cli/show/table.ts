@@ -13,7 +13,7 @@ export interface Column<Row> {
 }
 
 const GAP = 2;
-// Columns are not cut below this width: the rest would be useless.
+// Columns of text. A column is not cut below this width, because such a short piece of a text would say nothing.
 const NARROWEST = 8;
 
 /** A field of a JSON body as text; empty for null. */

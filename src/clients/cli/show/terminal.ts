@@ -44,7 +44,8 @@ export function createScreen(stream: Stream): Screen {
   const live = stream.isTTY === true;
   let shown: string[] = [];
   const erase = (): string => (shown.length === 0 ? '' : `${ESC}${shown.length}A\r${ESC}J`);
-  // Lines are cut to the width: a wrapped line would take two rows, and erasing would hit the wrong ones.
+  // Lines are cut to the width of the terminal, because a wrapped line takes two rows, and `erase` counts one row for
+  // each line.
   const fit = (line: string): string => cut(line, (stream.columns ?? 80) - 1);
 
   return {

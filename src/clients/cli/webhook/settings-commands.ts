@@ -38,7 +38,7 @@ const show: Command = {
 
 const set: Command = {
   name: 'settings set',
-  summary: 'Changes the webhook URLs of the application; --no-NAME removes one',
+  summary: 'Changes the webhook URLs of the application; --no-NAME removes a URL',
   about: 'Other settings stay unchanged.',
   options: { ...URLS, ...APPLICATION_OPTIONS },
   examples: [
@@ -64,7 +64,7 @@ const set: Command = {
 
 const key: Command = {
   name: 'settings key',
-  summary: 'Issues the authenticationKey that signs webhooks; an old one signs along for 24 hours',
+  summary: 'Issues the authenticationKey that signs webhooks; for 24 hours the former key signs, too',
   about:
     'For 24 hours webhooks also carry a signature with the old key, so that receivers can change over. To read the current key, use lapel settings show.',
   options: { replace: { text: 'replace the existing key' }, ...APPLICATION_OPTIONS },

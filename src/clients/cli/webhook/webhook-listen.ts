@@ -125,7 +125,10 @@ function createReceiver(
   return { server, arrived: arrived.promise };
 }
 
-/** Sets the URL of settings to this receiver. The result restores those that still have this URL. */
+/**
+ * Puts the URL of this receiver into the settings. `restore` of the result puts the former URLs back, where a setting
+ * still has this URL.
+ */
 async function pointSettings(application: Application, settings: readonly WebhookSetting[], url: string) {
   const before = await application.call('read the settings', (lapel) => lapel.readSettings());
   const body = Object.fromEntries(settings.map((setting) => [setting, url]));

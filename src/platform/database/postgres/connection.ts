@@ -32,7 +32,7 @@ export interface Bounds {
   silenceMs: number;
 }
 
-/** For statements that callers wait for. */
+/** The time limits of the connections whose statements callers wait for. */
 export const SHORT: Bounds = { byIndex: true, statementMs: 4_000, lockMs: 500, silenceMs: 4_000 };
 
 // A plan that was made while tables were empty reads whole tables, and stays until they are analyzed. Statements that
@@ -40,8 +40,8 @@ export const SHORT: Bounds = { byIndex: true, statementMs: 4_000, lockMs: 500, s
 // usual.
 const BY_INDEX = { enable_seqscan: 'off', enable_bitmapscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
 
-// A database, a role or a pooler could set these otherwise; a command could then hang for ever, or an idle connection be
-// closed. So each connection sets them itself.
+// Settings that a database, a role or a pooler could set to other values; a command could then hang for ever, or an
+// idle connection be closed. So each connection sets them itself.
 const PINNED = {
   default_transaction_isolation: 'read committed',
   default_transaction_deferrable: 'off',
@@ -84,8 +84,8 @@ const KEEP_ALIVE_MS = 5_000;
 
 export interface Connection {
   /**
-   * Rejects with ConnectionLost, or with the server's error. Statements of one turn are sent together, and answered in
-   * order.
+   * Rejects with ConnectionLost, or with the server's error. Statements of one turn of the event loop are sent
+   * together, and answered in order.
    */
   query(text: string, ...values: Bound[]): Promise<QueryResult>;
   /** Writes all statements that `ask` issues to the socket at once. */

@@ -26,7 +26,10 @@ export interface DatabaseIdentity {
   log: number;
 }
 
-/** The change of a database since it was last examined; undefined when its numbers need not be raised. */
+/**
+ * Tells whether a connection has reached another database than before, or the same one after a restart of its server.
+ * Undefined when it has reached the same one, without a restart, so that its numbers need not be raised.
+ */
 export function changeOf(
   before: DatabaseIdentity,
   at: DatabaseIdentity,
@@ -65,9 +68,9 @@ export const identityThrough = (connection: Connection): Promise<DatabaseIdentit
 /** The advisory lock under which numbers are raised, so that no node sets back what another has raised. */
 const LOCK = 0x1a9e2;
 
-// Raises all sequences as raisedFrom (number-floor.ts) raises one number, by the later of the node's and the server's clock.
-// Besides this statement only nextval changes the sequences, and the numbers that it gives out between the reading and the
-// setting are far fewer than the step.
+// Raises all sequences as raisedFrom (number-floor.ts) raises one number, by the later of the node's and the server's
+// clock. Between its reading and its setting of a sequence, nextval may give out numbers; they are far fewer than the
+// step that is added.
 const RAISE = `SELECT sequencename::text AS name,
     setval(format('%I.%I', schemaname, sequencename)::regclass, GREATEST(last, floor) +
       CASE WHEN last > floor + ${FAR_AHEAD_MICROS} THEN ${LONG_STEP} ELSE ${STEP} END) AS to
@@ -86,16 +89,16 @@ interface Beginning extends NewLife {
   before?: DatabaseIdentity | undefined;
 }
 
-/** `former`: the database's place at the last start of any node; '' when it was not recorded. */
+/** `former`: the `place` that was stored at the last start of any node; '' when none was stored yet. */
 const reasonOf = (former: string, at: DatabaseIdentity, before: DatabaseIdentity | undefined): Raised['reason'] => {
   if (before) return changeOf(before, at) ?? 'server_start';
   return former !== '' && former !== at.place ? 'other_database' : 'start';
 };
 
 /**
- * Begins a life, at a start or when the service has reached another database than before: numbers go on above all that were
- * given out by this database, or by the one that it is a copy or an earlier state of. Returns the raise; undefined for a new
- * database, which has given out none.
+ * Raises all numbers above those that were given out by this database, or by the one that it is a copy or an earlier
+ * state of. Called at a start, and when the service has reached another database than before. Returns the raise;
+ * undefined for a new database, which has given out no numbers.
  */
 export async function beginLife(beginning: Beginning): Promise<Raised | undefined> {
   const { connection, at, lifeId, nowMicros, before } = beginning;

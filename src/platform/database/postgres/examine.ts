@@ -7,7 +7,7 @@ import { checkSettings } from './server-check.ts';
 interface Examined {
   /** The version and the place of the database, such as `PostgreSQL 15.13 at db.example:5432/lapel`. */
   name: string;
-  /** Undefined when the database cannot be reached. */
+  /** The size of the database; undefined when it cannot be reached. */
   bytes: number | undefined;
   /** The number of migrations that the next start will apply. */
   missing: number;

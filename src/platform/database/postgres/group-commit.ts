@@ -5,12 +5,14 @@ import type { Link } from './link.ts';
 import { createTransaction, FateUnknown, type Transaction } from './transaction.ts';
 import { ConnectionLost, isOvertaken, isPassing, toCallerError } from './trouble.ts';
 
-// A transaction that met a lock or a conflict is tried so often, after a random pause of at most this many milliseconds.
+// The number of times that a transaction is tried when it meets a lock or a conflict, with a random pause between them
+// of at most this many milliseconds.
 const TRIES = 4;
 const LONGEST_PAUSE_MS = 30;
 
 /**
- * The most units of one device in one transaction: they run one after another, so the longest row of them sets its duration.
+ * The most units of one device in one transaction. Units of one device run one after another, so the device with most
+ * units decides how long the transaction takes.
  */
 const PER_DEVICE = 4;
 
@@ -18,7 +20,10 @@ const PER_DEVICE = 4;
 const BUSY_DEVICES = `SELECT device_id FROM devices WHERE device_id = ANY(?) AND device_id NOT IN
   (SELECT device_id FROM devices WHERE device_id = ANY(?) FOR NO KEY UPDATE SKIP LOCKED)`;
 
-/** The most units with a transaction of their own in one turn, so that units with a key are not delayed for long. */
+/**
+ * The most units that get a transaction of their own before the next shared transaction begins, so that units with a
+ * key are not delayed for long.
+ */
 const ALONE_PER_TURN = 16;
 
 interface Options extends Pick<QueueOptions, 'ownerOf'> {
@@ -49,8 +54,8 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
   const tries = new WeakMap<Waiting, number>();
 
   /**
-   * Runs the units in one transaction and commits. After a failure, returns its cause and the units at fault; no unit is
-   * settled then.
+   * Runs the units in one transaction and commits. After a failure, returns its cause and the units that caused it;
+   * then no unit has been resolved or rejected yet.
    */
   async function attempt(units: readonly Waiting[]): Promise<{ cause: unknown; atFault: Waiting[] } | undefined> {
     const started = performance.now();
@@ -113,7 +118,7 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
     return true;
   }
 
-  /** The units whose device is locked by another transaction. */
+  /** Returns those units whose device is locked by another transaction. */
   async function busyOf(units: readonly Waiting[]): Promise<Waiting[]> {
     const keys = units.flatMap(({ key }) => key ?? []);
     const answer = await link
@@ -124,7 +129,10 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
     return units.filter(({ key }) => key !== undefined && busy.has(key));
   }
 
-  /** Settles the units in as few transactions as possible; returns those that need a transaction of their own. */
+  /**
+   * Resolves or rejects the units in as few transactions as possible; returns those that need a transaction of their
+   * own.
+   */
   async function together(batch: readonly Waiting[]): Promise<Waiting[]> {
     const lonely: Waiting[] = [];
     let units = batch;

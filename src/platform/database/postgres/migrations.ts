@@ -13,7 +13,10 @@ const BETWEEN_TRIES_MS = 250;
 /** The first line of a migration of large tables: each statement is committed by itself, so that locks are held briefly. */
 const APART = '-- Each statement is a commit of its own.';
 
-/** The migrations that were not applied yet. Throws as `missingFrom` does. */
+/**
+ * The migrations that were not applied yet. Throws when a newer service has migrated the database, or when the file of
+ * an applied migration was changed.
+ */
 export async function missingMigrations(
   connection: Connection,
   migrations: readonly Migration[] = readMigrations('postgres'),

@@ -19,9 +19,15 @@ export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?sslmode=...` */
   url: string;
   nowMicros: number;
-  /** Begins a new life of the database. Without it, no number is raised, and none may be given out. */
+  /**
+   * Returns the identifier and the time that a raise of the numbers is recorded with. Without this function no number
+   * is raised, so none may be given out.
+   */
   newLife?(): NewLife;
-  /** Called when numbers were raised: at the start, and when the service has reached another database than before. */
+  /**
+   * Called when numbers were raised: at the start, after a restart of the database server, and when the service has
+   * reached another database than before.
+   */
   onRaised?(raised: Raised): void;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
   onEffectError?(cause: unknown): void;
@@ -41,12 +47,15 @@ export interface PostgresOptions {
 /** The number of connections for reading. */
 const READERS = 4;
 
-// A server that stops answering is given up after `silenceMs`, so it must be a time that its users can wait.
+// A caller waits for up to `silenceMs` before a server that does not answer is given up, so each purpose has a time
+// that its callers can wait.
 /** The time limits of queries over many rows. */
 const LONG: Bounds = { statementMs: 30_000, lockMs: 500, silenceMs: 33_000 };
-/** The time limits of recovery between nodes, which reads pages of rows. */
+/**
+ * The time limits for reads by which a node finds the devices and receivers of dead nodes; each reads one page of rows.
+ */
 const PROMPT: Bounds = { statementMs: 5_000, lockMs: 500, silenceMs: 5_000 };
-/** For migrations, whose duration depends on the size of the tables. */
+/** The time limits of the connection for migrations, whose duration depends on the size of the tables. */
 const MIGRATING: Bounds = { statementMs: 0, lockMs: 60_000, silenceMs: Number.POSITIVE_INFINITY };
 
 const rethrow = (cause: unknown): never => {
@@ -90,7 +99,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       await checkSettings(connection);
       if (!isChecked) await checkPooler(connection, open);
       isChecked = true;
-      // The connection may have reached another database, so numbers are raised before the first one is given out.
+      // The connection may have reached another database, so the numbers are raised before this connection gives out
+      // any.
       if (known && options.newLife && !readOnly) await raiseIfChanged(connection, options.newLife);
     },
     onAway,
@@ -131,7 +141,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const readers = Array.from({ length: READERS }, () => links.link({ ...bounds, readOnly: true }));
   const apart = links.link({ ...LONG, readOnly: true });
   const healer = links.link({ ...prompt, readOnly: true });
-  /** For units that nobody waits for. */
+  /** The connection for units of work without a waiting caller (`transactSoon`). */
   const background = links.link({ ...bounds, keepsPlans: true });
   await Promise.all([writer, ...readers].map((link) => link.ready()));
 

@@ -71,9 +71,9 @@ async function servedBy(connection: Connection): Promise<number> {
 }
 
 /**
- * Refuses a pooler that shares its connections. A pooler shows by the server process, which differs from the one that was
- * stated at the start. It must keep one server connection for each of ours; if two of ours are served by the same process,
- * it does not. Throws Unfit.
+ * Refuses a pooler that lets connections share server connections, because settings and prepared statements belong to one
+ * server connection. If there is a pooler, the process that serves a connection is not the one that was stated at its start.
+ * A second connection is then opened, which must be served by another process than the first. Throws Unfit.
  */
 export async function checkPooler(connection: Connection, open: () => Promise<Connection>): Promise<void> {
   if (connection.process() === (await servedBy(connection))) return;

@@ -1,22 +1,34 @@
 import { type ParameterType, setTypesOf } from '../set-form.ts';
 import { type Bound, PARAMETER } from './statements.ts';
 
-/** A statement over arrays: each parameter of the single statement becomes an array with one value per call. */
+/**
+ * A statement that does the work of many calls of another statement at once: instead of each parameter it has an array,
+ * with one value per call.
+ */
 export interface SetForm {
   text: string;
-  /** Whether each row ends with the number of its call, which is removed; otherwise there is one row per call, in order. */
+  /**
+   * True when the last column of each row is the number of the call that the row belongs to; the column is removed
+   * before the rows are returned. Otherwise there is one row for each call, in the order of the calls.
+   */
   numbered: boolean;
-  /** The parameters that identify the changed row: two calls with equal values must not be in one set. */
+  /**
+   * The positions of the parameters whose values identify the changed row. Two calls with the same values there must
+   * not be in one set.
+   */
   identity: readonly number[];
 }
 
-/** The last column of a set's rows: the number of the call. */
+/**
+ * The name of the last column of the rows that such a statement returns: the number of the call that a row belongs to.
+ */
 export const NUMBER = 'number_in_set';
 
 const forms = new Map<string, SetForm | undefined>();
 
 /**
- * Replaces the parameters by `given_1` and so on; returns also those that a column must equal, behind the position `from`.
+ * Replaces each `?` by `given_1` and so on. Also returns the parameters that a column must equal, as far as they stand
+ * behind the position `from` of the text.
  */
 function named(text: string, from: number): { text: string; equalled: number[] } {
   let number = 0;
@@ -54,7 +66,8 @@ function makeForm(single: string, types: readonly ParameterType[]): SetForm {
   }
   const [, update, where, answered] =
     /^(UPDATE \w+ SET [\s\S]*?)\s(WHERE [\s\S]*?)(RETURNING [\s\S]*)?$/.exec(text) ?? [];
-  if (update === undefined || where === undefined) throw new Error(`it cannot be carried out in sets: ${single}`);
+  if (update === undefined || where === undefined)
+    throw new Error(`the statement has none of the forms that sets permit: ${single}`);
   const { text: whole, equalled } = named(text, update.length);
   const at = whole.search(/\sWHERE /);
   const back = answered === undefined ? ` RETURNING ${number}` : `, ${number}`;
@@ -71,7 +84,8 @@ export function setFormOf(single: string): SetForm | undefined {
 }
 
 /**
- * Divides calls into as few sets as possible, so that no set changes a row twice. Calls for the same row keep their order.
+ * Divides calls into as few sets as possible, so that no set changes a row twice. Calls for the same row keep their
+ * order.
  */
 export function inDistinctSets<Call extends { values: readonly Bound[] }>(
   form: SetForm,

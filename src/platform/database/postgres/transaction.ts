@@ -88,8 +88,8 @@ export function createTransaction({ connection, effects, identities }: Parts) {
     ran,
 
     /**
-     * Begins the transaction and locks the rows of these devices in one order. Not awaited: later statements are answered
-     * after it.
+     * Begins the transaction and locks the rows of these devices in a fixed order. The caller need not wait for this,
+     * because the server answers later statements afterwards.
      */
     begin(keys: readonly string[]): void {
       const noticed = (cause: unknown): void => {
@@ -114,10 +114,10 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       return broken === undefined;
     },
 
-    /** The error that keeps the transaction from being committed, or undefined. */
+    /** The error after which the transaction can only be rolled back; undefined while it can be committed. */
     broken: (): unknown => broken,
 
-    /** Whether this unit keeps the transaction from being committed. */
+    /** Whether this unit is the reason that the transaction can only be rolled back. */
     isAtFault: (one: Ran): boolean =>
       one.broke ||
       (one.wrote && one.outcome !== undefined && 'cause' in one.outcome && !(one.outcome.cause instanceof Aborted)),
@@ -139,7 +139,10 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       if (connection.alive()) await connection.query('ROLLBACK').catch(() => undefined);
     },
 
-    /** After the commit: runs the units' effects in order, then settles the units. Returns how many of them failed. */
+    /**
+     * After the commit: runs the `onCommit` functions of the units in order, then resolves or rejects the promise of
+     * each unit. Returns how many units have failed.
+     */
     settle(): number {
       let failed = 0;
       for (const { onCommit } of ran) effects.run(onCommit);

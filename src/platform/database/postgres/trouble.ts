@@ -16,7 +16,10 @@ const codeOf = (cause: unknown): string =>
 /** Another transaction was in the way; another try may succeed. */
 export const isPassing = (cause: unknown): boolean => PASSING.has(codeOf(cause));
 
-/** Another transaction inserted the same key first, or deleted the referenced row; the unit sees it when it runs again. */
+/**
+ * Another transaction has inserted the same key first, or has deleted a row that this transaction refers to. When the
+ * unit of work runs again, it sees that change and decides anew.
+ */
 export const isOvertaken = (cause: unknown): boolean => codeOf(cause) === '23505' || codeOf(cause) === '23503';
 
 /** A write was refused, on a connection that only reads, or because the server is a standby. */
@@ -41,8 +44,8 @@ export function toCallerError(cause: unknown): unknown {
 }
 
 /**
- * No server answers yet, or only one that cannot be written, so waiting may help; a refusal by the server's settings does
- * not pass.
+ * Whether waiting at the start may help: no server answers yet, or only a standby, which cannot be written. If the
+ * server has settings that the service refuses, waiting does not help.
  */
 export const isAwayAtStart = (cause: unknown): boolean => {
   const code = codeOf(cause);

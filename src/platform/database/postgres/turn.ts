@@ -35,9 +35,10 @@ function share(form: SetForm, calls: readonly Call[], rows: Record<string, unkno
 }
 
 /**
- * Sends the statements of units that run concurrently. All statements of one turn are sent together, at its end: those with
- * the same text as one statement over arrays, if it has a set form, the others one after another. The order within a turn
- * is therefore not guaranteed; a unit awaits statements that must come first.
+ * Sends the statements of units that run concurrently. All statements that are issued in one turn of the event loop are
+ * sent together, at its end: those with the same text as one statement over arrays, if it has a set form, the others
+ * one after another. The order within a turn is therefore not guaranteed; a unit awaits statements that must come
+ * first.
  */
 export function createTurns(connection: Connection) {
   let calls: Call[] = [];

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../errors.ts';
 
-// Milliseconds. With these, callers are answered within 5 s, whatever hangs. They concern the database, so they are measured
-// in real time and not by the injected clock.
+// Milliseconds; the most that a caller waits. A caller is thus answered within 5 s, whatever hangs. The times concern
+// the database, so they are measured in real time and not by the injected clock.
 const LONGEST_MS = 4_500;
 const CHECK_MS = 200;
 /** Once the database has been away for this long, new callers are rejected at once, so that they do not pile up. */

@@ -7,7 +7,10 @@ interface Tree {
   from: string;
   /** The condition that all of its rows meet: that of a partial index, or `1 = 1`. */
   where: string;
-  /** The columns of its order; null when no order can be followed, so that it is read in one piece. */
+  /**
+   * The columns by which the b-tree is ordered, so that it can be read in pieces. Null when it cannot, and is read at
+   * once.
+   */
   key: string[] | null;
   /** The columns whose values are read. */
   columns: string[];

@@ -21,8 +21,8 @@ interface Parts {
 }
 
 /**
- * Reads the whole database once after the start, at a pace that does not slow down other work. Pages that were damaged
- * unnoticed are so found before a caller meets them. Opening has already checked the file's header and schema.
+ * Reads the whole database once after the start, so that a damaged page is found before a caller meets it. It reads
+ * slowly enough not to delay other work. Opening has already checked the file's header and schema.
  */
 export function createDatabaseCheck({ sql, clock, log, metrics, sizes }: Parts) {
   const stopping = new AbortController();

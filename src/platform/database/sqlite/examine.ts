@@ -9,7 +9,7 @@ import { checkStart } from './start-check.ts';
 const MOST_FAULTS = 20;
 
 interface Examined {
-  /** Undefined when there is no database yet. */
+  /** The size of the database; undefined when there is none yet. */
   bytes: number | undefined;
   /** The number of migrations that the next start will apply. */
   missing: number;
@@ -43,8 +43,9 @@ function readWhole(connection: Sqlite.Database): string[] {
 
 const NOTES = {
   start: undefined,
-  copied_folder: 'this data folder is a copy: devices and receivers that know the original must not meet both',
-  other_file: 'the file is not the one that was last used in this folder: it was restored or exchanged',
+  copied_folder:
+    'this data folder is a copy: devices must not connect to both the copy and the original, nor receivers get webhooks of both',
+  other_file: 'the database file is not the one that was last used in this folder: it was restored or exchanged',
 };
 
 function notesOn(connection: Sqlite.Database, folder: string): string[] {

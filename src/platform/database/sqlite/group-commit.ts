@@ -13,13 +13,14 @@ interface Done extends Waiting {
 }
 
 /**
- * Milliseconds of processor time for which the units of one commit may run, since everything else shares their event loop.
- * They may run as long as the disk takes for the commit, up to `most`; with less, more time would go to the disk than to units.
+ * Milliseconds of processor time that the units of one commit may take, because everything else shares the event loop
+ * with them. The limit is the time that the disk takes for a commit, so that units get at least as much time as the
+ * disk; but it is between `least` and `most`.
  */
 const RUN_MS = { least: 4, most: 8 };
 /** The fewest units that a commit takes, however slow they are. */
 const FEWEST = 16;
-/** One commit of so many is measured, and counts with this weight in the moving average. */
+/** One in so many commits is measured. A measured commit counts with this weight in the moving average. */
 const MEASURED = 4;
 const WEIGHT = 0.2;
 
@@ -92,7 +93,7 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
     const onRollback: (() => void)[] = [];
     const port: UnitOfWork = {
       ...sql,
-      forUpdate: '', // units run one after another
+      forUpdate: '', // needless, because units run one after another
       skipLocked: '',
       onCommit: (effect) => onCommit.push(effect),
       onRollback: (effect) => onRollback.push(effect),

@@ -13,9 +13,10 @@ import { join } from 'node:path';
 import type { RaiseReason } from '../number-floor.ts';
 
 /**
- * The file beside the database that reveals an exchanged database file: it names the database's current life. It also holds
- * its own inode and creation time; in a copy of the whole folder both differ. A snapshot of the disk looks like the
- * original, so the safety of numbers does not depend on this file.
+ * A file beside the database, which shows whether the database file was replaced or the folder copied. At each start
+ * the numbers of the database are raised, and the raise gets an identifier, the lifeId, which is stored in the database
+ * and in this file. The file also contains its own inode and creation time, which both differ in a copy of the folder.
+ * A snapshot of the disk looks like the original, so the raise never depends on this file.
  */
 const NAME = 'life.json';
 
@@ -40,7 +41,7 @@ function readLifeFile(folder: string): Partial<LifeFile> | undefined {
   }
 }
 
-/** Compares the folder's file with the database, whose last life was `lifeId`. */
+/** Compares the file in the folder with the database, in which `lifeId` is stored. */
 export function judgeFolder(
   folder: string,
   lifeId: string,
@@ -51,7 +52,7 @@ export function judgeFolder(
   return file.inode === inode || file.made === made ? 'start' : 'copied_folder';
 }
 
-/** Writes the current life of the database into the folder's file. */
+/** Writes the database's lifeId into the file in the folder. */
 export function writeLifeFile(folder: string, lifeId: string): void {
   const made = `${fileOf(folder)}.new`;
   const descriptor = openSync(made, 'w', 0o600);

@@ -7,7 +7,10 @@ interface Beginning extends NewLife {
   folder: string;
 }
 
-/** The last life of the database: '' when it was used before lives were recorded, undefined when it is new. */
+/**
+ * The lifeId that is stored in the database: '' when an older service used it, which stored none; undefined when the
+ * database is new.
+ */
 const formerLife = (connection: SqliteDatabase.Database): string | undefined =>
   connection.prepare('SELECT life_id FROM lives').pluck().get() as string | undefined;
 
@@ -32,8 +35,8 @@ function raiseSequences(connection: SqliteDatabase.Database, nowMicros: number):
 }
 
 /**
- * Begins a life at the start of the service: numbers go on above all that were given out by this database, or by the one
- * that it is a copy or an earlier state of. Returns the raise; undefined for a new database, which has given out none.
+ * Raises all numbers at the start of the service above those that were given out by this database, or by the one that
+ * it is a copy or an earlier state of. Returns the raise; undefined for a new database, which has given out no numbers.
  */
 export function beginLife({ connection, folder, lifeId, nowMicros }: Beginning): Raised | undefined {
   const former = formerLife(connection);

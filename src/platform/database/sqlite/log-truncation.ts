@@ -63,7 +63,7 @@ export function createLogTruncation(parts: Parts) {
   }
 
   return {
-    /** Tells of a commit. */
+    /** Call this after a commit, so that the log is emptied soon. */
     committed(): void {
       lastAt = performance.now();
       if (timer) return;

@@ -1,7 +1,10 @@
 import type SqliteDatabase from 'better-sqlite3';
 import { MIGRATIONS_TABLE, type Migration, missingFrom, readMigrations } from '../migration-files.ts';
 
-/** The migrations that were not applied yet. Throws as `missingFrom` does. */
+/**
+ * The migrations that were not applied yet. Throws when a newer service has migrated the database, or when the file of
+ * an applied migration was changed.
+ */
 export function missingMigrations(
   connection: SqliteDatabase.Database,
   migrations: readonly Migration[] = readMigrations('sqlite'),
@@ -13,8 +16,8 @@ export function missingMigrations(
 }
 
 /**
- * Brings the database to the newest version: each missing migration in one commit with its record. Throws as `missingFrom`
- * does.
+ * Brings the database to the newest version: each missing migration in one commit with its record. Throws as
+ * `missingMigrations` does.
  */
 export function migrate(
   connection: SqliteDatabase.Database,

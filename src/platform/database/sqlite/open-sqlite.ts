@@ -19,9 +19,12 @@ export interface SqliteOptions {
   /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
   folder: string;
   nowMicros: number;
-  /** Begins a new life of the database. Without this function no number is raised, and none may be given out. */
+  /**
+   * Returns the identifier and the time that a raise of the numbers is recorded with. Without this function no number
+   * is raised, so none may be given out.
+   */
   newLife?(): NewLife;
-  /** Called when numbers were raised. */
+  /** Called when the numbers were raised, which happens at each start except the first. */
   onRaised?(raised: Raised): void;
   onCommit?(commit: { seconds: number; committed: number; rolledBack: number }): void;
   onEffectError?(cause: unknown): void;
@@ -40,7 +43,7 @@ const WRITER_PRAGMAS: Record<string, string | number> = {
   synchronous: 2, // FULL: a commit is on the disk before anyone is answered
   foreign_keys: 1,
   secure_delete: 1, // deleted rows are overwritten, because parameters of transactions hold passwords
-  wal_autocheckpoint: 8000, // pages: those that change often are then copied once, not every few commits
+  wal_autocheckpoint: 8000, // pages; with few, a page that changes often is copied often
 };
 
 // Milliseconds; the default of better-sqlite3. No other process writes, so only the opening of a connection can meet a lock.
@@ -56,8 +59,8 @@ const WRITE_SOMETHING = 'UPDATE migrations SET applied_at = applied_at WHERE num
 const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * Reads committed rows. While no unit of work uses the writer's connection, it is preferred: its cache survives a commit,
- * and that of any other connection does not.
+ * Reads committed rows: on the writer's connection while no unit of work uses it, because only its cache survives a
+ * commit; otherwise on the reader's connection.
  */
 function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sqlite.Database }): Sql {
   const apart = createStatements(reader);

@@ -2,8 +2,8 @@ import type SqliteDatabase from 'better-sqlite3';
 import type { SqlValue, UnitOfWork } from '../sql.ts';
 
 /**
- * The `Sql` port over one better-sqlite3 connection, with a cache of prepared statements by text. `changed` is called when a
- * statement has changed the database; with `readOnly` a statement that would is refused.
+ * The `Sql` port over one better-sqlite3 connection, with a cache of prepared statements by text. `changed` is called
+ * when a statement has changed the database. With `readOnly`, a statement that would change it is refused.
  */
 export function createStatements(
   connection: SqliteDatabase.Database,

@@ -11,7 +11,7 @@ const REMINDED_MS = 60_000;
 
 interface Parts {
   folder: string;
-  /** Makes a commit that SQLite has to write. */
+  /** Makes a commit that changes something, so that SQLite has to write to the disk. */
   write(): Promise<unknown>;
   /** Called when the fault begins, and once a minute while further commits fail. */
   onAway(cause: unknown): void;
@@ -26,7 +26,7 @@ export function createWritable({ folder, write, onAway, onBack }: Parts) {
   let toldAt = Number.NEGATIVE_INFINITY;
 
   return {
-    /** Tells of a failed commit. */
+    /** Call this after a commit has failed. */
     failed(cause: unknown): void {
       trouble = cause;
       if (performance.now() - toldAt < REMINDED_MS) return;
