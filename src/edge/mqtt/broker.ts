@@ -151,7 +151,7 @@ export async function createBroker(parts: BrokerParts) {
     metrics,
     incoming: persistence.incoming,
   });
-  const waitingMessages = createWaitingMessages({ clock, log, logLimit, metrics });
+  const waitingMessages = createWaitingMessages({ clock, log, logLimit });
   const inbound = createInbound({
     exactlyOnce,
     waitingMessages,
@@ -302,9 +302,7 @@ export async function createBroker(parts: BrokerParts) {
      */
     isQuiet(deviceId: string): boolean {
       const client = devices.live(deviceId);
-      return (
-        client !== undefined && devices.isReady(client) && outbound.isEmpty(client) && !waitingMessages.holds(client)
-      );
+      return client !== undefined && devices.isReady(client) && outbound.isEmpty(client) && !inbound.hasWaiting(client);
     },
 
     connectedCount: devices.count,

@@ -59,7 +59,7 @@ interface Parts {
    */
   ackRate: Pick<TokenBuckets, 'take'>;
   /** Keeps messages waiting while the database is unavailable. */
-  waitingMessages: Pick<ReturnType<typeof createWaitingMessages>, 'holds' | 'wait'>;
+  waitingMessages: Pick<ReturnType<typeof createWaitingMessages>, 'wait'>;
   /** The developerId of a logged-in device; undefined while it is not known. */
   ownerOf(deviceId: string): string | undefined;
   /** In a cluster: the check that makes writes fail when the device has a newer connection than this one. */
@@ -84,6 +84,8 @@ const IDENTITIES = {
   requests: { name: 'requestId', schema: 'common/request-id' },
 } as const;
 
+/** The outcome of an attempt while the database is unavailable. */
+const AWAY = Symbol('database away');
 const NOTHING = Buffer.alloc(0);
 const PARTLY = 'parts of the message were left out.';
 // Large messages cost as much time as several small ones. So a message counts as one for the rate limit, and as one
@@ -129,6 +131,8 @@ export function createInbound(parts: Parts) {
   const mostCost = Math.max(1, Math.floor(rate.size() / BURST_SECONDS));
   const tails = new WeakMap<Client, Promise<Error | null>>();
   const tooFast = new WeakSet<Client>();
+  /** For a connection with messages that wait for the database: the outcome of the last of them. */
+  const lastWaiting = new WeakMap<Client, Promise<Error | null>>();
   const work = createWork();
 
   /**
@@ -195,6 +199,24 @@ export function createInbound(parts: Parts) {
   }
 
   /**
+   * Waits until the waiting messages of the connection that came earlier have their outcome, because a later message
+   * must not overtake them, and then calls `run`. If one of them has failed, the connection ends, and this message has
+   * the same outcome.
+   */
+  async function inTurn(client: Client | null, run: () => Promise<Error | null>): Promise<Error | null> {
+    const before = client && lastWaiting.get(client);
+    const outcome = before ? before.then((error) => error ?? run()) : run();
+    if (client) lastWaiting.set(client, outcome);
+    metrics.mqttMessagesWaiting.inc();
+    try {
+      return await outcome;
+    } finally {
+      metrics.mqttMessagesWaiting.dec();
+      if (client && lastWaiting.get(client) === outcome) lastWaiting.delete(client);
+    }
+  }
+
+  /**
    * Carries out a message, and again after the database was unavailable. Returns null, or the reason why no PUBACK is
    * sent.
    */
@@ -203,17 +225,32 @@ export function createInbound(parts: Parts) {
     client: Client | null,
     carryOut: () => Promise<Error | null>,
   ): Promise<Error | null> {
-    if (waitingMessages.holds(client)) await waitingMessages.wait(client);
-    for (;;) {
+    /** Returns AWAY if the database is unavailable. */
+    async function attempt(): Promise<Error | null | typeof AWAY> {
       try {
         return await carryOut();
       } catch (err) {
-        if (isDatabaseAway(err) && (await waitingMessages.wait(client))) continue;
+        if (isDatabaseAway(err)) return AWAY;
         if (err instanceof Superseded) return err; // the device sends the message again on its newer connection
         log.error({ err, deviceId }, 'a message from a device could not be carried out; the device will send it again');
         return err instanceof Error ? err : new Error(String(err));
       }
     }
+    async function afterWaiting(): Promise<Error | null> {
+      while (await waitingMessages.wait(client)) {
+        const outcome = await attempt();
+        if (outcome !== AWAY) return outcome;
+      }
+      return new Error('the connection ended, or the service stops, before the database was available');
+    }
+    async function atOnce(): Promise<Error | null> {
+      const outcome = await attempt();
+      return outcome === AWAY ? afterWaiting() : outcome;
+    }
+    if (client && lastWaiting.has(client)) return inTurn(client, atOnce);
+    const outcome = await attempt();
+    if (outcome !== AWAY) return outcome;
+    return inTurn(client, client && lastWaiting.has(client) ? atOnce : afterWaiting);
   }
 
   /**
@@ -313,6 +350,9 @@ export function createInbound(parts: Parts) {
 
   return {
     authorizePublish,
+
+    /** Whether messages of the connection wait for the database. */
+    hasWaiting: (client: Client): boolean => lastWaiting.has(client),
 
     /** Called when a command was sent to the device, which allows the device to send more acks. */
     sent: (deviceId: string): void => void ackRate.take(deviceId, -ACKS_PER_COMMAND),

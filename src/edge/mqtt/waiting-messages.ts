@@ -1,5 +1,4 @@
 import type { Client } from 'aedes';
-import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
@@ -11,7 +10,6 @@ interface Parts {
   clock: Pick<Clock, 'after'>;
   log: Log;
   logLimit: LogLimit;
-  metrics: Pick<Metrics, 'mqttMessagesWaiting'>;
 }
 
 interface Waiting {
@@ -26,7 +24,7 @@ interface Waiting {
  * the device sends it again. The packets in work of each connection are bounded, so the waiting messages are bounded as
  * well.
  */
-export function createWaitingMessages({ clock, log, logLimit, metrics }: Parts) {
+export function createWaitingMessages({ clock, log, logLimit }: Parts) {
   let waiting: Waiting[] = [];
   let cancel: (() => void) | undefined;
   let ended = false;
@@ -35,14 +33,10 @@ export function createWaitingMessages({ clock, log, logLimit, metrics }: Parts) 
     cancel = undefined;
     const resumed = waiting;
     waiting = [];
-    metrics.mqttMessagesWaiting.set(0);
     for (const one of resumed) one.resume(again && !one.client?.closed);
   }
 
   return {
-    /** True while a message of the connection waits; later messages of it must wait, too, to stay in order. */
-    holds: (client: Client | null): boolean => waiting.some((one) => one.client === client),
-
     /**
      * Makes a message wait. Resolves with true when it should be carried out now, and with false when it is given up.
      */
@@ -54,7 +48,6 @@ export function createWaitingMessages({ clock, log, logLimit, metrics }: Parts) 
       cancel ??= clock.after(PAUSE_MILLISECONDS, () => resumeAll(true));
       return new Promise((resume) => {
         waiting.push({ client, resume });
-        metrics.mqttMessagesWaiting.set(waiting.length);
       });
     },
 
