@@ -61,11 +61,17 @@ export function createMetrics() {
     ),
     idempotencyKeys: counter('idempotency_keys_total', 'Requests with an Idempotency-Key, by outcome', ['outcome']),
     commandsPublished: counter('commands_published_total', 'Commands written to devices', ['kind']),
-    commandsInFlight: gauge('commands_in_flight', 'Commands published and not yet acknowledged by PUBACK'),
-    commandsDue: gauge('commands_due', 'Commands still to be sent to devices, offline devices included'),
+    commandsInFlight: gauge(
+      'commands_in_flight',
+      'Commands published, and neither acknowledged by PUBACK nor answered yet',
+    ),
+    commandsDue: gauge(
+      'commands_due',
+      'Commands that their devices have not answered yet, offline devices included, and cancels that they have not got yet',
+    ),
     oldestCommandDue: gauge(
       'commands_oldest_due_seconds',
-      'Age of the oldest command that is still to be sent to its device',
+      'Age of the oldest command that its device has not answered yet',
     ),
     commandsHeld: counter(
       'commands_held_total',
@@ -117,7 +123,7 @@ export function createMetrics() {
     ),
     answersDropped: counter(
       'delivery_answers_dropped_total',
-      'Answers to failed webhook attempts that were not stored, because the memory for answers of one application was full',
+      'Answers to failed webhook attempts that were not stored, because the application had used up its bytes for such answers',
     ),
     deliveryAttempts: counter('webhook_attempts_total', 'Webhook attempts, by outcome', ['outcome']),
     deliveryAttemptsCut: counter(
@@ -140,7 +146,7 @@ export function createMetrics() {
       ['bound'],
     ),
     eventsRepeated: counter('device_events_repeated_total', 'Events that devices sent again'),
-    deviceRequests: counter('device_requests_total', 'Requests of devices that were answered, by outcome', ['outcome']),
+    deviceRequests: counter('device_requests_total', 'Requests of devices, by outcome', ['outcome']),
     deviceRequestsRunning: gauge('device_requests_running', 'Requests of devices in progress'),
     uploadUrlRequests: counter('upload_url_requests_total', 'Upload URLs that devices asked for, by outcome', [
       'type',

@@ -57,7 +57,10 @@ export async function startReceiver({
   publicUrl?: string | undefined;
   authenticationKey: () => string;
   seed?: number;
-  /** Another store for files. */
+  /**
+   * The store in which the customer wants the files of devices: it presigns the URLs of uploads. Without it the
+   * receiver has a store of its own.
+   */
   store?: { presign(file: WantedFile): object | Promise<object> };
   onReceived: (received: ReceivedWebhook) => void;
   onUrlsWanted?: (event: { type: string; files: number }) => void;

@@ -34,7 +34,10 @@ export interface Device extends AsyncDisposable {
   pressButton(): void;
   /** Begins a call; returns its callId, or undefined during another call or without an activation. */
   call(plan: CallPlan): string | undefined;
-  /** Uploads a file of the customer's application; returns its fileId, or undefined without an activation. */
+  /**
+   * Makes the device upload a file to the application in which it is activated. Returns the fileId; undefined if the
+   * device is not activated.
+   */
   uploadFile(): string | undefined;
   /** Resolves when online. Rejects after the last attempt, or at once if the credential is refused. */
   connect(): Promise<void>;

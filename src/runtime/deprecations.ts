@@ -32,7 +32,7 @@ function startOf(release: string, monthsBefore = 0): number {
 
 export type Deprecations = ReturnType<typeof createDeprecations>;
 
-/** Tells which deprecated features are served, for the release of the interface that LAPEL_API_RELEASE names. */
+/** Says which deprecated features are still served under the API release in LAPEL_API_RELEASE. */
 export function createDeprecations(apiRelease: string) {
   return {
     apiRelease,

@@ -12,7 +12,10 @@ type Parts = Omit<Parameters<typeof createUploadUrls>[0], 'requests'> &
     allowPrivate: boolean;
   };
 
-/** The requests of devices, and the code that answers them. */
+/**
+ * Connects the parts that answer requests of devices: upload URLs, fresh download URLs, and requests that wait for the
+ * customer.
+ */
 export function createAnswering(parts: Parts) {
   const all = createParts();
   const uploads = all.add(createUploadUrls({ ...parts, requests: createCustomerRequests(parts) }));

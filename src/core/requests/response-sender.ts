@@ -31,7 +31,10 @@ interface Parts {
   read(deviceId: string, limit: number): Promise<Answered[]>;
   /** Stores that the device has acknowledged the answer of a request. */
   done(key: RequestKey): Promise<void>;
-  /** Called when answers could not be read; they are read again at the next connection. */
+  /**
+   * Called when answers could not be read from the database. They are read again when the device connects the next
+   * time.
+   */
   failed(error: unknown): void;
 }
 

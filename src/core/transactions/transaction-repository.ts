@@ -98,8 +98,8 @@ export async function findParameters(sql: Sql, transactionId: number): Promise<o
 }
 
 /**
- * Stores the new state. `due` says whether a command or a cancel must still be sent to the device. A finished transaction
- * loses its parameters, since they can hold passwords.
+ * Stores the new state. `due` says whether the device gets the command, or its cancel, when it connects again. A
+ * finished transaction loses its parameters, since they can hold passwords.
  */
 export async function updateTransaction(sql: Sql, record: TransactionRecord, due: boolean): Promise<void> {
   await sql.run(

@@ -63,8 +63,9 @@ export function createCostlyReads({ metrics, asking }: Parts) {
 
   return {
     /**
-     * Runs a read when it is its turn. `began` is given a function that it must call when the client has read the
-     * answer. Throws RATE_LIMITED when too many reads of the application wait.
+     * Runs a read when it is its turn, and then calls `began` with a function. The caller calls that function when the
+     * client has read the answer; until then the read keeps its turn. Throws RATE_LIMITED when too many reads of the
+     * application wait.
      */
     async read<Result>(
       { developerId, applicationId }: Source,

@@ -76,7 +76,10 @@ const SCHEMAS = { acks: 'mqtt/ack', status: 'mqtt/status', events: 'mqtt/event',
 // the device is told.
 const NOT_ITS_FAULT: ReadonlySet<string> = new Set(['INTERNAL', 'DATABASE_UNAVAILABLE']);
 
-/** The member of a message that an error about it repeats, so that the device knows which message is meant. */
+/**
+ * For each kind of message the member that identifies it, such as `eventId`. An error repeats this member, so that the
+ * device knows which message is meant.
+ */
 const IDENTITIES = {
   acks: { name: 'transactionId', schema: 'common/transaction-id' },
   status: undefined,

@@ -4,9 +4,9 @@ import { outboundKind } from './topics.ts';
 type Opened = 'commands' | 'responses';
 
 /**
- * Connects a device with its commands and its responses in the database, for as long as the device is subscribed to the
- * topic. A function of `openers` is called when the subscription begins; the function that it returns is called when
- * the subscription or the connection ends.
+ * Delivers the stored commands of a device while it is subscribed to the topic of commands, and its stored responses
+ * while it is subscribed to the topic of responses. A function of `openers` is called when such a subscription begins;
+ * the function that it returns is called when the subscription or the connection ends.
  */
 export function createOpenLinks(openers: Readonly<Record<Opened, (client: Client) => () => void>>) {
   const open = new Map<Client, Map<Opened, () => void>>();

@@ -17,8 +17,8 @@ function distance(from: string, to: string): number {
 }
 
 /**
- * The word that was probably meant: the only one that begins with `word`, or the closest one of which at most a third
- * differs.
+ * The word that was probably meant: the only one that begins with `word`; otherwise the closest one, if at most a third
+ * of its letters differ.
  */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   const begun = words.filter((one) => word.length > 1 && one.startsWith(word));

@@ -59,8 +59,8 @@ const WRITE_SOMETHING = 'UPDATE migrations SET applied_at = applied_at WHERE num
 const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * Reads committed rows: on the writer's connection while no unit of work uses it, because only its cache survives a
- * commit; otherwise on the reader's connection.
+ * Reads committed rows. While no unit of work uses the writer's connection, reads run on it, because a commit empties
+ * the page cache of every other connection. Otherwise they run on the reader's connection.
  */
 function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sqlite.Database }): Sql {
   const apart = createStatements(reader);
