@@ -4,8 +4,13 @@ import { findPostgres } from '../harness/postgres-server.ts';
 
 /** Debian's own Python, for which its packages are installed. */
 export const DEBIAN_PYTHON = '/usr/bin/python3';
-/** The browser that pages are tried in. */
-export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+/** The browser that pages are tried in: first the one without windows, which takes a quarter less processor time. */
+export const CHROMIUM = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find(existsSync);
 export const POOLER = '/usr/sbin/pgbouncer';
 
 const runs = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;

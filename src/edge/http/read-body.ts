@@ -41,7 +41,7 @@ async function loadReaders() {
   };
 }
 
-/** Loading koa-body takes a fifth of the time of a start, so it is loaded when the first body needs it. */
+/** Loading koa-body takes a sixth of the time of a start, so it is loaded when the first body needs it. */
 let loaded: ReturnType<typeof loadReaders> | undefined;
 
 const NOTHING_MORE = (): Promise<void> => Promise.resolve();

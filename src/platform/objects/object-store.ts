@@ -1,15 +1,4 @@
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-  type S3ClientConfig,
-  S3ServiceException,
-} from '@aws-sdk/client-s3';
-import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { SignatureV4 } from '@smithy/signature-v4';
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { DomainError } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
@@ -73,9 +62,27 @@ export function createObjectStore(parts: ObjectStoreParts) {
   const { bucket: Bucket, clock, limits = {} } = parts;
   const { deadlineMs = 8_000, connectMs = 2_000, attempts = 3, listed = 1000 } = limits;
   const bounds = { deadlineMs, connectMs, attempts };
-  const client = createClient(parts, parts.endpoint, bounds);
-  // The client that only signs URLs. It has the public address, and makes no connection.
-  const signing = parts.publicEndpoint ? createClient(parts, parts.publicEndpoint, bounds) : client;
+  let opened: ReturnType<typeof open> | undefined;
+
+  async function open() {
+    const sdk = await loadSdk();
+    const client = createClient(sdk, parts, parts.endpoint, bounds);
+    // The client that only signs URLs. It has the public address, and makes no connection.
+    const signing = parts.publicEndpoint ? createClient(sdk, parts, parts.publicEndpoint, bounds) : client;
+    /** For HEAD and DELETE: a missing object is an answer, not an error. A missing bucket is an error. */
+    function absent(error: unknown): undefined {
+      const missing = ['NotFound', 'NoSuchKey'];
+      if (error instanceof sdk.S3ServiceException && missing.includes(error.name)) return undefined;
+      throw error;
+    }
+    return { ...sdk, client, signing, absent };
+  }
+
+  /** The SDK is large, so it is loaded when an object is touched for the first time. */
+  const used = (): ReturnType<typeof open> => {
+    opened ??= open();
+    return opened;
+  };
 
   /**
    * Runs `work` with an abort signal that fires at the deadline (measured by `clock`), or together with the given signal.
@@ -106,6 +113,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
     async uploadUrl(key: string, options: { contentLength?: number; expiresIn: number }): Promise<UploadUrl> {
       const { contentLength: ContentLength, expiresIn } = options;
       const date = signingDate();
+      const { PutObjectCommand, getSignedUrl, signing } = await used();
       const command = new PutObjectCommand({
         Bucket,
         Key: key,
@@ -120,6 +128,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
     async downloadUrl(key: string, options: { expiresIn: number }): Promise<{ url: string; expiresAt: number }> {
       const { expiresIn } = options;
       const date = signingDate();
+      const { GetObjectCommand, getSignedUrl, signing } = await used();
       const command = new GetObjectCommand({ Bucket, Key: key });
       const url = await getSignedUrl(signing, command, { expiresIn, signingDate: date });
       return { url, expiresAt: (date.getTime() + expiresIn * 1000) * 1000 };
@@ -128,6 +137,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
     /** Asks the store for the size, the time and the ETag of the object; undefined when the object does not exist. */
     head: (key: string, { signal }: Ended = {}): Promise<StoredObject | undefined> =>
       within(async (options) => {
+        const { HeadObjectCommand, client, absent } = await used();
         const found = await client.send(new HeadObjectCommand({ Bucket, Key: key }), options).catch(absent);
         if (!found) return undefined;
         const { ContentLength: size, LastModified: at, ETag: etag } = found;
@@ -142,6 +152,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
      */
     read: (key: string, start: number, end: number, { signal }: Ended = {}): Promise<Buffer> =>
       within(async ({ abortSignal }) => {
+        const { GetObjectCommand, client } = await used();
         const command = new GetObjectCommand({ Bucket, Key: key, Range: `bytes=${start}-${end}` });
         const { Body, ContentRange, ContentLength } = await client.send(command, { abortSignal });
         // A store without support for ranges would send the whole object.
@@ -154,10 +165,10 @@ export function createObjectStore(parts: ObjectStoreParts) {
 
     /** Streams the object if it has this ETag. The deadline holds for each chunk, not for the whole. */
     async *stream(key: string, { etag, signal }: { etag: string } & Ended): AsyncGenerator<Uint8Array> {
-      const { Body } = await within(
-        (options) => client.send(new GetObjectCommand({ Bucket, Key: key, IfMatch: etag }), options),
-        signal,
-      );
+      const { Body } = await within(async (options) => {
+        const { GetObjectCommand, client } = await used();
+        return client.send(new GetObjectCommand({ Bucket, Key: key, IfMatch: etag }), options);
+      }, signal);
       const body = Body as (AsyncIterable<Uint8Array> & { destroy(error?: Error): void }) | undefined;
       if (!body) throw new DomainError('OBJECT_STORE_UNAVAILABLE');
       const watch = () => clock.after(deadlineMs, () => body.destroy(new Error(`nothing came for ${deadlineMs} ms`)));
@@ -183,6 +194,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
     /** Removes the object; succeeds when it does not exist. */
     remove: (key: string): Promise<void> =>
       within(async (options) => {
+        const { DeleteObjectCommand, client, absent } = await used();
         await client.send(new DeleteObjectCommand({ Bucket, Key: key }), options).catch(absent);
       }),
 
@@ -193,8 +205,17 @@ export function createObjectStore(parts: ObjectStoreParts) {
         return;
       }
       for (let token: string | undefined, first = true; first || token !== undefined; first = false) {
-        const command = new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: listed, ContinuationToken: token });
-        const page = await within((options) => client.send(command, options));
+        const from = token;
+        const page = await within(async (options) => {
+          const { ListObjectsV2Command, client } = await used();
+          const command = new ListObjectsV2Command({
+            Bucket,
+            Prefix: prefix,
+            MaxKeys: listed,
+            ContinuationToken: from,
+          });
+          return client.send(command, options);
+        });
         yield (page.Contents ?? []).flatMap(({ Key: key, Size: size = 0, LastModified: at }) =>
           key !== undefined && at ? [{ key, size, uploadedAt: at.getTime() * 1000 }] : [],
         );
@@ -203,6 +224,8 @@ export function createObjectStore(parts: ObjectStoreParts) {
     },
 
     async [Symbol.asyncDispose](): Promise<void> {
+      if (!opened) return;
+      const { client, signing } = await opened;
       client.destroy();
       signing.destroy();
     },
@@ -213,7 +236,22 @@ export function createObjectStore(parts: ObjectStoreParts) {
 // connections are allowed.
 const AGENT = { keepAlive: true, maxSockets: 256 };
 
+async function loadSdk() {
+  const [client, presigner, signature] = await Promise.all([
+    import('@aws-sdk/client-s3'),
+    import('@aws-sdk/s3-request-presigner'),
+    import('@smithy/signature-v4'),
+  ]);
+  const { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand } = client;
+  const commands = { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand };
+  const { S3Client, S3ServiceException } = client;
+  const { getSignedUrl } = presigner;
+  const { SignatureV4 } = signature;
+  return { ...commands, S3Client, S3ServiceException, getSignedUrl, SignatureV4 };
+}
+
 function createClient(
+  { S3Client, SignatureV4 }: Awaited<ReturnType<typeof loadSdk>>,
   { region, credentials, clock }: ObjectStoreParts,
   endpoint: string,
   { deadlineMs, connectMs, attempts }: { deadlineMs: number; connectMs: number; attempts: number },
@@ -249,11 +287,4 @@ function createClient(
     sign: (request, options) => signer.sign(request, { ...options, signingDate: new Date(clock.now() / 1000) }),
   });
   return client;
-}
-
-/** For HEAD and DELETE: a missing object is an answer, not an error. A missing bucket is an error. */
-function absent(error: unknown): undefined {
-  const missing = ['NotFound', 'NoSuchKey'];
-  if (error instanceof S3ServiceException && missing.includes(error.name)) return undefined;
-  throw error;
 }
