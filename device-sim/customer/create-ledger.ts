@@ -7,14 +7,12 @@ import { createElsewhere } from './elsewhere.ts';
 import { type Entry, newEntry, type Outcome } from './entry.ts';
 import { createEventBook } from './event-book.ts';
 import { createExamples } from './examples.ts';
+import type { Stage } from './figures.ts';
 import type { Ledger, Refused } from './ledger.ts';
+import { createLedgerViews } from './ledger-views.ts';
 import { createScopedCounts } from './scopes.ts';
-import { tell } from './story.ts';
 import { createTransactionBooks } from './transaction-books.ts';
 import { createTroubleBook } from './trouble-book.ts';
-
-/** How many finished transactions of a device the report tells about, besides the unfinished ones. */
-const STORY_DEPTH = 3;
 
 /**
  * `began`: the start of the run. `lateAfter`: a result is late when it comes more than this many milliseconds after the
@@ -37,7 +35,7 @@ export function createLedger({
   const devices = createDeviceBooks();
   const { book, note } = devices;
   const books = createTransactionBooks(devices);
-  const { open, early, done, finished, acceptedIds, find, meet, another, close } = books;
+  const { open, early, finished, acceptedIds, find, meet, another, close } = books;
   const { trouble, troubles, storyOf } = createTroubleBook({ began, devices });
   const scoped = createScopedCounts(groupOf);
   const { of } = scoped;
@@ -81,17 +79,22 @@ export function createLedger({
     violation(entry, `the service gave the transactionId ${transactionId} to two requests`, at);
   }
 
+  function took(stage: Stage, entry: Entry, milliseconds: number): void {
+    if (entry.phase === null) return;
+    of(entry.phase, entry).took(stage, milliseconds);
+    examples.took(stage, entry, milliseconds);
+  }
+
   function countDelivery(entry: Entry): void {
     const { phase, deliveredAt, requestedAt } = entry;
     if (phase === null || deliveredAt === null) return;
-    examples.delivered(entry);
     of(phase, entry).add('delivered');
-    of(phase, entry).took('delivered', deliveredAt - requestedAt);
+    took('delivered', entry, deliveredAt - requestedAt);
   }
 
   function countAcknowledgement(entry: Entry): void {
     const { phase, acknowledgedAt, requestedAt } = entry;
-    if (phase !== null && acknowledgedAt !== null) of(phase, entry).took('answered', acknowledgedAt - requestedAt);
+    if (phase !== null && acknowledgedAt !== null) took('answered', entry, acknowledgedAt - requestedAt);
   }
 
   /** Finishes an entry that has both its result and its 201. */
@@ -106,7 +109,7 @@ export function createLedger({
       counts.add(result.status);
     if (result.status === 'failed') examples.failed(entry);
     if (result.code !== null) counts.addTo('failures', result.code);
-    counts.took('settled', result.at - requestedAt);
+    took('settled', entry, result.at - requestedAt);
     const wait = acknowledgedAt === null ? 0 : result.at - acknowledgedAt - stoodStill(acknowledgedAt, result.at);
     if (wait <= lateAfter && !entry.lost) return;
     if (entry.lost) counts.add('lost', -1);
@@ -181,7 +184,7 @@ export function createLedger({
       const counts = of(phase, entry);
       counts.add('requests');
       counts.add('accepted');
-      counts.took('accepted', at - requestedAt);
+      took('accepted', entry, at - requestedAt);
       open.set(transactionId, entry);
       book(deviceId).open.push(transactionId);
       contents.command(entry, at);
@@ -360,36 +363,7 @@ export function createLedger({
     },
     phases: scoped.phases,
 
-    figures(phase, scope = {}) {
-      const figures = scoped.figures(phase, scope);
-      for (const entry of open.values()) {
-        if ((phase === undefined || entry.phase === phase) && !entry.lost && scoped.isIn(entry, scope))
-          figures.unfinished += 1;
-      }
-      if (phase !== undefined) return figures;
-      figures.unasked = books.strangers;
-      for (const entry of early.values()) if (entry.result) figures.unasked += 1;
-      return figures;
-    },
-
-    story(wanted) {
-      const entry = 'transactionId' in wanted ? find(wanted.transactionId) : undefined;
-      if (entry) return storyOf(entry);
-      if ('transactionId' in wanted) return [];
-      const { deviceId } = wanted;
-      const last = [...done.values()].filter((one) => one.deviceId === deviceId).slice(-STORY_DEPTH);
-      const device = devices.known(deviceId);
-      const unfinished = (device?.open ?? []).flatMap((transactionId) => open.get(transactionId) ?? []);
-      return tell(began, [...last, ...unfinished], device?.notes ?? []);
-    },
-    example(kind, phase, scope = {}) {
-      const isMeant = (entry: Entry): boolean =>
-        (phase === undefined || entry.phase === phase) && scoped.isIn(entry, scope);
-      const entry = kind === 'unfinished' ? [...open.values()].find(isMeant) : examples.find(kind, isMeant);
-      return entry ? storyOf(entry) : [];
-    },
-    isIn: ({ deviceId, transactionId }, scope) =>
-      scoped.isIn({ deviceId, ...(transactionId === null ? {} : find(transactionId)) }, scope),
+    ...createLedgerViews({ began, books, devices, examples, scoped, storyOf }),
     troubles,
   };
 }

@@ -1,35 +1,37 @@
 import type { Entry } from './entry.ts';
+import type { Stage } from './figures.ts';
 
-/** Keeps one transaction of each kind, for each phase, group and operation, as an example for the figures. */
+/** Keeps one transaction of each kind, for each phase, group and action, as an example for the figures. */
 export interface Examples {
   failed(entry: Entry): void;
-  delivered(entry: Entry): void;
-  /** The example among those that `isMeant` accepts. */
-  find(kind: 'failed' | 'slowest', isMeant: (entry: Entry) => boolean): Entry | undefined;
+  /** A transaction took so many milliseconds from its request to a stage. */
+  took(stage: Stage, entry: Entry, milliseconds: number): void;
+  /** The first transaction that failed, among those that `isMeant` accepts. */
+  failure(isMeant: (entry: Entry) => boolean): Entry | undefined;
+  /** The transaction that took longest to a stage, among those that `isMeant` accepts. */
+  slowest(stage: Stage, isMeant: (entry: Entry) => boolean): Entry | undefined;
 }
-
-const waited = ({ deliveredAt, requestedAt }: Entry): number => (deliveredAt ?? requestedAt) - requestedAt;
 
 /** `groupOf` says the group of a device. */
 export function createExamples(groupOf: (deviceId: string) => string | undefined): Examples {
   const first = new Map<string, Entry>();
-  const slowest = new Map<string, Entry>();
+  const slow = new Map<string, { stage: Stage; entry: Entry; milliseconds: number }>();
   const keyOf = ({ phase, deviceId, operation }: Entry): string => `${phase} ${groupOf(deviceId)} ${operation}`;
   return {
     failed(entry) {
       const key = keyOf(entry);
       if (entry.phase !== null && !first.has(key)) first.set(key, entry);
     },
-    delivered(entry) {
+    took(stage, entry, milliseconds) {
       if (entry.phase === null) return;
-      const key = keyOf(entry);
-      const before = slowest.get(key);
-      if (!before || waited(entry) > waited(before)) slowest.set(key, entry);
+      const key = `${stage} ${keyOf(entry)}`;
+      const before = slow.get(key);
+      if (!before || milliseconds > before.milliseconds) slow.set(key, { stage, entry, milliseconds });
     },
-    find(kind, isMeant) {
-      const entries = [...(kind === 'failed' ? first : slowest).values()].filter(isMeant);
-      if (kind === 'failed') return entries[0];
-      return entries.toSorted((one, other) => waited(other) - waited(one))[0];
+    failure: (isMeant) => [...first.values()].find(isMeant),
+    slowest(wanted, isMeant) {
+      const found = [...slow.values()].filter(({ stage, entry }) => stage === wanted && isMeant(entry));
+      return found.toSorted((one, other) => other.milliseconds - one.milliseconds)[0]?.entry;
     },
   };
 }

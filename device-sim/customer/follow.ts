@@ -73,7 +73,10 @@ export function createFollowed({
       events.on('fault', ({ deviceId }, { kind }, { kind: what, operation, key }) => {
         ledger.note(
           deviceId,
-          `plays the fault ${kind}, at ${what} ${operation ?? ''} ${key}`.replace('  ', ' '),
+          `plays the fault ${kind}, at ${what} ${operation ?? ''} ${String(key).replace(/^(\d+)th$/, 'number $1')}`.replace(
+            '  ',
+            ' ',
+          ),
           now(),
         );
       });

@@ -4,7 +4,7 @@ import type { Untimely } from './attempts.ts';
 import type { Difference } from './differences.ts';
 import type { Asked, Entry, Outcome } from './entry.ts';
 import type { ToldEvent } from './event-book.ts';
-import type { Figures } from './figures.ts';
+import type { Figures, Stage } from './figures.ts';
 import type { Counted, Scope } from './scopes.ts';
 
 /** A request that got a 201. Times are milliseconds of the timers of the run. */
@@ -156,9 +156,9 @@ export interface Ledger {
   story(of: { deviceId: string } | { transactionId: number }): readonly string[];
   /**
    * The events of one transaction of a phase, as an example: of the first that failed or has no result, or of the one
-   * whose command took longest to arrive.
+   * that took longest to a stage, by default until its command arrived.
    */
-  example(kind: ExampleKind, phase?: string, scope?: Scope): readonly string[];
+  example(kind: ExampleKind, phase?: string, scope?: Scope, stage?: Stage): readonly string[];
   /** Whether a fault is about a device of the group, and about the action, of a scope. */
   isIn(trouble: Trouble, scope: Scope): boolean;
   /** The faults that were noticed; of each kind and phase at most fifty. */

@@ -41,7 +41,7 @@ export const inWords = ({ deviceId, text }: Trouble): string =>
 
 /** The events of one device, or of one transaction, that show why an expectation does not hold; empty if none do. */
 function storyOf({ figure, phase, scope }: Expectation, { ledger, devices, troubles }: Witnesses): readonly string[] {
-  if (figure.kind === 'latency') return ledger?.example('slowest', phase ?? undefined, scope) ?? [];
+  if (figure.kind === 'latency') return ledger?.example('slowest', phase ?? undefined, scope, figure.stage) ?? [];
   const { name } = figure;
   const kind = TROUBLES[name];
   const those = (ledger?.troubles() ?? []).filter(

@@ -195,6 +195,23 @@ t.test('events are followed from their acknowledgement to their webhook', (t) =>
   t.end();
 });
 
+t.test('the example of a percentile is the transaction that took longest to its stage', (t) => {
+  const { ledger, accept, deliver, answer, result, pass } = startLedger();
+  accept(1);
+  pass(50);
+  deliver(1);
+  answer(1);
+  result(1);
+  accept(2);
+  deliver(2);
+  pass(500);
+  answer(2);
+  result(2);
+  t.match(ledger.example('slowest', undefined, {}, 'delivered').join('\n'), /device +gets command 1/);
+  t.match(ledger.example('slowest', undefined, {}, 'settled').join('\n'), /device +gets command 2/);
+  t.end();
+});
+
 t.test('figures have examples: of each phase, and of the run', (t) => {
   const { ledger, accept, deliver, answer, result, pass } = startLedger();
   accept(1);
