@@ -21,8 +21,8 @@ interface Options {
   ids: Ids;
   log: Log;
   /**
-   * Returns the service's public URL, the `iss` of its tokens. A function, because a free port is known only after
-   * listening.
+   * Returns the service's public URL, the `iss` of its tokens. It is a function, because the URL can contain a port
+   * that the system chooses, which is known only when the service listens.
    */
   issuer(): string;
   /** A second issuer whose tokens are accepted too. */
@@ -47,8 +47,9 @@ interface Cached extends VerifiedToken {
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 /**
- * Access tokens: ES256 JWTs that are valid for one hour. A single token cannot be revoked, but replacing an application's
- * secret or deleting the application ends all of its tokens, because the edges look up the application on every request.
+ * Access tokens: ES256 JWTs that are valid for one hour. A single token cannot be revoked. But replacing an
+ * application's secret or deleting the application ends all of its tokens, because the APIs look up the application on
+ * every request.
  */
 export function createAccessTokens({ database, clock, ids, log, issuer, legacy }: Options) {
   const keys = createSigningKeys({ database, clock, ids, log });
@@ -71,7 +72,8 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy }
         return key;
       },
       {
-        algorithms: ['ES256'], // RFC 8725 3.1: the algorithm in the token's header must not decide
+        // RFC 8725 3.1: the service chooses the algorithm, so that the token's own header cannot choose a weak one.
+        algorithms: ['ES256'],
         typ: 'JWT',
         issuer: issuer(),
         requiredClaims: ['sub', 'scope', 'iat', 'exp', 'jti'],

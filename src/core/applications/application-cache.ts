@@ -21,14 +21,16 @@ interface Parts {
 }
 
 /**
- * A cache of committed applications: every request, submission and webhook attempt needs one, and they rarely change.
- * While a unit of work changes an application, every look-up of it goes to the database on the caller's own connection. So
- * a unit sees the changes of earlier units in the same commit, and nobody else sees what may yet be rolled back.
+ * A cache of committed applications, because every request, submission and webhook attempt needs one, and they rarely
+ * change. While a unit of work changes an application, every look-up of that application reads the database on the
+ * caller's own connection. So a unit sees the changes of earlier units in the same commit, and other callers do not see
+ * changes that may yet be rolled back.
  */
 export function createApplicationCache({ clock, concurrent, changed, forgotten }: Parts) {
   const known = new Map<string, { application: Application; until: number }>();
   const changing = new Map<string, number>();
-  // Rises with every change, so that the result of a read that ran meanwhile is not cached.
+  // Rises with every change of an application. A read that began before a change compares it, so that an outdated row
+  // is not cached.
   let version = 0;
 
   function forget(applicationId: string, step: 1 | -1): void {
@@ -39,7 +41,7 @@ export function createApplicationCache({ clock, concurrent, changed, forgotten }
     else changing.delete(applicationId);
   }
 
-  /** Drops an application that another process changed from the cache; without an `applicationId`, drops all. */
+  /** Drops from the cache an application that another process has changed; without an `applicationId`, drops all. */
   function forgetElsewhere(applicationId?: string): void {
     version += 1;
     if (applicationId === undefined) known.clear();
@@ -62,7 +64,10 @@ export function createApplicationCache({ clock, concurrent, changed, forgotten }
       }
       return application;
     },
-    /** Every unit of work that changes an application calls this. */
+    /**
+     * Every unit of work that changes an application calls this: look-ups skip the cache until the unit ends, and the
+     * commit drops the application from the caches.
+     */
     changes(unit: UnitOfWork, applicationId: string): void {
       forget(applicationId, 1);
       unit.onCommit(() => {

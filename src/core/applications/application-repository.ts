@@ -60,7 +60,7 @@ export async function findApplication(
   return row && toApplication(row);
 }
 
-/** Existing applications of one developer, by id. */
+/** A page of the applications of one developer that are not deleted, ordered by id, and their total number. */
 export async function listApplications(
   sql: Sql,
   developerId: string,
@@ -108,7 +108,10 @@ export async function findCountedApplication(sql: Sql, applicationId: string): P
   return row && toCounted(row);
 }
 
-/** A page of applications that are not deleted, by id, after the id `after`: of one developer, or of all. */
+/**
+ * A page of applications that are not deleted, of one developer or of all; ordered by id, and beginning after the id
+ * `after`.
+ */
 export async function listCountedApplications(
   sql: Sql,
   { developerId, after, limit }: { developerId?: string | undefined; after: string; limit: number },
@@ -124,7 +127,7 @@ export async function listCountedApplications(
   return rows.map(toCounted);
 }
 
-/** Applications that are not deleted and whose id or name contains a text, by id. */
+/** Applications that are not deleted and whose id or name contains a text, ordered by id. */
 export const searchApplications = (
   sql: Sql,
   text: string,

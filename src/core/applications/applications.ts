@@ -83,8 +83,8 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
     },
 
     /**
-     * A page of applications, by id, of one developer or of all, without deleted ones; `next` is the `after` of the next
-     * page.
+     * A page of applications that are not deleted, of one developer or of all, ordered by id. `next` is the `after` of
+     * the next page.
      */
     async listAll({ limit, after = '', ...filter }: { developerId?: string; after?: string; limit: number }) {
       const page = { ...filter, after, limit: limit + 1 };
@@ -105,7 +105,10 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
     /** Applications whose id or name contains a text. */
     search: (text: string, limit: number) => repository.searchApplications(database.aside, text, limit),
 
-    /** Finds an application that is not deleted (op 1); edges do so on every request. Throws APPLICATION_UNREGISTERED. */
+    /**
+     * Finds an application that is not deleted (op 1); the APIs do so on every request. Throws
+     * APPLICATION_UNREGISTERED.
+     */
     find: (applicationId: string): Promise<Application> => findIn(database.read, applicationId),
 
     /** Like `find`, but returns undefined when there is none. */

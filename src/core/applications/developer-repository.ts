@@ -19,10 +19,10 @@ export async function findDeveloper(sql: Sql, developerId: string, lock: Lock = 
   return sql.get(`SELECT ${COLUMNS} FROM developers WHERE developer_id = ?${lock}`, developerId);
 }
 
-/** The owner of deleted applications whose developer was deleted; no developer can have this id. */
+/** The developerId of deleted applications whose developer was deleted too; no developer can have this id. */
 export const NOBODY = '';
 
-/** All developers, by id. */
+/** A page of all developers, ordered by id, and their total number. */
 export async function listDevelopers(
   sql: Sql,
   page: { offset: number; limit: number },
@@ -58,7 +58,7 @@ export async function updateDeveloper(sql: Sql, developer: Developer): Promise<v
   );
 }
 
-/** Developers whose id or name contains a text, by id. */
+/** Developers whose id or name contains a text, ordered by id. */
 export const searchDevelopers = (sql: Sql, text: string, limit: number): Promise<{ developerId: string }[]> =>
   sql.all(
     `SELECT developer_id AS "developerId" FROM developers WHERE developer_id <> ''

@@ -17,7 +17,7 @@ export const KEY_STAYS_FOR_MICROS = (3600 + 60) * 1_000_000;
 interface Plan {
   /** Whether to make a key: the newest is old enough, or there is none. */
   create: boolean;
-  /** Keys whose last token has expired. */
+  /** The keyIds to remove: the last access token that the key signed has expired. */
   remove: string[];
   /** The time of the next rotation. */
   next: number;

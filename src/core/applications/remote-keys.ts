@@ -5,9 +5,15 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
 const SECOND_MICROS = 1_000_000;
-/** Older keys are fetched again, so that a key that the issuer has withdrawn is used for at most this time. */
+/**
+ * Microseconds after which the keys are fetched again. So a key that the issuer has withdrawn is used for at most this
+ * time.
+ */
 const KEYS_FRESH_FOR_MICROS = 600 * SECOND_MICROS;
-/** The least time between two fetches, so that forged key ids cannot cause many, and an issuer in trouble is left alone. */
+/**
+ * The least microseconds between two fetches, so that tokens with invented key ids cannot cause many fetches, and an
+ * issuer that fails is not burdened further.
+ */
 const FETCH_GAP_MICROS = 30 * SECOND_MICROS;
 const TIMEOUT_MS = 5_000;
 const LONGEST_ANSWER = 64 * 1024;

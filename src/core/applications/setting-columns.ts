@@ -9,6 +9,6 @@ export const SETTING_NAMES: readonly SettingName[] = [
   ...DEPRECATED_URL_SETTINGS,
 ];
 
-/** The column that holds a setting: `deviceEvent` is `device_event`. */
+/** The database column that holds a setting; for example, `device_event` holds `deviceEvent`. */
 export const columnOf = (name: SettingName): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

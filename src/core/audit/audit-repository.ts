@@ -32,7 +32,7 @@ export interface AuditFilter {
   /** Microseconds: [since, until). */
   since?: Micros;
   until?: Micros;
-  /** Selects the entries of one kind of actors (such as `application`), or of the actor with this name. */
+  /** Selects the entries of one kind of actors (such as `application`), or of the one actor with this name. */
   actor?: string;
   /** Selects the entries whose resource begins with this text. */
   resource?: string;
@@ -94,7 +94,10 @@ export async function listEntries(
   return { ...found, rows: found.rows.map(toEntry) };
 }
 
-/** The entries after a number that were written before a time. Numbers and times have nearly the same order. */
+/**
+ * Among the next entries after an auditId, those that were written before a time. Ids and times rise nearly together,
+ * so old entries are found along the ids.
+ */
 export async function findOldEntries(
   sql: Sql,
   after: number,

@@ -1,7 +1,7 @@
 import { daysInMicros, type Sweep } from '../../platform/database/sweep.ts';
 import { findOldEntries, findOldestEntry, removeEntry } from './audit-repository.ts';
 
-/** Removes old audit entries. `keptDays`: LAPEL_AUDIT_RETENTION_DAYS. */
+/** Removes audit entries that are older than `keptDays` (LAPEL_AUDIT_RETENTION_DAYS). */
 export const auditSweep = ({ keptDays }: { keptDays: number }): Sweep<number> => ({
   kind: 'audit_log',
   keptForMicros: daysInMicros(keptDays),

@@ -3,8 +3,9 @@ import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { countHeldSlots, type Device, findDevice, isClientIdTaken, setActivation } from './device-repository.ts';
 
 /**
- * Finds a device that is linked to the developer; otherwise throws DEVICE_UNAVAILABLE. A unit of work without the
- * device's key passes `lock` (its `forUpdate`) if its decision depends on the device.
+ * Finds a device that is linked to the developer; otherwise throws DEVICE_UNAVAILABLE. A unit of work that was begun
+ * without the deviceId as its `key` has not locked the device; it passes `lock` (its `forUpdate`) if its decision
+ * depends on the device.
  */
 export async function requireLinkedDevice(
   sql: Sql,

@@ -8,7 +8,7 @@ export interface Device {
   deviceId: string;
   developerId: string;
   activation: ActivationState;
-  /** The application for which it is activated, or is being activated. */
+  /** The application for which the device is activated, or is being activated. */
   applicationId: string | null;
   clientId: string | null;
   hardwareProperties: object | null;
@@ -39,8 +39,8 @@ const toText = (properties: object | null): string | null => (properties === nul
 const FIND = inSets(`SELECT ${COLUMNS} FROM devices WHERE device_id = ?`, ['text']);
 
 /**
- * Finds a device. A unit of work without the device's key passes `lock` (its `forUpdate`) if its decision depends on
- * the device, so that no other unit changes the device meanwhile.
+ * Finds a device. A unit of work that was begun without the deviceId as its `key` has not locked the device; it passes
+ * `lock` (its `forUpdate`) if its decision depends on the device, so that no other unit changes the device meanwhile.
  */
 export async function findDevice(sql: Sql, deviceId: string, lock: Lock = ''): Promise<Device | undefined> {
   const row = await sql.get<Row>(FIND + lock, deviceId);
@@ -86,7 +86,7 @@ export async function insertDevice(
   return changed === 1;
 }
 
-/** A page of a developer's devices by identifier, and their total number. */
+/** A page of a developer's devices, ordered by identifier, and their total number. */
 export async function listDevices(sql: Sql, developerId: string, page: { offset: number; limit: number }) {
   const rows = await sql.all<Row>(
     `SELECT ${COLUMNS} FROM devices WHERE developer_id = ? ORDER BY device_id LIMIT ? OFFSET ?`,

@@ -78,7 +78,8 @@ export function createDevices({
     const { deviceId, developerId, hardwareProperties = null, credential = ids.secret() } = request;
     const device = { deviceId, developerId, hardwareProperties, createdAt: clock.now() };
     await database.transact(async (unit) => {
-      await requireDeveloper(developerId, unit); // in the unit, so that equal registrations keep their order
+      // Read inside the unit: a read before it could let a later, equal registration come first.
+      await requireDeveloper(developerId, unit);
       if (!(await insertDevice(unit, device, hashSecret(credential)))) throw new DomainError('DEVICE_EXISTS');
     }, deviceId);
     return { deviceId, credential };
@@ -151,7 +152,8 @@ export function createDevices({
      * unfinished transactions end, and its application is notified. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE.
      */
     async remove(deviceId: string, { force = false } = {}): Promise<void> {
-      // The unit has no device's key, because it can end an activation, which also changes rows of the application.
+      // The unit is begun without the deviceId as its key, because it can end an activation, which also changes a
+      // counter of the application.
       await database.transact(async (unit) => {
         const device = await findDevice(unit, deviceId, unit.forUpdate);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');

@@ -25,8 +25,8 @@ const STATE = `SELECT d.device_id AS "deviceId", s.reported, s.reported_at AS "r
   LEFT JOIN device_presence p ON p.device_id = d.device_id`;
 
 /**
- * The text of a report is parsed only when `reported` is read. A page of reports can be 4 MiB, which would take too
- * long in one turn of the event loop; its answer is written in small parts.
+ * The text of a report is parsed only when `reported` is read. A page of reports can be 4 MiB; parsing all of it at
+ * once would block the event loop for too long, so the answer is written in small parts.
  */
 const toState = ({ reported, ...row }: StateRow): StoredState => ({
   ...row,
@@ -110,9 +110,9 @@ export interface StatePage {
 }
 
 /**
- * A page of an application's activated devices by identifier, whether there are more, and their total number (op 8). The
- * skipped devices are read from the index alone, without the join; the total is a stored number. A page of devices with
- * long reports is shorter than its limit.
+ * A page of an application's activated devices, ordered by identifier, whether there are more, and their total number
+ * (op 8). The skipped devices are read from the index alone, without the join; the total is a stored number. A page of
+ * devices with long reports is shorter than its limit.
  */
 export async function listActivatedStates(
   sql: Sql,

@@ -55,7 +55,9 @@ export function createDeviceEvents({
   record,
   bytes: room,
 }: Parts) {
-  /** Adds the deprecated `webmFile` beside `movieFile` in `recording.saved`, until the release that removes it. */
+  /**
+   * Adds the deprecated member `webmFile` beside `movieFile` in `recording.saved`, until a release removes `webmFile`.
+   */
   function withRemoved(type: string, data: object): object {
     if (type !== 'recording.saved' || !deprecations.serves('webmFile')) return data;
     const { connections, ...rest } = data as SchemaTypes['mqtt/recording-saved-data'];

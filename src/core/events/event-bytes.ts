@@ -56,7 +56,8 @@ export function createEventBytes({ clock, metrics, deviceMebibytes, applicationM
       const ofDevice = refused(devices, 'device', deviceId, bytes);
       if (ofDevice) return ofDevice;
       const ofApplication = refused(applications, 'application', applicationId, bytes);
-      if (ofApplication) devices.take(deviceId, -bytes); // the event is not stored, so it must not count for the device
+      // The application's bound refuses the event, so it must not count for the device either.
+      if (ofApplication) devices.take(deviceId, -bytes);
       return ofApplication;
     },
     /** Takes back the count of an event whose unit of work was rolled back. */

@@ -21,8 +21,8 @@ export async function rememberEvent(
 }
 
 /**
- * Deletes a device's oldest events that came before a time (microseconds), at most `limit`; leaves those that a sweep has
- * locked.
+ * Deletes at most `limit` of a device's oldest events that came before a time (microseconds). Leaves rows that another
+ * unit, which also removes old events, has locked.
  */
 export async function forgetOldEvents(
   unit: UnitOfWork,

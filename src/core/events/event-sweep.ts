@@ -18,7 +18,7 @@ export const eventSweep = (): Sweep<{ deviceId: string; eventId: string }> => ({
       let found: { deviceId: string; eventId: string }[] = [];
       const oldestAt = devices.reduce((oldest, { at }) => Math.min(oldest, at), before);
       for (const { deviceId } of devices.filter(({ at }) => at < before)) {
-        // If a device has more old events than this, the next sweep finds them.
+        // Reads one page at most; if the device has more old events, the next sweep finds them.
         for (const eventId of await findOldEvents(sql, deviceId, before, ROWS_PER_READ))
           found.push({ deviceId, eventId });
         if (found.length < ROWS_PER_READ) continue;

@@ -21,9 +21,9 @@ interface Waiting extends Holder {
 
 /**
  * Limits the requests in progress to customers' servers, which may hang. A request in progress takes a slot. An
- * application has a bound of its own, and a developer may take another slot only while more slots are free than the
- * developer has taken. So a developer without a request always finds a slot, however many requests of others hang.
- * Other requests wait: developers take turns at the slots that become free, and a request gives up after
+ * application has a bound of its own. A developer may take another slot only while more slots are free than the
+ * developer has taken; so a developer without a request in progress always finds a slot, however many requests of
+ * others hang. Other requests wait: developers take turns at the slots that become free, and a request gives up after
  * `longestWaitMs`.
  */
 export function createRequestSlots({ clock, bounds, longestWaitMs }: Parts) {

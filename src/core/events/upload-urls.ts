@@ -63,10 +63,11 @@ export function createUploadUrls(parts: Parts) {
   const { contracts, database, clock, ids, log, metrics, requests, findApplication, raise, allowHttp } = parts;
   const slots = createRequestSlots({ clock, bounds: UPLOAD_BOUNDS, longestWaitMs: LONGEST_WAIT_MS });
   const pauses = new Set<() => void>();
-  const work = createWork(); // the requests in progress, without those that pause or wait for a slot
+  // Counts the requests in progress, except those that pause before their second attempt or wait for a slot.
+  const work = createWork();
   let stopped = false;
 
-  /** Waits; resolves after the given time, or at once when the service stops. */
+  /** Resolves after the given time, or at once when the service stops. */
   function pause(milliseconds: number): Promise<void> {
     work.ended();
     return new Promise((resolve) => {
@@ -149,7 +150,8 @@ export function createUploadUrls(parts: Parts) {
 
   async function answerFor(request: Asked): Promise<UploadAnswer | undefined> {
     const { deviceId, type, asked } = request;
-    // Earlier messages of the device may not be committed yet. A unit of work with the device's key runs after theirs.
+    // Earlier messages of the device may not be committed yet, and may change its activation. Units of work of one
+    // device run one after another, so this unit sees their changes.
     const application = await database.transact((unit) => requireOwner(unit, deviceId, findApplication), deviceId);
     const { applicationId, developerId } = application;
     // The request of one application must not reach the application for which the device was activated later.

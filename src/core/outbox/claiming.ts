@@ -10,8 +10,8 @@ export interface ClaimingParts {
   database: Database;
   clock: Clock;
   /**
-   * Claims up to `limit` due commands after a transactionId, in order: their attempt, which begins at `now`, is counted
-   * in the database before it is made.
+   * Claims up to `limit` due commands after a transactionId, in order: counts the attempt of each, which begins at
+   * `now`, in the database before the command is sent.
    */
   claim(unit: UnitOfWork, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]>;
   /** Claims the cancel of one transaction; undefined when the cancel need not be sent any more. */

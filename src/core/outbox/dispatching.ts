@@ -100,7 +100,7 @@ export function createDispatching(parts: DispatchingParts) {
   }
 
   /**
-   * Marks whether the connection's commands pause after a failure. While they do, they do not count as work in
+   * Notes whether the commands of a connection pause after a failure. While they pause, they do not count as work in
    * progress.
    */
   function setPaused(connection: ConnectionState, paused: boolean): void {
@@ -114,8 +114,8 @@ export function createDispatching(parts: DispatchingParts) {
     received,
 
     /**
-     * Sends a claimed command at once, or when its parameters are made. These are made after the earlier commands were
-     * sent.
+     * Sends a claimed command: at once, or, if it needs parameters that are made at delivery, when they are made. They
+     * are made only after the earlier commands were sent.
      */
     dispatch(connection: ConnectionState, due: Due): void {
       if (due.status === 'cancelled') remember(connection, due.transactionId);

@@ -24,7 +24,7 @@ interface Parts
   window?: number;
 }
 
-/** Room in the window of a connection, reserved for a command that is being stored. */
+/** Room for one more unacknowledged command on a connection, reserved for a command that is being stored. */
 interface Slot {
   send(due: Due): void;
 }
@@ -59,7 +59,7 @@ export type Outbox = ReturnType<typeof createOutbox>;
 export function createOutbox(parts: Parts) {
   const { clock, log, metrics, ownership, window = 16 } = parts;
   const connections = new Map<string, ConnectionState>();
-  const work = createWork(); // claims, and the making of parameters, that are in progress
+  const work = createWork(); // counts the claims in progress, and the commands whose parameters are being made
   const { dispatch, received } = createDispatching({
     ...parts,
     work,
@@ -120,7 +120,8 @@ export function createOutbox(parts: Parts) {
 
   async function reserve(unit: UnitOfWork, deviceId: string): Promise<Slot | undefined> {
     const owner = await ownership.look(unit, deviceId, connections.get(deviceId)?.cursor ?? Number.MAX_SAFE_INTEGER);
-    const connection = connections.get(deviceId); // read again: a connection that came during the await claims everything itself
+    // Read again, since a connection that came during the await claims all commands itself.
+    const connection = connections.get(deviceId);
     if (!connection || !isOurs(unit, connection, owner)) {
       if (owner) unit.onCommit(() => ownership.wake(deviceId, owner, 'wake'));
       return undefined;

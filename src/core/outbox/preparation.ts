@@ -49,7 +49,7 @@ export function createPreparation({ clock, log, prepare }: Parts) {
 
   async function persist(due: Due, first: Promise<object | null>, waiter: Waiter): Promise<object | null> {
     const { signal } = waiter;
-    // A connection that has ended must not go on waiting for the object store.
+    // Resolved when the connection ends, so that its commands do not go on waiting for the object store.
     const ended = Promise.withResolvers<null>();
     const giveUp = (): void => ended.resolve(null);
     signal.addEventListener('abort', giveUp, { once: true });

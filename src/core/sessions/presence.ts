@@ -4,7 +4,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { deletePresence, saveLastSeen } from './presence-repository.ts';
 
-// The time of a device is stored this long after it was heard of, so a crash can lose as much.
+// The most milliseconds between a packet of a device and the write of its time; a crash loses the times of at most this
+// long.
 const GATHER_MS = 60_000;
 // With several nodes the time is stored sooner, because the other nodes read it. A device that sends all the time still
 // causes few writes.
@@ -38,7 +39,7 @@ export function createPresence({ database, clock, log }: Parts) {
   const ofLeft = createTimer(() => left.keys());
   let writing = false;
 
-  /** Makes a timer that writes the times of some devices; of several times for which it is armed, the earliest counts. */
+  /** Makes a timer for writing the times of some devices. It can be armed several times; the earliest time counts. */
   function createTimer(due: () => Iterable<string>) {
     let cancel: (() => void) | undefined;
     let dueAt = Number.POSITIVE_INFINITY;
@@ -109,10 +110,13 @@ export function createPresence({ database, clock, log }: Parts) {
       ofLeft.arm(LEFT_MS);
     },
 
-    /** The device's time in microseconds; undefined when the stored one is the newest. */
+    /**
+     * The time at which the device was last heard of, in microseconds; undefined when no time is newer than the stored
+     * one.
+     */
     newerThanStored: (deviceId: string): number | undefined => newer.get(deviceId),
 
-    /** Deletes the time of a device in the unit of work that removes it. */
+    /** Deletes the time at which a device was last heard of, in the unit of work that removes the device. */
     async remove(unit: UnitOfWork, deviceId: string): Promise<void> {
       const at = newer.get(deviceId);
       newer.delete(deviceId); // before the commit, because a batch in the same commit must not store it again

@@ -124,8 +124,8 @@ export async function findIncomingPacket(
 }
 
 /**
- * Whether an inbound QoS 2 packet with this identifier is stored for the device (`known`), and how many such packets
- * are (`held`).
+ * Whether an inbound QoS 2 packet with this identifier is stored for the device (`known`), and how many inbound QoS 2
+ * packets of the device are stored (`held`).
  */
 export async function countIncomingPackets(
   sql: Sql,
@@ -183,7 +183,10 @@ export async function deleteWill(sql: Sql, clientId: string, brokerId?: string):
   return row && toPacket(row);
 }
 
-/** Up to `limit` wills of all brokers except the named ones, by client, after the given client; PostgreSQL only. */
+/**
+ * Up to `limit` wills that belong to other brokers than the named ones, ordered by client, after the given client;
+ * PostgreSQL only.
+ */
 export const willsOfOthers = (
   sql: Sql,
   brokerIds: readonly string[],
@@ -206,7 +209,7 @@ export const orphanWill = (sql: Sql, clientId: string, brokerId: string): Promis
 export const renameBroker = (sql: Sql, from: string, to: string): Promise<number> =>
   sql.run('UPDATE wills SET broker_id = ? WHERE broker_id = ?', to, from);
 
-/** Up to `limit` wills by client, after the given client. */
+/** Up to `limit` wills, ordered by client, after the given client. */
 export async function willsAfter(
   sql: Sql,
   clientId: string,

@@ -24,7 +24,8 @@ const WILLS_PER_READ = 100;
  */
 export function createSessions({ database, clock }: Parts) {
   const { read } = database;
-  // After an outage a whole fleet connects at once; with a commit per device, commands would have to wait.
+  // After an outage a whole fleet connects at once. `transactInCrowd` puts the units of many devices into one commit;
+  // with a commit for each device, commands would have to wait behind them.
   const transact = database.transactInCrowd;
 
   /** Runs a unit of work of one client. With a `fence`, the unit fails if the device has a newer connection. */
@@ -80,7 +81,8 @@ export function createSessions({ database, clock }: Parts) {
     countSubscriptions: () => repository.countSubscriptions(read),
 
     /**
-     * Whether an inbound QoS 2 packet with this identifier waits for its PUBREL, and how many packets of the device do.
+     * Whether an inbound QoS 2 packet with this identifier waits for its PUBREL (`known`), and how many inbound QoS 2
+     * packets of the device wait for theirs (`held`).
      */
     countIncoming: (clientId: string, messageId: number) => repository.countIncomingPackets(read, clientId, messageId),
 
@@ -122,7 +124,7 @@ export function createSessions({ database, clock }: Parts) {
       return transact((unit) => repository.deleteWill(unit, clientId, brokerId), clientId);
     },
 
-    /** All wills, by client. */
+    /** All wills, ordered by client. */
     async *wills(): AsyncGenerator<Packet & { brokerId: string }> {
       let last = '';
       for (;;) {

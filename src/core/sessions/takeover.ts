@@ -3,7 +3,10 @@ import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import * as repository from './session-repository.ts';
 
-/** The connection or the unit of work through which a login reads its rows, for code that only passes it on. */
+/**
+ * Another name of `Sql`: the connection or the unit of work with which a login reads its rows, for code that passes it
+ * on and runs no statement itself.
+ */
 export type Seen = Sql;
 type Standing = 'good' | 'bad' | 'blocked';
 
@@ -40,8 +43,8 @@ export type Takeover = ReturnType<typeof createTakeover>;
 export function createTakeover({ database, clock, ownership }: Parts) {
   return {
     /**
-     * Admits a device in one unit under its lock: its credential is checked again, it belongs to this node from the commit
-     * on, and its session is opened. Rejects while this node may own no device.
+     * Admits a device in one unit of work that locks the device: checks its credential again, makes this node its owner
+     * from the commit on, and opens its session. Rejects while this node may own no device.
      */
     enter: (deviceId: string, { standing, persistent, close }: Entry): Promise<Entered | { standing: Standing }> =>
       database.transactInCrowd(async (unit) => {

@@ -8,7 +8,7 @@ export interface AvailableVersion {
   displayName: string | null;
   version: string;
   description: string | null;
-  /** Microseconds; null when the version is not distributed. */
+  /** Microseconds since the epoch; null when the version is not distributed. */
   distributionStartedAt: Micros | null;
   createdAt: Micros;
   updatedAt: Micros;
@@ -32,7 +32,10 @@ const IS_NEWEST = `v.version = (SELECT n.version FROM versions n WHERE n.line = 
 const OF_CALLER = `${OF_PACKAGE} AND p.line = 'software' AND p.developer_id = ? AND (p.for_all = 1 OR EXISTS (
   SELECT 1 FROM package_permissions m WHERE m.line = p.line AND m.package = p.package AND m.application_id = ?))`;
 
-/** The versions that an application may distribute (op 24): by package, newest version first. */
+/**
+ * A page of the versions that an application may distribute (op 24), ordered by package and then newest version first,
+ * and their total number.
+ */
 export async function listDistributable(
   sql: Sql,
   caller: { developerId: string; applicationId: string },
@@ -74,7 +77,10 @@ export async function listNewestOfSystem(
   );
 }
 
-/** A page of the service's own versions in one catalogue (see catalogue.ts): by package, newest version first. */
+/**
+ * A page of the service's own versions in one catalogue (see catalogue.ts), ordered by package and then newest version
+ * first.
+ */
 export async function listServiceSoftware(
   sql: Sql,
   catalogue: Catalogue,
@@ -91,7 +97,7 @@ export async function listServiceSoftware(
   return { rows, total: count?.total ?? 0 };
 }
 
-/** Every firmware version (op 29): by package, newest version first. */
+/** Every firmware version (op 29), ordered by package and then newest version first. */
 export async function listFirmware(sql: Sql): Promise<{ package: string; version: string }[]> {
   return sql.all(
     `SELECT p.package, v.version FROM ${JOINED} WHERE ${OF_PACKAGE} AND p.line = 'firmware' AND p.developer_id IS NULL ${ORDER}`,

@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/sql.ts';
 import { type AvailableVersion, listDistributable, listFirmware, listNewestOfSystem } from './available-repository.ts';
 
-/** Versions of a system package in the list (specification, "Limits"). */
+/** The most versions of a system package in the list (specification, "Limits"). */
 const NEWEST_PER_SYSTEM_PACKAGE = 3;
 
 export interface AvailableSoftware {

@@ -16,7 +16,10 @@ interface Parts {
 }
 
 interface Binary extends StoredObject {
-  /** Whether the binary was inspected, and the warning of the inspection; the warning is null when there is none. */
+  /**
+   * Whether the binary was inspected, and the warning that the inspection found; the warning is null when there is
+   * none.
+   */
   inspected: boolean;
   warning: string | null;
 }

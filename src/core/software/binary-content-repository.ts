@@ -11,7 +11,7 @@ interface BinaryContent {
   foundPackage: string | null;
   foundVersionName: string | null;
   foundVersionCode: number | null;
-  /** The difference between the file and the registration; null when there is none. */
+  /** How the file differs from the registration, or why it cannot be read as an APK; null when it fits. */
   warning: string | null;
   readAt: Micros;
 }
@@ -53,12 +53,16 @@ export async function saveContent(sql: Sql, content: BinaryContent): Promise<voi
   );
 }
 
-// Only versions that still have the binary and the name under which it was inspected.
+// An inspection counts only if its version still has the same binary, and the package and version have the same names
+// as when it was inspected.
 const WARNINGS = `FROM binary_contents c WHERE c.warning IS NOT NULL AND EXISTS (
   SELECT 1 FROM versions v WHERE v.line = 'software' AND v.package = c.package AND v.version = c.version
     AND v.binary_id = c.binary_id)`;
 
-/** A page of the binaries that differ from their registration, by package and version, and their total number. */
+/**
+ * A page of the binaries with a warning (they differ from their registration, or cannot be read as an APK), ordered by
+ * package and version, and their total number.
+ */
 export async function listWarnings(
   sql: Sql,
   page: { offset: number; limit: number },

@@ -1,6 +1,6 @@
 import type { UploadUrl } from './object-store.ts';
 
-/** Seconds (specification, "Limits": 60 minutes). */
+/** Seconds that an upload URL is valid (specification, "Limits": 60 minutes). */
 export const UPLOAD_SECONDS = 3600;
 
 /**

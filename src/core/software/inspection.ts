@@ -67,7 +67,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     if (warning !== null)
       log.warn(
         { package: name, version, warning },
-        'an uploaded binary has another package or version than was registered',
+        'an uploaded binary differs from its registration, or cannot be read as an APK',
       );
     await database.transactSoon((unit) =>
       saveContent(unit, {
@@ -123,7 +123,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
         if (stored) await inspect(registered, stored);
       }),
 
-    /** The binaries that differ from their registration (administration). */
+    /** A page of the binaries that differ from their registration or cannot be read as an APK (administration). */
     warnings: (page: { offset: number; limit: number }) => listWarnings(database.read, page),
 
     /** Resolves when no file is being inspected. */

@@ -61,7 +61,7 @@ export function createInstalls({ database, objects, inspection, digests }: Parts
       return toInstallable('software', version);
     },
 
-    /** Finds a version of op 29's list. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
+    /** Finds a version of firmware, as op 29 lists them. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
     async findFirmware(sql: Sql, name: VersionName): Promise<Installable> {
       return toInstallable('firmware', await requireServiceVersion(sql, 'firmware', name));
     },

@@ -47,7 +47,8 @@ export function createObjectSweep({ database, clock, log, objects, quotas }: Par
       await quotas.seen(binaryId, size);
       if (uploadedAt > now - DAY_MICROS) continue;
       const foundAt = known.get(binaryId);
-      if (await isReferred(database.read, binaryId)) continue; // if `known` has a record of it, that is deleted below
+      // If a version refers to the object after all, its record in `known` is deleted below.
+      if (await isReferred(database.read, binaryId)) continue;
       known.delete(binaryId);
       if (foundAt === undefined) found.push(binaryId);
       else if (foundAt <= now - DAY_MICROS) {
@@ -82,7 +83,7 @@ export function createObjectSweep({ database, clock, log, objects, quotas }: Par
         if (!(await pace(STEP_MS))) return removed;
       }
     }
-    // These records belong to objects that are gone, or that a version refers to after all.
+    // The records that remain in `known` belong to objects that are gone, or that a version refers to after all.
     if (known.size > 0)
       await database.transactSoon(async (unit) => {
         for (const binaryId of known.keys()) await forgetOrphan(unit, binaryId);

@@ -4,7 +4,7 @@ import type { Catalogue } from './catalogue.ts';
 import { findPackage, type Package } from './package-repository.ts';
 import { findVersion, type Version } from './version-repository.ts';
 
-/** A version in the path of an operation. */
+/** The package and the version in the path of an operation. */
 export interface VersionName {
   package: string;
   version: string;

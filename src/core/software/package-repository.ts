@@ -28,7 +28,7 @@ export async function findPackage(
   return sql.get(`SELECT ${COLUMNS} FROM packages WHERE line = ? AND package = ?${lock}`, catalogue, name);
 }
 
-/** A page of a developer's packages, by name. */
+/** A page of a developer's packages, ordered by name, and their total number. */
 export async function listPackages(
   sql: Sql,
   developerId: string,
@@ -54,7 +54,7 @@ export async function hasPackages(sql: Sql, developerId: string): Promise<boolea
   return (await sql.get(text, developerId)) !== undefined;
 }
 
-/** Packages whose name or display name contains a text, by name. */
+/** Packages whose name or display name contains a text, ordered by name. */
 export const searchPackages = (
   sql: Sql,
   text: string,
@@ -97,7 +97,7 @@ export async function findPackageSummary(sql: Sql, line: Catalogue, name: string
   return row && toSummary(row);
 }
 
-/** A page of packages by catalogue and name, after the given one. */
+/** A page of packages, ordered by catalogue and name, after the given package. */
 export async function listPackageSummaries(
   sql: Sql,
   {
@@ -127,7 +127,10 @@ export async function listPackageSummaries(
   return rows.map(toSummary);
 }
 
-/** Returns false when the name is taken by anybody. `forAll`: every application of the developer may distribute it. */
+/**
+ * Registers a package; returns false when anybody has taken the name. `forAll`: every application of the developer may
+ * distribute it.
+ */
 export async function insertPackage(
   sql: Sql,
   catalogue: Catalogue,

@@ -66,8 +66,8 @@ export function createQuotas({ database, metrics, limits }: Parts) {
     count: addUsage,
 
     /**
-     * Whether an upload of this size is within the quota; if so, it is counted. An upload that replaces another counts only
-     * its growth.
+     * Whether an upload of this size is within the developer's quota; if so, its bytes are counted. An upload that
+     * replaces another counts only its growth.
      */
     async admits(key: string, bytes: number): Promise<boolean> {
       const binaryId = binaryIdOf(key);

@@ -4,7 +4,7 @@ const IDENTIFIER = '(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)';
 const BUILD = '(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?';
 const SEMVER = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${IDENTIFIER}(?:\\.${IDENTIFIER})*))?${BUILD}$`);
 
-/** Longer than any version of the interface. */
+/** The most characters of a text that is read as SemVer; the interface has no longer versions. */
 const LONGEST = 255;
 
 // This character is lower than any in an identifier, so that `alpha` comes before `alpha-` and `alpha1`.
@@ -39,8 +39,9 @@ function otherKey(version: string): string {
 }
 
 /**
- * The key of a decimal number of any length, without leading zeros. It makes longer numbers greater: first a letter for
- * the number of digits that the length has, then the length, then the digits.
+ * The key of a decimal number of any length, without leading zeros. To make longer numbers greater, the key begins with
+ * the length of the number: a letter for the number of digits of the length, the length itself, then the number's
+ * digits.
  */
 function numberKey(digits: string): string {
   const length = String(digits.length);

@@ -25,8 +25,9 @@ interface Row {
   /** Makes the command's parameters from the request, whose body was validated by the schema of the REST operation. */
   parameters(asked: never, context: Context): object;
   /**
-   * Says briefly what a command is about, such as the name of a package; stored and shown even after the parameters
-   * were deleted, so it never has a password, nor the owner of a network. Null when there is nothing to say.
+   * A short description of the command for people, such as the name of the package. It is stored and shown even after
+   * the parameters were deleted, so it never has a password, nor the owner of a network. Null when the parameters say
+   * nothing worth showing.
    */
   subject(parameters: never): string | null;
   /** The catalogue of the package that the command installs. Such a command is sent with a fresh download URL. */
@@ -125,12 +126,12 @@ export type Request = {
 export const parametersOf = ({ operation, asked }: Request, context: Context): object =>
   ROWS[operation].parameters(asked as never, context);
 
-/** The most characters of a subject; the rest is cut off. */
+/** The most characters of a command's short description; longer ones are cut off. */
 const LONGEST_SUBJECT = 255;
 
 /**
- * Says briefly what a command is about, such as `com.example.app@1.2.0` for an install; null when there is nothing to
- * say.
+ * Makes the short description of a command that people see, such as `com.example.app@1.2.0` for an install; null when
+ * its operation has none.
  */
 export const subjectOf = (operation: Operation, parameters: object): string | null =>
   ROWS[operation].subject(parameters as never)?.slice(0, LONGEST_SUBJECT) ?? null;

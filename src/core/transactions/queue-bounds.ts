@@ -10,7 +10,10 @@ const UNFINISHED = 1000;
 const BEYOND_FOR_DEACTIVATION = 16;
 /** The most bytes of one command's parameters (contract, section 1). */
 const PARAMETERS = 64 * 1024;
-/** The most characters of large parameters that wait for one device, and for all devices of one application. */
+/**
+ * Bounds on parameters of more than LARGE_PARAMETERS (4096) characters, which wait with their commands: the most
+ * characters for one device, and for all devices of one application.
+ */
 const PER_DEVICE = 4 * 1024 ** 2;
 const PER_APPLICATION = 256 * 1024 ** 2;
 
@@ -22,7 +25,7 @@ interface Wanted {
   text: string;
 }
 
-/** The most devices whose count is kept in memory; above it the oldest entry is dropped. */
+/** The most devices whose number is kept in memory; above it the oldest entry is dropped. */
 const KEPT = 100_000;
 
 /**

@@ -47,7 +47,10 @@ interface Parts {
   marks: ReturnType<typeof createDeliveryMarks>;
   /** Called, in this order, in the unit of work of each transaction that ends. */
   onFinished: readonly OnFinished[];
-  /** Called when the cancel of a transaction that the device may have received is due. */
+  /**
+   * Called when a transaction that the device may have received was cancelled, so that a cancel must be sent to the
+   * device.
+   */
   cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> | undefined;
   /** Called when the device has answered a transaction, and so has received its command. */
   answered(deviceId: string, transactionId: number): void;
@@ -94,8 +97,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
   }
 
   /**
-   * Cancels an unfinished transaction. One that was never published is dropped; if the device may have received it, a cancel
-   * is sent to it.
+   * Cancels an unfinished transaction. If its command was never published, it is not sent any more; if the device may
+   * have received it, a cancel is sent to the device.
    */
   async function cancelIn(unit: UnitOfWork, record: TransactionRecord): Promise<void> {
     const now = clock.now();
@@ -135,8 +138,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
   }
 
   /**
-   * Applies an acknowledgement. Returns false and changes nothing if the acknowledgement needs a unit that runs without
-   * the device's key (`isAlone`), and this unit has the key.
+   * Applies an acknowledgement. Returns false and changes nothing if this unit of work was begun with the deviceId as
+   * its key, and the acknowledgement needs one that was begun without a key (`isAlone`).
    */
   async function settleIn(
     unit: UnitOfWork,
@@ -187,8 +190,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
   }
 
   /**
-   * By device: acknowledgements in progress that may end an activation. Only with several nodes, because only there
-   * such an acknowledgement may need a second unit of work, which runs after the device's next messages.
+   * On several nodes, by device: the acknowledgements of success in progress, which may change the device's activation.
+   * Such an acknowledgement may need a second unit of work, which would run after the device's next messages.
    */
   const ending = new Map<string, Promise<unknown>>();
   function remember(deviceId: string, settled: Promise<void>): void {
@@ -216,8 +219,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     ending: (deviceId: string): Promise<unknown> | undefined => ending.get(deviceId),
 
     /**
-     * Ends a transaction that was about to be published, for a reason of the service itself. A finished one is left as it
-     * is.
+     * Ends a transaction as failed that was about to be published, because the service found a reason not to send it. A
+     * finished transaction is left as it is.
      */
     async fail(deviceId: string, transactionId: number, error: { code: string; message: string }): Promise<void> {
       await database.transact(async (unit) => {
@@ -240,8 +243,9 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     },
 
     /**
-     * Ends everything of a device that the administration removes, inside the unit of work that has locked the device. The
-     * application for which it is activated is notified of a deactivation, and of every transaction that is cancelled.
+     * Ends the activation and all unfinished transactions of a device that the administration removes, inside the unit
+     * of work that has locked the device. The applications are notified: of the deactivation, and of every transaction
+     * that is cancelled.
      */
     async endAll(unit: UnitOfWork, device: Pick<Device, 'deviceId' | 'activation' | 'applicationId'>): Promise<void> {
       const { deviceId, applicationId } = device;

@@ -62,7 +62,8 @@ export function createSubmission({
   }
 
   /**
-   * Checks the rules of the operation. A unit of work without the device's key passes `lock`, which locks the device.
+   * Checks the rules of the operation. A unit of work that was begun without the deviceId as its key passes `lock`, so
+   * that the device is locked here.
    */
   async function admit(
     unit: UnitOfWork,
@@ -77,8 +78,9 @@ export function createSubmission({
   }
 
   /**
-   * Waits until the request is admitted and the bounds of queues allow the command. Then, if the device is connected
-   * and its connection has room, reserves room there, so that the command is sent at the commit.
+   * Waits for the checks of the operation's rules (`admitted`) and checks the bounds of queues; each throws if it
+   * refuses the command. If the device is connected and its connection has room, reserves room there, so that the
+   * command is sent at the commit.
    */
   async function takePlace(
     unit: UnitOfWork,
@@ -95,7 +97,10 @@ export function createSubmission({
     return outbox.reserve(unit, wanted.deviceId);
   }
 
-  /** Checks for a binary of the caller's own developer only, so that its duration cannot reveal the packages of others. */
+  /**
+   * Asks the object store for a binary of the caller's own developer only; otherwise the time that it takes would
+   * reveal the packages of others.
+   */
   async function lookForBinary({ applicationId, operation, asked }: Installing): Promise<boolean> {
     const { developerId } = await findApplication(database.read, applicationId);
     return installation.hasBinary(operation, asked, developerId);
@@ -118,7 +123,7 @@ export function createSubmission({
     const text = JSON.stringify(parameters);
     const subject = subjectOf(operation, parameters);
     // The contract, client identifiers and the sum of large parameters concern many devices. A unit that decides on
-    // them runs without a device's key, and locks rows instead.
+    // them is begun without a deviceId as its key, and locks rows instead.
     const isAlone = operation === 'activate' || text.length > LARGE_PARAMETERS;
 
     async function submitIn(unit: UnitOfWork): Promise<number> {

@@ -23,8 +23,8 @@ export interface TransactionRecord {
   /** The time at which it was first published, or claimed to be. */
   publishedAt: Micros | null;
   /**
-   * Says briefly what the command is about, without secrets; kept when the parameters are deleted at the transaction's
-   * end.
+   * The short description of the command that people see. It has no secrets, so it is kept when the parameters are
+   * deleted at the transaction's end.
    */
   subject: string | null;
   /** The webhook that reports the end of the transaction. */

@@ -153,7 +153,7 @@ export async function countUnfinished(sql: Sql, deviceId: string): Promise<numbe
  */
 export const LARGE_PARAMETERS = 4096;
 
-/** Characters of the large parameters that wait for an application's devices, or for one of them. */
+/** The characters of the large parameters that wait for all devices of an application, or for one of them. */
 export async function sumLargeParameters(sql: Sql, applicationId: string, deviceId?: string): Promise<number> {
   const own = deviceId === undefined ? '' : ' AND device_id = ?';
   const row = await sql.get<{ sum: number | null }>(

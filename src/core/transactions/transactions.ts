@@ -132,7 +132,7 @@ export function createTransactions({
     list: (applicationId: string, deviceId: string, filter: TransactionFilter) =>
       listTransactions(database.read, deviceId, applicationId, filter),
 
-    /** Resolves when nothing is left to do until a caller or a device sends something. */
+    /** Resolves when nothing is in progress: whatever remains waits for a caller, for a device or for the clock. */
     async idle(): Promise<void> {
       await outbox.idle();
       await marks.flush();

@@ -72,8 +72,8 @@ export function createAttemptSlots<Receiver extends object>({ clock, resume, lat
   }
 
   /**
-   * Turns attempts that have had no answer for a second into late ones. Each needs room among the late attempts, or an
-   * older late attempt that can be ended for it.
+   * Makes attempts late that have had no answer for a second. Each of them needs room among the late attempts; if there
+   * is none, an older late attempt is ended for it.
    */
   function checkLate(): void {
     cancelCheck?.();

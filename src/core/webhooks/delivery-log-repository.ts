@@ -117,7 +117,7 @@ export async function listDeliveries(
 const MAKE_DUE = `UPDATE deliveries SET status = 'pending', round = round + 1, next_attempt_at = ?, updated_at = ?,
   attempts = CASE WHEN status = 'pending' AND attempts < ${RETRY_DELAY_SECONDS.length} THEN attempts ELSE 0 END`;
 
-/** Makes a delivery due; returns its setting, or undefined when the application has no such delivery. */
+/** Makes a delivery due at once; returns its setting, or undefined when the application has no such delivery. */
 export async function makeDue(
   sql: Sql,
   applicationId: string,

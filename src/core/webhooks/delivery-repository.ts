@@ -11,7 +11,10 @@ export interface Delivery {
   body: string;
   /** The number of attempts that were made. */
   attempts: number;
-  /** How often the delivery was asked to be sent again. The number tells an outdated outcome from a current one. */
+  /**
+   * How many times the delivery was asked to be sent again. If the number has risen during an attempt, the outcome of
+   * the attempt is outdated.
+   */
   round: number;
 }
 

@@ -47,8 +47,8 @@ export function createDueTimer({ clock, receivers, due }: Parts) {
     },
 
     /**
-     * Reads the receiver's due deliveries at that time (microseconds). If the time has passed, they are part of its
-     * next read.
+     * Makes the receiver's due deliveries be read at that time (microseconds); if the time has passed, at the
+     * receiver's next read.
      */
     schedule(receiver: Receiver, at: number): void {
       if (at <= clock.now()) receiver.more = true;

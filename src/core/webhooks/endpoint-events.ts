@@ -49,7 +49,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
   }
 
   return {
-    /** Notifies of a receiver that has failed for long, or for which a delivery was given up. */
+    /** Notifies the application, once, of a receiver that has failed for long, or for which a delivery was given up. */
     async failing(unit: UnitOfWork, name: ReceiverName): Promise<void> {
       const row = await findFailing(unit, name);
       if (!row || row.toldAt !== null) return;
@@ -59,7 +59,10 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
       await sendEvent(unit, target, 'endpoint.failing', row);
     },
 
-    /** Removes a failing receiver after a successful attempt, and notifies if its failure was notified. */
+    /**
+     * Removes the record that a receiver fails, after a successful attempt. If the application was notified of the
+     * failure, it is notified of the recovery.
+     */
     async recovered(unit: UnitOfWork, name: ReceiverName): Promise<void> {
       const row = await findFailing(unit, name);
       if (!row) return;

@@ -45,7 +45,8 @@ export function createConnector(options: { allowPrivate: boolean; timeoutMs: num
     if (refused) return callback(new AddressRefused(), null);
     return connect(target, (cause, socket) => {
       if (!socket) return callback(cause as Error, null);
-      // This listener runs before undici's, which passes on the same error object.
+      // This runs before undici's own listener, which ends the request with the same error object; so
+      // `keptConnectionEnded` knows the error.
       socket.on('error', (error) => {
         if (socket.bytesRead > 0) ofKeptConnection.add(error);
       });

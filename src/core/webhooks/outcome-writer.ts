@@ -26,7 +26,7 @@ interface Options<Written extends Outcome> {
   rested(): void;
 }
 
-/** Every writer changes deliveries in this order, so that two of them never wait for each other. */
+/** The order in which every writer changes deliveries, so that two writers never wait for each other. */
 const byKey = (a: Outcome, b: Outcome): number =>
   compare(a.applicationId, b.applicationId) || compare(a.deliveryId, b.deliveryId);
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -47,13 +47,13 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
     let batch: Written[] = [];
     let counts: boolean[] = [];
     await database.transactSoon(async (unit) => {
-      batch = waiting.splice(0, BATCH); // cut here, so that outcomes since the call are included
+      batch = waiting.splice(0, BATCH); // taken here and not at the call, so that outcomes that came since are included
       unit.onRollback(() => {
         waiting = [...batch, ...waiting];
       });
       const others = also(unit, batch);
       if (database.concurrent) batch.sort(byKey);
-      // Both are started, then awaited together: a promise that rejects before it is awaited would end the process.
+      // Both promises are begun, then awaited together: one that rejects before it is awaited would end the process.
       const outcomes = Promise.all(batch.map((outcome) => saveOutcome(unit, outcome)));
       [counts] = await inOneGo(outcomes, Promise.all(others ?? []));
     });

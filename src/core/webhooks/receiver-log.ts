@@ -26,7 +26,7 @@ export function createReceiverLog({ clock, log }: { clock: Clock; log: Log }) {
   const mayTell = createLogLimit({ clock });
   const mayGiveUp = createLogLimit({ clock });
 
-  /** Called before the outcome changes the receiver's state. */
+  /** Called before the attempt's outcome changes the receiver's state. */
   return (receiver: Receiver, { deliveryId, status, attempts, error }: Attempted): void => {
     const { applicationId, setting } = receiver;
     const key = `${setting} ${applicationId}`;

@@ -75,20 +75,23 @@ export function createReceiver({ applicationId, setting }: ReceiverName, partiti
 
 const queueBound = ({ window }: Receiver): number => Math.min(window * QUEUED_PER_ATTEMPT, MOST_QUEUED);
 
-/** The number of deliveries that may still be queued in memory. */
+/** The number of deliveries that may still be added to the queue in memory. */
 export const roomIn = (receiver: Receiver): number =>
   Math.min(
     queueBound(receiver) - receiver.queue.length,
     Math.min(receiver.window * HELD_PER_ATTEMPT, MOST_HELD) - receiver.held.size,
   );
 
-/** Whether due deliveries should be read from the database: the queue has shrunk to a quarter of its bound. */
+/**
+ * Whether a page of due deliveries should be read from the database now: there may be some, none is being read, and the
+ * queue has shrunk to a quarter of its bound.
+ */
 export const wantsMore = (receiver: Receiver): boolean =>
   receiver.more && !receiver.reading && roomIn(receiver) > 0 && receiver.queue.length * 4 <= queueBound(receiver);
 
 /**
- * Updates the state after a good answer. `quick`: it came within a second, and no attempt has waited longer. `underWay`:
- * attempts in progress, with this one.
+ * Updates the receiver's state after a good answer. `quick`: the answer came within a second, and no attempt has waited
+ * longer. `underWay`: the number of attempts in progress, with this one.
  */
 export function succeeded(receiver: Receiver, quick: boolean, underWay: number): void {
   receiver.failing = false;
@@ -106,8 +109,8 @@ export function failed(receiver: Receiver): void {
 }
 
 /**
- * Updates the state when an attempt has had no answer for a second. If the receiver was not slow before, it may have
- * stopped answering, so it gets one attempt at a time.
+ * Updates the receiver's state when an attempt has had no answer for a second. If the receiver was not slow before, it
+ * may have stopped answering, so it gets one attempt at a time.
  */
 export function late(receiver: Receiver): void {
   if (!receiver.slow) slowDown(receiver);
@@ -128,11 +131,11 @@ export function dropQueue(receiver: Receiver, kept = 0): void {
   }
 }
 
-/** Whether the delivery is in memory with this `round` or a higher one. */
+/** Whether the delivery is already in memory, as new as the given one: `round` counts the requests to send it again. */
 export const holds = ({ held }: Pick<Receiver, 'held'>, { deliveryId, round }: Round): boolean =>
   (held.get(deliveryId) ?? -1) >= round;
 
-/** Forgets a delivery that was in memory, unless it is there with another `round`. */
+/** Removes a delivery from the deliveries in memory, unless it was put there again with another `round`. */
 export function unhold({ held }: Receiver, { deliveryId, round }: Round): void {
   if (held.get(deliveryId) === round) held.delete(deliveryId);
 }

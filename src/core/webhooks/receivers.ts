@@ -35,8 +35,8 @@ export function createReceivers(share: ReceiverShare) {
     all: () => receivers.values(),
 
     /**
-     * Drops a receiver from memory if it belongs to another node and has no attempt in progress, or if too many
-     * receivers are in memory and the database has all that is known of this one.
+     * Drops a receiver from memory if it belongs to another node and none of its deliveries is in memory here, or if
+     * too many receivers are in memory and the database has all that is known of this one.
      */
     forget(receiver: Receiver): void {
       const useless = mine(receiver) ? receivers.size > KEPT && isIdle(receiver) : !isBusy(receiver);
@@ -48,7 +48,10 @@ export function createReceivers(share: ReceiverShare) {
       for (const receiver of receivers.values()) if (!mine(receiver)) dropQueue(receiver);
     },
 
-    /** Whether attempts or reads are in progress for receivers that no longer belong to this node. */
+    /**
+     * Whether receivers that now belong to other nodes still have attempts, outcomes that are not stored yet, or reads
+     * in progress on this node.
+     */
     isHandingOver: (): boolean => receivers.values().some((receiver) => !mine(receiver) && isBusy(receiver)),
   };
 }

@@ -1,12 +1,12 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
-/** The most keys that are kept in memory in prepared form; above it the oldest is dropped. */
+/** The most keys that are kept in memory in the forms that signing needs; above it the oldest is dropped. */
 const KEPT = 10_000;
 const PREFIX = 'whsec_';
 
 /** An authenticationKey in the two forms that signing needs. */
 interface Prepared {
-  /** The bytes that its base64 encodes, for the signature of Standard Webhooks. */
+  /** The bytes that the base64 of the key encodes, for the signature of Standard Webhooks. */
   bytes: KeyObject;
   /** The key as text, for `x-notification-key`. */
   text: KeyObject;

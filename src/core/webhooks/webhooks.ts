@@ -104,7 +104,10 @@ export function createWebhooks(options: Options) {
     receiver.queue.push(delivery);
   }
 
-  /** Takes a new delivery after its commit. If older ones wait in the database, it waits behind them there. */
+  /**
+   * Takes a new delivery after its commit. If older ones wait in the database, or the queue is full, the delivery waits
+   * there behind them.
+   */
   function accept(name: ReceiverName, delivery: Delivery): void {
     if (!running) return; // the delivery's row remains, and start() finds it
     if (receivers.isElsewhere(name)) {
@@ -263,7 +266,7 @@ export function createWebhooks(options: Options) {
       for (const receiver of receivers.all()) receivers.forget(receiver);
     },
 
-    /** Resolves when no attempt, read or write is in progress and no delivery can be sent. */
+    /** Resolves when no attempt, read or write is in progress and no receiver waits for a slot. */
     idle: idle.idle,
 
     /**
