@@ -22,7 +22,7 @@ function asksForHelp(args: readonly string[]): boolean {
   return (end === -1 ? args : args.slice(0, end)).some((arg) => arg === '--help' || arg === '-h');
 }
 
-/** The command whose name is the beginning of the arguments. */
+/** The command whose words (such as `app upload`) are the first arguments. */
 function find(args: readonly string[]): Command | undefined {
   const commands = GROUPS.find(({ name }) => name === args[0])?.commands ?? [];
   return commands.find(({ name }) => name.split(' ').every((word, index) => args[index] === word));

@@ -1001,7 +1001,7 @@ export interface AuditQuery {
   limit: number;
 }
 /**
- * Uploads whose file differs from its registration, ordered by package and version.
+ * Uploads whose file differs from its registration, or cannot be read as an APK, ordered by package and version.
  */
 export interface BinaryWarningList {
   warnings: {

@@ -7,7 +7,8 @@ export function createEffects(onError: (cause: unknown) => void) {
       try {
         effect();
       } catch (cause) {
-        onError(cause); // the commit stands, so a failing effect must not change the answers of the units
+        // The commit has succeeded, so a failing effect must not turn the answers of the units into errors.
+        onError(cause);
       }
     }
   };

@@ -47,7 +47,7 @@ export const needsAttention = ({ reason }: Pick<Raised, 'reason'>): boolean =>
 export const FIRST_MICROS = Date.UTC(2026, 0, 1) * 1000;
 /** The highest value that a clock, however wrong, can raise a sequence to: half of all numbers remain. */
 export const HIGHEST_FLOOR = 2 ** 52;
-/** Numbers that each raise skips: more than can be given out between reading the sequence and setting it. */
+/** The fewest numbers that each raise skips: more than can be given out between reading the sequence and setting it. */
 export const STEP = 1_000_000;
 /**
  * A sequence that is ahead of the clock by more than an hour was raised by a wrong clock. Then the clock does not tell

@@ -104,7 +104,7 @@ export function createUnitQueue(
   const developers = createDeveloperWatch();
   let urgent = 0; // the number of waiting units whose callers wait for an answer
   let running = false;
-  let lastUrgent = 0; // units of the last commit whose callers waited
+  let lastUrgent = 0; // the number of units in the last commit whose callers waited for an answer
   let soon: NodeJS.Timeout | undefined;
   let closed = false;
   const idleState = createIdle(() => running || waiting() > 0);
@@ -145,7 +145,8 @@ export function createUnitQueue(
     const batch = takeBatch();
     lastUrgent = 0;
     for (const unit of batch) if (unit.urgent) lastUrgent += 1;
-    urgent = waiting(); // units that did not fit must go into the next commit, so they count as urgent
+    // The units that did not fit must go into the next commit even if no caller waits for them, so all count as urgent.
+    urgent = waiting();
     const left = await commit(batch);
     if (left) {
       first = [...left, ...first];

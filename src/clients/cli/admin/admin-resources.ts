@@ -247,7 +247,7 @@ export const RESOURCES: readonly Resource[] = [
     verbs: [
       {
         verb: 'list',
-        summary: 'Lists uploads whose file differs from its registration',
+        summary: 'Lists uploads whose file differs from its registration, or cannot be read as an APK',
         operation: 'listBinaryWarnings',
         kind: 'list',
         list: 'warnings',

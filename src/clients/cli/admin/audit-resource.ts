@@ -18,7 +18,7 @@ export const AUDIT: Resource = {
       verb: 'list',
       summary: 'Lists who changed what, the newest first; times are in UTC',
       about:
-        'The audit log has every change through administration, and the changes that applications make to their settings, keys, packages, versions and distributions. Commands to devices are recorded as transactions instead. Entries are kept for 400 days.',
+        'The audit log has every change through administration, and the changes that applications make to their settings, keys, packages, versions and distributions. Commands to devices are recorded as transactions instead. Entries are kept for 400 days, or as long as LAPEL_AUDIT_RETENTION_DAYS of the service says.',
       operation: 'listAudit',
       kind: 'list',
       list: 'entries',

@@ -52,7 +52,11 @@ export const DEVICES: Resource = {
       first: Number.POSITIVE_INFINITY,
       query: {
         developer: { parameter: 'developerId', value: 'ID', text: 'only devices of this developer' },
-        application: { parameter: 'applicationId', value: 'ID', text: 'only devices that are activated for it' },
+        application: {
+          parameter: 'applicationId',
+          value: 'ID',
+          text: 'only devices that are activated for this application',
+        },
         prefix: { parameter: 'prefix', value: 'DIGITS', text: 'only devices whose deviceId begins with these digits' },
         activation: {
           parameter: 'activation',
@@ -107,7 +111,7 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'transactions',
-      summary: 'Lists the transactions of a device of all applications, the newest first; or its queue',
+      summary: 'Lists the transactions of a device for all applications, the newest first; or only the unfinished ones',
       operation: 'listFleetDeviceTransactions',
       arguments: { DEVICE: 'deviceId' },
       kind: 'list',

@@ -31,7 +31,7 @@ export const FLEET: Resource = {
     },
     {
       verb: 'history',
-      summary: 'Lists the figures of at most the last 30 days; times are in UTC',
+      summary: 'Lists the figures of the fleet since a time, at most 30 days back; times are in UTC',
       about:
         'There is a row for every ten seconds of the last two hours, for every minute of the last two days, and for every ten minutes before that.',
       operation: 'readHistory',

@@ -99,7 +99,7 @@ const ROWS: readonly TransactionRow[] = [
   },
   {
     name: 'deactivate',
-    summary: 'Deactivates a device, and cancels its other transactions',
+    summary: 'Deactivates a device, and then cancels its other unfinished transactions',
     examples: ['lapel device deactivate 490154203237518'],
     prepare:
       (_given, { deviceId }) =>
@@ -110,7 +110,7 @@ const ROWS: readonly TransactionRow[] = [
     name: 'wifi',
     summary: 'Sets all Wi-Fi networks of a device',
     about:
-      'The networks that it had before are replaced. To set several networks, use a file: [{ "ssid", "password", "security" }, ...].',
+      'The networks that the device had before are replaced. To set several networks, use a file: [{ "ssid", "password", "security" }, ...].',
     options: {
       ssid: { value: 'NAME', text: 'name of the network' },
       password: { value: 'P', text: 'password of the network' },
@@ -134,7 +134,7 @@ const ROWS: readonly TransactionRow[] = [
     name: 'apn',
     summary: 'Sets all access point names of a device',
     about:
-      'The entries that it had before are replaced. To set several entries, use a file: [{ "name", "apn", ... }, ...].',
+      'The entries that the device had before are replaced. To set several entries, use a file: [{ "name", "apn", ... }, ...].',
     options: {
       ...Object.fromEntries(
         APN_FIELDS.map((field) => [kebab(field), { value: 'V', text: `the field ${field} of the entry` }]),

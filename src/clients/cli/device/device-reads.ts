@@ -60,7 +60,8 @@ async function* onlyConnected(statuses: AsyncIterable<Status>): AsyncGenerator<S
 }
 
 /**
- * Returns null when a request is refused because the device is not activated, so that the output simply lacks its part.
+ * Returns null when a request is refused because the device is not activated. The command then shows all it can,
+ * without the answer to this request.
  */
 async function unlessRefused<Result>(asked: Promise<Result>): Promise<Result | null> {
   try {

@@ -17,7 +17,8 @@ const OPTIONS = {
   timeout: { value: 'SECONDS', text: 'stop after this many seconds with exit code 0 (by default Ctrl-C stops it)' },
   ...APPLICATION_OPTIONS,
 } satisfies Options;
-// The newest transactions are read in one list; older ones that are not finished are read one by one.
+// The number of newest transactions that one request reads as a list; older ones that are not finished are read one by
+// one.
 const NEWEST = 50;
 const FAILURES_IN_A_ROW = 30;
 

@@ -61,7 +61,10 @@ ${places.join('\n')}
 ${whole.join('\n')}`.replaceAll(/\n +case "\$(?:before|count)" in\n\n +esac/g, '');
 }
 
-/** The options of all commands that are followed by a value, which must not be counted as an argument. */
+/**
+ * The options of all commands that take a value. Completion counts the arguments of a command, and must not count these
+ * values.
+ */
 const valued = ({ commands }: Table): string => {
   const names = commands.flatMap((command) => optionsOf(command).filter(([, { value }]) => value !== undefined));
   return [...new Set(names.map(([name]) => `--${name}`))].join('|');

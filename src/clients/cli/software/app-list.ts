@@ -34,7 +34,7 @@ export const appList: Command = {
     const query = { ...(name !== undefined && { package: name }), ...(given.flag('latest') && { mode: 'latest' }) };
     const { own, system } = await application.call('list the software', async (lapel) => ({
       own: await take(lapel.each('listAvailable', { query })),
-      // The system packages are few, and the same on every page.
+      // The system packages are read with one small page: they are few, and the same on every page.
       system: (await lapel.listAvailable({ query: { ...query, limit: 1 } as object })).systemPackages,
     }));
     const rows = [

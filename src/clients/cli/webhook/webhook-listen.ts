@@ -204,9 +204,9 @@ async function tryOut(
 export const webhookListen: Command = {
   name: 'webhook listen',
   summary: 'Receives webhooks for development: verifies and shows them',
-  about: `Verifies each signature with the application's authenticationKey and answers 204, or 401 when it does not match. With
---set the settings get the URL of this receiver while it runs, and a test event shows whether webhooks arrive. --json prints
-one object per line.`,
+  about: `Verifies each signature with the application's authenticationKey and answers 204, or 401 when a signature is wrong.
+With --set the settings get the URL of this receiver while it runs, and a test event shows whether webhooks arrive. --json
+prints one object per line.`,
   options: OPTIONS,
   examples: [
     'lapel webhook listen --set deviceEvent',

@@ -65,7 +65,10 @@ export async function readIdentity(ask: Ask): Promise<DatabaseIdentity> {
 export const identityThrough = (connection: Connection): Promise<DatabaseIdentity> =>
   readIdentity(async <Row>(text: string) => (await connection.query(text)).rows as Row[]);
 
-/** The advisory lock under which numbers are raised, so that no node sets back what another has raised. */
+/**
+ * The advisory lock under which sequences are raised, so that no node sets a sequence back that another node has just
+ * raised.
+ */
 const LOCK = 0x1a9e2;
 
 // Raises all sequences as raisedFrom (number-floor.ts) raises one number, by the later of the node's and the server's
@@ -89,7 +92,10 @@ interface Beginning extends NewLife {
   before?: DatabaseIdentity | undefined;
 }
 
-/** `former`: the `place` that was stored at the last start of any node; '' when none was stored yet. */
+/**
+ * The reason of a raise. `former`: the `place` that was stored at the last start of any node; '' when none was stored
+ * yet.
+ */
 const reasonOf = (former: string, at: DatabaseIdentity, before: DatabaseIdentity | undefined): Raised['reason'] => {
   if (before) return changeOf(before, at) ?? 'server_start';
   return former !== '' && former !== at.place ? 'other_database' : 'start';

@@ -38,7 +38,8 @@ export async function examinePostgres(url: string): Promise<Examined> {
     notes: [],
   };
   try {
-    const open = (host: string) => openConnection(host, { ...SHORT, readOnly: true }, () => undefined); // a loss rejects the pending query
+    // No function for a lost connection is needed, because the loss rejects the pending query.
+    const open = (host: string) => openConnection(host, { ...SHORT, readOnly: true }, () => undefined);
     const connection = await atHosts(url)(open);
     try {
       await checkSettings(connection);

@@ -119,7 +119,7 @@ export function createLinks({ url, prepare, onAway, onBack }: Options) {
         opening ??= reconnect().finally(() => {
           opening = undefined;
         });
-        opening.catch(() => undefined); // the callers that await the connection get the error
+        opening.catch(() => undefined); // a failure is not lost: the callers that await the connection get the error
         return opening;
       }
 

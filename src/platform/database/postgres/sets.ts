@@ -27,8 +27,8 @@ export const NUMBER = 'number_in_set';
 const forms = new Map<string, SetForm | undefined>();
 
 /**
- * Replaces each `?` by `given_1` and so on. Also returns the parameters that a column must equal, as far as they stand
- * behind the position `from` of the text.
+ * Replaces each `?` by `given_1` and so on. Also returns the positions of the parameters that a column must equal
+ * (`column = ?`); only parameters behind the position `from` of the text count.
  */
 function named(text: string, from: number): { text: string; equalled: number[] } {
   let number = 0;
@@ -74,7 +74,7 @@ function makeForm(single: string, types: readonly ParameterType[]): SetForm {
   return { text: `${whole.slice(0, at)} FROM ${given}${whole.slice(at)}${back}`, numbered: true, identity: equalled };
 }
 
-/** The set form of a statement, if one was declared. */
+/** The set form of a statement; undefined if it was not declared with `inSets`. */
 export function setFormOf(single: string): SetForm | undefined {
   if (forms.has(single)) return forms.get(single);
   const types = setTypesOf(single.replace(/ RETURNING \w+ AS inserted_identity$/, ''));

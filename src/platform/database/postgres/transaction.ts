@@ -38,7 +38,8 @@ interface Parts {
  */
 export function createTransaction({ connection, effects, identities }: Parts) {
   const ran: Ran[] = [];
-  let onRollback: { of: Ran; effect: () => void }[] = []; // of all units, in the order of registration
+  // The effects of all units, in the order in which they were registered.
+  let onRollback: { of: Ran; effect: () => void }[] = [];
   const inTurns = createTurns(connection);
   let broken: unknown;
 

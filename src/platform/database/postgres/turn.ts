@@ -17,7 +17,7 @@ interface Call {
   reject(cause: unknown): void;
 }
 
-/** Gives each call of a set its own rows. */
+/** Gives each call the rows that belong to it, after one statement has done the work of several calls. */
 function share(form: SetForm, calls: readonly Call[], rows: Record<string, unknown>[]): void {
   const answers = calls.map((): Answer => ({ rows: [], count: 0 }));
   if (!form.numbered && rows.length !== calls.length) {

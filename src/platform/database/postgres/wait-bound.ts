@@ -16,7 +16,8 @@ export function createWaitBound({ awayForMs, longestMs = LONGEST_MS }: { awayFor
   const timer = setInterval(() => {
     const since = performance.now() - longestMs;
     for (const one of waiting) {
-      if (one.since > since) break; // the waits are in the order of their beginnings, so the further ones began later
+      // Callers are in the order in which they began to wait, so all further ones began later still.
+      if (one.since > since) break;
       one.giveUp(`no answer for ${longestMs} ms`);
     }
   }, CHECK_MS).unref();

@@ -54,7 +54,7 @@ interface Options extends Pick<QueueOptions, 'ownerOf'> {
   onEffectError(cause: unknown): void;
 }
 
-/** The error of the last unit, if it failed. */
+/** The error of the unit that ran last, if that unit failed. */
 const failureOf = (done: Done[]): { cause: unknown } | undefined => {
   const outcome = done.at(-1)?.outcome;
   return outcome && 'cause' in outcome ? outcome : undefined;

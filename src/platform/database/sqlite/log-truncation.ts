@@ -22,9 +22,9 @@ interface Parts {
 }
 
 /**
- * Empties the write-ahead log soon after commits. It holds former states of pages, and so also passwords that were
- * overwritten since. When no commit has come for some seconds, or when the log is small after a minute, its pages are copied
- * into the database and the file is truncated; under steady load SQLite itself overwrites it.
+ * Empties the write-ahead log soon after commits. The log holds former states of pages, and so also passwords that were
+ * overwritten since. When no commit has come for some seconds, or when a minute has passed and the log is small, its
+ * pages are copied into the database and the file is truncated; under steady load SQLite itself overwrites the log.
  */
 export function createLogTruncation(parts: Parts) {
   const { connection, file, busyTimeoutMs, isRunning, onError, quietMs = QUIET_MS } = parts;
