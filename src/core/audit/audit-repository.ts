@@ -29,7 +29,7 @@ interface AuditRow {
 export type AuditEntry = Omit<AuditRow, 'details'> & { details: object | null };
 
 export interface AuditFilter {
-  /** Microseconds: [since, until). */
+  /** Selects the entries whose time, in microseconds, is in [since, until). */
   since?: Micros;
   until?: Micros;
   /** Selects the entries of one kind of actors (such as `application`), or of the one actor with this name. */

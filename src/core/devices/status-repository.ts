@@ -49,7 +49,7 @@ export async function findStatus(sql: Sql, deviceId: string): Promise<StoredStat
  */
 export interface Counted {
   firmware: string | null;
-  /** In percent. */
+  /** The battery level in percent. */
   battery: number | null;
 }
 

@@ -10,8 +10,8 @@ const GATHER_MS = 60_000;
 // With several nodes the time is stored sooner, because the other nodes read it. A device that sends all the time still
 // causes few writes.
 const AMONG_NODES_MS = 15_000;
-// The time of a device that disconnects is stored sooner, but together with those of others, because a whole fleet can
-// disconnect at once.
+// Milliseconds until the time of a device that has disconnected is stored, together with those of other devices,
+// because a whole fleet can disconnect at once.
 const LEFT_MS = 1_000;
 const ROWS_PER_UNIT = 256;
 // About 10 MB. Above this number of devices, the gathered times are written at once.

@@ -8,7 +8,7 @@ export interface AvailableVersion {
   displayName: string | null;
   version: string;
   description: string | null;
-  /** Microseconds since the epoch; null when the version is not distributed. */
+  /** The time at which the distribution was started, in microseconds; null when the version is not distributed. */
   distributionStartedAt: Micros | null;
   createdAt: Micros;
   updatedAt: Micros;

@@ -12,7 +12,7 @@ import { findVersion, type Version } from './version-repository.ts';
 
 /** The properties of a version that the database has, without asking the object store. */
 interface Installable {
-  /** Microseconds; null when the version is not distributed. */
+  /** The time at which the distribution was started, in microseconds; null when the version is not distributed. */
   distributionStartedAt: Micros | null;
   /** The identifier of the binary, whether one was uploaded or not. */
   binaryId: string;
@@ -33,7 +33,7 @@ interface Download {
   expiresAt: Micros;
   /** Bytes. */
   size: number;
-  /** Hexadecimal. */
+  /** The SHA-256 of the binary, hexadecimal. */
   sha256: string;
 }
 

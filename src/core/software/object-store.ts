@@ -32,10 +32,10 @@ export interface ListedObject {
 
 export interface UploadUrl {
   url: string;
-  /** Unix times in seconds. */
+  /** The time from which the URL is valid; like `endTimestamp`, in seconds since the epoch. */
   startTimestamp: number;
   endTimestamp: number;
-  /** Seconds. */
+  /** Seconds for which the URL is valid. */
   expireIn: number;
 }
 
@@ -44,6 +44,6 @@ export interface StoredObject {
   size: number;
   uploadedAt: Micros;
   etag: string;
-  /** Hexadecimal; present only if the store itself knows it. */
+  /** The SHA-256 of the object, hexadecimal; present only if the store itself knows it. */
   sha256?: string;
 }

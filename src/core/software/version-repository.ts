@@ -11,7 +11,7 @@ export interface Version {
   binaryId: string;
   /** Bytes of the binary, as last seen in the store, or as announced for an upload URL. */
   storedBytes: number;
-  /** Microseconds; null when the version is not distributed. */
+  /** The time at which the distribution was started, in microseconds; null when the version is not distributed. */
   distributionStartedAt: Micros | null;
   createdAt: Micros;
   updatedAt: Micros;

@@ -7,7 +7,7 @@ import { type EndpointEvents, FAILING_FOR_MICROS } from './endpoint-events.ts';
 /** The details of a failed attempt that are not a part of its Outcome. */
 export interface Failure {
   error: string;
-  /** Microseconds. */
+  /** The time that the attempt took, in microseconds. */
   duration: number;
   /** The beginning of the answer; null when there was none, or the bound of stored answers was reached. */
   answer: string | null;

@@ -17,7 +17,7 @@ export type RaiseReason =
  */
 export interface NewLife {
   lifeId: string;
-  /** Microseconds. */
+  /** The time at which the life begins, in microseconds since the epoch. */
   nowMicros: number;
 }
 

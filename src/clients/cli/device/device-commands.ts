@@ -30,8 +30,8 @@ export const APN_FIELDS: readonly string[] = [
 ];
 
 /**
- * Reads the entries to send: those of the file (`--file`), none (`--none`), or the one entry that `one` makes of the
- * other options. Exactly one of these ways must be used.
+ * Reads the list that a command sets on the device (APN entries, Wi-Fi networks): the entries of a file (`--file`), no
+ * entries (`--none`), or the one entry that `one` makes of the other options. Exactly one of these ways must be used.
  */
 async function entries(given: Given, terminal: Terminal, one: () => object | null): Promise<unknown> {
   const file = given.text('file');

@@ -50,7 +50,7 @@ interface Found {
   open: Map<number, Written>;
   refused: Set<number>;
   isFinished: boolean;
-  /** Bytes of complete lines; the rest was cut off in the middle of a line. */
+  /** The bytes of the file's complete lines; behind them is at most a line whose writing was interrupted. */
   size: number;
 }
 

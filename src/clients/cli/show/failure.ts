@@ -47,8 +47,9 @@ export function networkReason(error: unknown): string {
 }
 
 /**
- * Turns an error of a request into a Failure, with a message that names the action (`what`) and the address of the
- * service (`baseUrl`), and the option to change that address (`option`). Other errors are returned unchanged.
+ * Turns an error of a request into a Failure. Its message names the action (`what`) and the address of the service
+ * (`baseUrl`); if nobody answers there, its advice names the option that changes the address (`option`). Other errors
+ * are returned unchanged.
  */
 export function toFailure(error: unknown, at: { what: string; baseUrl: string; option: string }): unknown {
   const { what, baseUrl, option } = at;

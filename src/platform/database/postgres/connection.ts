@@ -75,7 +75,7 @@ async function pin(client: Client, { byIndex, keepsPlans, readOnly, statementMs,
 const CONNECT_MS = 3_000;
 /** A process that is frozen in a transaction holds its locks; the server ends the transaction after this time. */
 const IDLE_IN_TRANSACTION_MS = 1_000;
-/** Time between two checks whether the server has been silent for too long. */
+/** Milliseconds between two checks whether the server has been silent for too long. */
 const CHECK_MS = 250;
 /** The time in which a connection must close in an orderly way; then it is cut. */
 const CLOSE_MS = 1_000;

@@ -18,7 +18,7 @@ interface Done extends Waiting {
  * disk; but it is between `least` and `most`.
  */
 const RUN_MS = { least: 4, most: 8 };
-/** The fewest units that a commit takes, however slow they are. */
+/** The bound on the units of one commit is never less than this, however slow the units are. */
 const FEWEST = 16;
 /** One in so many commits is measured. A measured commit counts with this weight in the moving average. */
 const MEASURED = 4;
@@ -110,7 +110,8 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
         release.run();
       }
       undo(onRollback);
-      if (isStorageFault(cause)) throw cause; // the other units' statements would fail as well
+      // The statements of all other units would fail as well, so the whole commit is given up.
+      if (isStorageFault(cause)) throw cause;
       return { ...unit, outcome: { cause }, onCommit: [], onRollback: [] };
     }
   }

@@ -41,7 +41,10 @@ function readLifeFile(folder: string): Partial<LifeFile> | undefined {
   }
 }
 
-/** Compares the file in the folder with the database, in which `lifeId` is stored. */
+/**
+ * Compares the file in the folder with the `lifeId` that is stored in the database; returns the reason for which the
+ * numbers are raised.
+ */
 export function judgeFolder(
   folder: string,
   lifeId: string,

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import type SqliteDatabase from 'better-sqlite3';
 
-// Milliseconds. They concern the disk, so they are measured in real time and not by the injected clock.
+// Milliseconds without a commit, and since the first commit, after which the log is emptied. They concern the disk, so
+// they are measured in real time and not by the injected clock.
 const QUIET_MS = 5_000;
 const LONGEST_MS = 60_000;
 /**
