@@ -103,7 +103,7 @@ export const ERRORS = {
   DEVICE_EXISTS: { status: 409, shape: 'message', text: 'device already exists.', when: 'administration: a device with this deviceId exists' },
   DEVICE_IN_USE: { status: 409, shape: 'message', text: 'device is activated or has unfinished transactions.', when: 'administration: the device is activated, or has unfinished transactions, and so cannot be deleted or moved; deactivate it first' },
   OBJECT_STORE_UNAVAILABLE: { status: 503, shape: 'message', text: 'object store is unavailable.', when: 'the object store does not answer, or refuses the credentials of the service; try again later' },
-  DATABASE_UNAVAILABLE: { status: 503, shape: 'message', text: 'the database is unavailable; try again later.', when: 'the database server does not answer. The request was not carried out, or its outcome is unknown; repeat it with its `Idempotency-Key`' },
+  DATABASE_UNAVAILABLE: { status: 503, shape: 'message', text: 'the database is unavailable; try again later.', when: 'the database does not answer, or cannot be written (a full disk, for example). The request was not carried out, or its outcome is unknown; repeat it with its `Idempotency-Key`' },
   OVERLOADED: { status: 503, shape: 'message', text: 'the service is at its limit; try again later.', when: 'the service works on as many requests as it can, or is shutting down' },
   NOT_READY: { status: 503, shape: 'message', text: 'the service is not ready.', when: '`/readyz`: a part of the service cannot do its work; the answer names it' },
   INTERNAL: { status: 500, shape: 'message', text: 'internal error.', when: 'an unforeseen error; the log has its details, with the request id' },
@@ -157,8 +157,9 @@ export function toDomainError(thrown: unknown): DomainError {
 }
 
 /**
- * True for the error that the database server does not answer. The request was not at fault, and can be tried again
- * later. The connection to the database logs this error once, so callers that only try again need not log it.
+ * True for the error that the database does not answer, or cannot be written (a full disk, for example). The request
+ * was not at fault, and can be tried again later. The connection to the database logs this error once, so callers that
+ * only try again need not log it.
  */
 export const isDatabaseAway = (thrown: unknown): boolean =>
   thrown instanceof DomainError && thrown.code === 'DATABASE_UNAVAILABLE';
