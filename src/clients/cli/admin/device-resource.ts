@@ -111,7 +111,7 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'transactions',
-      summary: 'Lists the transactions of a device for all applications, the newest first; or only the unfinished ones',
+      summary: 'Lists the transactions of a device for all applications, the newest first',
       operation: 'listFleetDeviceTransactions',
       arguments: { DEVICE: 'deviceId' },
       kind: 'list',

@@ -90,7 +90,7 @@ export const DELIVERIES: Resource = {
     },
     {
       verb: 'redeliver-range',
-      summary: 'Sends all undelivered deliveries of an application again, or those in the state of --status',
+      summary: 'Sends undelivered deliveries of an application again, or those in the state of --status',
       operation: 'redeliverSome',
       arguments: { APPLICATION: 'applicationId' },
       fields: {
