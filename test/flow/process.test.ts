@@ -4,15 +4,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { request as openRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import t from 'tap';
+import { Client } from 'undici';
 import { readConfig, SETTINGS } from '../../src/config.ts';
 import { createAuthority, skip } from '../broker/authority.ts';
 import { missing } from '../installed.ts';
 import { startCrashTarget } from './crash-target.ts';
 import { type CrashWorld, startCrashWorld } from './crash-world.ts';
-import { refusedOn, runMain, startProcess } from './service-process.ts';
+import { ADMIN_TOKEN, refusedOn, runMain, startProcess } from './service-process.ts';
 
 /** A request whose head the service has taken (it answered 100), and whose body it waits for. */
 async function halfSent({ application: { port, token, path } }: CrashWorld, deviceId: string) {
@@ -254,10 +256,25 @@ t.test(
 
 t.test('a process that can open no more files reports it', { buffered: true, skip: missing.prlimit() }, async (t) => {
   const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() });
+  const { admin } = service.addresses;
+  // This connection is open before the limit is reached. The code that reads chunks is loaded with the first of them.
+  const operator = new Client(admin);
+  t.teardown(() => operator.destroy());
+  async function sendChunks(): Promise<number> {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+    const body = Readable.from([Buffer.from('{"developerId":')]);
+    const answer = await operator.request({ method: 'POST', path: '/admin/v1/developers', headers, body });
+    await answer.body.dump();
+    return answer.statusCode;
+  }
+  const healthy = await operator.request({ method: 'GET', path: '/healthz' });
+  await healthy.body.dump();
   spawnSync('prlimit', ['--nofile=20:', '--pid', String(service.pid)]);
   await service.said('the limit of open files is reached');
+  t.equal(await sendChunks(), 503, 'code cannot be loaded now');
   spawnSync('prlimit', ['--nofile=400:', '--pid', String(service.pid)]);
-  t.equal((await fetch(`${service.addresses.admin}/readyz`)).status, 200, 'and goes on when it can');
+  t.equal((await fetch(`${admin}/readyz`)).status, 200, 'and goes on when it can');
+  t.equal(await sendChunks(), 400, 'with all that could not be loaded before');
 });
 
 t.test('serve --help prints every setting with its default', { buffered: true }, async (t) => {

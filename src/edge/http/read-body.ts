@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import type { koaBody } from 'koa-body';
 import { DomainError } from '../../errors.ts';
+import { loadLate } from '../../runtime/late-load.ts';
 import { parseJson, SMALL } from './parse-json.ts';
 import { type BodyBounds, checkBodyHead, notUtf8, type Received, watchBody } from './received.ts';
 
@@ -26,8 +27,8 @@ const invalid = (msg: string, cause?: unknown): DomainError =>
  *   6749 3.2), so `URLSearchParams` parses forms.
  * - `__proto__`: koa-body rejects a text with this name as invalid JSON; here it is an unknown field.
  */
-async function loadReaders() {
-  const { HttpMethodEnum, koaBody } = await import('koa-body');
+function loadReaders() {
+  const { HttpMethodEnum, koaBody } = loadLate('koa-body') as typeof import('koa-body');
   const options = {
     urlencoded: false,
     multipart: false,
@@ -43,6 +44,16 @@ async function loadReaders() {
 
 /** Loading koa-body takes a sixth of the time of a start, so it is loaded when the first body needs it. */
 let loaded: ReturnType<typeof loadReaders> | undefined;
+
+/** The three instances of koa-body. Throws OVERLOADED when the process cannot open the files of koa-body. */
+function readers(): ReturnType<typeof loadReaders> {
+  try {
+    loaded ??= loadReaders();
+    return loaded;
+  } catch (cause) {
+    throw new DomainError('OVERLOADED', { cause });
+  }
+}
 
 const NOTHING_MORE = (): Promise<void> => Promise.resolve();
 
@@ -75,8 +86,7 @@ async function readBy(
   bounds: BodyBounds,
 ): Promise<(Read & { hasMark: boolean }) | undefined> {
   checkBodyHead(request, bounds.limit);
-  loaded ??= loadReaders();
-  const { [name]: reader } = await loaded;
+  const { [name]: reader } = readers();
   const received = watchBody(request, bounds);
   try {
     const read = await run(reader, request).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { DomainError } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { loadLate } from '../../runtime/late-load.ts';
 
 export type ObjectStore = ReturnType<typeof createObjectStore>;
 
@@ -64,25 +65,29 @@ export function createObjectStore(parts: ObjectStoreParts) {
   const bounds = { deadlineMs, connectMs, attempts };
   let opened: ReturnType<typeof open> | undefined;
 
-  async function open() {
-    const sdk = await loadSdk();
+  function open() {
+    const sdk = loadSdk();
     const client = createClient(sdk, parts, parts.endpoint, bounds);
     // The client that only signs URLs. It has the public address, and makes no connection.
     const signing = parts.publicEndpoint ? createClient(sdk, parts, parts.publicEndpoint, bounds) : client;
     /** For HEAD and DELETE: a missing object is an answer, not an error. A missing bucket is an error. */
     function absent(error: unknown): undefined {
       const missing = ['NotFound', 'NoSuchKey'];
-      if (error instanceof sdk.S3ServiceException && missing.includes(error.name)) return undefined;
+      if (error instanceof sdk.s3.S3ServiceException && missing.includes(error.name)) return undefined;
       throw error;
     }
     return { ...sdk, client, signing, absent };
   }
 
   /** The SDK is large, so it is loaded when an object is touched for the first time. */
-  const used = (): ReturnType<typeof open> => {
-    opened ??= open();
-    return opened;
-  };
+  function used(): ReturnType<typeof open> {
+    try {
+      opened ??= open();
+      return opened;
+    } catch (cause) {
+      throw new DomainError('OBJECT_STORE_UNAVAILABLE', { cause });
+    }
+  }
 
   /**
    * Runs `work` with an abort signal that fires at the deadline (measured by `clock`), or together with the given signal.
@@ -113,13 +118,13 @@ export function createObjectStore(parts: ObjectStoreParts) {
     async uploadUrl(key: string, options: { contentLength?: number; expiresIn: number }): Promise<UploadUrl> {
       const { contentLength: ContentLength, expiresIn } = options;
       const date = signingDate();
-      const { PutObjectCommand, getSignedUrl, signing } = await used();
-      const command = new PutObjectCommand({
+      const { s3, presigner, signing } = used();
+      const command = new s3.PutObjectCommand({
         Bucket,
         Key: key,
         ...(ContentLength !== undefined && { ContentLength }),
       });
-      const url = await getSignedUrl(signing, command, { expiresIn, signingDate: date });
+      const url = await presigner.getSignedUrl(signing, command, { expiresIn, signingDate: date });
       const startTimestamp = date.getTime() / 1000;
       return { url, startTimestamp, endTimestamp: startTimestamp + expiresIn, expireIn: expiresIn };
     },
@@ -128,17 +133,17 @@ export function createObjectStore(parts: ObjectStoreParts) {
     async downloadUrl(key: string, options: { expiresIn: number }): Promise<{ url: string; expiresAt: number }> {
       const { expiresIn } = options;
       const date = signingDate();
-      const { GetObjectCommand, getSignedUrl, signing } = await used();
-      const command = new GetObjectCommand({ Bucket, Key: key });
-      const url = await getSignedUrl(signing, command, { expiresIn, signingDate: date });
+      const { s3, presigner, signing } = used();
+      const command = new s3.GetObjectCommand({ Bucket, Key: key });
+      const url = await presigner.getSignedUrl(signing, command, { expiresIn, signingDate: date });
       return { url, expiresAt: (date.getTime() + expiresIn * 1000) * 1000 };
     },
 
     /** Asks the store for the size, the time and the ETag of the object; undefined when the object does not exist. */
     head: (key: string, { signal }: Ended = {}): Promise<StoredObject | undefined> =>
       within(async (options) => {
-        const { HeadObjectCommand, client, absent } = await used();
-        const found = await client.send(new HeadObjectCommand({ Bucket, Key: key }), options).catch(absent);
+        const { s3, client, absent } = used();
+        const found = await client.send(new s3.HeadObjectCommand({ Bucket, Key: key }), options).catch(absent);
         if (!found) return undefined;
         const { ContentLength: size, LastModified: at, ETag: etag } = found;
         if (size === undefined || !at || !etag) throw new Error('the store answered HEAD without size, date or ETag');
@@ -152,8 +157,8 @@ export function createObjectStore(parts: ObjectStoreParts) {
      */
     read: (key: string, start: number, end: number, { signal }: Ended = {}): Promise<Buffer> =>
       within(async ({ abortSignal }) => {
-        const { GetObjectCommand, client } = await used();
-        const command = new GetObjectCommand({ Bucket, Key: key, Range: `bytes=${start}-${end}` });
+        const { s3, client } = used();
+        const command = new s3.GetObjectCommand({ Bucket, Key: key, Range: `bytes=${start}-${end}` });
         const { Body, ContentRange, ContentLength } = await client.send(command, { abortSignal });
         // A store without support for ranges would send the whole object.
         if (!Body || !ContentRange?.startsWith(`bytes ${start}-`) || (ContentLength ?? Infinity) > end - start + 1) {
@@ -166,8 +171,8 @@ export function createObjectStore(parts: ObjectStoreParts) {
     /** Streams the object if it has this ETag. The deadline holds for each chunk, not for the whole. */
     async *stream(key: string, { etag, signal }: { etag: string } & Ended): AsyncGenerator<Uint8Array> {
       const { Body } = await within(async (options) => {
-        const { GetObjectCommand, client } = await used();
-        return client.send(new GetObjectCommand({ Bucket, Key: key, IfMatch: etag }), options);
+        const { s3, client } = used();
+        return client.send(new s3.GetObjectCommand({ Bucket, Key: key, IfMatch: etag }), options);
       }, signal);
       const body = Body as (AsyncIterable<Uint8Array> & { destroy(error?: Error): void }) | undefined;
       if (!body) throw new DomainError('OBJECT_STORE_UNAVAILABLE');
@@ -194,8 +199,8 @@ export function createObjectStore(parts: ObjectStoreParts) {
     /** Removes the object; succeeds when it does not exist. */
     remove: (key: string): Promise<void> =>
       within(async (options) => {
-        const { DeleteObjectCommand, client, absent } = await used();
-        await client.send(new DeleteObjectCommand({ Bucket, Key: key }), options).catch(absent);
+        const { s3, client, absent } = used();
+        await client.send(new s3.DeleteObjectCommand({ Bucket, Key: key }), options).catch(absent);
       }),
 
     /** Lists the objects whose keys begin with `prefix`, in pages. */
@@ -205,17 +210,10 @@ export function createObjectStore(parts: ObjectStoreParts) {
         return;
       }
       for (let token: string | undefined, first = true; first || token !== undefined; first = false) {
-        const from = token;
-        const page = await within(async (options) => {
-          const { ListObjectsV2Command, client } = await used();
-          const command = new ListObjectsV2Command({
-            Bucket,
-            Prefix: prefix,
-            MaxKeys: listed,
-            ContinuationToken: from,
-          });
-          return client.send(command, options);
-        });
+        const { s3, client } = used();
+        const part = { Bucket, Prefix: prefix, MaxKeys: listed, ContinuationToken: token };
+        const command = new s3.ListObjectsV2Command(part);
+        const page = await within((options) => client.send(command, options));
         yield (page.Contents ?? []).flatMap(({ Key: key, Size: size = 0, LastModified: at }) =>
           key !== undefined && at ? [{ key, size, uploadedAt: at.getTime() * 1000 }] : [],
         );
@@ -224,10 +222,8 @@ export function createObjectStore(parts: ObjectStoreParts) {
     },
 
     async [Symbol.asyncDispose](): Promise<void> {
-      if (!opened) return;
-      const { client, signing } = await opened;
-      client.destroy();
-      signing.destroy();
+      opened?.client.destroy();
+      opened?.signing.destroy();
     },
   };
 }
@@ -236,22 +232,14 @@ export function createObjectStore(parts: ObjectStoreParts) {
 // connections are allowed.
 const AGENT = { keepAlive: true, maxSockets: 256 };
 
-async function loadSdk() {
-  const [client, presigner, signature] = await Promise.all([
-    import('@aws-sdk/client-s3'),
-    import('@aws-sdk/s3-request-presigner'),
-    import('@smithy/signature-v4'),
-  ]);
-  const { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand } = client;
-  const commands = { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand };
-  const { S3Client, S3ServiceException } = client;
-  const { getSignedUrl } = presigner;
-  const { SignatureV4 } = signature;
-  return { ...commands, S3Client, S3ServiceException, getSignedUrl, SignatureV4 };
-}
+const loadSdk = () => ({
+  s3: loadLate('@aws-sdk/client-s3') as typeof import('@aws-sdk/client-s3'),
+  presigner: loadLate('@aws-sdk/s3-request-presigner') as typeof import('@aws-sdk/s3-request-presigner'),
+  signature: loadLate('@smithy/signature-v4') as typeof import('@smithy/signature-v4'),
+});
 
 function createClient(
-  { S3Client, SignatureV4 }: Awaited<ReturnType<typeof loadSdk>>,
+  { s3, signature }: ReturnType<typeof loadSdk>,
   { region, credentials, clock }: ObjectStoreParts,
   endpoint: string,
   { deadlineMs, connectMs, attempts }: { deadlineMs: number; connectMs: number; attempts: number },
@@ -274,9 +262,9 @@ function createClient(
       httpsAgent: AGENT,
     },
   };
-  const client = new S3Client(config);
+  const client = new s3.S3Client(config);
   // The SDK would sign with the machine's time; this signer uses the injected clock.
-  const signer = new SignatureV4({
+  const signer = new signature.SignatureV4({
     service: 's3',
     region: client.config.region,
     credentials: client.config.credentials,
