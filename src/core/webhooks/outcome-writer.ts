@@ -44,20 +44,21 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
   let cancelPause: (() => void) | undefined;
 
   async function writeBatch(): Promise<void> {
-    let batch: Written[] = [];
+    let ordered: Written[] = [];
     let counts: boolean[] = [];
     await database.transactSoon(async (unit) => {
-      batch = waiting.splice(0, BATCH); // taken here and not at the call, so that outcomes that came since are included
+      const batch = waiting.splice(0, BATCH); // taken here and not at the call, so that outcomes that came since are included
       unit.onRollback(() => {
         waiting = [...batch, ...waiting];
       });
       const others = also(unit, batch);
-      if (database.concurrent) batch.sort(byKey);
+      // A copy is sorted: after a rollback the outcomes are written again, and `also` needs their order of arrival.
+      ordered = database.concurrent ? batch.toSorted(byKey) : batch;
       // Both promises are begun, then awaited together: one that rejects before it is awaited would end the process.
-      const outcomes = Promise.all(batch.map((outcome) => saveOutcome(unit, outcome)));
+      const outcomes = Promise.all(ordered.map((outcome) => saveOutcome(unit, outcome)));
       [counts] = await inOneGo(outcomes, Promise.all(others ?? []));
     });
-    for (const [index, outcome] of batch.entries()) written(outcome, counts[index] === true);
+    for (const [index, outcome] of ordered.entries()) written(outcome, counts[index] === true);
   }
 
   async function writeAll(): Promise<void> {

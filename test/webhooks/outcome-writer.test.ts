@@ -1,0 +1,49 @@
+import t from 'tap';
+import type { Outcome } from '../../src/core/webhooks/delivery-repository.ts';
+import { createOutcomeWriter } from '../../src/core/webhooks/outcome-writer.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { onBoth, openDatabaseOf } from '../database/kinds.ts';
+import { createFakeClock } from '../fake-clock.ts';
+
+const outcomeOf = (deliveryId: string): Outcome => ({
+  applicationId: 'app',
+  deliveryId,
+  round: 0,
+  status: 'delivered',
+  attempts: 1,
+  url: null,
+  statusCode: 204,
+  error: null,
+  nextAttemptAt: null,
+  at: 1,
+});
+
+onBoth(t, async (t, kind) => {
+  await t.test('outcomes that are written again after a failure are in their order of arrival', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    const clock = createFakeClock();
+    const log = createLog({ level: 'silent', pretty: false });
+    const seen: string[][] = [];
+    const rested = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const writer = createOutcomeWriter({
+      database,
+      clock,
+      log,
+      also(_, batch) {
+        seen.push(batch.map(({ deliveryId }) => deliveryId));
+        return seen.length === 1 ? [Promise.reject(new Error('the first write fails'))] : undefined;
+      },
+      written: () => undefined,
+      rested: () => rested[seen.length - 1]?.resolve(),
+    });
+    for (const deliveryId of ['c', 'a', 'b']) writer.add(outcomeOf(deliveryId));
+    await rested[0]!.promise;
+    clock.advance(1_000);
+    await rested[1]!.promise;
+    t.same(seen, [
+      ['c', 'a', 'b'],
+      ['c', 'a', 'b'],
+    ]);
+    await writer.close();
+  });
+});
