@@ -138,6 +138,11 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
       if (connection) waiting.add(connection); // a connection that waits already keeps its position in the order
     },
 
+    /** Closes the connections whose peers have sent nothing. */
+    endSilent(): void {
+      for (const connection of all.values()) if (connection.socket.bytesRead === 0) cut(connection);
+    },
+
     /** True while a new connection would be refused, because all connections have a request in work. */
     isFull: (): boolean => all.size >= total && waiting.size === 0,
     open: (): number => all.size,

@@ -195,6 +195,20 @@ t.test('draining finishes requests in flight, closes their connections, and acce
   t.equal(await raw(port, 'GET /strict HTTP/1.1\r\nHost: a\r\n\r\n'), '', 'refused');
 });
 
+t.test('a drain closes connections that have sent nothing, and answers a request that has just arrived', async (t) => {
+  const { port, request, listener } = await start(t);
+  const [silent, asking] = [connect({ host: '127.0.0.1', port }), connect({ host: '127.0.0.1', port })];
+  await Promise.all([once(silent, 'connect'), once(asking, 'connect')]);
+  let answer = '';
+  asking.setEncoding('utf8').on('data', (text: string) => (answer += text));
+  const closed = Promise.all([once(silent.resume(), 'close'), once(asking, 'close')]);
+  await request('GET', '/strict'); // connections are accepted in their order
+  asking.write('GET /strict HTTP/1.1\r\nHost: a\r\n\r\n');
+  await listener.drain(); // the clock stands still, so no time limit ends it
+  await closed;
+  t.match(answer, /^HTTP\/1\.1 200 /);
+});
+
 t.test('a connection whose answer began before the drain is closed at its end', async (t) => {
   const { listener, port } = await start(t);
   const agent = new Agent({ keepAlive: true });

@@ -378,3 +378,11 @@ await t.test('a download that ends while the store drains does not keep its conn
   t.equal(bytes, size);
   await drained; // the clock stands still, so nothing cuts the connection
 });
+
+await t.test('a drain of the store closes a connection that has sent nothing', async (t) => {
+  const { port, embedded, store } = await withUrl(t, { clock: createFakeClock(Math.floor(Date.now() * 1000)) });
+  const silent = connect({ host: '127.0.0.1', port });
+  await once(silent, 'connect');
+  t.equal(await store.head(KEY), undefined); // connections are accepted in their order
+  await Promise.all([once(silent.resume(), 'close'), embedded.drain()]); // the clock stands still
+});

@@ -11,7 +11,7 @@ const LONGEST = Number(process.env['TAP_TIMEOUT'] ?? 30) * 1000;
 /** Tests of one process that run at a time. */
 const AT_ONCE = 3;
 
-const isIdle = async (): Promise<void> => {
+const untilIdle = async (): Promise<void> => {
   while (!t.idle) await once(t, 'idle');
 };
 
@@ -31,7 +31,7 @@ export async function runGroup(path: string): Promise<void> {
   for (const file of oneByOne) {
     const env = { ...process.env };
     await import(`../${file}`);
-    await isIdle();
+    await untilIdle();
     // Settings of one file for its process do not apply to the next.
     t.jobs = 1;
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
@@ -42,5 +42,5 @@ export async function runGroup(path: string): Promise<void> {
     await import(`../${file}`);
   }
   t.jobs = AT_ONCE;
-  await isIdle();
+  await untilIdle();
 }

@@ -7,8 +7,8 @@ import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import { findDevice } from '../devices/device-repository.ts';
 import type { RequestHandlers, ResponseBody } from './request-handlers.ts';
-import type { RequestKey, StoredRequest } from './request-repository.ts';
 import * as repository from './request-repository.ts';
+import { nameOf, type RequestKey, type StoredRequest } from './request-repository.ts';
 import { createResponseSender, type ResponseLink } from './response-sender.ts';
 
 interface Parts {
@@ -48,8 +48,6 @@ export const STORED = { requests: 256, characters: 256 * 1024 };
 const SAME_WITHIN_MICROS = 60_000_000;
 /** Milliseconds after which a failed write is tried again. */
 const RETRY_MS = 1_000;
-
-const nameOf = ({ requestId, receivedAt }: RequestKey): string => `${receivedAt} ${requestId}`;
 
 const BUSY = {
   error: { code: 'BUSY', message: 'too many requests of the device have no answer yet; ask again later.' },

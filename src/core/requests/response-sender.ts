@@ -1,4 +1,4 @@
-import type { RequestKey } from './request-repository.ts';
+import { nameOf, type RequestKey } from './request-repository.ts';
 
 /** A connection of a device that has subscribed to its responses. */
 export interface ResponseLink {
@@ -40,8 +40,6 @@ interface Parts {
 
 /** The most responses without PUBACK on a connection; further ones wait in the database. */
 export const RESPONSE_WINDOW = 16;
-
-const nameOf = ({ requestId, receivedAt }: RequestKey): string => `${receivedAt} ${requestId}`;
 
 /**
  * Sends responses to connected devices, with at most RESPONSE_WINDOW of them without PUBACK. All others stay in the database,

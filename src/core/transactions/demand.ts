@@ -12,10 +12,8 @@ export function createDemand(now: () => number = () => performance.now()) {
   const counts = Array.from({ length: REMEMBERED }, () => 0);
   let current = 0; // number of the current window since the process began
 
-  /**
-   * Returns the index of the current window's count. Clears the counts of windows that have passed since the last call.
-   */
-  function indexOfNow(): number {
+  /** Clears the counts of windows that have passed since the last call. Returns the index of the present window. */
+  function moveOn(): number {
     const window = Math.floor(now() / WINDOW_MS);
     for (let gone = Math.max(current + 1, window - REMEMBERED + 1); gone <= window; gone += 1)
       counts[gone % REMEMBERED] = 0;
@@ -25,11 +23,11 @@ export function createDemand(now: () => number = () => performance.now()) {
 
   return {
     add(): void {
-      const at = indexOfNow();
+      const at = moveOn();
       counts[at] = (counts[at] ?? 0) + 1;
     },
     perSecond(): number {
-      indexOfNow();
+      moveOn();
       return (Math.max(...counts) * 1000) / WINDOW_MS;
     },
   };

@@ -51,7 +51,7 @@ interface Parts {
    * Called when a transaction that the device may have received was cancelled, so that a cancel must be sent to the
    * device.
    */
-  cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void> | undefined;
+  cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void>;
   /** Called when the device has answered a transaction, and so has received its command. */
   answered(deviceId: string, transactionId: number): void;
 }

@@ -44,7 +44,12 @@ const CUT = 'ended without an answer after more than a second: too many receiver
  * its slot and becomes late. When there are too many late attempts, the receiver with most of them loses its oldest; so
  * receivers that hang share a bound of their own.
  */
-export function createAttemptSlots<Receiver extends object>({ clock, resume, late, onCut }: Parts<Receiver>) {
+export function createAttemptSlots<Receiver extends { readonly kind: Kind; readonly inFlight: number }>({
+  clock,
+  resume,
+  late,
+  onCut,
+}: Parts<Receiver>) {
   type Taken = AttemptSlot<Receiver>;
   const slots = { quick: createSlots(SLOTS.quick, resume), trial: createSlots(SLOTS.trial, resume) };
   /** Attempts that are not late, in the order of their beginning. */
@@ -114,13 +119,14 @@ export function createAttemptSlots<Receiver extends object>({ clock, resume, lat
      * Whether the receiver may begin another attempt: only while more slots are free than it has taken itself. So
      * however many receivers are busy, or begin to hang at once, a slot stays free for a receiver that has taken none.
      */
-    mayTake: (receiver: Receiver & { kind: Kind; inFlight: number }): boolean =>
+    mayTake: (receiver: Receiver): boolean =>
       slots[receiver.kind].free() > receiver.inFlight - (old.get(receiver)?.size ?? 0),
-    wait: (kind: Kind, receiver: Receiver): void => slots[kind].wait(receiver),
+    wait: (receiver: Receiver): void => slots[receiver.kind].wait(receiver),
     /** Whether a receiver waits for a slot. */
     waits: (): boolean => slots.quick.waits() || slots.trial.waits(),
 
-    take(kind: Kind, receiver: Receiver): Taken {
+    take(receiver: Receiver): Taken {
+      const { kind } = receiver;
       slots[kind].take();
       const slot: Taken = { receiver, kind, startedAt: clock.now(), cut: undefined };
       young.add(slot);

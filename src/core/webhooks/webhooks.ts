@@ -129,12 +129,12 @@ export function createWebhooks(options: Options) {
       // If the delivery was asked to be sent again after it was queued, this entry of the queue is outdated and
       // skipped. The delivery is read from the database again.
       if (delivery && receiver.held.get(delivery.deliveryId) === delivery.round)
-        void attempt(receiver, delivery, slots.take(receiver.kind, receiver));
+        void attempt(receiver, delivery, slots.take(receiver));
     }
     const wants = wantsMore(receiver);
     const full = !slots.mayTake(receiver) && receiver.inFlight < receiver.window;
     if (full && (wants || receiver.queue.length > 0)) {
-      slots.wait(receiver.kind, receiver); // reading waits too, so memory has only deliveries that are sent soon
+      slots.wait(receiver); // reading waits too, so memory has only deliveries that are sent soon
     } else if (wants) void read(receiver);
   }
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import Koa from 'koa';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { drainServer } from '../../runtime/drain-server.ts';
 import { createWork } from '../../runtime/idle.ts';
 import { listenOn } from '../../runtime/listening.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -112,12 +113,7 @@ export function createSockets({
   async function drain(): Promise<void> {
     draining = true;
     onDrain();
-    if (!server.listening) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(DRAIN, () => server.closeAllConnections());
-    server.close(() => resolve());
-    await promise;
-    cancel();
+    await drainServer(server, { clock, limitMs: DRAIN, bounds });
   }
 
   return {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { drainServer } from '../../runtime/drain-server.ts';
 import { createWork } from '../../runtime/idle.ts';
 import { type Ids, randomIds } from '../../runtime/ids.ts';
 import { listenOn } from '../../runtime/listening.ts';
@@ -333,17 +334,10 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   // cannot shut it out.
   const ownServer = createListener(true);
 
-  async function close(listener: Server): Promise<void> {
-    if (!listener.listening) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(DRAIN_MS, () => listener.closeAllConnections());
-    listener.close(() => resolve());
-    await promise;
-    cancel();
-  }
   async function drain(): Promise<void> {
     draining = true;
-    await Promise.all([close(server), close(ownServer)]);
+    const limits = { clock, limitMs: DRAIN_MS };
+    await Promise.all([drainServer(server, { ...limits, bounds }), drainServer(ownServer, limits)]);
     await work.idle(); // transfers that were cut off still remove their drafts
   }
 

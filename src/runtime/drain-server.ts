@@ -1,0 +1,26 @@
+import type { Server } from 'node:http';
+import type { Clock } from './clock.ts';
+import type { SocketBounds } from './socket-bounds.ts';
+
+interface Limits {
+  clock: Pick<Clock, 'after'>;
+  /** Milliseconds that requests in work have, before their connections are closed. */
+  limitMs: number;
+  /** The connections of the server; without them, one that never sends anything is open until the limit. */
+  bounds?: Pick<SocketBounds, 'endSilent'>;
+}
+
+/**
+ * Stops accepting connections, closes those without a request, and waits for the requests in work. Resolves when no
+ * connection is open. Node closes idle connections only after their first request, so those that have sent nothing (a
+ * browser opens some in advance) are closed here: after one turn of the event loop, which reads what has arrived.
+ */
+export async function drainServer(server: Server, { clock, limitMs, bounds }: Limits): Promise<void> {
+  if (!server.listening) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(limitMs, () => server.closeAllConnections());
+  server.close(() => resolve());
+  setImmediate(() => setImmediate(() => bounds?.endSilent()));
+  await promise;
+  cancel();
+}
