@@ -129,6 +129,8 @@ export async function createService(
     start: () => readiness.set('service', () => undefined),
     async [Symbol.asyncDispose]() {
       readiness.set('service', () => 'is stopping');
+      // Transfers have more time to end than all requests, so their time begins with that of the requests.
+      core.objects.drainClients();
       peers.ownership.leave();
     },
   });

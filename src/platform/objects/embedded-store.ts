@@ -122,7 +122,8 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const work = createWork();
   /** Connections whose current request is not answered completely. */
   const busy = new WeakSet<Socket>();
-  let draining = false;
+  /** The listeners that are shut down. */
+  const draining = new Set<Server>();
   let stored = { at: Number.NEGATIVE_INFINITY, bytes: Promise.resolve(0) };
 
   const createSlots = (bound: 'uploads' | 'downloads', perKey: number): Transfers =>
@@ -285,7 +286,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
       bounds.waits(socket);
       // This answer began before the shutdown, without `Connection: close`. Its connection is idle now, so it is
       // closed.
-      if (draining) for (const listener of [server, ownServer]) listener.closeIdleConnections();
+      for (const listener of draining) listener.closeIdleConnections();
     });
     work.begun();
     const requestId = ids.uuid();
@@ -302,7 +303,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     try {
       response.setHeader('x-amz-request-id', requestId);
       // During shutdown, idle connections are closed by Node; this header closes a connection in use after its answer.
-      if (draining) response.setHeader('Connection', 'close');
+      if (draining.has(own ? ownServer : server)) response.setHeader('Connection', 'close');
       if (!own && isPreflight(request, response)) return;
       await serve(exchange);
     } catch (thrown) {
@@ -334,10 +335,17 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   // cannot shut it out.
   const ownServer = createListener(true);
 
+  const drainOf = (listener: Server): Promise<void> => {
+    draining.add(listener);
+    return drainServer(listener, { clock, limitMs: DRAIN_MS, ...(listener === server && { bounds }) });
+  };
+  let clientsDrained: Promise<void> | undefined;
+  function drainClients(): Promise<void> {
+    clientsDrained ??= drainOf(server);
+    return clientsDrained;
+  }
   async function drain(): Promise<void> {
-    draining = true;
-    const limits = { clock, limitMs: DRAIN_MS };
-    await Promise.all([drainServer(server, { ...limits, bounds }), drainServer(ownServer, limits)]);
+    await Promise.all([drainClients(), drainOf(ownServer)]);
     await work.idle(); // transfers that were cut off still remove their drafts
   }
 
@@ -356,6 +364,8 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     async *list(prefix: string): AsyncGenerator<{ key: string; size: number; uploadedAt: number }[]> {
       for await (const page of files.list()) yield page.filter(({ key }) => key.startsWith(prefix));
     },
+    /** The same as `drain` for clients alone: the service itself still reaches its objects. */
+    drainClients,
     /** Stops accepting connections, closes the idle ones, and lets transfers finish within 8 seconds. */
     drain,
     /** Resolves when no request is in flight and all drafts are removed. */

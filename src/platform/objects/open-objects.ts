@@ -64,6 +64,8 @@ export async function openObjects({ config, ownerOf, distributedSince, admits, p
     /** Bytes that are stored and free; undefined when the store is not the embedded one. */
     usage: async () => embedded?.store.usage(),
     idle: async (): Promise<void> => embedded?.store.idle(),
+    /** Begins to end the transfers of clients. The service itself still reaches its objects. */
+    drainClients: (): void => void embedded?.store.drainClients(),
     [Symbol.asyncDispose]: () => everything.disposeAsync(),
   };
 }
