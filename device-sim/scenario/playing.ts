@@ -74,7 +74,7 @@ async function connect(
   const givenUp = await fleet.connect(part);
   for (const { deviceId, error } of givenUp) troubles.add(`${deviceId}: ${error.message}`);
   const [first] = givenUp;
-  if (first && !stopped.aborted && fleet.counts().connected === 0)
+  if (first && !stopped.aborted && fleet.counts().connections === 0)
     throw new Error(`nobody could connect to ${mqtt}: ${first.error.message}`);
 }
 
