@@ -1,4 +1,5 @@
 import type { createEffects } from '../effects.ts';
+import { endedUnit } from '../ended-unit.ts';
 import type { SqlValue, UnitOfWork } from '../sql.ts';
 import type { Waiting } from '../unit-queue.ts';
 import type { Connection } from './connection.ts';
@@ -14,6 +15,11 @@ export interface Ran {
   wrote: boolean;
   /** Whether a statement of the unit has failed, and so the whole transaction. */
   broke: boolean;
+  /** The statements that were issued and are not answered. */
+  open: number;
+  /** Set when the unit has ended while statements are open: called when the last one is answered. */
+  rested: (() => void) | undefined;
+  ended: boolean;
   onCommit: (() => void)[];
 }
 
@@ -44,7 +50,9 @@ export function createTransaction({ connection, effects, identities }: Parts) {
   let broken: unknown;
 
   async function ask(one: Ran, text: string, values: SqlValue[]): Promise<Answer> {
+    if (one.ended) throw endedUnit();
     if (broken !== undefined) throw new Aborted('the transaction has failed already', { cause: broken });
+    one.open += 1;
     try {
       const answer = await inTurns(text, values);
       if (answer.count > 0 && !statementOf(text).reads) one.wrote = true;
@@ -55,7 +63,22 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       if (broken !== cause) throw new Aborted('the transaction has failed already', { cause: broken });
       one.broke = true;
       throw cause;
+    } finally {
+      one.open -= 1;
+      if (one.open === 0) one.rested?.();
     }
+  }
+
+  /**
+   * Ends a unit. Waits for its statements that are still open, because their changes decide whether the transaction can be
+   * committed without the unit.
+   */
+  function end(one: Ran): Promise<void> | undefined {
+    one.ended = true;
+    if (one.open === 0) return undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    one.rested = resolve;
+    return promise;
   }
 
   function withIdentity(text: string): string {
@@ -102,11 +125,22 @@ export function createTransaction({ connection, effects, identities }: Parts) {
 
     /** Runs a unit; never rejects. Returns false when the whole transaction must be rolled back. */
     async run(unit: Waiting): Promise<boolean> {
-      const one: Ran = { unit, outcome: undefined, wrote: false, broke: false, onCommit: [] };
+      const one: Ran = {
+        unit,
+        outcome: undefined,
+        wrote: false,
+        broke: false,
+        onCommit: [],
+        open: 0,
+        rested: undefined,
+        ended: false,
+      };
       ran.push(one);
       try {
         one.outcome = { value: await unit.work(portOf(one)) };
+        await end(one);
       } catch (cause) {
+        await end(one);
         one.outcome = { cause };
         one.onCommit = [];
         if (!one.wrote && broken === undefined) undo(one);

@@ -1,6 +1,7 @@
 import type SqliteDatabase from 'better-sqlite3';
 import { threadTime } from '../../../runtime/thread-time.ts';
 import { createEffects } from '../effects.ts';
+import { endedUnit } from '../ended-unit.ts';
 import type { UnitOfWork } from '../sql.ts';
 import { createUnitQueue, type QueueOptions, UNITS_PER_COMMIT, type Waiting } from '../unit-queue.ts';
 import { createStatements } from './statements.ts';
@@ -91,8 +92,13 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
   async function runUnit(unit: Waiting, inSavepoint: boolean): Promise<Done> {
     const onCommit: (() => void)[] = [];
     const onRollback: (() => void)[] = [];
+    let ended = false;
+    const late = (): Promise<never> => Promise.reject(endedUnit());
     const port: UnitOfWork = {
-      ...sql,
+      all: (text, ...values) => (ended ? late() : sql.all(text, ...values)),
+      get: (text, ...values) => (ended ? late() : sql.get(text, ...values)),
+      run: (text, ...values) => (ended ? late() : sql.run(text, ...values)),
+      insert: (text, ...values) => (ended ? late() : sql.insert(text, ...values)),
       forUpdate: '', // needless, because units run one after another
       skipLocked: '',
       onCommit: (effect) => onCommit.push(effect),
@@ -102,9 +108,11 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
     if (inSavepoint) savepoint.run();
     try {
       const value = await unit.work(port);
+      ended = true;
       if (inSavepoint) release.run();
       return { ...unit, outcome: { value }, onCommit, onRollback };
     } catch (cause) {
+      ended = true;
       if (inSavepoint && connection.inTransaction) {
         rollbackTo.run();
         release.run();
