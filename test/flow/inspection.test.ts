@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import t from 'tap';
 import { createLog } from '../../src/runtime/log.ts';
+import { useS3Credentials } from '../s3-credentials.ts';
 import { startWorld } from '../world.ts';
 
 const apk = (name: string): Buffer => readFileSync(join(import.meta.dirname, '..', 'apks', name));
@@ -60,8 +61,7 @@ t.test('an upload that differs from its registration is distributed, and adminis
 });
 
 t.test('when the service stops while it reads a file, nothing about the file is stored or logged', async (t) => {
-  process.env['AWS_ACCESS_KEY_ID'] = 'AKIATEST';
-  process.env['AWS_SECRET_ACCESS_KEY'] = 'a secret of the test';
+  useS3Credentials();
   const store = createServer((request, response) => {
     response.setHeader('etag', '"one"').setHeader('last-modified', 'Fri, 20 Nov 2026 09:30:00 GMT');
     if (request.method === 'HEAD') response.setHeader('content-length', 1_000_000).end();

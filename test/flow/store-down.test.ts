@@ -4,23 +4,22 @@ import { createMetrics } from '../../src/metrics.ts';
 import { createEmbeddedStore } from '../../src/platform/objects/embedded-store.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
+import { S3_CREDENTIALS, useS3Credentials } from '../s3-credentials.ts';
 import { startWorld, transactionIdOf } from '../world.ts';
 
-const CREDENTIALS = { accessKeyId: 'AKIATEST', secretAccessKey: 'a secret of the test' };
 const VERSION = { package: 'com.example.camera', version: '1.0.0' };
 
 t.test(
   'an install waits in its place for an unavailable object store; nothing fails, and a cancelled install is never sent',
   async (t) => {
     // An own store, configured like any S3-compatible one; its credentials come from the AWS chain.
-    process.env['AWS_ACCESS_KEY_ID'] = CREDENTIALS.accessKeyId;
-    process.env['AWS_SECRET_ACCESS_KEY'] = CREDENTIALS.secretAccessKey;
+    useS3Credentials();
     const folder = t.testdir({ store: {}, data: {} });
     const clock = createFakeClock();
     const startStore = async (at: number) => {
       const store = createEmbeddedStore({
         folder: `${folder}/store`,
-        credentials: CREDENTIALS,
+        credentials: S3_CREDENTIALS,
         bucket: 'lapel',
         region: 'us-east-1',
         clock,

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
+import { useS3Credentials } from '../s3-credentials.ts';
 import { startWorld, type World } from '../world.ts';
 import { openMany, until } from './many-sockets.ts';
 import { createNeighbour } from './neighbour.ts';
@@ -92,8 +93,7 @@ t.test(
     t.teardown(() => store.closeAllConnections());
     t.teardown(() => store.close());
     const endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
-    process.env['AWS_ACCESS_KEY_ID'] = 'AKIATEST';
-    process.env['AWS_SECRET_ACCESS_KEY'] = 'a secret of the test';
+    useS3Credentials();
     const env = { LAPEL_S3_ENDPOINT: endpoint, LAPEL_HTTP_MAX_CONNECTIONS: '4', LAPEL_HTTP_ADDRESS_CONNECTIONS: '4' };
     const world = await startWorld(t, { env });
     const tenant = await world.createTenant('dev', { key: false, deviceEvent: false });

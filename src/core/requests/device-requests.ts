@@ -7,8 +7,9 @@ import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import { findDevice } from '../devices/device-repository.ts';
 import type { RequestHandlers, ResponseBody } from './request-handlers.ts';
+import { nameOf } from './request-name.ts';
+import type { RequestKey, StoredRequest } from './request-repository.ts';
 import * as repository from './request-repository.ts';
-import { nameOf, type RequestKey, type StoredRequest } from './request-repository.ts';
 import { createResponseSender, type ResponseLink } from './response-sender.ts';
 
 interface Parts {

@@ -10,9 +10,6 @@ export interface RequestKey {
   receivedAt: Micros;
 }
 
-/** The name of a request among those of its device: a requestId may come again later. */
-export const nameOf = ({ requestId, receivedAt }: RequestKey): string => `${receivedAt} ${requestId}`;
-
 export interface StoredRequest extends RequestKey {
   /** The application for which the device was activated when it asked; null when it was not. */
   applicationId: string | null;

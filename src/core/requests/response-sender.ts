@@ -1,4 +1,5 @@
-import { nameOf, type RequestKey } from './request-repository.ts';
+import { nameOf } from './request-name.ts';
+import type { RequestKey } from './request-repository.ts';
 
 /** A connection of a device that has subscribed to its responses. */
 export interface ResponseLink {
