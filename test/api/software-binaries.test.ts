@@ -1,5 +1,6 @@
 import t from 'tap';
 import { createFakeClock } from '../fake-clock.ts';
+import { useS3Credentials } from '../s3-credentials.ts';
 import { faultsOf } from './operations.ts';
 import { CAMERA, NOW, startSoftware } from './software-world.ts';
 
@@ -197,8 +198,7 @@ t.test('op 23: register and upload', async (t) => {
 t.test('when the object store does not answer: a clear 503, and nothing is lost', async (t) => {
   // A port on which nothing listens.
   const env = { LAPEL_S3_ENDPOINT: 'http://127.0.0.1:1' };
-  process.env['AWS_ACCESS_KEY_ID'] = 'x';
-  process.env['AWS_SECRET_ACCESS_KEY'] = 'y';
+  useS3Credentials();
   const software = await startSoftware(t, { env });
   const { api, versionPath } = software;
   await software.register(CAMERA, '1.0.0');
