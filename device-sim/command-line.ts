@@ -41,6 +41,8 @@ export interface RunSettings {
   readonly application: { readonly applicationId: string; readonly secret: string } | undefined;
   readonly authenticationKey: string | undefined;
   readonly webhook: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined };
+  /** The commands that start the nodes of the service, or the command that makes an existing service fail. */
+  readonly service: { readonly commands: readonly string[]; readonly faultCommand: string | undefined };
 }
 
 /** A parsed command line. */
@@ -114,6 +116,14 @@ function webhookOf(options: Options): RunSettings['webhook'] {
   return { ...readListen(options.text('webhook-listen') ?? '127.0.0.1:0'), publicUrl };
 }
 
+function serviceOf(options: Options): RunSettings['service'] {
+  const commands = options.texts('service');
+  const faultCommand = options.text('service-fault');
+  if (commands.length > 0 && faultCommand !== undefined)
+    throw new UsageError('--service-fault', 'cannot be used with --service, which plays the faults itself');
+  return { commands, faultCommand };
+}
+
 /** All settings of a run except its scenario. */
 function surroundings(options: Options, env: Environment): Omit<RunSettings, 'scenario' | 'run'> {
   return {
@@ -134,6 +144,7 @@ function surroundings(options: Options, env: Environment): Omit<RunSettings, 'sc
     application: applicationOf(options, env),
     authenticationKey: options.text('authentication-key') ?? env['LAPEL_AUTHENTICATION_KEY'],
     webhook: webhookOf(options),
+    service: serviceOf(options),
   };
 }
 

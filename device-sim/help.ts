@@ -54,6 +54,10 @@ A run
   --download-dir FOLDER      folder for files during their download (a temporary folder, removed at the end)
 
 The service
+  --service COMMAND          starts the service with this command, ends it at the end of the run, and plays its faults:
+                             restart, kill, freeze; given several times, it starts several nodes
+  --service-fault COMMAND    plays the faults of a service that runs already: the command gets SERVICE_FAULT (restart, kill,
+                             freeze), SERVICE_FAULT_SECONDS and SERVICE_FAULT_NODE, and ends when the service is back
   --mqtt URL                 address for devices (mqtt://127.0.0.1:1883); also mqtts:, ws:, wss:
   --api URL                  REST API (http://127.0.0.1:8080)
   --admin URL                administration API (http://127.0.0.1:8081)

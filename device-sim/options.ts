@@ -15,6 +15,8 @@ const OF_A_RUN = {
   decisions: { type: 'string' },
   'print-scenario': { type: 'boolean' },
   wait: { type: 'string' },
+  service: { type: 'string', multiple: true },
+  'service-fault': { type: 'string' },
   clean: { type: 'boolean' },
   'clean-sessions': { type: 'boolean' },
   client: { type: 'string' },
@@ -86,6 +88,8 @@ export interface Options {
   readonly words: readonly string[];
   has(name: OptionName): boolean;
   text(name: OptionName): string | undefined;
+  /** All values of an option that may be given several times. */
+  texts(name: OptionName): readonly string[];
   number(name: OptionName, fallback: number, bounds: Range & { whole?: boolean }): number;
   range(name: OptionName, fallback: string, bounds?: Range): Range;
   url(name: OptionName, fallback: string, protocols: readonly string[]): string;
@@ -140,7 +144,7 @@ function joinValues(args: readonly string[]): string[] {
  * values.
  */
 export function readOptions(args: readonly string[]): Options {
-  let values: Partial<Record<OptionName, string | boolean>>;
+  let values: Partial<Record<OptionName, string | boolean | string[]>>;
   let words: string[];
   try {
     const parsed = parseArgs({ args: joinValues(args), options: OPTIONS, strict: true, allowPositionals: true });
@@ -155,6 +159,7 @@ export function readOptions(args: readonly string[]): Options {
     words,
     has: (name) => values[name] !== undefined,
     text,
+    texts: (name) => (values[name] as string[] | undefined) ?? [],
     number(name, fallback, bounds) {
       const given = text(name);
       return given === undefined ? fallback : readNumber(name, given, bounds);

@@ -15,10 +15,17 @@ import { type RunMember, type RunState, runScenario } from './scenario/run-scena
 import type { Scenario } from './scenario/scenario.ts';
 import { watchService } from './scenario/service-watch.ts';
 import { isWorn } from './scenario/wearing.ts';
+import type { ServiceControl } from './service/service-fault.ts';
+import { serviceControl } from './service-control.ts';
 import { createTimerWheel } from './timer-wheel.ts';
 import { systemTimers, type Timers } from './timers.ts';
 import { UsageError } from './usage-error.ts';
 import { type LiveStream, watch } from './watch.ts';
+
+/** Milliseconds in which a service that the run starts must accept connections, at least. */
+const START_MILLISECONDS = 30_000;
+/** Milliseconds in which the service must accept connections again after a fault. */
+const RECOVERY_MILLISECONDS = 60_000;
 
 /** The devices of a run, and the application of its customer (null if it has none). */
 interface Cast {
@@ -137,7 +144,19 @@ async function linksOf({ client, scenario }: RunSettings): Promise<DeviceOptions
 /** Plays a run to its end, and returns its record. Does not check whether the service can be reached. */
 async function runThrough(
   settings: RunSettings,
-  { stopped, stream, timers }: { stopped: AbortSignal; stream: LiveStream; timers: Timers },
+  {
+    stopped,
+    stream,
+    timers,
+    control,
+    reachable,
+  }: {
+    stopped: AbortSignal;
+    stream: LiveStream;
+    timers: Timers;
+    control: ServiceControl | null;
+    reachable: () => Promise<void>;
+  },
 ): Promise<RunRecord> {
   const { scenario, mqtt, api, shard } = settings;
   await using stack = new AsyncDisposableStack();
@@ -180,6 +199,8 @@ async function runThrough(
       timers,
       own,
       service,
+      control,
+      reachable,
       stopped,
       ...(log && { onDecision: log.add }),
       onBegin: (state) => {
@@ -191,6 +212,21 @@ async function runThrough(
   } finally {
     unwatch();
   }
+}
+
+/**
+ * Resolves when `reached` does: it looks for the service until its signal is aborted. Rejects with a UsageError if a
+ * command of `--service` ends before.
+ */
+async function started(
+  reached: (stopped: AbortSignal) => Promise<void>,
+  { ended }: ServiceControl,
+  stopped: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const early = await Promise.race([reached(AbortSignal.any([stopped, over.signal])), ended]);
+  over.abort();
+  if (early !== undefined) throw new UsageError('--service', early);
 }
 
 /**
@@ -209,10 +245,14 @@ export async function run(
     ...(needsCustomer(scenario) ? [api] : []),
     mqtt,
   ];
-  const there = (patience: number): Promise<void> => reach(addresses, { patience, timers, stopped });
-  await there(wait);
+  const there = (patience: number, until = stopped): Promise<void> =>
+    reach(addresses, { patience, timers, stopped: until });
+  await using control = serviceControl(settings, { timers, stopped });
+  if (control) await started((until) => there(Math.max(wait, START_MILLISECONDS), until), control, stopped);
+  else await there(wait);
   try {
-    const record = await runThrough(settings, { stopped, stream, timers });
+    const reachable = (): Promise<void> => there(RECOVERY_MILLISECONDS);
+    const record = await runThrough(settings, { stopped, stream, timers, control, reachable });
     const gone = await there(wait).then(
       () => null,
       (error: Error) => error,

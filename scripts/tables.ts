@@ -5,6 +5,7 @@ import { FAULTS } from '../device-sim/faults/fault.ts';
 import { FIGURES } from '../device-sim/report/figure-names.ts';
 import { openScenario, readyNames } from '../device-sim/scenario/ready.ts';
 import { WEARERS } from '../device-sim/scenario/wearing.ts';
+import { SERVICE_FAULTS } from '../device-sim/service/service-fault.ts';
 import { overview } from '../src/clients/cli/overview.ts';
 import { optionName, SETTINGS } from '../src/config.ts';
 import { ERRORS } from '../src/errors.ts';
@@ -97,6 +98,11 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
       table(
         ['Fault', 'At each', ''],
         Object.entries(FAULTS).map(([name, { occasion, about }]) => [code(name), occasion, about]),
+      ),
+    'faults of the service': () =>
+      table(
+        ['Fault', ''],
+        Object.entries(SERVICE_FAULTS).map(([name, about]) => [code(name), about]),
       ),
     figures: () =>
       table(

@@ -116,6 +116,7 @@ export const SIMULATOR_ROOMS: Storeys = {
     owns: ['ajv', 'yaml'],
   },
   report: { about: 'the record of a run; the page, the table, JUnit, the display during the run' },
+  service: { about: 'the nodes of a service that the run starts, and the faults of a service' },
   customer: {
     about:
       'the customer of the devices: registration, actions, a receiver that verifies webhooks, books of every transaction',

@@ -60,6 +60,8 @@ export interface Attempts {
    * the receiver has already accepted.
    */
   forget(): void;
+  /** True: the service fails now, and all attempts are forgotten and not judged until it is back (false). */
+  suspend(suspended: boolean): void;
   /**
    * Stops the judgement of attempts. Called when the customer asks for redeliveries, because their attempts follow no
    * schedule.
@@ -70,11 +72,12 @@ export interface Attempts {
 export function createAttempts(): Attempts {
   const all = new Map<string, Known>();
   let resting = false;
+  let isSuspended = false;
 
   return {
     arrived(webhookId, at) {
       const known = all.get(webhookId);
-      if (!known || resting) return undefined;
+      if (!known || resting || isSuspended) return undefined;
       const { taken, failures, failedAt } = known;
       if (taken) return { kind: 'repeated', text: `webhook ${webhookId} came again after an answer of 2xx` };
       const wanted = SCHEDULE[failures - 1];
@@ -86,6 +89,7 @@ export function createAttempts(): Attempts {
     },
 
     ended(webhookId, end, at) {
+      if (isSuspended) return;
       const known = all.get(webhookId) ?? { taken: false, failures: 0, failedAt: null, dropped: false };
       if (end === 'taken') known.taken = true;
       else if (end === 'dropped' && !known.dropped) Object.assign(known, { dropped: true, failedAt: null });
@@ -94,6 +98,10 @@ export function createAttempts(): Attempts {
     },
 
     forget: () => all.clear(),
+    suspend(suspended) {
+      isSuspended = suspended;
+      all.clear();
+    },
     rest() {
       resting = true;
     },

@@ -158,7 +158,7 @@ export function createLedger({
 
   function countError({ deviceId, operation, phase, status, reason, at }: Refused): void {
     of(phase, { deviceId, operation }).add('errors');
-    const text = `${operation} of ${deviceId}: ${status || 'no answer'} ${reason}`;
+    const text = `${operation}: ${status === 0 ? 'no answer,' : status} ${reason}`;
     trouble('error', phase, text, at, undefined, deviceId);
   }
 

@@ -37,6 +37,8 @@ export interface Customer extends AsyncDisposable {
     readonly files: { readonly count: number; readonly bytes: number };
     /** Plays a fault for a share (0 to 1) of the webhooks and requests from now on; null ends it. */
     play(fault: ReceiverFault | null, share?: number): void;
+    /** Whether the service fails now, so that its attempts follow no schedule. */
+    suspend(suspended: boolean): void;
   };
   /**
    * Starts the receiver, issues an authenticationKey unless one is given, and sets the URLs of the application.
@@ -182,6 +184,7 @@ export function createCustomer({
         return { count: receiver?.store.files ?? 0, bytes: receiver?.store.bytes ?? 0 };
       },
       play: (fault, share) => receiver?.play(fault, share),
+      suspend: (suspended) => receiver?.attempts.suspend(suspended),
     },
 
     async start() {

@@ -24,7 +24,7 @@ export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly urlsUrl: string;
   readonly store: FileStore;
-  readonly attempts: Pick<Attempts, 'forget' | 'rest'>;
+  readonly attempts: Pick<Attempts, 'forget' | 'rest' | 'suspend'>;
   /** Plays a fault for a share (0 to 1) of the requests of the service from now on; null ends it. */
   play(fault: ReceiverFault | null, share?: number): void;
 }

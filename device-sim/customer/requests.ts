@@ -4,10 +4,14 @@ import { pause, type Timers } from '../timers.ts';
 import type { Asked } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
-/** A request is given up after a hundred 429 answers, or after five times no answer or a 5xx. */
+/**
+ * A request is given up after a hundred 429 answers, or after thirteen times no answer or a 5xx. With these pauses that is
+ * half a minute: a customer outlasts a restart of the service.
+ */
 const MOST_POSTPONEMENTS = 100;
-const MOST_FAILURES = 5;
+const MOST_FAILURES = 13;
 const FIRST_PAUSE = 200;
+const LONGEST_PAUSE = 3000;
 
 /** The device, the action and the phase that a request belongs to. */
 export interface About {
@@ -90,7 +94,7 @@ export function createRequests({
     const running = error instanceof LapelError && error.code === 'IDEMPOTENCY_KEY_RUNNING';
     if ((!mayPass(error) && !running) || counts.failed >= MOST_FAILURES) return null;
     counts.failed += 1;
-    await rest(FIRST_PAUSE * 2 ** (counts.failed - 1));
+    await rest(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (counts.failed - 1)));
     return 'failed';
   }
 

@@ -11,7 +11,7 @@ interface Named {
   readonly whole?: true;
   /** True for a figure that the customer counts by group and action. */
   readonly scoped?: true;
-  readonly unit?: '/s' | 'bytes';
+  readonly unit?: '/s' | 'bytes' | 'ms';
   /** The percentage when the base is 0. Without this the percentage then counts as not measured. */
   readonly ofNothing?: number;
   /** True for a figure that counts some of its base, so that it is never above 100 %. */
@@ -150,7 +150,7 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   [
     'played',
     {
-      about: 'faults that were played; `played(half-open)`: faults of one kind',
+      about: 'faults of devices and of the service that were played; `played(half-open)`: faults of one kind',
       read: ({ fleet: counts }) =>
         sum(Object.fromEntries(Object.entries(counts).filter(([name]) => name.startsWith(PLAYED)))),
     },
@@ -158,6 +158,10 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   fleet('stalled', 'times at which the service answered no call for more than a second'),
   fleet('memory', 'bytes by which the memory of the service has grown since all devices were connected', {
     unit: 'bytes',
+  }),
+  fleet('recovery', 'longest time after a fault of the service until it accepted connections again', {
+    whole: true,
+    unit: 'ms',
   }),
   fleet('connectRate', 'connections a second, while the fleet connected at the start', { whole: true, unit: '/s' }),
   fleet('memoryPerDevice', 'bytes of memory of the simulator for each device', { whole: true, unit: 'bytes' }),

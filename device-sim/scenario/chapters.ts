@@ -10,6 +10,7 @@ const STANDING: readonly string[] = [
   'outstanding',
   'connectRate',
   'memoryPerDevice',
+  'recovery',
 ];
 
 type Counts = Readonly<Record<string, number>>;

@@ -81,6 +81,10 @@ function measureOf(figure: FigureName, amount: string, unit: string): { wanted: 
     if (base === undefined) return `${figure.name} cannot be compared with a percentage`;
     return part && wanted > 100 ? `${figure.name} is never above 100 % of ${base}` : { wanted, unit };
   }
+  if (own === 'ms') {
+    if (!TIMES.includes(unit)) return `${figure.name} is compared with a time, such as ${amount} s`;
+    return { wanted: duration(`${amount}${unit}`), unit: own };
+  }
   if (own === 'bytes' && SIZES.includes(unit)) return { wanted: bytes(`${amount}${unit}`), unit: 'bytes' };
   if (unit === '' || unit === own) return { wanted, unit: own };
   return `${figure.name} is not measured in ${unit}`;

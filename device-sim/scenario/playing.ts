@@ -6,6 +6,7 @@ import { startActing } from './acting.ts';
 import type { Decided } from './decision-log.ts';
 import { type Plan, plansOf } from './plan.ts';
 import type { Phase, Scenario } from './scenario.ts';
+import type { ServiceFaults } from './service-faults.ts';
 import type { Troubles } from './troubles.ts';
 import { SETTLE, START } from './understand.ts';
 import { phaseEnd } from './until.ts';
@@ -28,6 +29,8 @@ interface PlayOptions {
   readonly timers: Timers;
   readonly stopped: AbortSignal;
   readonly troubles: Troubles;
+  /** Null: the scenario has no faults of the service, or another process of the run plays them. */
+  readonly serviceFaults: ServiceFaults | null;
   /** The MQTT address of the service. */
   readonly mqtt: string;
   readonly onDecision: ((decided: Decided) => void) | undefined;
@@ -59,6 +62,7 @@ export async function play(options: PlayOptions): Promise<void> {
     for (const at of scenario.phases.keys()) if (!stopped.aborted) await playPhase(options, round, at, ends);
   }
   onPhase({ name: SETTLE, round: 0, duration: scenario.settle });
+  await options.serviceFaults?.over();
   customer?.receiver.play(null);
   // From now on no call, upload or other event begins on a device, because the run may end before the webhook of the
   // event arrives.
@@ -111,6 +115,7 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
   const phase = scenario.phases[at]!;
   onPhase({ name: phase.name, round, duration: phase.duration });
   customer?.receiver.play(phase.receiver?.fault ?? null, phase.receiver?.share ?? 1);
+  options.serviceFaults?.begin(phase.service);
   moveDevices(options, phase, round * scenario.phases.length + at);
   const byPlace = new Map(fleet.members.map(({ place }, index) => [place, index]));
   const acting = startActing({

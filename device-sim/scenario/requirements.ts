@@ -20,7 +20,10 @@ export function requirementsOf(
       : phases.flatMap(({ name, actions }) =>
           actions.length > 0 ? [[`made >= ${percent(made)}`, name] as const] : [],
         )),
-    ...[...named].map((fault) => [`played(${fault}) >= 1`, null] as const),
+    // A fault of the service is left to no chance, so each one must have been played.
+    ...[...new Set(phases.flatMap(({ service }) => service.map(({ fault }) => fault))), ...named].map(
+      (fault) => [`played(${fault}) >= 1`, null] as const,
+    ),
   ];
   return wanted.map(([text, phase]) => {
     const read = readExpectation(text, phase);

@@ -5,6 +5,7 @@ import type { DeviceAccount, FleetMember } from '../fleet/member.ts';
 import type { DeviceOptions } from '../model/device-options.ts';
 import { PLAYED } from '../report/figure-names.ts';
 import type { Chapter, Memory, RunRecord, Sample } from '../report/record.ts';
+import type { ServiceControl } from '../service/service-fault.ts';
 import type { Timers } from '../timers.ts';
 import { createChapters } from './chapters.ts';
 import type { Decided } from './decision-log.ts';
@@ -13,6 +14,7 @@ import type { OwnPace } from './own-pace.ts';
 import { type CurrentPhase, play } from './playing.ts';
 import { startSampling } from './sampler.ts';
 import type { Scenario } from './scenario.ts';
+import { createServiceFaults } from './service-faults.ts';
 import type { ServiceWatch } from './service-watch.ts';
 import { createTroubles } from './troubles.ts';
 import { START } from './understand.ts';
@@ -57,6 +59,10 @@ interface RunOptions {
   readonly own: OwnPace;
   /** Looks at the service while the run lasts; null without a customer. */
   readonly service?: ServiceWatch | null;
+  /** Makes the service fail as the phases say; null: this process plays no faults of the service. */
+  readonly control?: ServiceControl | null;
+  /** Resolves when the service accepts connections; rejects if it stays away. */
+  readonly reachable?: () => Promise<void>;
   /** Ends the run early. */
   readonly stopped: AbortSignal;
   /** Called with every random decision about a device, and with every action. */
@@ -90,6 +96,8 @@ export async function runScenario({
   timers,
   own,
   service = null,
+  control = null,
+  reachable = async () => {},
   stopped,
   onDecision,
   onBegin = () => {},
@@ -99,7 +107,10 @@ export async function runScenario({
   const troubles = createTroubles();
   const isWeighed = service?.counts().memory !== undefined;
   const expectations = customer ? withAlways(scenario.expectations, isWeighed) : scenario.expectations;
-  const named = new Set(scenario.groups.flatMap(({ faults }) => faults.map(({ fault }) => fault)));
+  const named = new Set([
+    ...scenario.groups.flatMap(({ faults }) => faults.map(({ fault }): string => fault)),
+    ...scenario.phases.flatMap(({ service: some }) => some.map(({ fault }): string => fault)),
+  ]);
   let skipped = 0;
   let made = 0;
   /** The longest delay with which an action began, in milliseconds: since the last sample, and in the whole run. */
@@ -130,10 +141,31 @@ export async function runScenario({
     onTrouble: (deviceId, text) => troubles.add(`${deviceId}: ${text}`),
   });
   customer?.follow(fleet);
+  const serviceFaults =
+    control &&
+    createServiceFaults({
+      control,
+      timers,
+      stopped,
+      reachable,
+      onAway() {
+        customer?.receiver.suspend(true);
+        service?.suspend(true);
+      },
+      onBack() {
+        customer?.receiver.suspend(false);
+        service?.suspend(false);
+      },
+      onTrouble: (text) => troubles.add(text),
+    });
+  void control?.ended.then((text) => troubles.add(text));
+  /** How often each fault of devices and of the service was played. */
+  const faultsPlayed = (): Record<string, number> => ({ ...fleet.counts().faults, ...serviceFaults?.played });
 
   const counts = (): Record<string, number> => {
     const each = (memory.connected - memory.before) / members.length;
-    const { faults, ...rest } = fleet.counts();
+    const { faults: _, ...rest } = fleet.counts();
+    const faults = faultsPlayed();
     return {
       ...rest,
       activated: fleet.devices.reduce((sum, { state }) => sum + (state.activation ? 1 : 0), 0),
@@ -145,6 +177,7 @@ export async function runScenario({
       ...service?.counts(),
       ...Object.fromEntries([...named].map((fault) => [PLAYED + fault, faults[fault] ?? 0])),
       ...(connectRate > 0 && { connectRate }),
+      ...(serviceFaults && { recovery: serviceFaults.recovery }),
       ...(each > 0 && members.length >= ENOUGH_TO_WEIGH && { memoryPerDevice: each }),
     };
   };
@@ -170,7 +203,7 @@ export async function runScenario({
     phase: () => current,
     milliseconds: now,
     samples: sampling.samples,
-    faults: () => Object.values(fleet.counts().faults).reduce((sum, some) => sum + some, 0),
+    faults: () => Object.values(faultsPlayed()).reduce((sum, some) => sum + some, 0),
   });
 
   try {
@@ -181,6 +214,7 @@ export async function runScenario({
       timers,
       stopped,
       troubles,
+      serviceFaults,
       mqtt: record.service.mqtt,
       onDecision,
       onPhase(phase) {
@@ -209,7 +243,9 @@ export async function runScenario({
   memory.end = weigh();
   const all = chapters.all();
   const ledger = customer?.ledger ?? null;
-  for (const trouble of ledger?.troubles() ?? []) troubles.add(inWords(trouble));
+  // A service that is away answers no call, whatever device it is about: one line for all of them.
+  for (const trouble of ledger?.troubles() ?? [])
+    troubles.add(trouble.kind === 'error' ? trouble.text : inWords(trouble));
   const witnesses = { ledger, devices: fleet.devices, troubles: troubles.texts };
   return {
     format: 1,
@@ -221,7 +257,7 @@ export async function runScenario({
     groups: scenario.groups.map(({ name, count }) => ({ name, devices: count })),
     chapters: all,
     samples: sampling.samples(),
-    faults: fleet.counts().faults,
+    faults: faultsPlayed(),
     ...outcomeOf({
       verdicts: verdictsOf(expectations, all, witnesses),
       requirements: verdictsOf(scenario.requirements, all, witnesses),

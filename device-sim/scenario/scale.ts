@@ -67,6 +67,11 @@ export function scaled(scenario: Scenario, { devices, faster = 1 }: Scale): Scen
       ...phase,
       duration: phase.duration === null ? null : phase.duration / faster,
       untilIdle: phase.untilIdle,
+      service: phase.service.map((fault) => ({
+        ...fault,
+        after: fault.after / faster,
+        lasts: fault.lasts / faster,
+      })),
       actions: phase.actions.map((action) => scaleAction(action, size, faster)),
     }),
   );

@@ -308,6 +308,13 @@ export interface Phase {
     share?: number | string;
   };
   /**
+   * Faults of the service itself during the phase. The run needs --service or --service-fault then.
+   *
+   * @minItems 1
+   * @maxItems 20
+   */
+  service?: ServiceFault[];
+  /**
    * Faults of devices during the phase, besides those of their groups.
    *
    * @maxItems 100
@@ -344,6 +351,24 @@ export interface Phase {
    * @maxItems 100
    */
   actions?: Action[];
+}
+export interface ServiceFault {
+  /**
+   * `restart`: the service is told to end (SIGTERM) and starts again; `kill`: it is killed (SIGKILL) and starts again; `freeze`: it stands still (SIGSTOP).
+   */
+  fault: 'restart' | 'kill' | 'freeze';
+  /**
+   * The node that has the fault, in the order of --service. Default: all nodes.
+   */
+  node?: number;
+  /**
+   * Time from the beginning of the phase to the fault. Default: 0s.
+   */
+  after?: string;
+  /**
+   * How long the service is away before it starts again, or stands still. Default: 1s.
+   */
+  lasts?: string;
 }
 /**
  * An action of the customer, or of the wearers of the devices, during the phase: at a `rate` for all devices together, or `each` device so many times, evenly spread.

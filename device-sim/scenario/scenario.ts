@@ -5,6 +5,7 @@ import type { Absence } from '../fleet/absences.ts';
 import type { Life } from '../fleet/life.ts';
 import type { Behaviour } from '../model/behaviour.ts';
 import type { Equipment } from '../model/device-state.ts';
+import type { PlannedServiceFault } from '../service/service-fault.ts';
 import type { Expectation } from './expectation.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 
@@ -54,6 +55,8 @@ export interface Phase {
   readonly connect: { readonly groups: Groups; readonly rate: number | null | undefined } | null;
   readonly disconnect: { readonly groups: Groups; readonly share: number; readonly cut: boolean } | null;
   readonly receiver: { readonly fault: ReceiverFault; readonly share: number } | null;
+  /** The faults of the service, in the order of their times. */
+  readonly service: readonly PlannedServiceFault[];
   readonly actions: readonly PlannedAction[];
 }
 

@@ -17,6 +17,8 @@ export interface ServiceWatch {
   counts(): { readonly stalled: number; readonly memory?: number };
   /** Looks at the memory now; `anew`: the growth counts from this look on. */
   weigh(anew?: boolean): Promise<void>;
+  /** True: the simulator makes the service fail now, so calls that wait are no stalls until it is back (false). */
+  suspend(suspended: boolean): void;
   stop(): void;
 }
 
@@ -35,6 +37,9 @@ interface WatchOptions {
 export function watchService({ api, admin, timers, stoodStill }: WatchOptions): ServiceWatch {
   const stopped = new AbortController();
   let stalled = 0;
+  let isAway = false;
+  /** How often the service was made to fail: a call that began before a fault says nothing about the service. */
+  let faults = 0;
   let first: number | undefined;
   let last: number | undefined;
   let cancelCall = (): void => {};
@@ -42,6 +47,7 @@ export function watchService({ api, admin, timers, stoodStill }: WatchOptions): 
 
   async function call(): Promise<void> {
     const began = timers.now();
+    const before = faults;
     const patience = AbortSignal.any([stopped.signal, AbortSignal.timeout(PATIENCE)]);
     const hasWaited = await fetch(`${api}/.well-known/jwks.json`, { signal: patience })
       .then((answer) => answer.arrayBuffer())
@@ -50,7 +56,8 @@ export function watchService({ api, admin, timers, stoodStill }: WatchOptions): 
         () => patience.aborted && !stopped.signal.aborted,
       );
     const ended = timers.now();
-    if (hasWaited && ended - began - stoodStill(began, ended) > STALL) stalled += 1;
+    const isJudged = hasWaited && !isAway && before === faults;
+    if (isJudged && ended - began - stoodStill(began, ended) > STALL) stalled += 1;
     if (!stopped.signal.aborted) cancelCall = timers.after(Math.max(0, began + CALL_EVERY - ended), () => void call());
   }
 
@@ -76,6 +83,10 @@ export function watchService({ api, admin, timers, stoodStill }: WatchOptions): 
   return {
     counts: () => ({ stalled, ...(first !== undefined && last !== undefined && { memory: last - first }) }),
     weigh,
+    suspend(suspended) {
+      isAway = suspended;
+      faults += 1;
+    },
     stop() {
       stopped.abort();
       cancelCall();

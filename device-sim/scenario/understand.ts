@@ -134,6 +134,14 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
           }
         : null,
       receiver: receiver ? { fault: receiver.fault, share: share(receiver.share ?? 1) } : null,
+      service: (phase.service ?? [])
+        .map(({ fault, node = null, after = '0s', lasts = '1s' }) => ({
+          fault,
+          node,
+          after: duration(after),
+          lasts: duration(lasts),
+        }))
+        .toSorted((one, other) => one.after - other.after),
       actions: (phase.actions ?? []).map((action, at) => actionOf(action, [...path, 'actions', at], phase)),
     };
   });

@@ -36,3 +36,18 @@ t.test('a webhook may not come again after its answer, unless the service was aw
   t.equal(attempts.arrived('a', 5001), undefined);
   t.end();
 });
+
+t.test('while the service is made to fail, its attempts are not judged, and later ones begin anew', (t) => {
+  const attempts = createAttempts();
+  attempts.ended('a', 'taken', 0);
+  attempts.suspend(true);
+  attempts.ended('b', 'taken', 1);
+  t.equal(attempts.arrived('a', 2), undefined);
+  t.equal(attempts.arrived('b', 2), undefined);
+  attempts.suspend(false);
+  t.equal(attempts.arrived('a', 3), undefined);
+  t.equal(attempts.arrived('b', 3), undefined);
+  attempts.ended('a', 'taken', 3);
+  t.match(attempts.arrived('a', 4), { kind: 'repeated' });
+  t.end();
+});

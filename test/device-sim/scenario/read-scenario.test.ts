@@ -8,6 +8,7 @@ import { readScenario } from '../../../device-sim/scenario/read-scenario.ts';
 import { openScenario, readyNames } from '../../../device-sim/scenario/ready.ts';
 import { scaled } from '../../../device-sim/scenario/scale.ts';
 import { ScenarioError } from '../../../device-sim/scenario/scenario-error.ts';
+import { SERVICE_FAULTS } from '../../../device-sim/service/service-fault.ts';
 
 const plain = 'name: story\ndevices: 10\nphases:\n  - name: work\n    duration: 1m\n';
 const read = (text: string) => readScenario(text, 'story.yaml').scenario;
@@ -85,7 +86,7 @@ t.test('all faults are named at once, with line and path', async (t) => {
   t.equal(
     refusal('name: story\ndevices: 10\nphases:\n  - name: work\n    duration: ages\n    acitons: []\n'),
     'story.yaml:5: phases[0].duration: must be a duration such as 30s, 5m, 250ms, 2h or 1d\n' +
-      'story.yaml:6: phases[0].acitons: is unknown here; did you mean "actions"? there are name, about, duration, untilIdle, connect, disconnect, receiver, faults, actions',
+      'story.yaml:6: phases[0].acitons: is unknown here; did you mean "actions"? there are name, about, duration, untilIdle, connect, disconnect, receiver, service, faults, actions',
   );
 });
 
@@ -200,6 +201,7 @@ t.test('the schema lists all actions, faults and operations', async (t) => {
   const { $defs } = JSON.parse(schemaText());
   t.strictSame($defs.fault.properties.fault.enum, Object.keys(FAULTS));
   t.strictSame($defs.phase.properties.receiver.properties.fault.enum, Object.keys(RECEIVER_FAULTS));
+  t.strictSame($defs.serviceFault.properties.fault.enum, Object.keys(SERVICE_FAULTS));
   t.strictSame($defs.action.properties.do.enum.slice(0, -4), Object.keys(ACTIONS));
   t.strictSame(new Set($defs.operation.enum), new Set(operations.keys()));
 });
@@ -207,7 +209,7 @@ t.test('the schema lists all actions, faults and operations', async (t) => {
 t.test(
   'every included scenario is valid, has a description, and expects that nothing is lost or doubled',
   async (t) => {
-    const names = 'bad-release commuter firmware-mix flaky-network hostile month reconnect-storm shift smoke';
+    const names = 'bad-release commuter firmware-mix flaky-network hostile month outage reconnect-storm shift smoke';
     t.strictSame(readyNames(), names.split(' '));
     for (const name of readyNames()) {
       const { scenario } = openScenario(name);

@@ -65,6 +65,19 @@ t.test('the time in which the simulator itself stood still is no stall of the se
   t.equal(watch.counts().stalled, 1);
 });
 
+t.test('a service that is made to fail does not stall', async (t) => {
+  const { watch, answer } = await startWatched(t);
+  await answer(10);
+  watch.suspend(true);
+  await answer(5000);
+  await answer(5000);
+  watch.suspend(false);
+  await answer(5000); // this call began before the service was back
+  t.equal(watch.counts().stalled, 0);
+  await answer(1100);
+  t.equal(watch.counts().stalled, 1);
+});
+
 t.test('a connection that ends without an answer is no stall', async (t) => {
   const { watch, answer, server } = await startWatched(t);
   await answer(10);

@@ -1,0 +1,27 @@
+/** The faults of the service itself, each with its meaning. */
+export const SERVICE_FAULTS = {
+  restart: 'the service is told to end (SIGTERM), and starts again after `lasts`',
+  kill: 'the service is killed (SIGKILL), and starts again after `lasts`',
+  freeze: 'the service stands still (SIGSTOP) for the time of `lasts`',
+} as const satisfies Record<string, string>;
+
+export type ServiceFault = keyof typeof SERVICE_FAULTS;
+
+/** One fault of the service in a phase. */
+export interface PlannedServiceFault {
+  readonly fault: ServiceFault;
+  /** The node that has the fault, from 1; null: all nodes. */
+  readonly node: number | null;
+  /** Milliseconds from the beginning of the phase. */
+  readonly after: number;
+  /** Milliseconds for which the service is away. */
+  readonly lasts: number;
+}
+
+/** Makes the service fail. */
+export interface ServiceControl extends AsyncDisposable {
+  /** Resolves to a sentence if a node ends although nobody told it to. */
+  readonly ended: Promise<string>;
+  /** Resolves when the fault is over: the service was started again, or goes on. */
+  play(fault: Omit<PlannedServiceFault, 'after'>): Promise<void>;
+}
