@@ -149,6 +149,12 @@ t.test('every npm script that a document or another script names exists', async 
   for (const [, name = ''] of texts.matchAll(/npm run ([a-z]+(?::[a-z]+)*)/g)) t.ok(scripts[name], name);
 });
 
+/** The words of a command, as a shell splits it: quotes hold a word together. */
+const wordsOf = (command: string): string[] =>
+  [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double ?? single ?? plain ?? '',
+  );
+
 t.test('calls of the simulator in the documents are valid', async (t) => {
   const calls = pages.flatMap((page) => [
     ...textOf(page)
@@ -156,7 +162,7 @@ t.test('calls of the simulator in the documents are valid', async (t) => {
       .matchAll(/^(?:npm run sim --|lapel-sim) (.*?)(?: +#.*)?$/gm),
   ]);
   t.ok(calls.length >= 3);
-  for (const [call, args = ''] of calls) t.doesNotThrow(() => readCommandLine(args.trim().split(/ +/), {}), call);
+  for (const [call, args = ''] of calls) t.doesNotThrow(() => readCommandLine(wordsOf(args), {}), call);
 });
 
 t.test('the scenario in the document for QA is valid', async (t) => {
