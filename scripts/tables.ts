@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACTIONS } from '../device-sim/customer/action.ts';
+import { RECEIVER_FAULTS } from '../device-sim/customer/receiver-fault.ts';
 import { FAULTS } from '../device-sim/faults/fault.ts';
 import { FIGURES } from '../device-sim/report/figure-names.ts';
 import { openScenario, readyNames } from '../device-sim/scenario/ready.ts';
@@ -98,6 +99,11 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
       table(
         ['Fault', 'At each', ''],
         Object.entries(FAULTS).map(([name, { occasion, about }]) => [code(name), occasion, about]),
+      ),
+    'faults of the receiver': () =>
+      table(
+        ['Fault', 'The receiver'],
+        Object.entries(RECEIVER_FAULTS).map(([name, about]) => [code(name), about]),
       ),
     'faults of the service': () =>
       table(

@@ -23,8 +23,11 @@ const ACCURACY_MILLISECONDS = 100;
 /** The number of webhooks whose attempts are remembered; the oldest webhook is forgotten first. */
 const KEPT = 20_000;
 
-/** How an attempt ended: the receiver answered 2xx; it answered otherwise or not at all; it closed the connection. */
-export type AttemptEnd = 'taken' | 'refused' | 'dropped';
+/**
+ * How an attempt ended: the receiver answered 2xx; it answered 410; it answered otherwise or not at all; it closed the
+ * connection.
+ */
+export type AttemptEnd = 'taken' | 'gone' | 'refused' | 'dropped';
 
 /**
  * An attempt that breaks the documented schedule: the webhook was already accepted (`repeated`), or the pause before
@@ -37,6 +40,9 @@ export interface Untimely {
 
 interface Known {
   taken: boolean;
+  gone: boolean;
+  /** The pause in milliseconds that the last answer asked for (Retry-After). */
+  wanted: number;
   failures: number;
   /**
    * The time at which the last attempt failed: the pause before the next attempt counts from it. Null: the next attempt
@@ -54,7 +60,8 @@ interface Known {
 export interface Attempts {
   /** An attempt arrived. */
   arrived(webhookId: string, at: number): Untimely | undefined;
-  ended(webhookId: string, end: AttemptEnd, at: number): void;
+  /** `retryAfter`: the milliseconds that the answer asks to wait. */
+  ended(webhookId: string, end: AttemptEnd, at: number, retryAfter?: number): void;
   /**
    * Forgets all earlier attempts. Called when the service may have been away, because it may then repeat webhooks that
    * the receiver has already accepted.
@@ -78,20 +85,34 @@ export function createAttempts(): Attempts {
     arrived(webhookId, at) {
       const known = all.get(webhookId);
       if (!known || resting || isSuspended) return undefined;
-      const { taken, failures, failedAt } = known;
+      const { taken, gone, failures, failedAt } = known;
       if (taken) return { kind: 'repeated', text: `webhook ${webhookId} came again after an answer of 2xx` };
-      const wanted = SCHEDULE[failures - 1];
-      if (failedAt === null || wanted === undefined) return undefined;
+      if (gone) return { kind: 'hammering', text: `webhook ${webhookId} came again after an answer of 410` };
+      const scheduled = SCHEDULE[failures - 1];
+      if (failedAt === null || scheduled === undefined) return undefined;
       const waited = at - failedAt;
-      if (waited >= SHORTEST_SHARE * wanted - ACCURACY_MILLISECONDS) return undefined;
+      if (waited >= Math.max(SHORTEST_SHARE * scheduled, known.wanted) - ACCURACY_MILLISECONDS) return undefined;
       const text = `webhook ${webhookId} came again ${(waited / 1000).toFixed(1)} s after attempt ${failures} failed`;
-      return { kind: 'hammering', text: `${text}; the documented pause is ${wanted / 1000} s` };
+      const pause =
+        known.wanted > scheduled
+          ? `Retry-After asked for ${known.wanted / 1000} s`
+          : `the documented pause is ${scheduled / 1000} s`;
+      return { kind: 'hammering', text: `${text}; ${pause}` };
     },
 
-    ended(webhookId, end, at) {
+    ended(webhookId, end, at, retryAfter = 0) {
       if (isSuspended) return;
-      const known = all.get(webhookId) ?? { taken: false, failures: 0, failedAt: null, dropped: false };
+      const known = all.get(webhookId) ?? {
+        taken: false,
+        gone: false,
+        wanted: 0,
+        failures: 0,
+        failedAt: null,
+        dropped: false,
+      };
+      known.wanted = retryAfter;
       if (end === 'taken') known.taken = true;
+      else if (end === 'gone') known.gone = true;
       else if (end === 'dropped' && !known.dropped) Object.assign(known, { dropped: true, failedAt: null });
       else Object.assign(known, { dropped: false, failures: known.failures + 1, failedAt: at });
       remember(all, webhookId, known, KEPT);

@@ -16,7 +16,7 @@ import type { Ledger } from './ledger.ts';
 import { createProbes } from './probes.ts';
 import type { ApplicationAccess } from './provision.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import type { ReceiverFault } from './receiver-fault.ts';
+import type { PlayedFault } from './receiver-fault.ts';
 import { createReleases } from './releases.ts';
 import { createRequests, reasonOf } from './requests.ts';
 import { createSettling, type Settlement } from './settle.ts';
@@ -35,8 +35,10 @@ export interface Customer extends AsyncDisposable {
     readonly url: string;
     /** Files that devices have uploaded. */
     readonly files: { readonly count: number; readonly bytes: number };
-    /** Plays a fault for a share (0 to 1) of the webhooks and requests from now on; null ends it. */
-    play(fault: ReceiverFault | null, share?: number): void;
+    /** Plays these faults from now on, each for its share of the webhooks and requests. */
+    play(faults: readonly PlayedFault[]): void;
+    /** How often each fault was played. */
+    played(): Readonly<Record<string, number>>;
     /** Whether the service fails now, so that its attempts follow no schedule. */
     suspend(suspended: boolean): void;
   };
@@ -150,6 +152,7 @@ export function createCustomer({
     onlineSince,
     onlineFor,
     onRedeliver: () => receiver?.attempts.rest(),
+    gone: () => receiver?.gone() ?? [],
   });
   const audit = createAudit({ lapel, requests, ledger, timers, stopped: stop.signal, devices });
   let key = given ?? '';
@@ -183,7 +186,8 @@ export function createCustomer({
       get files() {
         return { count: receiver?.store.files ?? 0, bytes: receiver?.store.bytes ?? 0 };
       },
-      play: (fault, share) => receiver?.play(fault, share),
+      play: (faults) => receiver?.play(faults),
+      played: () => receiver?.played() ?? {},
       suspend: (suspended) => receiver?.attempts.suspend(suspended),
     },
 

@@ -7,13 +7,25 @@ import { UsageError } from '../usage-error.ts';
 import { type AttemptEnd, type Attempts, createAttempts, type Untimely } from './attempts.ts';
 import { createFileStore, type FileStore, type WantedFile } from './file-store.ts';
 import { genuineWebhook, type ReceivedWebhook } from './genuine.ts';
-import type { ReceiverFault } from './receiver-fault.ts';
+import {
+  faultOfLot,
+  type PlayedFault,
+  REDIRECTED,
+  REFUSALS,
+  RETRY_AFTER_SECONDS,
+  type ReceiverFault,
+} from './receiver-fault.ts';
 
 const EVENTS = '/events';
 const URLS = '/upload-urls';
 const FILES = '/files';
 
 const SLOW_MILLISECONDS = 3000;
+/** Bytes of the body of a slow answer, and milliseconds between two of them: longer than the service waits. */
+const SLOW_BYTES = 20;
+const BYTE_MILLISECONDS = 1000;
+/** The most webhooks that were answered 410 of which the ids are kept. */
+const MOST_GONE = 10_000;
 /** An answer within this time has certainly come in time: the service waits 15 seconds. */
 const IN_TIME_SECONDS = 8;
 /** The largest webhook: no larger than the transaction record in it. */
@@ -25,8 +37,12 @@ export interface Receiver extends AsyncDisposable {
   readonly urlsUrl: string;
   readonly store: FileStore;
   readonly attempts: Pick<Attempts, 'forget' | 'rest' | 'suspend'>;
-  /** Plays a fault for a share (0 to 1) of the requests of the service from now on; null ends it. */
-  play(fault: ReceiverFault | null, share?: number): void;
+  /** How often each fault was played. */
+  played(): Readonly<Record<string, number>>;
+  /** The ids of webhooks that were answered 410 and have not come again. */
+  gone(): readonly string[];
+  /** Plays these faults from now on, each for its share of the requests of the service. */
+  play(faults: readonly PlayedFault[]): void;
 }
 
 /**
@@ -69,7 +85,9 @@ export async function startReceiver({
   onUntimely?: (untimely: Untimely, body: Buffer) => void;
 }): Promise<Receiver> {
   let base = '';
-  let playing: { fault: ReceiverFault; share: number } | null = null;
+  let playing: readonly PlayedFault[] = [];
+  const gone = new Set<string>();
+  const played: Record<string, number> = {};
   let came = 0;
   const store = createFileStore({ base: () => base + FILES });
   const attempts = createAttempts();
@@ -88,6 +106,7 @@ export async function startReceiver({
     untimely: Untimely | undefined,
     invite: () => void,
   ): Promise<{ status: number; body?: object }> {
+    if (request.url === REDIRECTED) return { status: 404 };
     if (request.url?.startsWith(`${FILES}/`)) return { status: await store.receive(request, invite) };
     if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) return { status: 413 };
     const body = await buffer(request);
@@ -105,9 +124,11 @@ export async function startReceiver({
   }
 
   function faultOf(request: IncomingMessage): ReceiverFault | null {
-    if (!playing || request.url?.startsWith(`${FILES}/`)) return null;
+    if (playing.length === 0 || request.url?.startsWith(`${FILES}/`)) return null;
     came += 1;
-    return deriveSeed(seed, came) / 2 ** 32 < playing.share ? playing.fault : null;
+    const fault = faultOfLot(playing, deriveSeed(seed, came) / 2 ** 32);
+    if (fault) played[fault] = (played[fault] ?? 0) + 1;
+    return fault;
   }
 
   /** `invite` sends "100 Continue" to a client that waits for it before the body (RFC 9110 10.1.1). */
@@ -115,9 +136,10 @@ export async function startReceiver({
     const fault = faultOf(request);
     const webhookId = request.url === EVENTS ? String(request.headers['webhook-id'] ?? '') : '';
     const untimely = webhookId === '' ? undefined : attempts.arrived(webhookId, performance.now());
-    const ended = (end: AttemptEnd): void => {
-      if (webhookId !== '') attempts.ended(webhookId, end, performance.now());
+    const ended = (end: AttemptEnd, retryAfter?: number): void => {
+      if (webhookId !== '') attempts.ended(webhookId, end, performance.now(), retryAfter);
     };
+    gone.delete(webhookId);
     if (fault === 'go-away') {
       ended('dropped');
       if (untimely) onUntimely(untimely, Buffer.alloc(0));
@@ -130,12 +152,17 @@ export async function startReceiver({
       if (untimely) onUntimely(untimely, body);
       return;
     }
-    if (fault === 'fail') {
+    const refusal = fault && REFUSALS[fault];
+    if (refusal) {
       const body = await buffer(request);
       if (untimely) onUntimely(untimely, body);
+      if (fault === 'gone' && webhookId !== '' && gone.size < MOST_GONE) gone.add(webhookId);
       response
-        .on('finish', () => ended('refused'))
-        .writeHead(503)
+        .on('finish', () => {
+          if (fault === 'gone') ended('gone');
+          else ended('refused', fault === 'too-many' ? 1000 * RETRY_AFTER_SECONDS : 0);
+        })
+        .writeHead(refusal.status, refusal.headers)
         .end();
       return;
     }
@@ -150,12 +177,29 @@ export async function startReceiver({
       // Reads and drops the rest of a body that was answered before its end, so that the connection can be used again.
       request.resume();
     };
+    if (fault === 'slow-body' && status === 204) return drip(response);
     if (fault !== 'slow') return send();
     const timer = setTimeout(() => {
       slow.delete(timer);
       send();
     }, SLOW_MILLISECONDS);
     slow.add(timer);
+  }
+
+  /** Answers with a body of which one byte a second arrives. Whether the service waits for it is left to the service. */
+  function drip(response: ServerResponse): void {
+    response.writeHead(200, { 'content-length': SLOW_BYTES });
+    let sent = 0;
+    const timer = setInterval(() => {
+      response.write(' ');
+      sent += 1;
+      if (sent === SLOW_BYTES) response.end();
+    }, BYTE_MILLISECONDS);
+    slow.add(timer);
+    response.once('close', () => {
+      clearInterval(timer);
+      slow.delete(timer);
+    });
   }
 
   const take = (request: IncomingMessage, response: ServerResponse, invite: () => void): void => {
@@ -183,8 +227,10 @@ export async function startReceiver({
     urlsUrl: base + URLS,
     store,
     attempts,
-    play(fault, share = 1) {
-      playing = fault && { fault, share };
+    played: () => played,
+    gone: () => [...gone],
+    play(faults) {
+      playing = faults;
     },
     async [Symbol.asyncDispose]() {
       for (const timer of slow) clearTimeout(timer);

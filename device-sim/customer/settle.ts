@@ -51,6 +51,7 @@ export function createSettling({
   onlineSince,
   onlineFor,
   onRedeliver,
+  gone,
 }: {
   lapel: LapelClient;
   requests: Requests;
@@ -66,6 +67,8 @@ export function createSettling({
   onlineFor: (deviceId: string, after: number) => number;
   /** Called before the customer asks for the first redelivery. */
   onRedeliver: () => void;
+  /** The ids of the webhooks that the customer's receiver answered 410. */
+  gone: () => readonly string[];
 }) {
   const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
 
@@ -149,20 +152,29 @@ export function createSettling({
     }
   }
 
+  async function redeliver(deliveryIds: readonly string[]): Promise<void> {
+    onRedeliver();
+    await inParallel(deliveryIds, PARALLEL_REQUESTS, (deliveryId) =>
+      // A webhook that has arrived meanwhile need not be sent again.
+      requests.insist(() => lapel.redeliver({ deliveryId })).catch(() => undefined),
+    );
+  }
+
   /**
    * Asks for redelivery of the webhooks that wait for their next attempt, as a customer does after an outage. While
    * such webhooks are left, a result that never comes cannot be told from one that comes later. Resolves to true if
-   * some are left.
+   * some are left. Webhooks that were answered 410 do not come by themselves, so it asks for them as well.
    */
   async function fetchPending(): Promise<boolean> {
+    const refused = gone();
+    if (refused.length > 0) {
+      await redeliver(refused);
+      await grace();
+    }
     for (let page = 0; page < PAGES && !stopped.aborted; page += 1) {
       const pending = await pendingDeliveries();
       if (pending.length === 0) return false;
-      onRedeliver();
-      await inParallel(pending, PARALLEL_REQUESTS, ({ deliveryId }) =>
-        // A webhook that has arrived meanwhile need not be sent again.
-        requests.insist(() => lapel.redeliver({ deliveryId })).catch(() => undefined),
-      );
+      await redeliver(pending.map(({ deliveryId }) => deliveryId));
       await grace();
     }
     return (await pendingDeliveries()).length > 0;

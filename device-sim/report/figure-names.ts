@@ -150,7 +150,8 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   [
     'played',
     {
-      about: 'faults of devices and of the service that were played; `played(half-open)`: faults of one kind',
+      about:
+        'faults of devices, of the receiver and of the service that were played; `played(half-open)`: faults of one kind',
       read: ({ fleet: counts }) =>
         sum(Object.fromEntries(Object.entries(counts).filter(([name]) => name.startsWith(PLAYED)))),
     },

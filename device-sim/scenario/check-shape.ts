@@ -68,6 +68,8 @@ export function checkShape(document: unknown): Fault[] {
       // An unknown member is reported by its name, which helps more than a fault about the form of the whole object.
       if (keyword !== 'additionalProperties') continue;
     }
+    // A fault inside one of the forms says more than that no form fits.
+    if (keyword === 'anyOf' && errors.some((other) => other.instancePath.startsWith(`${instancePath}/`))) continue;
     const fault = faultOf(error);
     const key = JSON.stringify(fault.path);
     if (seen.has(key)) continue;

@@ -63,7 +63,7 @@ export async function play(options: PlayOptions): Promise<void> {
   }
   onPhase({ name: SETTLE, round: 0, duration: scenario.settle });
   await options.serviceFaults?.over();
-  customer?.receiver.play(null);
+  customer?.receiver.play([]);
   // From now on no call, upload or other event begins on a device, because the run may end before the webhook of the
   // event arrives.
   fleet.rest();
@@ -114,7 +114,7 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
   const { scenario, fleet, customer, timers, stopped, onPhase, onMade, onSkipped } = options;
   const phase = scenario.phases[at]!;
   onPhase({ name: phase.name, round, duration: phase.duration });
-  customer?.receiver.play(phase.receiver?.fault ?? null, phase.receiver?.share ?? 1);
+  customer?.receiver.play(phase.receiver);
   options.serviceFaults?.begin(phase.service);
   moveDevices(options, phase, round * scenario.phases.length + at);
   const byPlace = new Map(fleet.members.map(({ place }, index) => [place, index]));

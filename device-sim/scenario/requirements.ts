@@ -11,7 +11,13 @@ export function requirementsOf(
   { groups, phases, start }: { groups: readonly Group[]; phases: readonly Phase[]; start: string },
 ): Expectation[] {
   const { activated, refused, made, faults = false } = takesPlace;
-  const named = new Set(faults ? groups.flatMap((group) => group.faults.map(({ fault }) => fault)) : []);
+  const named = new Set(
+    faults
+      ? [...groups.flatMap((group) => group.faults), ...phases.flatMap(({ receiver }) => receiver)].map(
+          ({ fault }) => fault,
+        )
+      : [],
+  );
   const wanted: (readonly [text: string, phase: string | null])[] = [
     ...(activated !== undefined && activate ? [[`activated >= ${percent(activated)}`, start] as const] : []),
     ...(refused !== undefined ? [[`refused <= ${percent(refused)}`, null] as const] : []),

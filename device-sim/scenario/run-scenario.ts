@@ -109,7 +109,9 @@ export async function runScenario({
   const expectations = customer ? withAlways(scenario.expectations, isWeighed) : scenario.expectations;
   const named = new Set([
     ...scenario.groups.flatMap(({ faults }) => faults.map(({ fault }): string => fault)),
-    ...scenario.phases.flatMap(({ service: some }) => some.map(({ fault }): string => fault)),
+    ...scenario.phases.flatMap(({ receiver, service: some }) =>
+      [...receiver, ...some].map(({ fault }): string => fault),
+    ),
   ]);
   let skipped = 0;
   let made = 0;
@@ -159,8 +161,12 @@ export async function runScenario({
       onTrouble: (text) => troubles.add(text),
     });
   void control?.ended.then((text) => troubles.add(text));
-  /** How often each fault of devices and of the service was played. */
-  const faultsPlayed = (): Record<string, number> => ({ ...fleet.counts().faults, ...serviceFaults?.played });
+  /** How often each fault of devices, of the receiver and of the service was played. */
+  const faultsPlayed = (): Record<string, number> => ({
+    ...fleet.counts().faults,
+    ...customer?.receiver.played(),
+    ...serviceFaults?.played,
+  });
 
   const counts = (): Record<string, number> => {
     const each = (memory.connected - memory.before) / members.length;

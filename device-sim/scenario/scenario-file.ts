@@ -298,15 +298,9 @@ export interface Phase {
     how?: 'politely' | 'cut';
   };
   /**
-   * A fault of the customer's webhook receiver during the phase.
+   * A fault of the customer's webhook receiver during the phase, or several faults side by side, each for a share of the requests.
    */
-  receiver?: {
-    fault: 'fail' | 'slow' | 'hang' | 'go-away';
-    /**
-     * The share of requests to the receiver that have the fault. Default: all.
-     */
-    share?: number | string;
-  };
+  receiver?: ReceiverFault | ReceiverFault[];
   /**
    * Faults of the service itself during the phase. The run needs --service or --service-fault then.
    *
@@ -351,6 +345,16 @@ export interface Phase {
    * @maxItems 100
    */
   actions?: Action[];
+}
+export interface ReceiverFault {
+  /**
+   * `fail`: 503; `slow`: answers after 3 s; `hang`: never answers; `go-away`: closes the connection; `gone`: 410; `too-many`: 429 with Retry-After; `redirect`: 307; `slow-body`: a body of one byte a second.
+   */
+  fault: 'fail' | 'slow' | 'hang' | 'go-away' | 'gone' | 'too-many' | 'redirect' | 'slow-body';
+  /**
+   * The share of requests to the receiver that have the fault. Default: all.
+   */
+  share?: number | string;
 }
 export interface ServiceFault {
   /**

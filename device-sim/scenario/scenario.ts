@@ -1,5 +1,5 @@
 import type { Release } from '../customer/action.ts';
-import type { ReceiverFault } from '../customer/receiver-fault.ts';
+import type { PlayedFault } from '../customer/receiver-fault.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import type { Absence } from '../fleet/absences.ts';
 import type { Life } from '../fleet/life.ts';
@@ -54,7 +54,8 @@ export interface Phase {
   readonly untilIdle: number | null;
   readonly connect: { readonly groups: Groups; readonly rate: number | null | undefined } | null;
   readonly disconnect: { readonly groups: Groups; readonly share: number; readonly cut: boolean } | null;
-  readonly receiver: { readonly fault: ReceiverFault; readonly share: number } | null;
+  /** The faults of the customer's receiver; the shares add up to 1 at most. */
+  readonly receiver: readonly PlayedFault[];
   /** The faults of the service, in the order of their times. */
   readonly service: readonly PlannedServiceFault[];
   readonly actions: readonly PlannedAction[];

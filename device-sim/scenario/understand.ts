@@ -1,4 +1,5 @@
 import { ACTIONS, type Release } from '../customer/action.ts';
+import type { PlayedFault } from '../customer/receiver-fault.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import { WHOLE_RUN } from '../report/record.ts';
 import { among } from './among.ts';
@@ -106,6 +107,14 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
     };
   }
 
+  function faultsOfReceiver(some: file.Phase['receiver'], path: Path): PlayedFault[] {
+    const list = some === undefined || Array.isArray(some) ? (some ?? []) : [some];
+    const played = list.map(({ fault, share: part = 1 }) => ({ fault, share: share(part) }));
+    if (played.reduce((sum, one) => sum + one.share, 0) > 1 + 1e-9)
+      wrong(path, 'the shares of the faults together are above 100 %');
+    return played;
+  }
+
   const phases = given.phases.map((phase, place): Phase => {
     const path = ['phases', place];
     const { connect, disconnect, receiver } = phase;
@@ -133,7 +142,7 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
             cut: disconnect.how === 'cut',
           }
         : null,
-      receiver: receiver ? { fault: receiver.fault, share: share(receiver.share ?? 1) } : null,
+      receiver: faultsOfReceiver(receiver, [...path, 'receiver']),
       service: (phase.service ?? [])
         .map(({ fault, node = null, after = '0s', lasts = '1s' }) => ({
           fault,

@@ -51,3 +51,18 @@ t.test('while the service is made to fail, its attempts are not judged, and late
   t.match(attempts.arrived('a', 4), { kind: 'repeated' });
   t.end();
 });
+
+t.test('a webhook may not come before the time of a Retry-After, and never again after 410', (t) => {
+  const attempts = createAttempts();
+  attempts.ended('a', 'refused', 0, 10_000);
+  t.match(attempts.arrived('a', 6000), {
+    kind: 'hammering',
+    text: /6\.0 s after attempt 1 failed; Retry-After asked for 10 s/,
+  });
+  t.equal(attempts.arrived('a', 10_000), undefined);
+  attempts.ended('a', 'refused', 10_000, 10_000);
+  t.match(attempts.arrived('a', 25_000), { text: /the documented pause is 300 s/ }, 'the schedule asks for more');
+  attempts.ended('b', 'gone', 0);
+  t.match(attempts.arrived('b', 3_600_000), { kind: 'hammering', text: /webhook b came again after an answer of 410/ });
+  t.end();
+});

@@ -125,16 +125,19 @@ t.test('a customer of the real service', async (t) => {
     ['fail', 7000],
     ['go-away', 7000],
     ['hang', 22_000],
+    ['redirect', 7000],
+    ['too-many', 14_000],
   ] as const) {
     t.test(`a receiver that plays ${fault} gets its webhooks later, and once`, async (t) => {
       const phase = `receiver ${fault}`;
-      customer.receiver.play(fault);
+      customer.receiver.play([{ fault, share: 1 }]);
       await customer.act({ do: 'setWifi', number: 900 }, one, phase);
       const settled = customer.settle(10_000);
       await fleet.idle();
+      while (customer.receiver.played()[fault] === undefined) await new Promise((resolve) => setImmediate(resolve));
       if (fault !== 'hang') await world.idle();
       t.match(ledger.figures(phase), { accepted: 1, succeeded: 0, unfinished: 1 });
-      customer.receiver.play(null);
+      customer.receiver.play([]);
       for (let moved = 0; moved < advance && ledger.unfinished > 0; moved += 1000) {
         clock.advance(1000);
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -144,13 +147,28 @@ t.test('a customer of the real service', async (t) => {
     });
   }
 
+  t.test('a webhook that was answered 410 comes again only when the customer asks for it', async (t) => {
+    customer.receiver.play([{ fault: 'gone', share: 1 }]);
+    await customer.act({ do: 'setWifi', number: 950 }, one, 'gone');
+    while (customer.receiver.played()['gone'] === undefined) await new Promise((resolve) => setImmediate(resolve));
+    await world.idle();
+    customer.receiver.play([]);
+    clock.advance(100_000); // the first repetition would come after 5 s
+    await world.idle();
+    t.match(ledger.figures('gone'), { accepted: 1, succeeded: 0, unfinished: 1 });
+    t.strictSame(await customer.settle(200), { unfinished: 0, away: 0, unanswered: 0, waiting: 0 });
+    t.match(ledger.figures('gone'), { accepted: 1, succeeded: 1, lost: 0, doubled: 0 });
+  });
+
   t.test('failed webhooks are requested at the end, so nothing waits for the schedule of retries', async (t) => {
-    customer.receiver.play('fail');
+    const failed = (): number => customer.receiver.played()['fail'] ?? 0;
+    const before = failed();
+    customer.receiver.play([{ fault: 'fail', share: 1 }]);
     await customer.act({ do: 'setWifi', number: 940 }, one, 'asked for');
     fleet.devices[0]?.pressButton();
-    await fleet.idle();
+    while (failed() < before + 2) await new Promise((resolve) => setImmediate(resolve));
     await world.idle();
-    customer.receiver.play(null);
+    customer.receiver.play([]);
     t.strictSame(await customer.settle(200), { unfinished: 0, away: 0, unanswered: 0, waiting: 0 });
     t.match(ledger.figures('asked for'), { accepted: 1, succeeded: 1, lost: 0, doubled: 0 });
     t.equal(ledger.waitingEvents, 0);

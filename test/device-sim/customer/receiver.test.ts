@@ -66,22 +66,51 @@ t.test('a receiver', async (t) => {
   });
 
   t.test('plays a fault for a share of its requests', async (t) => {
-    receiver.play('fail', 0.5);
+    receiver.play([{ fault: 'fail', share: 0.5 }]);
     const statuses = await Promise.all(Array.from({ length: 100 }, () => post()));
     const failed = statuses.filter((status) => status === 503).length;
     t.ok(failed > 30 && failed < 70, `${failed} of 100 failed`);
-    receiver.play('go-away');
+    receiver.play([{ fault: 'go-away', share: 1 }]);
     await t.rejects(post());
-    receiver.play('hang');
+    receiver.play([{ fault: 'hang', share: 1 }]);
     await t.rejects(fetch(receiver.url, { ...webhook, signal: AbortSignal.timeout(200) }), { name: 'TimeoutError' });
-    receiver.play('slow');
+    receiver.play([{ fault: 'slow', share: 1 }]);
     const began = received.length;
     const slow = post();
-    receiver.play(null);
+    receiver.play([]);
     t.equal(await post(), 204, 'another one is not held up');
     t.equal(await slow, 204);
     t.equal(received.length, began + 2);
   });
+});
+
+t.test('several faults share the requests, and each has its own answer', async (t) => {
+  await using receiver = await startReceiver({
+    listen: { host: '127.0.0.1', port: 0 },
+    authenticationKey: () => key,
+    onReceived: () => {},
+    onForged: () => {},
+  });
+  const post = (path = ''): Promise<Response> =>
+    fetch(receiver.url + path, { ...genuine({ n: 1 }), redirect: 'manual' });
+  receiver.play([
+    { fault: 'gone', share: 0.25 },
+    { fault: 'too-many', share: 0.25 },
+    { fault: 'redirect', share: 0.25 },
+  ]);
+  const answers = await Promise.all(Array.from({ length: 200 }, () => post()));
+  for (const status of [204, 307, 410, 429]) {
+    const some = answers.filter((answer) => answer.status === status);
+    t.ok(some.length > 25 && some.length < 75, `${some.length} of 200 got ${status}`);
+    t.ok(some.every(({ headers }) => (headers.get('retry-after') === '10') === (status === 429)));
+    t.ok(some.every(({ headers }) => (headers.get('location') === '/elsewhere') === (status === 307)));
+  }
+  receiver.play([{ fault: 'slow-body', share: 1 }]);
+  const slow = await post();
+  t.equal(slow.status, 200);
+  await slow.body?.cancel();
+  receiver.play([]);
+  t.equal((await fetch(new URL('/elsewhere', receiver.url), genuine({ n: 1 }))).status, 404);
 });
 
 t.test('a receiver on a used port names the option to correct', async (t) => {

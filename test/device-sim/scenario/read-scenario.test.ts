@@ -200,7 +200,7 @@ for (const [what, text, words] of [
 t.test('the schema lists all actions, faults and operations', async (t) => {
   const { $defs } = JSON.parse(schemaText());
   t.strictSame($defs.fault.properties.fault.enum, Object.keys(FAULTS));
-  t.strictSame($defs.phase.properties.receiver.properties.fault.enum, Object.keys(RECEIVER_FAULTS));
+  t.strictSame($defs.receiverFault.properties.fault.enum, Object.keys(RECEIVER_FAULTS));
   t.strictSame($defs.serviceFault.properties.fault.enum, Object.keys(SERVICE_FAULTS));
   t.strictSame($defs.action.properties.do.enum.slice(0, -4), Object.keys(ACTIONS));
   t.strictSame(new Set($defs.operation.enum), new Set(operations.keys()));
