@@ -12,7 +12,7 @@ import { decisionLog } from './scenario/decision-log.ts';
 import { type OwnPace, startOwnPace } from './scenario/own-pace.ts';
 import { reach } from './scenario/reach.ts';
 import { type RunMember, type RunState, runScenario } from './scenario/run-scenario.ts';
-import type { Scenario } from './scenario/scenario.ts';
+import { hasBadNetworks, type Scenario } from './scenario/scenario.ts';
 import { watchService } from './scenario/service-watch.ts';
 import { isWorn } from './scenario/wearing.ts';
 import type { ServiceControl } from './service/service-fault.ts';
@@ -137,6 +137,8 @@ async function linksOf({ client, scenario }: RunSettings): Promise<DeviceOptions
   const { createPackageLink, NOT_WITH_PACKAGE } = await import('./mqtt/package-link.ts');
   const faults = scenario.groups.flatMap((group) => group.faults.map(({ fault }) => fault));
   const impossible = faults.find((fault) => NOT_WITH_PACKAGE.includes(fault));
+  if (hasBadNetworks(scenario))
+    throw new UsageError('--client', 'the mqtt package cannot play bandwidth, losses or bad networks');
   if (impossible !== undefined) throw new UsageError('--client', `the mqtt package cannot play ${impossible}`);
   return createPackageLink;
 }

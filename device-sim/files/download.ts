@@ -15,6 +15,8 @@ export interface Patience {
   readonly stall: number;
   /** Milliseconds to wait for the answer to a request for a fresh URL. */
   readonly answer: number;
+  /** Waits as long as the network of the device needs for so many bytes; by default not at all. */
+  readonly pace?: (bytes: number, signal: AbortSignal) => Promise<void>;
 }
 
 export const plainPatience: Patience = {
@@ -107,6 +109,7 @@ async function attempt({
   part,
   signal,
   stall,
+  pace,
   timers,
   onResumed,
   onProgress,
@@ -115,6 +118,7 @@ async function attempt({
   part: Part;
   signal: AbortSignal;
   stall: number;
+  pace: Patience['pace'];
   timers: Timers;
   onResumed: () => void;
   onProgress: (bytes: number, size: number) => void;
@@ -143,9 +147,10 @@ async function attempt({
     } else return await explain(response, part);
 
     for (let next = await body?.read(); next && !next.done; next = await body?.read()) {
-      unwatch();
-      unwatch = watch();
       if (part.bytes + next.value.length > size) return over(`the file has more than ${size} bytes`);
+      unwatch();
+      await pace?.(next.value.length, signal);
+      unwatch = watch();
       await append(part, next.value);
       onProgress(part.bytes, size);
     }
@@ -220,12 +225,12 @@ export async function download({
   }
 
   async function obtain(part: Part): Promise<Failure | undefined> {
-    const { stall } = patience;
+    const { stall, pace } = patience;
     let furthest = 0;
     for (let failures = 0; ; ) {
       signal.throwIfAborted();
       const used = source.current;
-      const ending = await attempt({ source: used, part, signal, stall, timers, onResumed, onProgress });
+      const ending = await attempt({ source: used, part, signal, stall, pace, timers, onResumed, onProgress });
       if (ending.kind === 'done') return undefined;
       if (ending.kind === 'over') return failed(ending.why);
 

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isRecord } from '../mqtt/messages.ts';
 import type { Timers } from '../timers.ts';
+import type { Patience } from './download.ts';
 
 /** The target of an upload, which the service got from the customer. */
 export interface UploadTarget {
@@ -67,6 +68,7 @@ export async function upload({
   content,
   breaks,
   stall,
+  pace,
   signal,
   timers,
 }: {
@@ -78,6 +80,8 @@ export async function upload({
   breaks: boolean;
   /** An attempt fails after so many milliseconds in which the server took no piece, or gave no answer. */
   stall: number;
+  /** Waits as long as the network of the device needs for so many bytes. */
+  pace?: Patience['pace'];
   signal: AbortSignal;
   timers: Timers;
 }): Promise<UploadEnding> {
@@ -86,10 +90,11 @@ export async function upload({
   const watch = (): (() => void) => timers.after(stall, () => stalled.abort(new Error('nothing was taken any more')));
   let unwatch = watch();
 
-  function* pieces(): Generator<Buffer> {
+  async function* pieces(): AsyncGenerator<Buffer> {
     let left = breaks ? Math.floor(size / 2) : size;
     for (const piece of content) {
       unwatch();
+      await pace?.(piece.length, signal);
       unwatch = watch();
       yield piece.subarray(0, left);
       left -= Math.min(left, piece.length);

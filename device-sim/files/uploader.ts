@@ -115,8 +115,8 @@ export function createUploader({
         for (let failures = 1; ; failures += 1) {
           if (!Array.isArray(targets)) return targets;
           const target = targets[index]!;
-          const { stall } = patience;
-          const ending = await upload({ target, size, content: movie(file), breaks, stall, signal, timers });
+          const { stall, pace } = patience;
+          const ending = await upload({ target, size, content: movie(file), breaks, stall, pace, signal, timers });
           if (ending.kind === 'done') break;
           if (ending.kind === 'over') return failed('UPLOAD_FAILED', `${file.name}: ${ending.why}`);
           if (!(await again(failures, signal))) {

@@ -12,9 +12,12 @@ import { deriveSeed } from '../random.ts';
 import { createTimerWheel } from '../timer-wheel.ts';
 import { systemTimers, type Timers } from '../timers.ts';
 import { scheduleAbsences } from './absences.ts';
+import type { BadNetwork } from './bad-network.ts';
+import { clockErrorOf } from './clocks.ts';
 import type { FleetEvents } from './fleet-events.ts';
 import { letLive, quietLife } from './life.ts';
 import type { FleetMember } from './member.ts';
+import { createNetworks } from './networks.ts';
 import { createPacer } from './pacer.ts';
 import { createTally, type Tally } from './tally.ts';
 
@@ -61,6 +64,11 @@ export interface Fleet extends AsyncDisposable {
    * Resolves to the number of these devices.
    */
   away(part?: Part & { how?: 'politely' | 'cut' }): Promise<number>;
+  /**
+   * From now on these groups have these networks, and all others their own. `occasion` names the random numbers. Needs
+   * `badNetworks`.
+   */
+  degrade(networks: ReadonlyMap<string, BadNetwork>, occasion: number): void;
   /** Ends the calls, uploads, alarms and other events of all devices. Their absences go on. */
   rest(): void;
   /** Takes all devices offline with DISCONNECT. */
@@ -79,6 +87,8 @@ interface FleetOptions {
   /** How many processes share the fleet: the rates are those of all processes together. */
   processes?: number;
   connectAttempts?: number;
+  /** Whether a network may be bad. By default all networks are good, and no message passes through a simulated one. */
+  badNetworks?: boolean;
   clean?: boolean;
   /** Makes the connections; by default the simulator's own client. */
   createLink?: DeviceOptions['createLink'];
@@ -112,6 +122,7 @@ export function createFleet({
   connectRate = null,
   processes = 1,
   connectAttempts = 1,
+  badNetworks = false,
   clean = false,
   createLink,
   stateFolder,
@@ -131,6 +142,7 @@ export function createFleet({
   /** The functions that end the absences of devices, for devices whose absences have begun. */
   const absences = new Map<Device, () => void>();
   const faults: FleetCounts['faults'] = {};
+  const networks = createNetworks({ members, seed, timers });
   let endLife: (() => void)[] = [];
   let over = false;
 
@@ -151,7 +163,7 @@ export function createFleet({
   const devices = members.map((member) => {
     const { place, settings, account } = member;
     const { deviceId, credential } = account;
-    const { behaviour, equipment } = settings;
+    const { behaviour, equipment, clocks } = settings;
     const bound = behaviour?.memory ?? promptBehaviour.memory;
     const journal = stateFolder === undefined ? undefined : createStateFile({ folder: stateFolder, deviceId, bound });
     return createDevice({
@@ -163,6 +175,8 @@ export function createFleet({
       keyOf,
       phase,
       ...(behaviour && { behaviour }),
+      ...(badNetworks && { conditions: networks.conditionsOf(member) }),
+      ...(clocks && { clockError: clockErrorOf(clocks, seed, place, timers) }),
       clean,
       ...(createLink && { createLink }),
       connectAttempts,
@@ -219,6 +233,7 @@ export function createFleet({
 
   function quieten(): void {
     over = true;
+    networks.stop();
     rest();
     devices.forEach(stay);
   }
@@ -259,6 +274,10 @@ export function createFleet({
         }),
       );
       return places.length;
+    },
+
+    degrade(bad, occasion) {
+      networks.play(bad, devices, occasion);
     },
 
     rest,

@@ -4,6 +4,8 @@ import type { Equipment } from '../model/device-state.ts';
 import { OLD_FIRMWARE } from '../model/firmware-versions.ts';
 import { createRandom, deriveSeed } from '../random.ts';
 import type { Absence } from './absences.ts';
+import type { BadNetwork } from './bad-network.ts';
+import type { Clocks } from './clocks.ts';
 import type { Life } from './life.ts';
 
 export interface DeviceAccount {
@@ -22,6 +24,10 @@ export interface GroupSettings {
   readonly equipment?: Partial<Equipment>;
   /** The calls, uploads and other events of these devices, which begin after they are connected. */
   readonly life?: Partial<Life>;
+  /** The network of these devices, if it is bad. */
+  readonly network?: BadNetwork | null;
+  /** The clocks of these devices, if they are wrong. */
+  readonly clocks?: Clocks | null;
 }
 
 /** One device of a fleet. */

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Chances } from '../faults/chances.ts';
 import type { Patience } from '../files/download.ts';
 import type { DownloadFolder } from '../files/download-folder.ts';
+import type { ConditionsNow } from '../mqtt/conditions.ts';
 import type { Link, LinkOptions } from '../mqtt/link.ts';
 import type { Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
@@ -43,6 +44,8 @@ export interface Device extends AsyncDisposable {
   connect(): Promise<void>;
   /** Goes offline with DISCONNECT, and stays offline until `connect`. */
   disconnect(): Promise<void>;
+  /** Loses its connection and connects again by itself. Does nothing while it is offline. */
+  loseConnection(): void;
   /** Cuts the socket and stays offline until `connect`. */
   drop(): Promise<void>;
   /**
@@ -84,6 +87,10 @@ export interface DeviceOptions {
   /** The folder for files while they are downloaded; by default a temporary folder of its own. */
   downloads?: DownloadFolder;
   patience?: Partial<Patience>;
+  /** The network of the device, if it may be bad; the device asks each time. */
+  conditions?: ConditionsNow | undefined;
+  /** Milliseconds by which the clock of the device is wrong now; positive: it is fast. */
+  clockError?: (() => number) | undefined;
   timers?: Timers;
   /** One listener for the events of all devices that it is given to, instead of a listener on each. */
   watch?: Watcher;

@@ -5,10 +5,10 @@ import type { Inbound, Link } from '../mqtt/link.ts';
 import { type Answer, parseCommand, parseComplaint, parseResponse } from '../mqtt/messages.ts';
 import { createLink } from '../mqtt/mqtt-link.ts';
 import { createReconnector, type Reconnector } from '../mqtt/reconnector.ts';
-import { createRandom, deriveSeed, draw, type Random, type Range } from '../random.ts';
+import { createRandom, deriveSeed, type Random, type Range } from '../random.ts';
 import { systemTimers, type Timers } from '../timers.ts';
 import { type Answering, createAnswering } from './answering.ts';
-import { createBattery, FLAT } from './battery.ts';
+import { FLAT } from './battery.ts';
 import { type Behaviour, promptBehaviour } from './behaviour.ts';
 import { type Bluetooth, peerChanges, wandered } from './bluetooth.ts';
 import type { CallPlan } from './calls.ts';
@@ -20,7 +20,7 @@ import { Errands } from './errands.ts';
 import { createExecutor, type Executor } from './executor.ts';
 import { createMishaps, type Mishaps } from './mishaps.ts';
 import { createPlans, type Plans } from './plans.ts';
-import { createStatusReport, type StatusReport, statusOf } from './status.ts';
+import { createStatusReport, type StatusReport, statusReader } from './status.ts';
 
 export type { Device, DeviceOptions } from './device-options.ts';
 
@@ -47,7 +47,6 @@ class SimulatedDevice implements Device {
   readonly #plans: Plans;
   readonly #mishaps: Mishaps | undefined;
   readonly #answering: Answering;
-  readonly #switchedOn: number;
   readonly #conformance: Conformance;
   #events: EventEmitter<DeviceEvents> | undefined;
   #errands: Errands | undefined;
@@ -69,7 +68,6 @@ class SimulatedDevice implements Device {
     this.#seed = seed;
     this.#timers = timers;
     this.#behaviour = { ...promptBehaviour, ...options.behaviour };
-    this.#switchedOn = timers.now();
     const chances = options.chances ?? createChances({ seed: deriveSeed(seed, 2), device: 0 });
     this.#chances = chances;
     this.#plans = createPlans({
@@ -96,6 +94,7 @@ class SimulatedDevice implements Device {
       credential,
       clean,
       timers,
+      network: options.conditions && { conditions: options.conditions, random: createRandom(deriveSeed(seed, 11)) },
       onMessage: (topic, payload, dup, messageId) => this.#receive(topic, payload, dup, messageId),
       onForeign: (topic) => this.#violation(`a message came on ${topic}, which is not a topic of device ${deviceId}`),
       onBatch: () => this.#conformance.batch(),
@@ -124,13 +123,9 @@ class SimulatedDevice implements Device {
       timers,
       onRefused: (error) => this.#tellWatchers('refused', [error]),
     });
-    const battery = createBattery(createRandom(deriveSeed(seed, 7)));
-    const rssi = Math.round(draw(createRandom(deriveSeed(seed, 8)), { min: -85, max: -45 }));
+    const isLow = (): boolean => this.#batteryIsLow;
     this.#status = createStatusReport({
-      read: () => {
-        const charge = this.#batteryIsLow ? FLAT : battery(timers.now() - this.#switchedOn);
-        return statusOf(model.state, { total: equipment.storage, battery: charge, rssi });
-      },
+      read: statusReader({ state: () => model.state, total: equipment.storage, seed, timers, isLow }),
       isOnline: () => this.#link.online,
       publish: (payload) => this.#link.publish('status', payload, () => this.#settle()),
     });
@@ -199,6 +194,10 @@ class SimulatedDevice implements Device {
     await this.#link.close();
   }
 
+  loseConnection(): void {
+    if (this.#link.online) void this.#link.cut();
+  }
+
   async drop(): Promise<void> {
     this.#reconnector.stop();
     await this.#link.cut();
@@ -233,7 +232,8 @@ class SimulatedDevice implements Device {
       downloads: this.#options.downloads,
       patience: this.#options.patience,
       timers: this.#timers,
-      wrongBy: this.#mishaps?.wrongBy,
+      wrongBy: () => (this.#mishaps?.wrongBy() ?? 0) + (this.#options.clockError?.() ?? 0),
+      conditions: this.#options.conditions,
       isLate: this.#mishaps?.isLate,
       tellWatchers: (name, what) => this.#tellWatchers(name, what),
       onSettled: () => this.#settle(),

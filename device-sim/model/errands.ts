@@ -3,6 +3,7 @@ import { type Patience, plainPatience } from '../files/download.ts';
 import { createDownloadFolder, type DownloadFolder } from '../files/download-folder.ts';
 import { createFetcher, type Fetcher } from '../files/fetcher.ts';
 import { createUploader, type OwnFile } from '../files/uploader.ts';
+import { type ConditionsNow, pace } from '../mqtt/conditions.ts';
 import type { Link } from '../mqtt/link.ts';
 import type { DeviceEvent, Response } from '../mqtt/messages.ts';
 import { createOutgoingEvents, type OutgoingEvents } from '../mqtt/outgoing-events.ts';
@@ -24,6 +25,8 @@ interface ErrandsParts {
   patience: Partial<Patience> | undefined;
   timers: Timers;
   wrongBy: (() => number) | undefined;
+  /** The network of the device, if it may be bad. */
+  conditions: ConditionsNow | undefined;
   isLate: ((key: string) => boolean) | undefined;
   tellWatchers: <Name extends keyof DeviceEvents>(name: Name, what: DeviceEvents[Name]) => void;
   onSettled: () => void;
@@ -45,7 +48,12 @@ export class Errands {
 
   constructor(parts: ErrandsParts) {
     this.#parts = parts;
-    this.#patience = { ...plainPatience, ...parts.patience };
+    const { conditions, timers } = parts;
+    this.#patience = {
+      ...plainPatience,
+      ...(conditions && { pace: (bytes, signal) => pace(bytes, conditions, timers, signal) }),
+      ...parts.patience,
+    };
   }
 
   /** The number of tasks in progress, or waiting for a connection. */

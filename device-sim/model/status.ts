@@ -1,4 +1,6 @@
-import type { Charge } from './battery.ts';
+import { createRandom, deriveSeed, draw } from '../random.ts';
+import type { Timers } from '../timers.ts';
+import { type Charge, createBattery, FLAT } from './battery.ts';
 import type { DeviceState } from './device-state.ts';
 import { freeStorage } from './software.ts';
 
@@ -36,6 +38,29 @@ export interface StatusReport {
   changes(): void;
   /** Whether changes are still to be reported, at the next connection. */
   readonly due: boolean;
+}
+
+/**
+ * Reads the status of a device that is switched on now: its battery is charged and discharged as time goes by. `total`:
+ * bytes of storage. `isLow`: whether the battery is nearly empty.
+ */
+export function statusReader({
+  state,
+  total,
+  seed,
+  timers,
+  isLow,
+}: {
+  state: () => Readonly<DeviceState>;
+  total: number;
+  seed: number;
+  timers: Timers;
+  isLow: () => boolean;
+}): () => Status {
+  const switchedOn = timers.now();
+  const battery = createBattery(createRandom(deriveSeed(seed, 7)));
+  const rssi = Math.round(draw(createRandom(deriveSeed(seed, 8)), { min: -85, max: -45 }));
+  return () => statusOf(state(), { total, battery: isLow() ? FLAT : battery(timers.now() - switchedOn), rssi });
 }
 
 export function createStatusReport({

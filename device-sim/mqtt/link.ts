@@ -1,4 +1,6 @@
+import type { Random } from '../random.ts';
 import type { Timers } from '../timers.ts';
+import type { ConditionsNow } from './conditions.ts';
 
 /** The topics that a device subscribes to, below `devices/{deviceId}/`. */
 export const LISTENING = ['commands', 'responses', 'errors'] as const;
@@ -66,6 +68,8 @@ export interface LinkOptions {
   credential: string;
   clean: boolean;
   timers: Timers;
+  /** The network of the device, if it may be bad, and its random numbers. */
+  network?: { readonly conditions: ConditionsNow; readonly random: Random } | undefined;
   onOnline: (sessionPresent: boolean) => void;
   /**
    * Called with each message of the service. `hold`: the PUBACK is not sent until `release`. Messages that are

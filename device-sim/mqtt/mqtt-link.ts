@@ -1,4 +1,5 @@
 import type { IPublishPacket, Packet } from 'mqtt-packet';
+import { degraded } from './degraded-wire.ts';
 import { LISTENING, type Link, type LinkOptions, Refused } from './link.ts';
 import { Outbox, type Outgoing } from './outbox.ts';
 import { packetBytes, type Rest, readPackets } from './packets.ts';
@@ -52,7 +53,8 @@ class MqttLink implements Link, WireEnd {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.#connect = wireTo(options.url);
+    const { network, timers } = options;
+    this.#connect = network ? degraded(wireTo(options.url), { ...network, timers }) : wireTo(options.url);
     this.#prefix = `devices/${options.deviceId}/`;
     this.#credential = options.credential;
   }

@@ -1,9 +1,11 @@
 import type { Absence } from '../fleet/absences.ts';
+import type { BadNetwork } from '../fleet/bad-network.ts';
+import type { Clocks } from '../fleet/clocks.ts';
 import { type Life, quietLife } from '../fleet/life.ts';
 import { type Behaviour, promptBehaviour } from '../model/behaviour.ts';
 import { type Equipment, plainEquipment } from '../model/device-state.ts';
 import type { Range } from '../random.ts';
-import { byteRange, bytes, duration, durations, rate, share } from './quantities.ts';
+import { byteRange, bytes, bytesPerSecond, duration, durations, rate, share } from './quantities.ts';
 import type * as file from './scenario-file.ts';
 
 /** The delay of a network in milliseconds, and how often devices lose it. */
@@ -84,7 +86,28 @@ const equipmentOf = ({ storage, firmware, managementClient, language, software =
   ),
 });
 
-/** The equipment, behaviour and life of the devices of a group, without faults. */
+/** A bad network as a group or a phase describes it. */
+export const badNetworkOf = ({ delay, bandwidth, losses }: file.RegionalNetwork): BadNetwork => ({
+  delay: delay === undefined ? { min: 0, max: 0 } : durations(delay),
+  bytesPerSecond: bandwidth === undefined ? null : bytesPerSecond(bandwidth),
+  losses: losses === undefined ? 0 : perHour(losses),
+});
+
+/** The network of a group, if it has limits besides its delay and absences, which the devices themselves play. */
+function limitsOf(written: file.Network = 'good'): BadNetwork | null {
+  if (typeof written === 'string') return null;
+  const { bandwidth, losses } = written;
+  return bandwidth === undefined && losses === undefined
+    ? null
+    : badNetworkOf({ ...(bandwidth !== undefined && { bandwidth }), ...(losses !== undefined && { losses }) });
+}
+
+const clocksOf = ({ wrong = '0s', drift = '0s' }: file.Clock): Clocks => ({
+  wrong: durations(wrong),
+  drift: duration(drift),
+});
+
+/** The equipment, behaviour, life, network and clocks of the devices of a group, without faults. */
 export function devicesOf(group: file.Group) {
   const { delay, share: away, window } = networkOf(group.network);
   return {
@@ -94,6 +117,8 @@ export function devicesOf(group: file.Group) {
     behaviour: behaviourOf(group.behaviour, delay),
     absence: { share: away, window },
     life: lifeOf(group.life),
+    network: limitsOf(group.network),
+    clocks: group.clock ? clocksOf(group.clock) : null,
   };
 }
 

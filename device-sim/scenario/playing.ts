@@ -64,6 +64,7 @@ export async function play(options: PlayOptions): Promise<void> {
   onPhase({ name: SETTLE, round: 0, duration: scenario.settle });
   await options.serviceFaults?.over();
   customer?.receiver.play([]);
+  fleet.degrade(new Map(), 0);
   // From now on no call, upload or other event begins on a device, because the run may end before the webhook of the
   // event arrives.
   fleet.rest();
@@ -116,7 +117,9 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
   onPhase({ name: phase.name, round, duration: phase.duration });
   customer?.receiver.play(phase.receiver);
   options.serviceFaults?.begin(phase.service);
-  moveDevices(options, phase, round * scenario.phases.length + at);
+  const occasion = round * scenario.phases.length + at;
+  moveDevices(options, phase, occasion);
+  fleet.degrade(phase.networks, occasion + 1);
   const byPlace = new Map(fleet.members.map(({ place }, index) => [place, index]));
   const acting = startActing({
     plans: plansOf(scenario, round, at),

@@ -50,3 +50,5 @@ export function durationText(milliseconds: number): string {
   const [unit, size] = fitting.at(-1) ?? (milliseconds >= 1000 ? ['s', 1000] : ['ms', 1]);
   return `${round(milliseconds / size)}${unit}`;
 }
+/** The bytes a second of `20 kB/s`. */
+export const bytesPerSecond = (text: string): number => measure(text.replace('/s', ''), BYTES);

@@ -13,7 +13,7 @@ import { outcomeOf } from './outcome.ts';
 import type { OwnPace } from './own-pace.ts';
 import { type CurrentPhase, play } from './playing.ts';
 import { startSampling } from './sampler.ts';
-import type { Scenario } from './scenario.ts';
+import { hasBadNetworks, type Scenario } from './scenario.ts';
 import { createServiceFaults } from './service-faults.ts';
 import type { ServiceWatch } from './service-watch.ts';
 import { createTroubles } from './troubles.ts';
@@ -73,8 +73,8 @@ interface RunOptions {
 
 /** The devices as the fleet needs them. All devices of a group share one object of settings, to save memory. */
 function fleetMembers({ groups }: Scenario, members: readonly RunMember[]): FleetMember[] {
-  const settings = groups.flatMap(({ name, count, behaviour, absence, equipment, life, faults }) => {
-    const shared = { group: name, behaviour, absence, equipment, life, faults };
+  const settings = groups.flatMap(({ name, count, behaviour, absence, equipment, life, network, clocks, faults }) => {
+    const shared = { group: name, behaviour, absence, equipment, life, network, clocks, faults };
     return Array.from({ length: count }, () => shared);
   });
   return members.map(({ account, place }) => ({ account, place, settings: settings[place]! }));
@@ -129,6 +129,7 @@ export async function runScenario({
     connectRate: scenario.connectRate,
     processes: record.shard?.of ?? 1,
     connectAttempts: CONNECT_ATTEMPTS,
+    badNetworks: hasBadNetworks(scenario),
     clean: cleanSessions,
     ...(createLink && { createLink }),
     downloadFolder,

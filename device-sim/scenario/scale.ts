@@ -1,3 +1,4 @@
+import type { BadNetwork } from '../fleet/bad-network.ts';
 import type { Range } from '../random.ts';
 import { countsOf } from './groups.ts';
 import type { Group, Phase, PlannedAction, Scenario } from './scenario.ts';
@@ -21,6 +22,11 @@ const SHORTEST_ABSENCE = 250;
 
 const shorter = ({ min, max }: Range, faster: number): Range => ({ min: min / faster, max: max / faster });
 
+const fasterNetwork = (network: BadNetwork, faster: number): BadNetwork => ({
+  ...network,
+  losses: network.losses * faster,
+});
+
 /** Raises the bounds of a range to `least`, but never above its bounds before (`before`). */
 const atLeast = (least: number, { min, max }: Range, before: Range): Range => ({
   min: Math.max(min, Math.min(least, before.min)),
@@ -41,6 +47,7 @@ function fasterGroup(group: Group, faster: number): Group {
       callLength: shorter(life.callLength, faster),
       fileUploads: life.fileUploads * faster,
     },
+    network: group.network && fasterNetwork(group.network, faster),
     faults: group.faults.map((rule) => (rule.delay ? { ...rule, delay: shorter(rule.delay, faster) } : rule)),
   };
 }
@@ -67,6 +74,7 @@ export function scaled(scenario: Scenario, { devices, faster = 1 }: Scale): Scen
       ...phase,
       duration: phase.duration === null ? null : phase.duration / faster,
       untilIdle: phase.untilIdle,
+      networks: new Map([...phase.networks].map(([group, network]) => [group, fasterNetwork(network, faster)])),
       service: phase.service.map((fault) => ({
         ...fault,
         after: fault.after / faster,

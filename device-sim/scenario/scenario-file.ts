@@ -32,6 +32,14 @@ export type Network =
        * How long a device is offline each time.
        */
       window?: string;
+      /**
+       * Bytes a second of each device, in each direction, for messages and files. Default: unlimited.
+       */
+      bandwidth?: string;
+      /**
+       * How often each device loses its connection; it connects again at once.
+       */
+      losses?: string;
     };
 export type Operation =
   | 'activate'
@@ -180,12 +188,26 @@ export interface Group {
   storage?: number | string;
   software?: Software;
   network?: Network;
+  clock?: Clock;
   behaviour?: Behaviour;
   life?: Life;
   /**
    * @maxItems 100
    */
   faults?: Fault[];
+}
+/**
+ * Wrong clocks, some of them fast and some slow. They decide `occurredAt` of events.
+ */
+export interface Clock {
+  /**
+   * How wrong a clock is at the start. Default: 0s.
+   */
+  wrong?: string;
+  /**
+   * By how much a clock becomes more wrong in each hour. Default: 0s.
+   */
+  drift?: string;
 }
 /**
  * How the devices carry out commands.
@@ -298,6 +320,13 @@ export interface Phase {
     how?: 'politely' | 'cut';
   };
   /**
+   * Bad networks during the phase, instead of those of the groups. Absences stay those of the groups.
+   *
+   * @minItems 1
+   * @maxItems 20
+   */
+  network?: RegionalNetwork[];
+  /**
    * A fault of the customer's webhook receiver during the phase, or several faults side by side, each for a share of the requests.
    */
   receiver?: ReceiverFault | ReceiverFault[];
@@ -345,6 +374,21 @@ export interface Phase {
    * @maxItems 100
    */
   actions?: Action[];
+}
+export interface RegionalNetwork {
+  groups?: GroupNames;
+  /**
+   * The time that bytes need in each direction.
+   */
+  delay?: string;
+  /**
+   * Bytes a second of each device, in each direction, for messages and files. Default: unlimited.
+   */
+  bandwidth?: string;
+  /**
+   * How often each device loses its connection; it connects again at once.
+   */
+  losses?: string;
 }
 export interface ReceiverFault {
   /**

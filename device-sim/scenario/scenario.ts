@@ -2,6 +2,8 @@ import type { Release } from '../customer/action.ts';
 import type { PlayedFault } from '../customer/receiver-fault.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import type { Absence } from '../fleet/absences.ts';
+import type { BadNetwork } from '../fleet/bad-network.ts';
+import type { Clocks } from '../fleet/clocks.ts';
 import type { Life } from '../fleet/life.ts';
 import type { Behaviour } from '../model/behaviour.ts';
 import type { Equipment } from '../model/device-state.ts';
@@ -39,6 +41,9 @@ export interface Group {
   readonly behaviour: Behaviour;
   readonly absence: Absence;
   readonly life: Life;
+  /** The network, if it is bad besides its absences. */
+  readonly network: BadNetwork | null;
+  readonly clocks: Clocks | null;
   /** The faults that the group itself names, and those that phases name for it. */
   readonly faults: readonly FaultRule[];
 }
@@ -56,10 +61,16 @@ export interface Phase {
   readonly disconnect: { readonly groups: Groups; readonly share: number; readonly cut: boolean } | null;
   /** The faults of the customer's receiver; the shares add up to 1 at most. */
   readonly receiver: readonly PlayedFault[];
+  /** Bad networks, by group. */
+  readonly networks: ReadonlyMap<string, BadNetwork>;
   /** The faults of the service, in the order of their times. */
   readonly service: readonly PlannedServiceFault[];
   readonly actions: readonly PlannedAction[];
 }
+
+/** Whether a network of the scenario has limits that the simulator must play. */
+export const hasBadNetworks = ({ groups, phases }: Scenario): boolean =>
+  groups.some(({ network }) => network !== null) || phases.some(({ networks }) => networks.size > 0);
 
 /** An action of the customer, or of the wearers of the devices. */
 export type Doing = NonNullable<NonNullable<ScenarioFile['phases'][number]['actions']>[number]>['do'];

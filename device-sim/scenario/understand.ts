@@ -6,7 +6,7 @@ import { among } from './among.ts';
 import type { Fault, Path } from './check-shape.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
-import { countsOf, devicesOf } from './groups.ts';
+import { badNetworkOf, countsOf, devicesOf } from './groups.ts';
 import { bytes, duration, durations, rate, share } from './quantities.ts';
 import { requirementsOf } from './requirements.ts';
 import type { Phase, PlannedAction, Scenario } from './scenario.ts';
@@ -143,6 +143,11 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
           }
         : null,
       receiver: faultsOfReceiver(receiver, [...path, 'receiver']),
+      networks: new Map(
+        (phase.network ?? []).flatMap(({ groups: some, ...bad }, at) =>
+          groupsOf(some, [...path, 'network', at, 'groups']).map((name) => [name, badNetworkOf(bad)] as const),
+        ),
+      ),
       service: (phase.service ?? [])
         .map(({ fault, node = null, after = '0s', lasts = '1s' }) => ({
           fault,

@@ -86,7 +86,7 @@ t.test('all faults are named at once, with line and path', async (t) => {
   t.equal(
     refusal('name: story\ndevices: 10\nphases:\n  - name: work\n    duration: ages\n    acitons: []\n'),
     'story.yaml:5: phases[0].duration: must be a duration such as 30s, 5m, 250ms, 2h or 1d\n' +
-      'story.yaml:6: phases[0].acitons: is unknown here; did you mean "actions"? there are name, about, duration, untilIdle, connect, disconnect, receiver, service, faults, actions',
+      'story.yaml:6: phases[0].acitons: is unknown here; did you mean "actions"? there are name, about, duration, untilIdle, connect, disconnect, network, receiver, service, faults, actions',
   );
 });
 
