@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import type { RunSettings } from './command-line.ts';
 import { readAccounts, readToken, saveAccounts } from './customer/accounts.ts';
 import { type Customer, createCustomer } from './customer/customer.ts';
+import { createEnrolment, type Enrolment } from './customer/enrolment.ts';
+import { isOperators } from './customer/operator.ts';
 import { type ApplicationAccess, provision } from './customer/provision.ts';
 import { registerDevices, removeDevices, seedOfRun } from './customer/registration.ts';
 import { createAdminClient } from './customer/service-client.ts';
@@ -32,6 +34,8 @@ interface Cast {
   readonly members: readonly RunMember[];
   readonly application: ApplicationAccess | null;
   readonly admin: { url: string; token: string } | undefined;
+  /** Registers and removes devices during the run; null if the scenario does not need it. */
+  readonly enrolment: Enrolment | null;
   clean(): Promise<void>;
 }
 
@@ -55,7 +59,10 @@ async function castOf(settings: RunSettings): Promise<Cast> {
   const { accounts: source, scenario, application, run, shard } = settings;
   const places = placesOf(settings);
   const wanted = needsCustomer(scenario);
+  const hasOperator = scenario.phases.some(({ actions }) => actions.some((action) => isOperators(action.do)));
   if (source.kind === 'file') {
+    if (hasOperator)
+      throw new UsageError('--devices', 'cannot be used, because the scenario registers or removes devices by --admin');
     if (wanted && !application)
       throw new UsageError('--application', 'is needed with --devices, because the scenario needs a customer');
     const all = readAccounts(source.file, source.limit);
@@ -69,6 +76,7 @@ async function castOf(settings: RunSettings): Promise<Cast> {
       members,
       application: wanted && application ? application : null,
       admin: undefined,
+      enrolment: null,
       clean: async () => {},
     };
   }
@@ -82,23 +90,42 @@ async function castOf(settings: RunSettings): Promise<Cast> {
     const client = createAdminClient({ baseUrl: adminUrl, token: admin.token });
     const made = await registerDevices(client, { adminUrl, token: admin.token }, names);
     const deviceIds = made.map(({ deviceId }) => deviceId);
-    return { members: membersOf(made), application: null, admin, clean: () => removeDevices(client, deviceIds) };
+    return {
+      members: membersOf(made),
+      application: null,
+      admin,
+      enrolment: null,
+      clean: () => removeDevices(client, deviceIds),
+    };
   }
   const part = shard ? ` (${shard.index} of ${shard.of})` : '';
   const made = await provision({ adminUrl, token: admin.token, application, part, ...names });
-  return { members: membersOf(made.accounts), application: made.application, admin, clean: made.clean };
+  const enrolment = hasOperator ? createEnrolment({ adminUrl, token: admin.token }, names) : null;
+  return {
+    members: membersOf(made.accounts),
+    application: made.application,
+    admin,
+    enrolment,
+    async clean() {
+      if (enrolment)
+        await removeDevices(createAdminClient({ baseUrl: adminUrl, token: admin.token }), [
+          ...enrolment.registered.keys(),
+        ]);
+      await made.clean();
+    },
+  };
 }
 
 function customerOf(
   settings: RunSettings,
-  { members, application, admin }: Cast,
+  { members, application, admin, enrolment }: Cast,
   timers: Timers,
   own: OwnPace,
 ): Customer | null {
   if (!application) return null;
   const { api, scenario, webhook, authenticationKey } = settings;
   const groups = scenario.groups.flatMap(({ name, count }) => Array<string>(count).fill(name));
-  const groupOf = new Map(members.map(({ place, account: { deviceId } }) => [deviceId, groups[place]]));
+  const placeOf = new Map(members.map(({ place, account: { deviceId } }) => [deviceId, place]));
   return createCustomer({
     apiUrl: api,
     application,
@@ -110,7 +137,7 @@ function customerOf(
     seed: seedOfRun(scenario.seed, settings.run),
     timers,
     stoodStill: own.stoodStill,
-    groupOf: (deviceId) => groupOf.get(deviceId),
+    groupOf: (deviceId) => groups[placeOf.get(deviceId) ?? enrolment?.registered.get(deviceId) ?? -1],
   });
 }
 
@@ -188,6 +215,7 @@ async function runThrough(
       scenario,
       members: cast.members,
       customer,
+      enrolment: cast.enrolment,
       record: {
         run: settings.run,
         startedAt: new Date().toISOString(),

@@ -10,10 +10,11 @@ import { createActivation } from './activation.ts';
 import { createActs } from './acts.ts';
 import { createAudit } from './audit.ts';
 import { createLedger } from './create-ledger.ts';
+import { type Difference, differences } from './differences.ts';
 import { createFollowed } from './follow.ts';
 import type { ReceivedWebhook } from './genuine.ts';
 import type { Ledger } from './ledger.ts';
-import { createProbes } from './probes.ts';
+import { answerOf, createProbes, UNAVAILABLE } from './probes.ts';
 import type { ApplicationAccess } from './provision.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { PlayedFault } from './receiver-fault.ts';
@@ -66,6 +67,11 @@ export interface Customer extends AsyncDisposable {
    * `due` is the time at which the action should have begun, and its latency counts from there; by default from now.
    */
   act(action: Action, deviceId: string, phase: string, due?: number): Promise<void>;
+  /**
+   * Asks for the status of a device that belongs to another developer now. Resolves to the difference between the
+   * answer and the refusal that the service owes; undefined if there is none.
+   */
+  unavailability(deviceId: string): Promise<readonly Difference[] | undefined>;
   /**
    * Waits until every accepted transaction has its result, at most `milliseconds`. Then asks the service about the
    * transactions without one, and enters the lost ones into the ledger.
@@ -228,6 +234,11 @@ export function createCustomer({
     keyOf,
     async act(action, deviceId, phase, due) {
       await acts.perform(action, deviceId, phase, due);
+    },
+    async unavailability(deviceId) {
+      const found = await answerOf(lapel.readStatus({ deviceId }));
+      const wrong = found && differences('answer', UNAVAILABLE, found);
+      return wrong && wrong.length > 0 ? wrong : undefined;
     },
     async settle(milliseconds) {
       const settlement = await settle(milliseconds);

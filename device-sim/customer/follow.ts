@@ -49,6 +49,10 @@ export function createFollowed({
         devices.set(device.deviceId, device);
         if (device.online) online.set(device.deviceId, now());
       }
+      events.on('replaced', (former, device) => {
+        devices.delete(former.deviceId);
+        devices.set(device.deviceId, device);
+      });
       events.on('command', ({ deviceId }, command) => ledger.delivered(deviceId, command, now()));
       events.on('answer', ({ deviceId }, answer, repeated) => {
         if (!repeated) ledger.answered(deviceId, answer, now());

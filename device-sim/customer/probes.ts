@@ -44,11 +44,14 @@ interface Probe {
   readonly play: (carried: Carried) => Promise<unknown> | undefined;
 }
 
+/** The answer about a device that the developer does not have. */
+export const UNAVAILABLE: Answer = { status: 403, code: 'DEVICE_UNAVAILABLE' };
+
 /**
  * The status and code that a probe's call was answered with. Undefined after a 429 or 5xx, or without an answer: the
  * service was busy or away, so the probe shows nothing.
  */
-async function answerOf(call: Promise<unknown>): Promise<Answer | undefined> {
+export async function answerOf(call: Promise<unknown>): Promise<Answer | undefined> {
   try {
     const answer = (await call) as { transactionId?: number } | undefined;
     return { status: 200, transactionId: answer?.transactionId };
@@ -101,7 +104,7 @@ export function createProbes({
     },
     {
       name: 'a call for a device that the developer does not have',
-      wanted: refusal(403, 'DEVICE_UNAVAILABLE'),
+      wanted: () => UNAVAILABLE,
       play: ({ number }) => lapel.readStatus({ deviceId: foreignDevice(number) }),
     },
     {

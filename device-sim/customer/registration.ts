@@ -42,7 +42,7 @@ const markOf = (run: string | undefined): string =>
   run === undefined ? 'A simulated wearable camera' : `A simulated wearable camera of the run ${run}`;
 
 /** Op 9: the hardware properties that a developer console would enter for such a camera. */
-const hardwareProperties = (place: number, name: string, run: string | undefined): object => ({
+export const hardwareProperties = (place: number, name: string, run: string | undefined) => ({
   model: { name, identifier: 'SIM-1', description: markOf(run), shape: 'neckband' },
   camera: [{ direction: 'front', mountedPosition: 'chest', resolution: { maxWidth: 3840, maxHeight: 2160 } }],
   macAddressWifi: mac('02', place),

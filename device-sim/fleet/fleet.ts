@@ -16,7 +16,7 @@ import type { BadNetwork } from './bad-network.ts';
 import { clockErrorOf } from './clocks.ts';
 import type { FleetEvents } from './fleet-events.ts';
 import { letLive, quietLife } from './life.ts';
-import type { FleetMember } from './member.ts';
+import type { DeviceAccount, FleetMember } from './member.ts';
 import { createNetworks } from './networks.ts';
 import { createPacer } from './pacer.ts';
 import { createTally, type Tally } from './tally.ts';
@@ -69,6 +69,11 @@ export interface Fleet extends AsyncDisposable {
    * `badNetworks`.
    */
   degrade(networks: ReadonlyMap<string, BadNetwork>, occasion: number): void;
+  /**
+   * Puts another device in the place of the one at this index of `devices`, which goes offline for good. It has the
+   * settings of its group, and an empty memory. Resolves to it; it is offline.
+   */
+  replace(at: number, account: DeviceAccount): Promise<Device>;
   /** Ends the calls, uploads, alarms and other events of all devices. Their absences go on. */
   rest(): void;
   /** Takes all devices offline with DISCONNECT. */
@@ -160,7 +165,7 @@ export function createFleet({
       onDecision: onDecision && ((decision) => onDecision(place, decision)),
     });
 
-  const devices = members.map((member) => {
+  function makeDevice(member: FleetMember): Device {
     const { place, settings, account } = member;
     const { deviceId, credential } = account;
     const { behaviour, equipment, clocks } = settings;
@@ -188,7 +193,8 @@ export function createFleet({
       watch,
       ...(journal && { journal }),
     });
-  });
+  }
+  const devices = members.map(makeDevice);
 
   function placesOf({ groups, share = 1, occasion = 0 }: Part): number[] {
     const places = [...members.keys()].filter((at) => groups?.includes(members[at]!.settings.group) ?? true);
@@ -215,7 +221,7 @@ export function createFleet({
     const ways = Map.groupBy(members.keys(), (at) => members[at]!.settings.life);
     endLife = [...ways].map(([life, places]) =>
       letLive({
-        members: places.map((at) => ({ device: devices[at]!, seed: deriveSeed(seed, members[at]!.place, 4) })),
+        members: places.map((at) => ({ device: () => devices[at]!, seed: deriveSeed(seed, members[at]!.place, 4) })),
         life: { ...quietLife, ...life },
         timers,
       }),
@@ -274,6 +280,18 @@ export function createFleet({
         }),
       );
       return places.length;
+    },
+
+    async replace(at, account) {
+      const former = devices[at]!;
+      const { place, settings } = members[at]!;
+      stay(former);
+      const device = makeDevice({ account, place, settings });
+      devices[at] = device;
+      events.emit('replaced', former, device);
+      await former[Symbol.asyncDispose]();
+      letGo(at);
+      return device;
     },
 
     degrade(bad, occasion) {

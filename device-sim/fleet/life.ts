@@ -40,7 +40,7 @@ const KINDS = ['peerMoves', 'calls', 'fileUploads', 'alarms'] as const;
  * Plays the events of one device. Its n-th event is the same whenever the same device is simulated, whatever else
  * happens and however long anything takes.
  */
-function livesOn(device: Device, life: Life, seed: number, timers: Timers): () => void {
+function livesOn(device: () => Device, life: Life, seed: number, timers: Timers): () => void {
   const number = (n: number, about: number): number => deriveSeed(seed, n, about) / 4_294_967_296;
   const within = ({ min, max }: Range, share: number): number => min + share * (max - min);
 
@@ -50,11 +50,11 @@ function livesOn(device: Device, life: Life, seed: number, timers: Timers): () =
       place -= life[one];
       return place < 0;
     });
-    if (kind === 'peerMoves') device.movePeer();
-    else if (kind === 'fileUploads') device.uploadFile();
-    else if (kind === 'alarms') device.pressButton();
+    if (kind === 'peerMoves') device().movePeer();
+    else if (kind === 'fileUploads') device().uploadFile();
+    else if (kind === 'alarms') device().pressButton();
     else if (kind === 'calls')
-      device.call({
+      device().call({
         milliseconds: within(life.callLength, number(n, 2)),
         recorded: number(n, 3) < life.recorded,
         others: 1 + Math.floor(number(n, 4) * OTHERS),
@@ -74,7 +74,8 @@ export function letLive({
   life,
   timers,
 }: {
-  members: readonly { readonly device: Device; readonly seed: number }[];
+  /** `device`: the device that has this place at the moment. */
+  members: readonly { readonly device: () => Device; readonly seed: number }[];
   life: Life;
   timers: Timers;
 }): () => void {
@@ -82,7 +83,7 @@ export function letLive({
     every: life.statusInterval,
     members: members.length,
     timers,
-    visit: (member) => members[member]?.device.reportChanges(),
+    visit: (member) => members[member]?.device().reportChanges(),
   });
   const happens = KINDS.some((kind) => life[kind] > 0);
   const stops = happens ? members.map(({ device, seed }) => livesOn(device, life, seed, timers)) : [];

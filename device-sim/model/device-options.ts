@@ -44,6 +44,8 @@ export interface Device extends AsyncDisposable {
   connect(): Promise<void>;
   /** Goes offline with DISCONNECT, and stays offline until `connect`. */
   disconnect(): Promise<void>;
+  /** Uses another credential from the next connection on. */
+  useCredential(credential: string): void;
   /** Loses its connection and connects again by itself. Does nothing while it is offline. */
   loseConnection(): void;
   /** Cuts the socket and stays offline until `connect`. */

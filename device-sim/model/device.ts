@@ -5,7 +5,7 @@ import type { Inbound, Link } from '../mqtt/link.ts';
 import { type Answer, parseCommand, parseComplaint, parseResponse } from '../mqtt/messages.ts';
 import { createLink } from '../mqtt/mqtt-link.ts';
 import { createReconnector, type Reconnector } from '../mqtt/reconnector.ts';
-import { createRandom, deriveSeed, type Random, type Range } from '../random.ts';
+import { createRandom, deriveSeed, type Random } from '../random.ts';
 import { systemTimers, type Timers } from '../timers.ts';
 import { type Answering, createAnswering } from './answering.ts';
 import { FLAT } from './battery.ts';
@@ -23,8 +23,6 @@ import { createPlans, type Plans } from './plans.ts';
 import { createStatusReport, type StatusReport, statusReader } from './status.ts';
 
 export type { Device, DeviceOptions } from './device-options.ts';
-
-const RECONNECT: Range = { min: 250, max: 10_000 };
 
 /** One wearable camera: the device model with a connection. It starts offline. */
 export const createDevice = (options: DeviceOptions): Device => new SimulatedDevice(options);
@@ -96,7 +94,8 @@ class SimulatedDevice implements Device {
       timers,
       network: options.conditions && { conditions: options.conditions, random: createRandom(deriveSeed(seed, 11)) },
       onMessage: (topic, payload, dup, messageId) => this.#receive(topic, payload, dup, messageId),
-      onForeign: (topic) => this.#violation(`a message came on ${topic}, which is not a topic of device ${deviceId}`),
+      onForeign: (topic) =>
+        this.#tellWatchers('violation', [`a message came on ${topic}, which is not a topic of device ${deviceId}`]),
       onBatch: () => this.#conformance.batch(),
       onOnline: (sessionPresent) => this.#online(sessionPresent),
       onClose: (reason, wasOnline) => this.#offline(reason, wasOnline),
@@ -117,7 +116,7 @@ class SimulatedDevice implements Device {
     this.#reconnector = createReconnector({
       open: () => (this.#mishaps ?? this.#link).open(),
       attempts: options.connectAttempts ?? 1,
-      pause: options.reconnect === undefined ? RECONNECT : options.reconnect,
+      pause: options.reconnect,
       random: createRandom(deriveSeed(seed, 3)),
       gate: options.gate,
       timers,
@@ -194,6 +193,10 @@ class SimulatedDevice implements Device {
     await this.#link.close();
   }
 
+  useCredential(credential: string): void {
+    this.#link.useCredential(credential);
+  }
+
   loseConnection(): void {
     if (this.#link.online) void this.#link.cut();
   }
@@ -256,7 +259,7 @@ class SimulatedDevice implements Device {
       powerOff: (milliseconds, forgets) => this.#powerOff(milliseconds, forgets),
       lowBattery: () => this.#reportLowBattery(),
       onPlayed: (fault, occasion) => this.#tellWatchers('fault', [fault, occasion]),
-      onViolation: (text) => this.#violation(text),
+      onViolation: (text) => this.#tellWatchers('violation', [text]),
     });
   }
 
@@ -309,9 +312,8 @@ class SimulatedDevice implements Device {
       this.#answering.forget();
       this.#link.forget();
     }
-    if (!this.#link.online) return;
-    this.#off = milliseconds;
-    void this.#link.cut();
+    if (this.#link.online) this.#off = milliseconds;
+    this.loseConnection();
   }
 
   #reportLowBattery(): void {
@@ -356,19 +358,16 @@ class SimulatedDevice implements Device {
     if (messageId !== undefined) this.#link.release(messageId);
   }
 
-  #violation(text: string): void {
-    this.#tellWatchers('violation', [text]);
-  }
-
   #receive(topic: Inbound, payload: Uint8Array, dup: boolean, messageId: number): 'hold' | undefined {
     if (topic === 'commands') return this.#receiveCommand(payload, dup, messageId);
     if (topic === 'responses') {
       const response = parseResponse(payload);
-      if (typeof response === 'string') this.#violation(`an unreadable response: ${response}`);
+      if (typeof response === 'string') this.#tellWatchers('violation', [`an unreadable response: ${response}`]);
       else this.#errands?.receive(response);
     } else {
       const complaint = parseComplaint(payload);
-      if (typeof complaint === 'string') this.#violation(`an unreadable message on errors: ${complaint}`);
+      if (typeof complaint === 'string')
+        this.#tellWatchers('violation', [`an unreadable message on errors: ${complaint}`]);
       else this.#tellWatchers('complaint', [complaint, this.#answering.isProvoked()]);
     }
     return undefined;
@@ -377,11 +376,11 @@ class SimulatedDevice implements Device {
   #receiveCommand(payload: Uint8Array, dup: boolean, messageId: number): 'hold' | undefined {
     const command = parseCommand(payload);
     if (typeof command === 'string') {
-      this.#violation(`an unreadable command: ${command}`);
+      this.#tellWatchers('violation', [`an unreadable command: ${command}`]);
       return undefined;
     }
     const fault = this.#conformance.fault(command, dup);
-    if (fault) this.#violation(fault);
+    if (fault) this.#tellWatchers('violation', [fault]);
     const { transactionId } = command;
     const mayHold = this.#mishaps !== undefined && this.#chances.can('answers-before-puback');
     if (mayHold && command.operation !== 'cancel') this.#answering.hold(transactionId, messageId);

@@ -27,6 +27,8 @@ export interface Link {
    * this connection only.
    */
   open(options?: { credential?: string }): Promise<void>;
+  /** Uses another credential from the next `open` on. */
+  useCredential(credential: string): void;
   /** Sends DISCONNECT after all messages are acknowledged (or after two seconds), and closes. */
   close(): Promise<void>;
   /** Destroys the socket, as if the device drove into a tunnel. */

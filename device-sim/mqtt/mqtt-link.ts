@@ -26,6 +26,8 @@ class MqttLink implements Link, WireEnd {
   readonly #prefix: string;
   readonly #outbox = new Outbox();
   #state: State = 'closed';
+  /** The credential of the device, and that of the present connection. */
+  #own: string;
   #credential: string;
   #wire: Wire | undefined;
   #rest: Rest;
@@ -56,6 +58,7 @@ class MqttLink implements Link, WireEnd {
     const { network, timers } = options;
     this.#connect = network ? degraded(wireTo(options.url), { ...network, timers }) : wireTo(options.url);
     this.#prefix = `devices/${options.deviceId}/`;
+    this.#own = options.credential;
     this.#credential = options.credential;
   }
 
@@ -67,7 +70,7 @@ class MqttLink implements Link, WireEnd {
     return this.#outbox.size;
   }
 
-  open({ credential = this.#options.credential }: { credential?: string } = {}): Promise<void> {
+  open({ credential = this.#own }: { credential?: string } = {}): Promise<void> {
     if (this.#opening) return this.#opening.promise;
     if (this.#wire) return Promise.resolve();
     this.#opening = Promise.withResolvers();
@@ -80,6 +83,10 @@ class MqttLink implements Link, WireEnd {
     const { promise } = this.#opening;
     this.#wire = this.#connect(this);
     return promise;
+  }
+
+  useCredential(credential: string): void {
+    this.#own = credential;
   }
 
   async close(): Promise<void> {

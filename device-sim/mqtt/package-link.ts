@@ -22,6 +22,7 @@ export const NOT_WITH_PACKAGE: readonly string[] = ['half-open', 'slow-reader', 
 export function createPackageLink(options: LinkOptions): Link {
   const { url, deviceId, clean, timers } = options;
   const prefix = `devices/${deviceId}/`;
+  let own = options.credential;
   let client: MqttClient | undefined;
   let state: 'closed' | 'opening' | 'online' | 'leaving' = 'closed';
   let opening: PromiseWithResolvers<void> | undefined;
@@ -156,7 +157,11 @@ export function createPackageLink(options: LinkOptions): Link {
     get inFlight() {
       return inFlight();
     },
-    open({ credential = options.credential } = {}) {
+    useCredential(credential) {
+      own = credential;
+    },
+
+    open({ credential = own } = {}) {
       if (opening) return opening.promise;
       if (client) return Promise.resolve();
       opening = Promise.withResolvers();

@@ -15,10 +15,12 @@ export interface Reconnector {
   lost(after?: number): boolean;
 }
 
+const RECONNECT: Range = { min: 250, max: 10_000 };
+
 export function createReconnector({
   open,
   attempts,
-  pause,
+  pause = RECONNECT,
   random,
   gate,
   timers,
@@ -26,7 +28,8 @@ export function createReconnector({
 }: {
   open: () => Promise<void>;
   attempts: number;
-  pause: Range | null;
+  /** Bounds in milliseconds of the pause before it reconnects; null: it does not. */
+  pause?: Range | null | undefined;
   random: Random;
   /** Awaited before each attempt; the returned function is called after it. */
   gate: (() => Promise<() => void>) | undefined;
@@ -83,7 +86,7 @@ export function createReconnector({
       wanted = true;
       endPause?.();
       try {
-        await attempt(attempts, pause ?? { min: 250, max: 10_000 }, undefined);
+        await attempt(attempts, pause ?? RECONNECT, undefined);
       } catch (error) {
         if (mine === will) wanted = false;
         throw new Error(`cannot connect: ${error instanceof Error ? error.message || String(error) : String(error)}`, {

@@ -1,5 +1,6 @@
 import type { ActionName } from '../customer/action.ts';
 import type { Customer } from '../customer/customer.ts';
+import { isOperators, type Operator } from '../customer/operator.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Timers } from '../timers.ts';
 import { startActing } from './acting.ts';
@@ -26,6 +27,8 @@ interface PlayOptions {
   readonly scenario: Scenario;
   readonly fleet: Fleet;
   readonly customer: Customer | null;
+  /** Null: the scenario has no action of the operator. */
+  readonly operator: Operator | null;
   readonly timers: Timers;
   readonly stopped: AbortSignal;
   readonly troubles: Troubles;
@@ -140,7 +143,7 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
 
 /** Begins the n-th repetition of an action, on the device at this index of the process's devices. */
 function act(
-  { scenario, fleet, customer, onDecision }: PlayOptions,
+  { scenario, fleet, customer, operator, onDecision }: PlayOptions,
   phase: Phase,
   { action, numberOf }: Plan,
   { n, due, index }: { n: number; due: number; index: number },
@@ -154,6 +157,7 @@ function act(
     wear(action.do, device, scenario.seed, number, life);
     return undefined;
   }
+  if (isOperators(action.do)) return operator?.act(action.do, index, phase.name, number);
   const { release } = action;
   const doing = action.do as ActionName;
   return customer?.act({ do: doing, number, ...(release && { release }) }, device.deviceId, phase.name, due);

@@ -1,4 +1,6 @@
 import type { Customer } from '../customer/customer.ts';
+import type { Enrolment } from '../customer/enrolment.ts';
+import { createOperator } from '../customer/operator.ts';
 import { nameOfScope, type Scope } from '../customer/scopes.ts';
 import { createFleet } from '../fleet/fleet.ts';
 import type { DeviceAccount, FleetMember } from '../fleet/member.ts';
@@ -49,6 +51,8 @@ interface RunOptions {
   readonly members: readonly RunMember[];
   /** The customer; null if the scenario needs none. */
   readonly customer: Customer | null;
+  /** Registers and removes devices during the run; null: the scenario has no such action. */
+  readonly enrolment?: Enrolment | null;
   readonly record: Pick<RunRecord, 'run' | 'startedAt' | 'service' | 'shard'>;
   readonly cleanSessions?: boolean;
   /** Makes the connections of devices; by default with the simulator's own client. */
@@ -88,6 +92,7 @@ export async function runScenario({
   scenario,
   members,
   customer,
+  enrolment = null,
   record,
   cleanSessions = false,
   createLink,
@@ -161,6 +166,10 @@ export async function runScenario({
       },
       onTrouble: (text) => troubles.add(text),
     });
+  const operator =
+    enrolment &&
+    customer &&
+    createOperator({ fleet, customer, enrolment, timers, stopped, onTrouble: (text) => troubles.add(text) });
   void control?.ended.then((text) => troubles.add(text));
   /** How often each fault of devices, of the receiver and of the service was played. */
   const faultsPlayed = (): Record<string, number> => ({
@@ -218,6 +227,7 @@ export async function runScenario({
       scenario,
       fleet,
       customer,
+      operator,
       timers,
       stopped,
       troubles,

@@ -419,7 +419,7 @@ export interface ServiceFault {
   lasts?: string;
 }
 /**
- * An action of the customer, or of the wearers of the devices, during the phase: at a `rate` for all devices together, or `each` device so many times, evenly spread.
+ * An action of the customer, of the wearers of the devices, or of the operator of the service, during the phase: at a `rate` for all devices together, or `each` device so many times, evenly spread.
  */
 export interface Action {
   do:
@@ -439,7 +439,12 @@ export interface Action {
     | 'call'
     | 'uploadFile'
     | 'pressButton'
-    | 'movePeer';
+    | 'movePeer'
+    | 'newCredential'
+    | 'removeDevice'
+    | 'registerDevice'
+    | 'replaceDevice'
+    | 'moveDevice';
   rate?: Rate;
   /**
    * How often each device gets the action, evenly spread over the phase or over `within`.

@@ -133,7 +133,7 @@ t.test('the life of a fleet needs one timer for each device, and one for all', a
       pressButton: counting('alarms'),
       call: (plan: CallPlan) => void plans.push(plan),
     } as unknown as Device;
-    const members = Array.from({ length: 20 }, (_, seed) => ({ device, seed }));
+    const members = Array.from({ length: 20 }, (_, seed) => ({ device: () => device, seed }));
     const stop = letLive({ members, life: { ...quietLife, ...life }, timers });
     const most = timers.waiting();
     while (((await timers.next()) ?? HOUR) < HOUR);

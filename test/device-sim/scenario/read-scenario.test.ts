@@ -1,5 +1,6 @@
 import t from 'tap';
 import { ACTIONS } from '../../../device-sim/customer/action.ts';
+import { OPERATIONS } from '../../../device-sim/customer/operator.ts';
 import { RECEIVER_FAULTS } from '../../../device-sim/customer/receiver-fault.ts';
 import { FAULTS } from '../../../device-sim/faults/fault.ts';
 import { operations } from '../../../device-sim/model/operations.ts';
@@ -8,6 +9,7 @@ import { readScenario } from '../../../device-sim/scenario/read-scenario.ts';
 import { openScenario, readyNames } from '../../../device-sim/scenario/ready.ts';
 import { scaled } from '../../../device-sim/scenario/scale.ts';
 import { ScenarioError } from '../../../device-sim/scenario/scenario-error.ts';
+import { WEARERS } from '../../../device-sim/scenario/wearing.ts';
 import { SERVICE_FAULTS } from '../../../device-sim/service/service-fault.ts';
 
 const plain = 'name: story\ndevices: 10\nphases:\n  - name: work\n    duration: 1m\n';
@@ -202,14 +204,15 @@ t.test('the schema lists all actions, faults and operations', async (t) => {
   t.strictSame($defs.fault.properties.fault.enum, Object.keys(FAULTS));
   t.strictSame($defs.receiverFault.properties.fault.enum, Object.keys(RECEIVER_FAULTS));
   t.strictSame($defs.serviceFault.properties.fault.enum, Object.keys(SERVICE_FAULTS));
-  t.strictSame($defs.action.properties.do.enum.slice(0, -4), Object.keys(ACTIONS));
+  t.strictSame($defs.action.properties.do.enum, [ACTIONS, WEARERS, OPERATIONS].flatMap(Object.keys));
   t.strictSame(new Set($defs.operation.enum), new Set(operations.keys()));
 });
 
 t.test(
   'every included scenario is valid, has a description, and expects that nothing is lost or doubled',
   async (t) => {
-    const names = 'bad-release commuter firmware-mix flaky-network hostile month outage reconnect-storm shift smoke';
+    const names =
+      'bad-release commuter firmware-mix flaky-network hostile month outage reconnect-storm shift smoke turnover';
     t.strictSame(readyNames(), names.split(' '));
     for (const name of readyNames()) {
       const { scenario } = openScenario(name);

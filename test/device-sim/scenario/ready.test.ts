@@ -15,6 +15,7 @@ const SMALL: Readonly<Record<string, string>> = {
   'reconnect-storm': '--count 50 --faster 12',
   shift: '--count 20 --faster 150',
   smoke: '--count 4 --faster 10',
+  turnover: '--count 10 --faster 20',
 };
 
 /** These make the service itself fail; service-faults.test.ts plays them. */
