@@ -36,6 +36,8 @@ interface Cast {
   readonly admin: { url: string; token: string } | undefined;
   /** Registers and removes devices during the run; null if the scenario does not need it. */
   readonly enrolment: Enrolment | null;
+  /** A device of another developer; undefined if none is known. */
+  readonly neighbour: string | undefined;
   clean(): Promise<void>;
 }
 
@@ -77,6 +79,7 @@ async function castOf(settings: RunSettings): Promise<Cast> {
       application: wanted && application ? application : null,
       admin: undefined,
       enrolment: null,
+      neighbour: undefined,
       clean: async () => {},
     };
   }
@@ -95,6 +98,7 @@ async function castOf(settings: RunSettings): Promise<Cast> {
       application: null,
       admin,
       enrolment: null,
+      neighbour: undefined,
       clean: () => removeDevices(client, deviceIds),
     };
   }
@@ -106,6 +110,7 @@ async function castOf(settings: RunSettings): Promise<Cast> {
     application: made.application,
     admin,
     enrolment,
+    neighbour: made.neighbour,
     async clean() {
       if (enrolment)
         await removeDevices(createAdminClient({ baseUrl: adminUrl, token: admin.token }), [
@@ -118,7 +123,7 @@ async function castOf(settings: RunSettings): Promise<Cast> {
 
 function customerOf(
   settings: RunSettings,
-  { members, application, admin, enrolment }: Cast,
+  { members, application, admin, enrolment, neighbour }: Cast,
   timers: Timers,
   own: OwnPace,
 ): Customer | null {
@@ -129,6 +134,7 @@ function customerOf(
   return createCustomer({
     apiUrl: api,
     application,
+    neighbour,
     authenticationKey,
     listen: { host: webhook.host, port: webhook.port },
     publicUrl: webhook.publicUrl,

@@ -108,6 +108,7 @@ export function createActs({
   requests,
   releases,
   ledger,
+  now,
   probe = async () => {},
 }: {
   lapel: LapelClient;
@@ -115,6 +116,7 @@ export function createActs({
   requests: Requests;
   releases: Releases;
   ledger: Ledger;
+  now: () => number;
   /** Called after each call of an action that made a transaction. */
   probe?: ((carried: Carried) => Promise<void>) | undefined;
 }): Acts {
@@ -144,7 +146,11 @@ export function createActs({
       }
       const transactionId = ledger.unfinishedOf(deviceId).at(-1);
       if (transactionId === undefined) return undefined;
-      return requests.make(about, () => silently(lapel.cancelTransaction({ deviceId, transactionId })));
+      return requests.make(about, async () => {
+        await lapel.cancelTransaction({ deviceId, transactionId });
+        ledger.cancelled(transactionId, now());
+        return undefined;
+      });
     },
   };
 }

@@ -20,7 +20,8 @@ const LOOKS = 4;
 const LOOK_MILLISECONDS = 500;
 
 /** The part of a device's state that its status at the service shows, in the form of the REST API. */
-const reported = ({ state }: Device) => ({
+const reported = ({ online, state }: Device) => ({
+  connected: online,
   lang: state.lang,
   firmwareVersion: state.firmwareVersion,
   bluetooth: { enabled: state.bluetooth.enabled },
@@ -30,7 +31,7 @@ const reported = ({ state }: Device) => ({
     versionCode,
   })),
 });
-const REPORTED = ['lang', 'firmwareVersion', 'bluetooth', 'software'] as const;
+const REPORTED = ['connected', 'lang', 'firmwareVersion', 'bluetooth', 'software'] as const;
 
 /**
  * Returns a function for the end of a run. It compares a sample of the results with the transaction records at the

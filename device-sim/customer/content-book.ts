@@ -1,4 +1,4 @@
-import { wrongIn, wrongResult } from './contents.ts';
+import { wrongCancel, wrongIn, wrongResult } from './contents.ts';
 import type { Counts } from './counts.ts';
 import { differences } from './differences.ts';
 import type { Entry } from './entry.ts';
@@ -58,6 +58,13 @@ export function createContentBook({
       wrong({ text: webhookOf(transactionId), deviceId, transactionId, phase }, wrongResult(entry, outcome), at);
       sample.add({ transactionId, deviceId, ...outcome });
       Object.assign(entry, { outcome: null, given: [] });
+    },
+
+    /** Compares the result of a transaction with the 204 to its cancel, if the result came first. */
+    cancel(entry: Entry, at: number): void {
+      const { transactionId, deviceId, result, phase } = entry;
+      if (!result || phase === null) return;
+      wrong({ text: webhookOf(transactionId), deviceId, transactionId, phase }, wrongCancel(entry, result.status), at);
     },
 
     /** Compares the envelope of a webhook with the transaction in it. */

@@ -45,11 +45,17 @@ export function remembersAnswer(entry: Entry, answer: Answer): void {
   entry.given = [...entry.given, given].slice(-ANSWERS_KEPT);
 }
 
+/** The difference between a result and the 204 to a cancel, which promises that the transaction is cancelled. */
+export const wrongCancel = ({ cancelledAt }: Pick<Entry, 'cancelledAt'>, status: string): Difference[] =>
+  cancelledAt === null ? [] : differences('status', 'cancelled', status);
+
 /** The differences between a result and the answers of the device. Empty if the request is not known. */
 export function wrongResult(entry: Entry, outcome: Outcome): Difference[] {
   const { asked, given } = entry;
   if (!asked) return [];
   const operation = differences('operation', asked.operation, outcome.operation);
+  const cancel = wrongCancel(entry, outcome.status);
+  if (cancel.length > 0) return [...operation, ...cancel];
   if (outcome.status === 'cancelled') return [...operation, ...differences('error', null, outcome.error)];
   if (byAdministration(outcome)) return operation;
   const [nearest] = given

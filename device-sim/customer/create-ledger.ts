@@ -14,6 +14,9 @@ import { createScopedCounts } from './scopes.ts';
 import { createTransactionBooks } from './transaction-books.ts';
 import { createTroubleBook } from './trouble-book.ts';
 
+/** By at most this much may messages overtake one another on their way through the network and the simulator. */
+const OVERTAKING_MILLISECONDS = 1000;
+
 /**
  * `began`: the start of the run. `lateAfter`: a result is late when it comes more than this many milliseconds after the
  * device's answer was acknowledged; time in which the simulator itself stood still does not count.
@@ -205,6 +208,12 @@ export function createLedger({
     },
     failed: countError,
     postponed: (phase, about) => of(phase, about).add('postponed'),
+    cancelled(transactionId, at) {
+      const entry = find(transactionId);
+      if (!entry) return;
+      entry.cancelledAt = at;
+      contents.cancel(entry, at);
+    },
 
     delivered(deviceId, { transactionId, operation, parameters, issuedAt, attempt }, at) {
       // A cancel is no delivery: it has the transactionId of the command that it cancels.
@@ -223,6 +232,10 @@ export function createLedger({
       entry.got = { operation, parameters };
       contents.command(entry, at);
       const device = book(deviceId);
+      // The webhook of a cancel may overtake a command that was sent before. A connection that began a second after
+      // that webhook cannot bring such a command.
+      if (entry.result?.status === 'cancelled' && device.connectedAt - entry.result.at > OVERTAKING_MILLISECONDS)
+        violation(entry, `command ${transactionId} came on a later connection, although it was cancelled`, at);
       if (entry.deliveredAt === null) {
         entry.deliveredAt = at;
         entry.operation ||= operation;
@@ -275,7 +288,9 @@ export function createLedger({
     },
 
     connected(deviceId, at) {
-      book(deviceId).connections += 1;
+      const device = book(deviceId);
+      device.connections += 1;
+      device.connectedAt = at;
       note(deviceId, 'is connected', at);
     },
     note,
@@ -300,9 +315,12 @@ export function createLedger({
       }
     },
 
-    forged(reason, at) {
+    forged(reason, body, at) {
       of(current).add('forged');
-      trouble('forged', current, `a webhook is not genuine: ${reason}`, at);
+      const { transactionId, deviceId = '' } = aboutIn(body);
+      const entry = transactionId === undefined ? undefined : find(transactionId);
+      const known = entry || devices.known(deviceId) ? deviceId : '';
+      trouble('forged', current, `a webhook is not genuine: ${reason}`, at, entry, known);
     },
 
     sample: contents.sample,

@@ -85,7 +85,8 @@ type Settings = Awaited<ReturnType<LapelClient['readSettings']>>;
 
 export function createCustomer({
   apiUrl,
-  application: { applicationId, secret },
+  application,
+  neighbour,
   authenticationKey: given,
   listen = { host: '127.0.0.1', port: 0 },
   publicUrl,
@@ -98,6 +99,8 @@ export function createCustomer({
 }: {
   apiUrl: string;
   application: ApplicationAccess;
+  /** A device of another developer; undefined if none is known. */
+  neighbour?: string | undefined;
   /** The authenticationKey of the application. Without it a new one is issued, and the former one ends. */
   authenticationKey?: string | undefined;
   /** Where the receiver listens. */
@@ -115,6 +118,7 @@ export function createCustomer({
   /** The group of a device in the scenario. */
   groupOf?: (deviceId: string) => string | undefined;
 }): Customer {
+  const { applicationId, secret } = application;
   const stop = new AbortController();
   const { now } = timers;
   // The client makes one attempt only, because the customer itself counts a failed request and repeats it with the same
@@ -128,8 +132,8 @@ export function createCustomer({
     onNoAnswer: () => receiver?.attempts.forget(),
   });
   const releases = createReleases({ lapel, applicationId, admin });
-  const probe = createProbes({ lapel, apiUrl, application: { applicationId, secret }, ledger, seed, timers });
-  const acts = createActs({ lapel, applicationId, requests, releases, ledger, probe });
+  const probe = createProbes({ lapel, apiUrl, application, neighbour, ledger, seed, timers });
+  const acts = createActs({ lapel, applicationId, requests, releases, ledger, now, probe });
   const { follow, device, devices, onlineSince, onlineFor } = createFollowed({
     ledger,
     timers,
@@ -204,7 +208,7 @@ export function createCustomer({
         authenticationKey: () => key,
         seed,
         onReceived: receive,
-        onForged: (reason) => ledger.forged(reason, now()),
+        onForged: (reason, body) => ledger.forged(reason, body, now()),
         onUntimely: (untimely, body) => ledger.untimely(untimely, body, now()),
       });
       const { url, urlsUrl } = receiver;

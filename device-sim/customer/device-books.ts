@@ -9,6 +9,8 @@ interface DeviceBook {
   highest: number;
   /** How often the device has connected in this run. */
   connections: number;
+  /** The beginning of its present or last connection. */
+  connectedAt: number;
   notes: Note[];
 }
 
@@ -27,7 +29,7 @@ export function createDeviceBooks(): DeviceBooks {
   function book(deviceId: string): DeviceBook {
     const known = books.get(deviceId);
     if (known) return known;
-    const made: DeviceBook = { open: [], highest: 0, connections: 0, notes: [] };
+    const made: DeviceBook = { open: [], highest: 0, connections: 0, connectedAt: 0, notes: [] };
     books.set(deviceId, made);
     return made;
   }

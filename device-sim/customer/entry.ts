@@ -30,6 +30,8 @@ export interface Entry {
   requestedAt: number;
   acceptedAt: number | null;
   deliveredAt: number | null;
+  /** The time of the 204 to a cancel; null if no cancel was answered so. */
+  cancelledAt: number | null;
   /** The number of the last delivery attempt of the command. */
   attempt: number;
   answeredAt: number | null;
@@ -77,6 +79,7 @@ export const newEntry = (transactionId: number, deviceId: string, at: number): E
   requestedAt: at,
   acceptedAt: null,
   deliveredAt: null,
+  cancelledAt: null,
   attempt: 0,
   answeredAt: null,
   answer: null,

@@ -90,6 +90,8 @@ export interface Ledger {
   /** A request got no answer, or a 5xx, and will be repeated. */
   failed(refusal: Refused): void;
   postponed(phase: string, about: Counted): void;
+  /** A cancel of the transaction was answered 204. */
+  cancelled(transactionId: number, at: number): void;
   /** A command reached its device. */
   delivered(deviceId: string, command: Command, at: number): void;
   /** A device has an answer ready. */
@@ -110,7 +112,8 @@ export interface Ledger {
   note(deviceId: string, text: string, at: number): void;
   /** A verified webhook arrived. `body` is the signed text. */
   received(received: { webhookId: string; event: WebhookEvent; body: Uint8Array }, at: number): void;
-  forged(reason: string, at: number): void;
+  /** A webhook had a wrong signature. The device that `body` names is told, if the run has that device. */
+  forged(reason: string, body: Buffer, at: number): void;
   /**
    * An attempt of a webhook broke the documented schedule. `body` is the webhook's text, whose signature is not
    * verified.

@@ -1,17 +1,17 @@
-import { fillPath } from '../../src/clients/client/admin-request.ts';
 import { createLapelClient, type LapelClient } from '../../src/clients/client/lapel-client.ts';
 import { LapelError } from '../../src/clients/client/lapel-error.ts';
-import { OPERATIONS } from '../../src/clients/client/operations.ts';
 import { luhnDigit } from '../fleet/device-ids.ts';
 import type { Timers } from '../timers.ts';
 import { differences } from './differences.ts';
 import type { Ledger } from './ledger.ts';
+import { createOddCalls } from './odd-calls.ts';
 import type { ApplicationAccess } from './provision.ts';
 
 /** A probe follows every twentieth action. */
 const EVERY = 20;
 /** A language that no action sets. */
 const OTHER_LANGUAGE = 'fr';
+const HOUR = 3_600_000;
 
 /** The id of a device that the developer does not have: no id of a simulated device begins with 99. */
 function foreignDevice(number: number): string {
@@ -69,7 +69,8 @@ export async function answerOf(call: Promise<unknown>): Promise<Answer | undefin
 export function createProbes({
   lapel,
   apiUrl,
-  application: { applicationId, secret },
+  application,
+  neighbour,
   ledger,
   seed,
   timers,
@@ -77,12 +78,18 @@ export function createProbes({
   lapel: LapelClient;
   apiUrl: string;
   application: ApplicationAccess;
+  /** A device of another developer; undefined if none is known. */
+  neighbour: string | undefined;
   ledger: Ledger;
   seed: number;
   timers: Timers;
 }) {
-  const access = { baseUrl: apiUrl, applicationId, attempts: 1, now: () => timers.now() };
-  const reader = createLapelClient({ ...access, secret, scopes: ['svc:device:read'] });
+  const access = { baseUrl: apiUrl, ...application, attempts: 1, now: () => timers.now() };
+  const reader = createLapelClient({ ...access, scopes: ['svc:device:read'] });
+  const odd = createOddCalls(apiUrl, application);
+  /** A call with a key that is repeated much later, for an hour: the service forgets keys after a day. */
+  let early: Carried | undefined;
+  let earlyUntil = 0;
   const refusal = (status: number, code: string) => (): Answer => ({ status, code });
 
   const PROBES: readonly Probe[] = [
@@ -110,28 +117,39 @@ export function createProbes({
     {
       name: 'a call with a forged token',
       wanted: refusal(401, 'TOKEN_INVALID'),
-      play: async ({ deviceId }) => {
-        const path = fillPath(OPERATIONS.readStatus.path, { applicationId, deviceId });
-        const response = await fetch(apiUrl.replace(/\/+$/, '') + path, {
-          headers: { authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' },
-        });
-        const body: unknown = await response.json().catch(() => null);
-        if (response.ok) return;
-        const code = response.headers.get('lapel-error-code');
-        throw new LapelError(`GET ${path}`, { status: response.status, body, code, requestId: null });
-      },
+      play: ({ deviceId }) => odd.withForgedToken(deviceId),
+    },
+    {
+      name: 'a call with a token that was changed',
+      wanted: refusal(401, 'TOKEN_INVALID'),
+      play: ({ deviceId }) => odd.withChangedToken(deviceId),
+    },
+    {
+      name: 'a call for a device of another developer',
+      wanted: refusal(403, 'DEVICE_UNAVAILABLE'),
+      play: () => (neighbour === undefined ? undefined : lapel.readStatus({ deviceId: neighbour })),
+    },
+    {
+      name: 'an Idempotency-Key that is repeated much later',
+      wanted: () => ({ status: 200, transactionId: early?.transactionId }),
+      play: () => early?.again?.(),
     },
   ];
   return async function probe(carried: Carried): Promise<void> {
     const { number, deviceId, transactionId, phase } = carried;
     if (number % EVERY !== seed % EVERY) return;
     const { name, wanted, play } = PROBES[Math.floor(number / EVERY) % PROBES.length]!;
+    const answer = wanted(carried);
     const playing = play(carried);
+    if (carried.again && timers.now() >= earlyUntil) {
+      early = carried;
+      earlyUntil = timers.now() + HOUR;
+    }
     const found = playing && (await answerOf(playing));
     if (!found) return;
     ledger.wrong(
       { text: `the answer to ${name}`, deviceId, transactionId, phase },
-      differences('answer', wanted(carried), found),
+      differences('answer', answer, found),
       timers.now(),
     );
   };

@@ -80,7 +80,8 @@ export async function startReceiver({
   store?: { presign(file: WantedFile): object | Promise<object> };
   onReceived: (received: ReceivedWebhook) => void;
   onUrlsWanted?: (event: { type: string; files: number }) => void;
-  onForged: (reason: string) => void;
+  /** Called for a webhook whose signature is wrong, so its `body` may say anything. */
+  onForged: (reason: string, body: Buffer) => void;
   /** Called for an attempt that breaks the documented schedule of attempts. The signature of `body` is not verified. */
   onUntimely?: (untimely: Untimely, body: Buffer) => void;
 }): Promise<Receiver> {
@@ -115,7 +116,7 @@ export async function startReceiver({
     try {
       received = genuineWebhook(request.headers, body, authenticationKey());
     } catch (error) {
-      onForged((error as Error).message);
+      onForged((error as Error).message, body);
       return { status: 401 };
     }
     if (request.url === URLS) return { status: 200, body: await uploadUrls(received.event) };

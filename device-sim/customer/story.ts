@@ -9,7 +9,7 @@ export interface Note {
 type Line = readonly [at: number | null, who: string, text: string];
 
 function linesOf(entry: Entry): Line[] {
-  const { transactionId, deviceId, operation, number, acceptedAt, requestedAt, result, elsewhere } = entry;
+  const { transactionId, deviceId, operation, number, acceptedAt, cancelledAt, requestedAt, result, elsewhere } = entry;
   const action = number === undefined ? '' : ` (action ${number})`;
   const took = Math.round((acceptedAt ?? requestedAt) - requestedAt);
   const code = result?.code ? ` ${result.code}` : '';
@@ -20,6 +20,7 @@ function linesOf(entry: Entry): Line[] {
       'customer',
       `asks ${deviceId} for ${operation}${action}: 201, transaction ${transactionId}, after ${took} ms`,
     ],
+    [cancelledAt, 'customer', `cancels transaction ${transactionId}: 204`],
     [entry.deliveredAt, 'device', `gets command ${transactionId}${repeated}`],
     ...elsewhere.map((other): Line => [other.at, '!', `device ${other.deviceId} ${other.text}`]),
     [entry.answeredAt, 'device', `answers command ${transactionId}: ${entry.answer}`],

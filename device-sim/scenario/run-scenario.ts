@@ -263,7 +263,7 @@ export async function runScenario({
   // A service that is away answers no call, whatever device it is about: one line for all of them.
   for (const trouble of ledger?.troubles() ?? [])
     troubles.add(trouble.kind === 'error' ? trouble.text : inWords(trouble));
-  const witnesses = { ledger, devices: fleet.devices, troubles: troubles.texts };
+  const witnesses = { ledger, devices: fleet.devices, service, began, troubles: troubles.texts };
   return {
     format: 1,
     scenario: scenario.name,

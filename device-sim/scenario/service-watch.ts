@@ -1,3 +1,5 @@
+import type { Note } from '../customer/story.ts';
+import * as show from '../show.ts';
 import type { Timers } from '../timers.ts';
 
 const CALL_EVERY = 100;
@@ -6,6 +8,8 @@ const STALL = 1000;
 /** A call without an answer is given up after this many milliseconds; it was a stall. */
 const PATIENCE = 30_000;
 const WEIGH_EVERY = 2000;
+/** How many stalls are told. */
+const STALLS_KEPT = 5;
 const RESIDENT = /^process_resident_memory_bytes (\d+)/m;
 
 /** Looks at a service from outside while a run lasts. */
@@ -15,6 +19,8 @@ export interface ServiceWatch {
    * since the first look; missing without access to administration.
    */
   counts(): { readonly stalled: number; readonly memory?: number };
+  /** The events that explain the figure `stalled`, or the figure `memory`. */
+  notes(figure: 'stalled' | 'memory'): readonly Note[];
   /** Looks at the memory now; `anew`: the growth counts from this look on. */
   weigh(anew?: boolean): Promise<void>;
   /** True: the simulator makes the service fail now, so calls that wait are no stalls until it is back (false). */
@@ -40,8 +46,9 @@ export function watchService({ api, admin, timers, stoodStill }: WatchOptions): 
   let isAway = false;
   /** How often the service was made to fail: a call that began before a fault says nothing about the service. */
   let faults = 0;
-  let first: number | undefined;
-  let last: number | undefined;
+  const stalls: Note[] = [];
+  let first: { readonly bytes: number; readonly at: number } | undefined;
+  let last: typeof first;
   let cancelCall = (): void => {};
   let cancelWeigh = (): void => {};
 
@@ -57,7 +64,12 @@ export function watchService({ api, admin, timers, stoodStill }: WatchOptions): 
       );
     const ended = timers.now();
     const isJudged = hasWaited && !isAway && before === faults;
-    if (isJudged && ended - began - stoodStill(began, ended) > STALL) stalled += 1;
+    const waited = ended - began - stoodStill(began, ended);
+    if (isJudged && waited > STALL) {
+      stalled += 1;
+      const text = `the service answered no call for ${(waited / 1000).toFixed(1)} s`;
+      if (stalls.length < STALLS_KEPT) stalls.push({ at: ended, text });
+    }
     if (!stopped.signal.aborted) cancelCall = timers.after(Math.max(0, began + CALL_EVERY - ended), () => void call());
   }
 
@@ -69,7 +81,7 @@ export function watchService({ api, admin, timers, stoodStill }: WatchOptions): 
       .catch(() => '');
     const [, bytes] = RESIDENT.exec(text) ?? [];
     if (bytes === undefined) return;
-    last = Number(bytes);
+    last = { bytes: Number(bytes), at: timers.now() };
     if (anew || first === undefined) first = last;
   }
 
@@ -81,7 +93,15 @@ export function watchService({ api, admin, timers, stoodStill }: WatchOptions): 
   void call();
   void weighAgain();
   return {
-    counts: () => ({ stalled, ...(first !== undefined && last !== undefined && { memory: last - first }) }),
+    counts: () => ({ stalled, ...(first && last && { memory: last.bytes - first.bytes }) }),
+    notes(figure) {
+      if (figure === 'stalled') return stalls;
+      if (!first || !last) return [];
+      return [
+        { at: first.at, text: `the service uses ${show.bytes(first.bytes)} of memory` },
+        { at: last.at, text: `the memory of the service has grown to ${show.bytes(last.bytes)}` },
+      ];
+    },
     weigh,
     suspend(suspended) {
       isAway = suspended;

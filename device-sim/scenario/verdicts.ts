@@ -1,7 +1,9 @@
 import type { Ledger, Trouble } from '../customer/ledger.ts';
+import { tell } from '../customer/story.ts';
 import type { Device } from '../model/device.ts';
 import { type Chapter, type Verdict, WHOLE_RUN } from '../report/record.ts';
 import { type Expectation, judge, readExpectation } from './expectation.ts';
+import type { ServiceWatch } from './service-watch.ts';
 
 /**
  * For each figure, the kind of the faults that it counts. A report explains a broken expectation by the first such
@@ -31,6 +33,10 @@ const OF_EVENTS = new Set(['eventsLost', 'eventsDoubled']);
 export interface Witnesses {
   readonly ledger: Ledger | null;
   readonly devices: readonly Device[];
+  /** Null if the run did not look at the service. */
+  readonly service: Pick<ServiceWatch, 'notes'> | null;
+  /** The start of the run, in the time of its timers. */
+  readonly began: number;
   /** Texts about breaches and faults that devices and the run have reported. */
   readonly troubles: readonly string[];
 }
@@ -40,7 +46,8 @@ export const inWords = ({ deviceId, text }: Trouble): string =>
   deviceId === '' ? text : `device ${deviceId}: ${text}`;
 
 /** The events of one device, or of one transaction, that show why an expectation does not hold; empty if none do. */
-function storyOf({ figure, phase, scope }: Expectation, { ledger, devices, troubles }: Witnesses): readonly string[] {
+function storyOf({ figure, phase, scope }: Expectation, witnesses: Witnesses): readonly string[] {
+  const { ledger, devices, service, began, troubles } = witnesses;
   if (figure.kind === 'latency') return ledger?.example('slowest', phase ?? undefined, scope, figure.stage) ?? [];
   const { name } = figure;
   const kind = TROUBLES[name];
@@ -65,6 +72,7 @@ function storyOf({ figure, phase, scope }: Expectation, { ledger, devices, troub
     if (!missing) return [];
     return [`device ${missing.deviceId} is not ${name}`, ...(ledger?.story({ deviceId: missing.deviceId }) ?? [])];
   }
+  if (name === 'stalled' || name === 'memory') return tell(began, [], [], service?.notes(name));
   if (name === 'unfinished') return ledger?.example('unfinished', phase ?? undefined, scope) ?? [];
   if (name === 'succeeded' || name === 'failed' || name === 'delivered') {
     const failed = ledger?.example('failed', phase ?? undefined, scope) ?? [];

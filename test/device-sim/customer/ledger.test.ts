@@ -124,6 +124,62 @@ t.test(
   },
 );
 
+t.test('a transaction whose cancel was answered 204 may only end as cancelled', (t) => {
+  const { ledger, accept, result, now } = startLedger();
+  for (const transactionId of [1, 2, 3]) accept(transactionId);
+  ledger.cancelled(1, now());
+  result(1, { status: 'cancelled' });
+  t.equal(ledger.figures().wrong, 0);
+  result(2, { status: 'cancelled' });
+  ledger.cancelled(2, now());
+  t.equal(ledger.figures().wrong, 0, 'the webhook may come before the 204');
+  result(3);
+  ledger.cancelled(3, now());
+  t.equal(ledger.figures().wrong, 1);
+  const text = 'the webhook of transaction 3 has the wrong status: "succeeded" instead of "cancelled"';
+  t.match(ledger.troubles(), [{ kind: 'wrong', deviceId: DEVICE, text }]);
+  t.match(ledger.troubles()[0]?.story.join('\n'), /customer +cancels transaction 3: 204/);
+  t.end();
+});
+
+t.test('a cancelled command must not come on a connection that began a second after its webhook', (t) => {
+  const { ledger, accept, deliver, result, pass, now } = startLedger();
+  ledger.connected(DEVICE, now());
+  for (const transactionId of [1, 2, 3]) {
+    accept(transactionId);
+    result(transactionId, { status: 'cancelled' });
+  }
+  deliver(1);
+  pass(900);
+  ledger.connected(DEVICE, now());
+  deliver(2);
+  t.equal(ledger.figures().violations, 0, 'it was on its way');
+  pass(200);
+  ledger.connected(DEVICE, now());
+  deliver(3);
+  t.equal(ledger.figures().violations, 1);
+  const text = 'command 3 came on a later connection, although it was cancelled';
+  t.match(ledger.troubles(), [{ kind: 'violation', deviceId: DEVICE, text }]);
+  t.end();
+});
+
+t.test('a webhook that is not genuine is told with the device that it names, if that is a device of the run', (t) => {
+  const { ledger, accept, now } = startLedger();
+  accept(1);
+  const about = (deviceId: string, transactionId: number): Buffer =>
+    Buffer.from(JSON.stringify({ data: { deviceId, transaction: { transactionId } } }));
+  ledger.forged('no', about(DEVICE, 1), now());
+  ledger.forged('no', about('a stranger', 2), now());
+  t.match(
+    ledger.troubles().map(({ deviceId, transactionId }) => ({ deviceId, transactionId })),
+    [
+      { deviceId: DEVICE, transactionId: 1 },
+      { deviceId: '', transactionId: null },
+    ],
+  );
+  t.end();
+});
+
 t.test('a command that arrives for the first time after a later one is out of order', (t) => {
   const { ledger, accept, deliver } = startLedger();
   for (const transactionId of [1, 2, 3]) accept(transactionId);
@@ -232,11 +288,11 @@ t.test('figures have examples: of each phase, and of the run', (t) => {
 t.test('stories of troubles are bounded, their count is not', (t) => {
   const ledger = createLedger({ began: 0 });
   ledger.enter('night');
-  for (let one = 0; one < 500; one += 1) ledger.forged('webhook-signature: no', one);
+  for (let one = 0; one < 500; one += 1) ledger.forged('webhook-signature: no', Buffer.alloc(0), one);
   t.match(ledger.figures('night'), { forged: 500 });
   t.equal(ledger.troubles().length, 50);
   ledger.enter('day');
-  ledger.forged('webhook-id: no', 501);
+  ledger.forged('webhook-id: no', Buffer.alloc(0), 501);
   t.match(ledger.troubles().at(-1), { phase: 'day', text: /webhook-id/ }, 'those of another phase have their own room');
   t.end();
 });

@@ -41,6 +41,17 @@ t.test('the resources of a run', async (t) => {
     t.not(part.application.applicationId, first.application.applicationId);
   });
 
+  t.test('another developer has a device, which is not one of the run', async (t) => {
+    const { neighbour, accounts } = first;
+    t.match((await admin.get(`/admin/v1/devices/${neighbour}`)).body, { developerId: 'fleet-neighbour' });
+    t.notOk(accounts.some(({ deviceId }) => deviceId === neighbour));
+    t.equal((await provision({ ...at, ...names })).neighbour, neighbour, 'a second run of the name finds it');
+    const longest = await provision({ ...at, ...names, developerId: 'x'.repeat(64), run: 'long', places: [0] });
+    t.match((await admin.get(`/admin/v1/devices/${longest.neighbour}`)).body, {
+      developerId: `${'x'.repeat(54)}-neighbour`,
+    });
+  });
+
   t.test('another run has other devices', async (t) => {
     const other = await provision({ ...at, ...names, run: 'shift' });
     const own = new Set(first.accounts.map(({ deviceId }) => deviceId));
@@ -81,6 +92,7 @@ t.test('the resources of a run', async (t) => {
     await first.clean();
     t.equal((await admin.get('/admin/v1/developers/fleet/devices')).body.total, 5, 'of the other runs');
     t.equal((await admin.get(`/admin/v1/devices/${first.accounts[0]?.deviceId}`)).status, 404);
+    t.equal((await admin.get(`/admin/v1/devices/${first.neighbour}`)).status, 404);
     const { applications } = (await admin.get('/admin/v1/developers/fleet/applications')).body;
     const left = (applications as { applicationId: string }[]).map(({ applicationId }) => applicationId);
     t.notOk(left.includes(first.application.applicationId));

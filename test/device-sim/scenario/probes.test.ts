@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { changed, type Faults, put, startBreakable } from './broken-service.ts';
 
 /** Enough actions for each probe. */
 const SCENARIO = `devices: 2
-phases: [{ name: work, duration: 1s, actions: [{ do: setLanguage, each: 60 }] }]
+phases: [{ name: work, duration: 1s, actions: [{ do: setLanguage, each: 100 }] }]
 settle: 5s
 `;
 
@@ -12,6 +13,21 @@ const scopesOf = (authorization = ''): string => {
   return Buffer.from(claims, 'base64url').toString();
 };
 
+/** A service that forgets an Idempotency-Key after forty calls. */
+function forgetful(): NonNullable<Faults['api']> {
+  const firstUsedAt = new Map<string, number>();
+  let calls = 0;
+  return (passing, pass) => {
+    const key = String(passing.headers['idempotency-key'] ?? '');
+    if (key === '') return pass();
+    calls += 1;
+    const at = firstUsedAt.get(key) ?? calls;
+    firstUsedAt.set(key, at);
+    const isForgotten = calls - at > 40;
+    return isForgotten ? pass({ headers: { ...passing.headers, 'idempotency-key': randomUUID() } }) : pass();
+  };
+}
+
 /** Each fault of a service, and the trouble that it must cause. */
 const FAULTS: Readonly<Record<string, { api: NonNullable<Faults['api']>; text: RegExp }>> = {
   'a forged token is accepted': {
@@ -19,7 +35,20 @@ const FAULTS: Readonly<Record<string, { api: NonNullable<Faults['api']>; text: R
       headers.authorization === 'Bearer eyJhbGciOiJub25lIn0.e30.' ? { status: 200, body: '{}' } : pass(),
     text: /the answer to a call with a forged token has the wrong answer\.status: 200 instead of 401/,
   },
-  'a device of another developer is shown': {
+  'a token is accepted whose claims were changed': {
+    api: async ({ headers }, pass) =>
+      scopesOf(headers.authorization).includes('"jti":"changed"') ? { status: 200, body: '{}' } : pass(),
+    text: /the answer to a call with a token that was changed has the wrong answer\.status: 200 instead of 401/,
+  },
+  'a device of another developer is reachable': {
+    api: async ({ path }, pass) => {
+      const reply = await pass();
+      const isForeign = reply.status === 403 && /\/devices\/(?!99)\d+\/status/.test(path);
+      return isForeign ? { status: 200, body: '{}' } : reply;
+    },
+    text: /the answer to a call for a device of another developer has the wrong answer\.status: 200 instead of 403/,
+  },
+  'a device that does not exist is shown': {
     api: async ({ path }, pass) => (/\/devices\/99\d+\/status/.test(path) ? { status: 200, body: '{}' } : pass()),
     text: /the answer to a call for a device that the developer does not have has the wrong answer\.status: 200 instead of 403/,
   },
@@ -39,6 +68,10 @@ const FAULTS: Readonly<Record<string, { api: NonNullable<Faults['api']>; text: R
       return { ...reply, body: changed(reply.body, (answer) => put(answer, 'transactionId', (id) => Number(id) + 1)) };
     },
     text: /the answer to an Idempotency-Key that is repeated with the same request has the wrong answer\.transactionId: \d+ instead of \d+/,
+  },
+  'a key is forgotten': {
+    api: forgetful(),
+    text: /the answer to an Idempotency-Key that is repeated much later has the wrong answer\.transactionId: \d+ instead of \d+/,
   },
   'a repeated key is accepted for another request': {
     api: async (_, pass) => {

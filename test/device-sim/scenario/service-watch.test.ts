@@ -55,6 +55,10 @@ t.test('a call that waits for more than a second is a stall, a quicker one is no
   await answer(5000);
   await answer(10);
   t.equal(watch.counts().stalled, 2, 'one long silence is one stall');
+  t.match(
+    watch.notes('stalled').map(({ text }) => text),
+    [/^the service answered no call for 1\.\d s$/, /^the service answered no call for 5\.\d s$/],
+  );
 });
 
 t.test('the time in which the simulator itself stood still is no stall of the service', async (t) => {
@@ -95,10 +99,15 @@ t.test('the growth of the memory counts from the look that says so', async (t) =
   grow(3_000_000);
   await watch.weigh();
   t.equal(watch.counts().memory, 3_000_000);
+  t.match(
+    watch.notes('memory').map(({ text }) => text),
+    ['the service uses 57 MB of memory', 'the memory of the service has grown to 60 MB'],
+  );
 });
 
 t.test('without access to administration there is no memory', async (t) => {
   const { watch } = await startWatched(t, { token: 'wrong' });
   await watch.weigh();
   t.equal(watch.counts().memory, undefined);
+  t.same(watch.notes('memory'), []);
 });

@@ -3,6 +3,13 @@ import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
 import { readExpectation } from '../../../device-sim/scenario/expectation.ts';
 import { verdictsOf } from '../../../device-sim/scenario/verdicts.ts';
 
+const expectationsOf = (texts: readonly string[]) =>
+  texts.map((text) => {
+    const read = readExpectation(text, null);
+    if (typeof read === 'string') throw new Error(read);
+    return read;
+  });
+
 const ONE = '352900130000016';
 const OTHER = '352900130000024';
 
@@ -17,13 +24,28 @@ t.test('the story of lost events is that of an event, also when transactions wer
   ledger.told(OTHER, { eventId: 'e1', type: 'custom.sos', occurredAt: '', data: {} }, 4);
   for (const event of ledger.owedEvents()) ledger.loseEvent(event, 5);
 
-  const expectations = ['lost == 0', 'eventsLost == 0'].map((text) => {
-    const read = readExpectation(text, null);
-    if (typeof read === 'string') throw new Error(read);
-    return read;
-  });
+  const expectations = expectationsOf(['lost == 0', 'eventsLost == 0']);
   const chapter = { name: 'run', spans: [], figures: ledger.figures(), fleet: {} };
-  const [lost, eventsLost] = verdictsOf(expectations, [chapter], { ledger, devices: [], troubles: [] });
+  const [lost, eventsLost] = verdictsOf(expectations, [chapter], {
+    ledger,
+    devices: [],
+    service: null,
+    began: 0,
+    troubles: [],
+  });
   t.match(lost, { holds: false, value: 101, story: [/device 352900130000016: transaction 1 has no result/] });
   t.match(eventsLost, { holds: false, value: 1, story: [/device 352900130000024: event e1 \(custom\.sos\)/] });
+});
+
+t.test('the stories of stalls and of memory are those of the look at the service', async (t) => {
+  const chapter = { name: 'run', spans: [], figures: null, fleet: { stalled: 1, memory: 9e9 } };
+  const [stalled, memory] = verdictsOf(expectationsOf(['stalled == 0', 'memory < 512 MB']), [chapter], {
+    ledger: null,
+    devices: [],
+    service: { notes: (figure) => [{ at: 3500, text: `a note about ${figure}` }] },
+    began: 1000,
+    troubles: [],
+  });
+  t.match(stalled, { holds: false, story: [/^\+ +2\.500 s +! +a note about stalled$/] });
+  t.match(memory, { holds: false, story: [/a note about memory$/] });
 });

@@ -107,6 +107,12 @@ const FAULTS: Readonly<Record<string, { faults: Faults; text: RegExp }>> = {
     },
     text: /the record of transaction \d+ has the wrong error: \{"code":"INTERNAL","message":"no"\} instead of null/,
   },
+  'the connection of a device': {
+    faults: {
+      api: ofAnswer('GET', /\/status$/, (status) => put(status, 'connected', () => false)),
+    },
+    text: /the status of device \d{15} has the wrong connected: false instead of true/,
+  },
   'the status of a device': {
     faults: {
       api: ofAnswer('GET', /\/status$/, (status) => put(status, 'lang', () => 'xx')),
