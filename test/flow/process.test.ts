@@ -235,7 +235,7 @@ t.test(
   'with a low limit of open files, silent connections take none from devices and webhooks',
   { buffered: true },
   async (t) => {
-    const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() }, 400);
+    const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() }, { openFiles: 400 });
     const { port } = new URL(service.addresses.mqtt);
     const sockets = Array.from({ length: 600 }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
     t.teardown(() => {

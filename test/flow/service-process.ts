@@ -44,14 +44,18 @@ export async function runMain(t: Test, args: string[], env: Record<string, strin
 export type ServiceProcess = Awaited<ReturnType<typeof startProcess>>;
 
 /**
- * `lapel serve` as a separate process that has reported its addresses. `openFiles` is its limit of open files. Throws
- * the process's output if it ends first.
+ * `lapel serve` as a separate process that has reported its addresses. `openFiles` is its limit of open files, `main`
+ * the program, if it is not that of this checkout. Throws the process's output if it ends first.
  */
-export async function startProcess(t: Test, env: Record<string, string>, openFiles?: number) {
+export async function startProcess(
+  t: Pick<Test, 'teardown'>,
+  env: Record<string, string>,
+  { openFiles, main = MAIN }: { openFiles?: number; main?: string } = {},
+) {
   const [command, ...args] =
     openFiles === undefined
-      ? [process.execPath, MAIN, 'serve']
-      : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, process.execPath, MAIN, 'serve'];
+      ? [process.execPath, main, 'serve']
+      : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, process.execPath, main, 'serve'];
   const child = spawn(command as string, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   const closed = once(child, 'close').then((ends) => {
