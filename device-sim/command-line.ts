@@ -1,7 +1,10 @@
 import { stringify } from 'yaml';
 import { type AccountSource, readAccounts } from './customer/accounts.ts';
+import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
+import { readDeviceTest } from './device-test-options.ts';
 import { MAX_DEVICES } from './fleet/device-ids.ts';
-import { type Options, readOptions, receiverNames, shortWayNames } from './options.ts';
+import { readListen } from './listen-address.ts';
+import { commandsOf, type Options, readOptions, shortWayNames } from './options.ts';
 import { among } from './scenario/among.ts';
 import { readScenario } from './scenario/read-scenario.ts';
 import { openScenario } from './scenario/ready.ts';
@@ -57,9 +60,10 @@ export type Command =
       readonly json: boolean;
     }
   | { readonly do: 'receiver'; readonly settings: TrialSettings }
+  | { readonly do: 'device'; readonly settings: DeviceTestSettings }
   | { readonly do: 'run'; readonly settings: RunSettings };
 
-const COMMANDS = ['run', 'check', 'list', 'schema', 'merge', 'receiver'];
+const COMMANDS = ['run', 'check', 'list', 'schema', 'merge', 'receiver', 'device'];
 const HTTP = ['http:', 'https:'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -76,12 +80,6 @@ function readShard(text: string | undefined): RunSettings['shard'] {
 function readClient(text = 'lean'): RunSettings['client'] {
   if (text === 'lean' || text === 'mqtt') return text;
   throw new UsageError('--client', `"${text}" is neither "lean" nor "mqtt"`);
-}
-
-function readListen(text: string): { host: string; port: number } {
-  const [, host = '', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
-  if (port === '' || Number(port) > 65_535) throw new UsageError('--webhook-listen', `"${text}" is not HOST:PORT`);
-  return { host: host.replace(/^\[|\]$/g, '') || '127.0.0.1', port: Number(port) };
 }
 
 function accountsOf(options: Options, env: Environment): AccountSource {
@@ -113,7 +111,7 @@ function applicationOf(options: Options, env: Environment): RunSettings['applica
 
 function webhookOf(options: Options): RunSettings['webhook'] {
   const publicUrl = options.has('webhook-url') ? options.url('webhook-url', '', HTTP) : undefined;
-  return { ...readListen(options.text('webhook-listen') ?? '127.0.0.1:0'), publicUrl };
+  return { ...readListen('webhook-listen', options.text('webhook-listen') ?? '127.0.0.1:0'), publicUrl };
 }
 
 function serviceOf(options: Options): RunSettings['service'] {
@@ -218,8 +216,10 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
   const options = readOptions(args);
   const [command, ...words] = options.words;
   if (options.has('help')) return { do: 'help' };
-  const misplaced = command !== 'receiver' && receiverNames.find((option) => options.has(option));
-  if (misplaced) throw new UsageError(`--${misplaced}`, 'is an option of "receiver" only');
+  for (const [option, commands] of commandsOf) {
+    if (!options.has(option) || commands.some((name) => name === command)) continue;
+    throw new UsageError(`--${option}`, `is an option of ${commands.map((name) => `"${name}"`).join(' and ')} only`);
+  }
   if (command === undefined) return shortRun(options, env);
   const [first] = words;
   switch (command) {
@@ -236,6 +236,9 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
     case 'receiver':
       if (first !== undefined) throw new UsageError('receiver', `takes no "${first}"`);
       return receiverOf(options, env);
+    case 'device':
+      if (first !== undefined) throw new UsageError('device', `takes no "${first}"`);
+      return { do: 'device', settings: readDeviceTest(options, env) };
     case 'list':
     case 'schema':
       if (words.length > 0) throw new UsageError(command, `takes no "${first}"`);

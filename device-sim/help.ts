@@ -6,6 +6,7 @@ export const help = `A fleet of simulated wearable cameras for a Lapel service, 
   lapel-sim schema                   prints the JSON Schema of scenarios, for editors
   lapel-sim merge DIR ... [options]  makes one report from the report folders of processes that shared a run
   lapel-sim receiver --forward URL   tests your own webhook receiver, with forged, repeated and strange webhooks
+  lapel-sim device [options]         tests your own device by the rules of docs/devices.md: plays the service to it
   lapel-sim [options]                the short way: plays a scenario that is made from these options
   (npm run sim -- ... is the same)
 
@@ -32,6 +33,8 @@ Examples
                                                prints these options as a scenario, to begin your own
   lapel-sim receiver --self --forward http://127.0.0.1:9000/hooks --junit junit.xml
                                                your receiver in your CI, with LAPEL_AUTHENTICATION_KEY and no service
+  lapel-sim device --listen 0.0.0.0:1883 --public-host 192.0.2.7 --operations activate,deactivate,setLanguage
+                                               your device in your network, with three operations
 
 The text in parentheses at the end of an option is its default.
 
@@ -45,7 +48,7 @@ A run
   --decisions FILE           writes all random decisions about devices, in a fixed order, to compare two runs; NDJSON
   --json                     prints the report as one JSON object, and nothing else, on standard output
   --print-scenario           prints the scenario and ends
-  --wait SECONDS             how long to wait for the service to start (5)
+  --wait SECONDS             how long to wait for the service to start (5), or for a device to connect (60)
   --clean                    removes the devices, the application and the packages of the run at the end
   --clean-sessions           uses clean MQTT sessions instead of persistent ones
   --client lean | mqtt       the MQTT client of the devices: that of the simulator (lean), or the package mqtt, which has
@@ -81,6 +84,18 @@ The command receiver (it also takes --seed, --wait, --json, --api, --application
   --once N                   ends after N webhooks of the service (only Ctrl-C ends the test)
   --self                     makes the webhooks itself, without a service (20, or --once N)
   --junit FILE               writes the expectations as JUnit
+
+The command device (it also takes --seed, --wait, --json, --junit)
+  --listen HOST:PORT         where it listens for the device, MQTT without TLS (127.0.0.1:1883)
+  --files-listen HOST:PORT   where it serves files to install, over HTTP (the host of --listen, a free port)
+  --public-host HOST         the address of this machine for the device (the host of --listen)
+  --device ID                the deviceId of the device (one that --seed makes)
+  --credential S             its credential; or LAPEL_CREDENTIAL (test-credential-of-ID)
+  --operations LIST          the operations that are sent, separated by commas (all)
+  --cases LIST               the cases that are played, separated by commas (all)
+  --answer-time SECONDS      how long to wait for an answer; four times as long for an installation (30)
+  --by-hand SECONDS          plays also the cases that need your hand (send an event, restart), and waits so long for it
+  --thorough                 plays also the cases that take minutes on a slow device
 
 The short way, without a scenario
   --load RATE                Wi-Fi changes a second over all devices (0)

@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 import { writeFileSync } from 'node:fs';
 import { type Command, readCommandLine } from './command-line.ts';
+import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
+import { deviceTestText } from './device-test/device-test-text.ts';
+import { runDeviceTest } from './device-test/run-device-test.ts';
 import { help } from './help.ts';
 import { mergeReports } from './merge.ts';
 import { plainText } from './plain-text.ts';
@@ -83,8 +86,22 @@ async function testReceiver(settings: TrialSettings): Promise<number> {
   const { junitFile, json } = settings;
   if (junitFile !== undefined) writeFileSync(junitFile, junitReport({ scenario: 'receiver', ...record }));
   process.stdout.write(json ? `${JSON.stringify(record)}\n` : trialText(record));
-  if (record.verdicts.some(({ holds, measurable }) => !holds && measurable)) return DOES_NOT_HOLD;
-  return record.notRun.length > 0 ? NOT_RUN : HOLDS;
+  return exitCodeOfTest(record);
+}
+
+/** Tests a device, and writes the report; returns the exit code. */
+async function testDevice(settings: DeviceTestSettings): Promise<number> {
+  const record = await runDeviceTest(settings, { stopped: interruption(), say });
+  const { junitFile, json } = settings;
+  if (junitFile !== undefined) writeFileSync(junitFile, junitReport({ scenario: 'device', ...record }));
+  process.stdout.write(json ? `${JSON.stringify(record)}\n` : deviceTestText(record));
+  return exitCodeOfTest(record);
+}
+
+/** A broken rule or a wrong answer is reported before NOT RUN, because it was seen. */
+function exitCodeOfTest({ verdicts, notRun }: Pick<RunRecord, 'verdicts' | 'notRun'>): number {
+  if (verdicts.some(({ holds, measurable }) => !holds && measurable)) return DOES_NOT_HOLD;
+  return notRun.length > 0 ? NOT_RUN : HOLDS;
 }
 
 async function carryOut(command: Command): Promise<number> {
@@ -107,6 +124,8 @@ async function carryOut(command: Command): Promise<number> {
       return conclude(mergeReports(command.folders), { json: command.json, folder: command.reportFolder });
     case 'receiver':
       return testReceiver(command.settings);
+    case 'device':
+      return testDevice(command.settings);
     case 'run': {
       const { settings } = command;
       const { record, gone } = await run(settings, { stopped: interruption(), stream: process.stderr });

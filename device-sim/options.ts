@@ -43,6 +43,24 @@ const OF_A_RECEIVER = {
   self: { type: 'boolean' },
   key: { type: 'string' },
   once: { type: 'string' },
+} as const;
+
+/** The options of the command `device`, which other commands do not have. */
+const OF_A_DEVICE_TEST = {
+  listen: { type: 'string' },
+  'files-listen': { type: 'string' },
+  'public-host': { type: 'string' },
+  device: { type: 'string' },
+  credential: { type: 'string' },
+  operations: { type: 'string' },
+  cases: { type: 'string' },
+  'answer-time': { type: 'string' },
+  'by-hand': { type: 'string' },
+  thorough: { type: 'boolean' },
+} as const;
+
+/** The options that only the commands `receiver` and `device` have. */
+const OF_A_TEST = {
   junit: { type: 'string' },
 } as const;
 
@@ -76,11 +94,20 @@ const OF_THE_SHORT_WAY = {
   load: { type: 'string' },
 } as const;
 
-const OPTIONS = { ...OF_A_RUN, ...OF_A_RECEIVER, ...OF_THE_SHORT_WAY };
+const OPTIONS = { ...OF_A_RUN, ...OF_A_RECEIVER, ...OF_A_DEVICE_TEST, ...OF_A_TEST, ...OF_THE_SHORT_WAY };
 export type OptionName = keyof typeof OPTIONS;
-/** The names of all options, for the test that compares them to the help text. */
-export const optionNames: readonly string[] = Object.keys(OPTIONS);
-export const receiverNames = Object.keys(OF_A_RECEIVER) as OptionName[];
+export const optionNames = Object.keys(OPTIONS) as readonly OptionName[];
+export const deviceTestNames = Object.keys(OF_A_DEVICE_TEST) as OptionName[];
+/** The commands that alone have an option, by its name. */
+export const commandsOf: ReadonlyMap<OptionName, readonly string[]> = new Map(
+  [
+    { options: OF_A_RECEIVER, commands: ['receiver'] },
+    { options: OF_A_DEVICE_TEST, commands: ['device'] },
+    { options: OF_A_TEST, commands: ['receiver', 'device'] },
+  ].flatMap(({ options, commands }) =>
+    (Object.keys(options) as OptionName[]).map((name): [OptionName, string[]] => [name, commands]),
+  ),
+);
 export const shortWayNames = Object.keys(OF_THE_SHORT_WAY) as OptionName[];
 
 /** The options of a command line as they were written, and its other words. */

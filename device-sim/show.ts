@@ -33,3 +33,7 @@ export function count(value: number): string {
   const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, '\u202f') : whole;
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
+
+/** A line of a story: the time since the start of the run, the actor, and the event. */
+export const storyLine = (milliseconds: number, who: string, text: string): string =>
+  `+${(milliseconds / 1000).toFixed(3).padStart(9)} s  ${who.padEnd(8)}  ${text}`;

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { ACTIONS } from '../device-sim/customer/action.ts';
 import { OPERATIONS } from '../device-sim/customer/operator.ts';
 import { RECEIVER_FAULTS } from '../device-sim/customer/receiver-fault.ts';
+import { CASES } from '../device-sim/device-test/cases.ts';
+import { RULES as RULES_OF_DEVICES } from '../device-sim/device-test/rules.ts';
 import { FAULTS } from '../device-sim/faults/fault.ts';
 import { FIGURES } from '../device-sim/report/figure-names.ts';
 import { openScenario, readyNames } from '../device-sim/scenario/ready.ts';
@@ -112,10 +114,30 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
         ['Fault', ''],
         Object.entries(SERVICE_FAULTS).map(([name, about]) => [code(name), about]),
       ),
+    cases: () =>
+      table(
+        ['Case', '', 'Rules'],
+        Object.entries(CASES).map(([name, { about, rules, isByHand, isLong }]) => [
+          code(name),
+          `${about}${isByHand ? ' (`--by-hand`)' : ''}${isLong ? ' (`--thorough`)' : ''}`,
+          rules.map((rule) => `[${code(rule)}](devices.md#${rule})`).join(', '),
+        ]),
+      ),
     figures: () =>
       table(
         ['Figure', '', 'In percent of'],
         Object.entries(FIGURES).map(([name, { about, base }]) => [code(name), about, base ? code(base) : '']),
+      ),
+  },
+  'docs/devices.md': {
+    rules: () =>
+      table(
+        ['Name', 'Rule', 'Why'],
+        Object.entries(RULES_OF_DEVICES).map(([name, { must, why }]) => [
+          `<a id="${name}"></a>${code(name)}`,
+          must,
+          why,
+        ]),
       ),
   },
   'docs/application-developers.md': { overview: () => `\`\`\`\n${overview()}\`\`\`` },

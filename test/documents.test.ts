@@ -86,7 +86,7 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-t.test('every link between documents leads to a page and a heading', async (t) => {
+t.test('every link between documents leads to a page, and to a heading or a row', async (t) => {
   for (const page of pages) {
     const words = textOf(page).replace(/^```.*?^```$/gms, '');
     for (const [, link = ''] of words.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
@@ -95,7 +95,8 @@ t.test('every link between documents leads to a page and a heading', async (t) =
       t.ok(existsSync(join(ROOT, target)), `${page}: ${link}`);
       if (anchor === undefined) continue;
       const headings = [...textOf(target).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
-      t.ok(headings.includes(anchor), `${page}: ${link}`);
+      const rows = [...textOf(target).matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
+      t.ok([...headings, ...rows].includes(anchor), `${page}: ${link}`);
     }
   }
 });

@@ -110,6 +110,10 @@ export const CLI_ROOMS: Storeys = {
 
 /** The rooms of the simulator; all of them may import its files outside of rooms. */
 export const SIMULATOR_ROOMS: Storeys = {
+  'device-test': {
+    about: 'tests a maker’s own device: plays the service to it, misbehaves, and names the broken rules',
+    owns: ['ajv', 'yaml'],
+  },
   trial: { about: 'tests a customer’s own receiver: passes webhooks on, and misbehaves after each' },
   scenario: {
     about: 'reads scenarios, plays them, and checks their expectations',

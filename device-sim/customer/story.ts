@@ -1,3 +1,4 @@
+import { storyLine } from '../show.ts';
 import type { Entry } from './entry.ts';
 
 /** One line of a device's events: something that the device did, or that happened to it. */
@@ -48,7 +49,5 @@ export function tell(
     ...notes.map(({ at, text }): Line => [at, 'device', text]),
     ...more.map(({ at, text }): Line => [at, '!', text]),
   ].filter((line): line is readonly [number, string, string] => line[0] !== null);
-  return lines
-    .toSorted(([one], [other]) => one - other)
-    .map(([at, who, text]) => `+${((at - began) / 1000).toFixed(3).padStart(9)} s  ${who.padEnd(8)}  ${text}`);
+  return lines.toSorted(([one], [other]) => one - other).map(([at, who, text]) => storyLine(at - began, who, text));
 }

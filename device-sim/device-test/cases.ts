@@ -1,0 +1,34 @@
+import type { Random } from '../random.ts';
+import { byHandCases } from './cases/by-hand-cases.ts';
+import { cancelCases } from './cases/cancel-cases.ts';
+import type { Case } from './cases/case.ts';
+import { cutCases } from './cases/cut-cases.ts';
+import { downloadCases } from './cases/download-cases.ts';
+import { loginCases } from './cases/login-cases.ts';
+import { messageCases } from './cases/message-cases.ts';
+import { operationCases } from './cases/operation-cases.ts';
+import { outageCases } from './cases/outage-cases.ts';
+import { repetitionCases } from './cases/repetition-cases.ts';
+
+/** All cases by their names, in the order of the documents. */
+export const CASES: Readonly<Record<string, Case>> = {
+  ...loginCases,
+  ...operationCases,
+  ...repetitionCases,
+  ...cancelCases,
+  ...cutCases,
+  ...messageCases,
+  ...downloadCases,
+  ...byHandCases,
+  ...outageCases,
+};
+
+/** The order in which the named cases are played: `random` decides that of all but the first and the last ones. */
+export function orderOf(names: readonly string[], random: Random): string[] {
+  const at = (when: Case['when']): string[] => names.filter((name) => CASES[name]?.when === when);
+  const between = at(undefined)
+    .map((name) => ({ name, place: random() }))
+    .toSorted((one, other) => one.place - other.place)
+    .map(({ name }) => name);
+  return [...at('first'), ...between, ...at('last')];
+}

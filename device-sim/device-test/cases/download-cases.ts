@@ -1,0 +1,104 @@
+import { isRecord } from '../../mqtt/messages.ts';
+import { Breach } from '../breach.ts';
+import { statusOfNextConnection } from '../effect.ts';
+import { type Install, installOf, installParameters } from '../install.ts';
+import { type PackageFile, spoilt } from '../package-files.ts';
+import { type Ack, answerAfterSending, codeOf, need, type Stage, shownAck } from '../stage.ts';
+import type { Case } from './case.ts';
+
+/** Downloads and installations take longer than other commands: this many times the time for an answer. */
+const PATIENCE = 4;
+
+const answerOf = (stage: Stage, { command }: Install): Promise<Ack> =>
+  answerAfterSending(stage, command, { times: PATIENCE });
+
+async function install(stage: Stage): Promise<string> {
+  need(stage, 'installSoftware');
+  const order = installOf(stage);
+  const ack = await answerOf(stage, order);
+  if (ack.status === 'succeeded' && !order.file.isComplete)
+    throw new Breach('downloads', 'a download of the whole file before success', 'success without it');
+  return shownAck(ack);
+}
+
+/** Whether the status lists the version as installed. */
+const lists = (status: Record<string, unknown> | undefined, { package: name, version }: PackageFile): boolean =>
+  Array.isArray(status?.['software']) &&
+  status['software'].some((one) => isRecord(one) && one['package'] === name && one['version'] === version);
+
+const isFailedDownload = (ack: Ack): boolean => ack.status === 'failed' && codeOf(ack) === 'DOWNLOAD_FAILED';
+
+/** Offers a file that is not the promised one. The device must refuse it, and must not have installed it. */
+async function refuses(stage: Stage, operation: string, served: (wanted: PackageFile) => Buffer): Promise<string> {
+  need(stage, operation);
+  const order = installOf(stage, { operation, served });
+  const ack = await answerOf(stage, order);
+  if (stage.unsupported.has(operation)) return need(stage, operation) as never;
+  if (!isFailedDownload(ack)) throw new Breach('downloads', 'failed DOWNLOAD_FAILED', JSON.stringify(ack));
+  if (lists(await statusOfNextConnection(stage), order.wanted))
+    throw new Breach('downloads', 'a status without the refused version', 'a status that lists it as installed');
+  return shownAck(ack);
+}
+
+/** The device may ask for a fresh URL, and then it gets a good one; or it fails. */
+async function expiredUrl(stage: Stage): Promise<string> {
+  need(stage, 'installSoftware');
+  const order = installOf(stage, { service: 'expired' });
+  const fresh = stage.files.host(order.wanted.bytes, 'whole');
+  const { url, expiresAt, size, sha256 } = installParameters(order.wanted, fresh.url, order.wanted.bytes);
+  stage.freshUrls.set(order.command.transactionId, { url, expiresAt, size, sha256 });
+  const ack = await answerOf(stage, order);
+  if (ack.status === 'succeeded' && !fresh.isComplete)
+    throw new Breach('downloads', 'no success without the file', `${shownAck(ack)}, but every download was refused`);
+  if (!fresh.isComplete && !isFailedDownload(ack))
+    throw new Breach('downloads', 'failed DOWNLOAD_FAILED', JSON.stringify(ack));
+  return fresh.isComplete ? `${shownAck(ack)}, with a fresh URL` : shownAck(ack);
+}
+
+/** The device may download the rest, or fail. */
+async function cutDownload(stage: Stage): Promise<string> {
+  need(stage, 'installSoftware');
+  const order = installOf(stage, { service: 'cut-once' });
+  const ack = await answerOf(stage, order);
+  const { isComplete } = order.file;
+  if (ack.status === 'succeeded' && !isComplete)
+    throw new Breach('downloads', 'no success with half of a file', `${shownAck(ack)} after a download that was cut`);
+  if (!isComplete && !isFailedDownload(ack))
+    throw new Breach('downloads', 'failed DOWNLOAD_FAILED', JSON.stringify(ack));
+  return isComplete ? `${shownAck(ack)}, after another attempt` : shownAck(ack);
+}
+
+const shorter = ({ bytes }: PackageFile): Buffer => bytes.subarray(0, -1);
+
+export const downloadCases: Readonly<Record<string, Case>> = {
+  installSoftware: {
+    about: 'an APK of 64 KiB is downloaded; it is installed, or fails with a code',
+    rules: ['answers', 'downloads'],
+    play: install,
+  },
+  'wrong-hash': {
+    about: 'a file of the right size with one other byte',
+    rules: ['downloads'],
+    play: (stage) => refuses(stage, 'installSoftware', spoilt),
+  },
+  'wrong-size': {
+    about: 'a file that lacks its last byte',
+    rules: ['downloads'],
+    play: (stage) => refuses(stage, 'installSoftware', shorter),
+  },
+  'expired-url': {
+    about: 'a download URL that is answered 403; if the device asks for a fresh one, it gets it, twice',
+    rules: ['downloads', 'requests'],
+    play: expiredUrl,
+  },
+  'cut-download': {
+    about: 'a download that breaks off in its middle, once',
+    rules: ['downloads'],
+    play: cutDownload,
+  },
+  'wrong-firmware': {
+    about: '`updateFirmware` with a file that has one other byte; a real firmware is never sent',
+    rules: ['downloads'],
+    play: (stage) => refuses(stage, 'updateFirmware', spoilt),
+  },
+};

@@ -1,0 +1,24 @@
+import type { Account } from './login.ts';
+
+/** The settings of a test of a device. */
+export interface DeviceTestSettings {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly filesListen: { readonly host: string; readonly port: number };
+  /** The host at which the device reaches this machine. */
+  readonly publicHost: string;
+  readonly account: Account;
+  readonly seed: number;
+  /** The operations that are sent to the device. */
+  readonly operations: readonly string[];
+  /** The names of the cases to play. */
+  readonly cases: readonly string[];
+  /** How long to wait for a connection of the device, and for an answer, in milliseconds. */
+  readonly waitMs: number;
+  readonly answerMs: number;
+  /** How long to wait for the hand of a person, in milliseconds; null: cases that need it are left out. */
+  readonly byHandMs: number | null;
+  /** Whether cases that take minutes on a slow device are played as well. */
+  readonly isThorough: boolean;
+  readonly json: boolean;
+  readonly junitFile: string | undefined;
+}

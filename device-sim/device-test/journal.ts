@@ -1,0 +1,35 @@
+import { storyLine } from '../show.ts';
+import type { Timers } from '../timers.ts';
+
+/** The events that a story tells at most, and the longest text of one. */
+const MOST_TOLD = 14;
+const LONGEST = 300;
+const KEPT = 1000;
+
+type Actor = 'service' | 'device' | '!';
+
+/** The messages of a test in both directions, with their times. */
+export interface Journal {
+  note(who: Actor, text: string): void;
+  /** Marks the present place, at which a later story begins. */
+  mark(): number;
+  /** The last events since the mark, one in a line, with the seconds since the start of the test. */
+  story(mark: number): string[];
+}
+
+export function createJournal(timers: Timers): Journal {
+  const began = timers.now();
+  const lines: string[] = [];
+  let dropped = 0;
+  return {
+    note(who, text) {
+      const short = text.length > LONGEST ? `${text.slice(0, LONGEST)}... (${text.length} characters)` : text;
+      lines.push(storyLine(timers.now() - began, who, short));
+      if (lines.length <= KEPT) return;
+      lines.shift();
+      dropped += 1;
+    },
+    mark: () => dropped + lines.length,
+    story: (mark) => lines.slice(Math.max(0, mark - dropped)).slice(-MOST_TOLD),
+  };
+}

@@ -1,0 +1,121 @@
+import { isRecord } from '../mqtt/messages.ts';
+import { createRandom, deriveSeed } from '../random.ts';
+import { startOwnPace } from '../scenario/own-pace.ts';
+import { Unreachable } from '../scenario/reach.ts';
+import { systemTimers } from '../timers.ts';
+import { CASES, orderOf } from './cases.ts';
+import { createCommandMaker } from './command-maker.ts';
+import { readContract } from './contract.ts';
+import { type CaseRecord, type DeviceTestRecord, verdictsOf } from './device-test-record.ts';
+import type { DeviceTestSettings } from './device-test-settings.ts';
+import { startFileHost } from './file-host.ts';
+import { createJournal } from './journal.ts';
+import { createJudge } from './judge.ts';
+import { createPackageFiles } from './package-files.ts';
+import type { Received } from './received.ts';
+import { responseTo } from './respond.ts';
+import { type ServiceEnd, startServiceEnd } from './service-end.ts';
+import { connected, type Stage } from './stage.ts';
+import { createAlarms } from './watch.ts';
+
+interface Outside {
+  /** Aborted by Ctrl-C. */
+  readonly stopped: AbortSignal;
+  /** Prints a line for the person at the device. */
+  readonly say: (text: string) => void;
+}
+
+/** An IPv6 address is in brackets before a port. */
+const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
+function introduce(
+  { publicHost, account, waitMs }: DeviceTestSettings,
+  { port }: ServiceEnd,
+  say: Outside['say'],
+): void {
+  say(`address     ${bracketed(publicHost)}:${port} (MQTT 3.1.1 without TLS)`);
+  say(`deviceId    ${account.deviceId}`);
+  say(`credential  ${account.credential}`);
+  say(`Configure these in the device. The test waits up to ${waitMs / 1000} s for it.`);
+}
+
+/** Resolves when the device has connected. Rejects with Unreachable if it does not, or not as itself. */
+async function arrival(stage: Stage): Promise<void> {
+  const { service, settings } = stage;
+  if (await service.until(() => service.logins > 0, settings.waitMs)) return;
+  const why = service.refused === undefined ? 'no login' : `its last CONNECT was refused: ${service.refused}`;
+  throw new Unreachable('the device', `port ${service.port}`, new Error(`${why} within ${settings.waitMs / 1000} s`));
+}
+
+/**
+ * Plays the service's side of the protocol to one device, and judges it by the rules of docs/devices.md. Rejects with
+ * Unreachable if the device never connects.
+ */
+export async function runDeviceTest(
+  settings: DeviceTestSettings,
+  { stopped, say }: Outside,
+): Promise<DeviceTestRecord> {
+  const timers = systemTimers;
+  const startedAt = new Date();
+  const own = startOwnPace(timers);
+  const contract = readContract();
+  const journal = createJournal(timers);
+  const commands = createCommandMaker(Date.now);
+  const judge = createJudge({ settings, journal, own, timers });
+  const alarms = createAlarms({ contract, commands, timers, strayRule: judge.strayRule, raise: judge.raise });
+  const freshUrls: Stage['freshUrls'] = new Map();
+
+  function onReceived({ kind, body }: Received): void {
+    if (kind !== 'requests' || !isRecord(body)) return;
+    const response = JSON.stringify(responseTo(body, freshUrls));
+    // Twice, because the service sends an answer again until its PUBACK.
+    service.publish('responses', [response, response]);
+  }
+
+  const { account, listen, filesListen, publicHost } = settings;
+  const outside = { journal, timers, stopped };
+  await using service = await startServiceEnd({ listen, account, alarms, onReceived, ...outside });
+  const onRequest = (): void => service.wake();
+  await using files = await startFileHost({ listen: filesListen, publicHost, journal, onRequest });
+  const stage: Stage = {
+    settings,
+    service,
+    files,
+    contract,
+    commands,
+    timers,
+    freshUrls,
+    nextPackage: createPackageFiles(startedAt.getTime()),
+    unsupported: new Set(),
+    ask: say,
+    stopped,
+  };
+  try {
+    introduce(settings, service, say);
+    await arrival(stage);
+    const names = orderOf(settings.cases, createRandom(deriveSeed(settings.seed, 1)));
+    const cases: CaseRecord[] = [];
+    for (const [index, name] of names.entries()) {
+      say(`${String(index + 1).padStart(2)}/${names.length}  ${name}`);
+      cases.push(await judge.play(name, stage, () => connected(stage)));
+    }
+    return recordOf(settings, startedAt, cases);
+  } finally {
+    own.stop();
+  }
+}
+
+function recordOf({ account, seed }: DeviceTestSettings, startedAt: Date, played: CaseRecord[]): DeviceTestRecord {
+  const names = Object.keys(CASES);
+  const cases = played.toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name));
+  const notRun = cases.filter(({ outcome }) => outcome === 'not run').map(({ name, shown }) => `${name}: ${shown}`);
+  return {
+    deviceId: account.deviceId,
+    seed,
+    startedAt: startedAt.toISOString(),
+    milliseconds: Date.now() - startedAt.getTime(),
+    cases,
+    verdicts: cases.flatMap(verdictsOf),
+    notRun,
+  };
+}

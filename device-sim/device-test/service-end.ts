@@ -1,0 +1,305 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { IConnectPacket, IPublishPacket, ISubscribePacket, Packet } from 'mqtt-packet';
+import type { Timers } from '../timers.ts';
+import { UsageError } from '../usage-error.ts';
+import { type Connection, openConnection } from './connection.ts';
+import type { Journal } from './journal.ts';
+import { type Account, loginFault } from './login.ts';
+import type { Received } from './received.ts';
+import type { Alarms } from './watch.ts';
+
+const LISTENING = ['commands', 'responses', 'errors'] as const;
+/** The topics on which the service sends. */
+export type Outbound = (typeof LISTENING)[number];
+
+const MOST_CONNECTIONS = 100;
+const REFUSED_SUBSCRIPTION = 0x80;
+
+/** A message of the service, and whether the device has sent its PUBACK. */
+export interface Sent {
+  readonly messageId: number;
+  confirmed: boolean;
+}
+
+/** The MQTT side of a service with one device. It does everything that the protocol demands; cases let it misbehave. */
+export interface ServiceEnd extends AsyncDisposable {
+  readonly port: number;
+  /** The number of connections with an accepted login so far, and whether the last one is open. */
+  readonly logins: number;
+  readonly isOnline: boolean;
+  /** The last CONNECT that was refused, in words. */
+  readonly refused: string | undefined;
+  /** The last accepted CONNECT. */
+  readonly connect: IConnectPacket | undefined;
+  /** The topics to which the device has subscribed with QoS 1. */
+  readonly subscriptions: ReadonlySet<string>;
+  /** The messages of the device since the last call of `forget`. */
+  readonly received: readonly Received[];
+  /** The ids of the PUBACKs of the device since then, in their order. */
+  readonly confirmations: readonly number[];
+  /** Topics whose messages get no PUBACK. */
+  readonly withheld: Set<string>;
+  /** While true, each connection is closed at once. */
+  isDown: boolean;
+  /** The times at which the device began a connection that was closed at once, in milliseconds of the timers. */
+  readonly knocks: readonly number[];
+  /** Sends messages in one piece. `isLast`: closes the connection behind them, and reads nothing more. */
+  publish(topic: Outbound, payloads: readonly (string | Buffer)[], isLast?: boolean): Sent[];
+  /** Closes the connection. */
+  cut(): void;
+  /** Cuts the connection when the PUBACK of this message arrives, before the device's next packet is read. */
+  cutAfterPuback(sent: Sent): void;
+  forget(): void;
+  /** To be called after an event that happened elsewhere, for those who wait. */
+  wake(): void;
+  /** Resolves to the first value that `find`, called after each event, returns; to undefined after `milliseconds`. */
+  until<Found>(find: () => Found | undefined | false, milliseconds: number): Promise<Found | undefined>;
+}
+
+const parsed = (payload: Buffer): unknown => {
+  try {
+    return JSON.parse(payload.toString());
+  } catch {
+    return undefined;
+  }
+};
+
+export async function startServiceEnd({
+  listen,
+  account,
+  journal,
+  alarms,
+  timers,
+  stopped,
+  onReceived,
+}: {
+  listen: { host: string; port: number };
+  account: Account;
+  journal: Journal;
+  alarms: Alarms;
+  timers: Timers;
+  stopped: AbortSignal;
+  onReceived: (message: Received) => void;
+}): Promise<ServiceEnd> {
+  const prefix = `devices/${account.deviceId}/`;
+  const sockets = new Set<Socket>();
+  const subscriptions = new Set<string>();
+  const withheld = new Set<string>();
+  const received: Received[] = [];
+  const confirmations: number[] = [];
+  const knocks: number[] = [];
+  const waiting = new Map<number, Sent>();
+  const wakers = new Set<() => void>();
+  let current: Connection | undefined;
+  let logins = 0;
+  let hasSession = false;
+  let refused: string | undefined;
+  let connect: IConnectPacket | undefined;
+  let lastMessageId = 0;
+  let cutAfter: Sent | undefined;
+
+  const wake = (): void => {
+    for (const waker of [...wakers]) waker();
+  };
+
+  function login(connection: Connection, packet: IConnectPacket): void {
+    const fault = loginFault(packet, account);
+    if (fault) {
+      refused = fault.text;
+      journal.note('device', `sends CONNECT, which is refused: ${fault.text}`);
+      connection.send({ cmd: 'connack', returnCode: fault.returnCode, sessionPresent: false });
+      connection.cut();
+      return;
+    }
+    current?.cut();
+    current = connection;
+    connect = packet;
+    logins += 1;
+    const sessionPresent = hasSession && packet.clean === false;
+    hasSession = packet.clean === false;
+    if (!sessionPresent) subscriptions.clear();
+    waiting.clear();
+    journal.note('device', `connects: clean ${packet.clean}, keep-alive ${packet.keepalive ?? 0} s`);
+    alarms.connected(packet);
+    connection.send({ cmd: 'connack', returnCode: 0, sessionPresent });
+  }
+
+  function subscribe(connection: Connection, { messageId = 0, subscriptions: wanted }: ISubscribePacket): void {
+    const granted = wanted.map(({ topic, qos }) => {
+      const isOwn = LISTENING.some((name) => topic === prefix + name);
+      if (!isOwn) alarms.raise('topics', 'subscriptions to its own topics', `a subscription to ${topic}`);
+      else if (qos === 0) alarms.raise('topics', 'subscriptions with QoS 1', `a subscription to ${topic} with QoS 0`);
+      if (isOwn && qos > 0) subscriptions.add(topic.slice(prefix.length));
+      return isOwn ? (Math.min(qos, 1) as 0 | 1) : REFUSED_SUBSCRIPTION;
+    });
+    journal.note('device', `subscribes to ${wanted.map(({ topic, qos }) => `${topic} (QoS ${qos})`).join(', ')}`);
+    connection.send({ cmd: 'suback', messageId, granted });
+  }
+
+  function receive(connection: Connection, { topic, payload, qos, messageId }: IPublishPacket): void {
+    const kind = topic.startsWith(prefix) ? topic.slice(prefix.length) : topic;
+    const isWithheld = withheld.has(kind);
+    const bytes = Buffer.from(payload);
+    journal.note('device', `sends ${kind}: ${bytes.toString()}${isWithheld ? ' (gets no PUBACK)' : ''}`);
+    const message = { kind, body: parsed(bytes) };
+    alarms.received(message, bytes, qos);
+    received.push(message);
+    if (messageId !== undefined && !isWithheld) connection.send({ cmd: qos === 2 ? 'pubrec' : 'puback', messageId });
+    onReceived(message);
+  }
+
+  function confirm(connection: Connection, messageId: number): void {
+    const sent = waiting.get(messageId);
+    if (!sent) {
+      alarms.raise('mqtt', 'one PUBACK for each message', `a PUBACK for message id ${messageId}`);
+      return;
+    }
+    waiting.delete(messageId);
+    sent.confirmed = true;
+    confirmations.push(messageId);
+    if (cutAfter !== sent) return;
+    cutAfter = undefined;
+    journal.note('service', 'cuts the connection right after the PUBACK');
+    connection.cut();
+  }
+
+  /** Handles a packet of the connection that has logged in. */
+  function handle(connection: Connection, packet: Packet): void {
+    const messageId = packet.messageId ?? 0;
+    if (packet.cmd === 'subscribe') subscribe(connection, packet);
+    else if (packet.cmd === 'publish') receive(connection, packet);
+    else if (packet.cmd === 'puback') confirm(connection, messageId);
+    else if (packet.cmd === 'pubrel') connection.send({ cmd: 'pubcomp', messageId });
+    else if (packet.cmd === 'pingreq') connection.send({ cmd: 'pingresp' });
+    else if (packet.cmd === 'unsubscribe') connection.send({ cmd: 'unsuback', messageId, granted: [] });
+    else {
+      if (packet.cmd === 'disconnect') journal.note('device', 'sends DISCONNECT');
+      else alarms.raise('mqtt', 'packets that a client may send', packet.cmd.toUpperCase());
+      connection.cut();
+    }
+  }
+
+  function dispatch(connection: Connection, packet: Packet): void {
+    if (connection === current) {
+      alarms.packet();
+      handle(connection, packet);
+    } else if (packet.cmd === 'connect') login(connection, packet);
+    else {
+      alarms.raise('mqtt', 'CONNECT as the first packet [MQTT-3.1.0-1]', packet.cmd.toUpperCase());
+      connection.cut();
+    }
+    wake();
+  }
+
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    if (end.isDown) {
+      knocks.push(timers.now());
+      journal.note('device', 'tries to connect, and finds no service');
+      socket.on('error', () => {});
+      socket.destroy();
+      return wake();
+    }
+    const connection = openConnection(socket, {
+      onPacket: (packet) => dispatch(connection, packet),
+      onFault: (reason) => alarms.raise('mqtt', 'packets of MQTT 3.1.1', reason),
+      onClose(byDevice) {
+        if (byDevice && connection === current) journal.note('device', 'closes the connection');
+        wake();
+      },
+    });
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+
+  const end: ServiceEnd = {
+    get port() {
+      return (server.address() as AddressInfo).port;
+    },
+    get logins() {
+      return logins;
+    },
+    get isOnline() {
+      return current?.isOpen ?? false;
+    },
+    get refused() {
+      return refused;
+    },
+    get connect() {
+      return connect;
+    },
+    subscriptions,
+    received,
+    confirmations,
+    withheld,
+    isDown: false,
+    knocks,
+    publish(kind, payloads, isLast = false) {
+      const packets = payloads.map((payload): IPublishPacket => {
+        lastMessageId = (lastMessageId % 65_535) + 1;
+        const mine = { topic: prefix + kind, payload, qos: 1, messageId: lastMessageId } as const;
+        return { cmd: 'publish', dup: false, retain: false, ...mine };
+      });
+      const sent = packets.map(({ messageId = 0 }): Sent => ({ messageId, confirmed: false }));
+      for (const [index, one] of sent.entries()) {
+        waiting.set(one.messageId, one);
+        journal.note('service', `sends ${kind}: ${String(payloads[index])}`);
+      }
+      if (isLast) {
+        journal.note('service', 'cuts the connection right behind it');
+        current?.sendAndCut(...packets);
+      } else current?.send(...packets);
+      return sent;
+    },
+    cut() {
+      journal.note('service', 'cuts the connection');
+      current?.cut();
+    },
+    cutAfterPuback(sent) {
+      cutAfter = sent;
+    },
+    wake,
+    forget() {
+      received.length = 0;
+      confirmations.length = 0;
+      knocks.length = 0;
+    },
+    async until(find, milliseconds) {
+      const late = Promise.withResolvers<void>();
+      let isLate = stopped.aborted;
+      const giveUp = (): void => {
+        isLate = true;
+        late.resolve();
+      };
+      const cancel = timers.after(milliseconds, giveUp);
+      stopped.addEventListener('abort', giveUp);
+      try {
+        for (;;) {
+          const found = find();
+          if (found || isLate) return found || undefined;
+          const next = Promise.withResolvers<void>();
+          wakers.add(next.resolve);
+          await Promise.race([next.promise, late.promise]);
+          wakers.delete(next.resolve);
+        }
+      } finally {
+        cancel();
+        stopped.removeEventListener('abort', giveUp);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+
+  server.listen(listen.port, listen.host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new UsageError('--listen', (error as Error).message);
+  }
+  return end;
+}
