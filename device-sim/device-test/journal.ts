@@ -17,14 +17,17 @@ export interface Journal {
   story(mark: number): string[];
 }
 
+/** A text of a stranger, cut after 300 characters. */
+export const shortened = (text: string): string =>
+  text.length > LONGEST ? `${text.slice(0, LONGEST)}... (${text.length} characters)` : text;
+
 export function createJournal(timers: Timers): Journal {
   const began = timers.now();
   const lines: string[] = [];
   let dropped = 0;
   return {
     note(who, text) {
-      const short = text.length > LONGEST ? `${text.slice(0, LONGEST)}... (${text.length} characters)` : text;
-      lines.push(storyLine(timers.now() - began, who, short));
+      lines.push(storyLine(timers.now() - began, who, shortened(text)));
       if (lines.length <= KEPT) return;
       lines.shift();
       dropped += 1;

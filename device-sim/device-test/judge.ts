@@ -5,7 +5,7 @@ import type { Case } from './cases/case.ts';
 import { CASES } from './cases.ts';
 import type { CaseRecord, Finding } from './device-test-record.ts';
 import type { DeviceTestSettings } from './device-test-settings.ts';
-import type { Journal } from './journal.ts';
+import { type Journal, shortened } from './journal.ts';
 import { placeOf, plainRule, type RuleName } from './rules.ts';
 import type { Stage } from './stage.ts';
 
@@ -41,7 +41,8 @@ export function createJudge({
   /** Whether the device did not come back. The cases after that do not wait for it again. */
   let isLost = false;
 
-  function raise(rule: RuleName, expected: string, came: string): void {
+  function raise(rule: RuleName, wanted: string, got: string): void {
+    const [expected, came] = [shortened(wanted), shortened(got)];
     const isKnown = findings.some((one) => one.rule === rule && one.expected === expected && one.came === came);
     if (isKnown || findings.length >= MOST_FINDINGS) return;
     journal.note('!', `${expected}; came: ${came}`);

@@ -1,6 +1,6 @@
 import { isRecord } from '../mqtt/messages.ts';
 import { createRandom, deriveSeed } from '../random.ts';
-import { startOwnPace } from '../scenario/own-pace.ts';
+import { type OwnPace, startOwnPace } from '../scenario/own-pace.ts';
 import { Unreachable } from '../scenario/reach.ts';
 import { systemTimers } from '../timers.ts';
 import { CASES, orderOf } from './cases.ts';
@@ -40,24 +40,15 @@ function introduce(
 }
 
 /** Resolves when the device has connected. Rejects with Unreachable if it does not, or not as itself. */
-async function arrival(stage: Stage): Promise<void> {
-  const { service, settings } = stage;
-  if (await service.until(() => service.logins > 0, settings.waitMs)) return;
+async function arrival({ service, settings, stopped }: Stage): Promise<void> {
+  if ((await service.until(() => service.logins > 0, settings.waitMs)) || stopped.aborted) return;
   const why = service.refused === undefined ? 'no login' : `its last CONNECT was refused: ${service.refused}`;
   throw new Unreachable('the device', `port ${service.port}`, new Error(`${why} within ${settings.waitMs / 1000} s`));
 }
 
-/**
- * Plays the service's side of the protocol to one device, and judges it by the rules of docs/devices.md. Rejects with
- * Unreachable if the device never connects.
- */
-export async function runDeviceTest(
-  settings: DeviceTestSettings,
-  { stopped, say }: Outside,
-): Promise<DeviceTestRecord> {
+/** Plays all cases; `own` measures this process. */
+async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, say }: Outside): Promise<CaseRecord[]> {
   const timers = systemTimers;
-  const startedAt = new Date();
-  const own = startOwnPace(timers);
   const contract = readContract();
   const journal = createJournal(timers);
   const commands = createCommandMaker(Date.now);
@@ -85,21 +76,31 @@ export async function runDeviceTest(
     commands,
     timers,
     freshUrls,
-    nextPackage: createPackageFiles(startedAt.getTime()),
+    nextPackage: createPackageFiles(Date.now()),
     unsupported: new Set(),
     ask: say,
     stopped,
   };
+  introduce(settings, service, say);
+  await arrival(stage);
+  const names = orderOf(settings.cases, createRandom(deriveSeed(settings.seed, 1)));
+  const cases: CaseRecord[] = [];
+  for (const [index, name] of names.entries()) {
+    say(`${String(index + 1).padStart(2)}/${names.length}  ${name}`);
+    cases.push(await judge.play(name, stage, () => connected(stage)));
+  }
+  return cases;
+}
+
+/**
+ * Plays the service's side of the protocol to one device, and judges it by the rules of docs/devices.md. Rejects with
+ * Unreachable if the device never connects.
+ */
+export async function runDeviceTest(settings: DeviceTestSettings, outside: Outside): Promise<DeviceTestRecord> {
+  const startedAt = new Date();
+  const own = startOwnPace(systemTimers);
   try {
-    introduce(settings, service, say);
-    await arrival(stage);
-    const names = orderOf(settings.cases, createRandom(deriveSeed(settings.seed, 1)));
-    const cases: CaseRecord[] = [];
-    for (const [index, name] of names.entries()) {
-      say(`${String(index + 1).padStart(2)}/${names.length}  ${name}`);
-      cases.push(await judge.play(name, stage, () => connected(stage)));
-    }
-    return recordOf(settings, startedAt, cases);
+    return recordOf(settings, startedAt, await playCases(settings, own, outside));
   } finally {
     own.stop();
   }

@@ -14,6 +14,10 @@ const LISTENING = ['commands', 'responses', 'errors'] as const;
 export type Outbound = (typeof LISTENING)[number];
 
 const MOST_CONNECTIONS = 100;
+/** The most messages of one case that are kept. */
+const MOST_RECEIVED = 20_000;
+/** The bytes of a message that the journal gets; it shows even fewer. */
+const SHOWN_BYTES = 1000;
 const REFUSED_SUBSCRIPTION = 0x80;
 
 /** A message of the service, and whether the device has sent its PUBACK. */
@@ -40,9 +44,9 @@ export interface ServiceEnd extends AsyncDisposable {
   readonly confirmations: readonly number[];
   /** Topics whose messages get no PUBACK. */
   readonly withheld: Set<string>;
-  /** While true, each connection is closed at once. */
-  isDown: boolean;
-  /** The times at which the device began a connection that was closed at once, in milliseconds of the timers. */
+  /** During an outage: called at each attempt to connect. False: the connection is closed at once. */
+  accepts: (() => boolean) | undefined;
+  /** The times of the attempts to connect during an outage, in milliseconds of the timers. */
   readonly knocks: readonly number[];
   /** Sends messages in one piece. `isLast`: closes the connection behind them, and reads nothing more. */
   publish(topic: Outbound, payloads: readonly (string | Buffer)[], isLast?: boolean): Sent[];
@@ -100,7 +104,7 @@ export async function startServiceEnd({
   let cutAfter: Sent | undefined;
 
   const wake = (): void => {
-    for (const waker of [...wakers]) waker();
+    for (const waker of wakers) waker();
   };
 
   function login(connection: Connection, packet: IConnectPacket): void {
@@ -141,10 +145,13 @@ export async function startServiceEnd({
     const kind = topic.startsWith(prefix) ? topic.slice(prefix.length) : topic;
     const isWithheld = withheld.has(kind);
     const bytes = Buffer.from(payload);
-    journal.note('device', `sends ${kind}: ${bytes.toString()}${isWithheld ? ' (gets no PUBACK)' : ''}`);
+    journal.note(
+      'device',
+      `sends ${kind}: ${bytes.toString('utf8', 0, SHOWN_BYTES)}${isWithheld ? ' (gets no PUBACK)' : ''}`,
+    );
     const message = { kind, body: parsed(bytes) };
     alarms.received(message, bytes, qos);
-    received.push(message);
+    if (received.length < MOST_RECEIVED) received.push(message);
     if (messageId !== undefined && !isWithheld) connection.send({ cmd: qos === 2 ? 'pubrec' : 'puback', messageId });
     onReceived(message);
   }
@@ -195,8 +202,8 @@ export async function startServiceEnd({
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    if (end.isDown) {
-      knocks.push(timers.now());
+    if (end.accepts) knocks.push(timers.now());
+    if (end.accepts && !end.accepts()) {
       journal.note('device', 'tries to connect, and finds no service');
       socket.on('error', () => {});
       socket.destroy();
@@ -233,7 +240,7 @@ export async function startServiceEnd({
     received,
     confirmations,
     withheld,
-    isDown: false,
+    accepts: undefined,
     knocks,
     publish(kind, payloads, isLast = false) {
       const packets = payloads.map((payload): IPublishPacket => {

@@ -37,7 +37,7 @@ export interface Ack {
   readonly error?: { readonly code?: unknown; readonly message?: unknown };
 }
 
-export const codeOf = ({ error }: Ack): string => String(error?.code ?? 'without a code');
+export const codeOf = ({ error }: Ack): string => (typeof error?.code === 'string' ? error.code : 'without a code');
 export const shownAck = (ack: Ack): string => (ack.status === 'failed' ? `failed ${codeOf(ack)}` : 'succeeded');
 const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`;
 

@@ -1,25 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { DEBIAN_PYTHON, missing } from '../installed.ts';
 import { startWorld, transactionIdOf } from '../world.ts';
+import { DOCUMENTED, programOf } from './documented-devices.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'devices.md'), 'utf8');
 const APK = { package: 'com.example.camera', version: '1.0.0' };
-
-/** The program of the page in a language. */
-function programOf(language: string): string {
-  const [, program] = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'ms').exec(PAGE) ?? [];
-  if (program === undefined) throw new Error(`docs/devices.md has no program in ${language}`);
-  return program;
-}
-
-const LANGUAGES = [
-  { language: 'ts', command: process.execPath, skip: false },
-  { language: 'python', command: DEBIAN_PYTHON, skip: missing.paho() },
-];
 
 /** Tests the life of a device from its first connection on, in any language. */
 async function liveOf(t: Test, language: string, command: string): Promise<void> {
@@ -112,7 +99,7 @@ async function liveOf(t: Test, language: string, command: string): Promise<void>
   t.equal(errors, '', 'nothing was wrong with its messages');
 }
 
-for (const { language, command, skip } of LANGUAGES) {
+for (const { language, command, skip } of DOCUMENTED) {
   t.test(`the device of docs/devices.md in ${language} does what a device must do`, { skip }, (t) =>
     liveOf(t, language, command),
   );

@@ -1,9 +1,17 @@
 import { isRecord } from '../../mqtt/messages.ts';
 import { Breach } from '../breach.ts';
-import { statusOfNextConnection } from '../effect.ts';
 import { type Install, installOf, installParameters } from '../install.ts';
 import { type PackageFile, spoilt } from '../package-files.ts';
-import { type Ack, answerAfterSending, codeOf, need, type Stage, shownAck } from '../stage.ts';
+import {
+  type Ack,
+  answerAfterSending,
+  codeOf,
+  need,
+  reconnected,
+  type Stage,
+  shownAck,
+  stillAnswers,
+} from '../stage.ts';
 import type { Case } from './case.ts';
 
 /** Downloads and installations take longer than other commands: this many times the time for an answer. */
@@ -22,8 +30,9 @@ async function install(stage: Stage): Promise<string> {
 }
 
 /** Whether the status lists the version as installed. */
-const lists = (status: Record<string, unknown> | undefined, { package: name, version }: PackageFile): boolean =>
-  Array.isArray(status?.['software']) &&
+const lists = (status: unknown, { package: name, version }: PackageFile): boolean =>
+  isRecord(status) &&
+  Array.isArray(status['software']) &&
   status['software'].some((one) => isRecord(one) && one['package'] === name && one['version'] === version);
 
 const isFailedDownload = (ack: Ack): boolean => ack.status === 'failed' && codeOf(ack) === 'DOWNLOAD_FAILED';
@@ -35,7 +44,11 @@ async function refuses(stage: Stage, operation: string, served: (wanted: Package
   const ack = await answerOf(stage, order);
   if (stage.unsupported.has(operation)) return need(stage, operation) as never;
   if (!isFailedDownload(ack)) throw new Breach('downloads', 'failed DOWNLOAD_FAILED', JSON.stringify(ack));
-  if (lists(await statusOfNextConnection(stage), order.wanted))
+  const mark = stage.service.received.length;
+  await reconnected(stage);
+  await stillAnswers(stage, 'answers');
+  const statuses = stage.service.received.slice(mark).filter(({ kind }) => kind === 'status');
+  if (statuses.some(({ body }) => lists(body, order.wanted)))
     throw new Breach('downloads', 'a status without the refused version', 'a status that lists it as installed');
   return shownAck(ack);
 }

@@ -13,6 +13,7 @@ async function bears(
   payloads: readonly (string | Buffer)[],
 ): Promise<void> {
   const { service, settings } = stage;
+  if (!service.subscriptions.has(topic)) throw new Breach('topics', `a subscription to ${topic}`, 'none');
   for (const payload of payloads) {
     const before = service.logins;
     const [sent] = service.publish(topic, [payload]);

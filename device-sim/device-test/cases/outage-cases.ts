@@ -26,20 +26,12 @@ const shown = (pauses: readonly number[]): string => pauses.map((pause) => `${(p
 
 async function outage(stage: Stage): Promise<string> {
   const { service, settings, timers } = stage;
-  const cutAt = timers.now();
+  const [cutAt, before] = [timers.now(), service.logins];
   const pauses = (): number[] => pausesOf(cutAt, service.knocks);
-  const left = (): number => Math.max(0, cutAt + OUTAGE_MILLISECONDS - timers.now());
-  service.isDown = true;
+  service.accepts = () => pauses().length >= FEW && (grow(pauses()) || pauses().length >= MANY);
   service.cut();
-  try {
-    let wanted = FEW;
-    while (await service.until(() => pauses().length >= wanted, left())) {
-      if (wanted === MANY || grow(pauses())) break;
-      wanted += 1;
-    }
-  } finally {
-    service.isDown = false;
-  }
+  await service.until(() => service.logins > before, OUTAGE_MILLISECONDS);
+  service.accepts = undefined;
   const seen = pauses();
   if (seen.length >= FEW && !grow(seen))
     throw new Breach('reconnect-pauses', 'pauses before the attempts to connect that grow', shown(seen));

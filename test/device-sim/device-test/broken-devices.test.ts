@@ -1,0 +1,61 @@
+import t from 'tap';
+import type { Flaw } from './own-device.ts';
+import { brokenRules, notHeld, testedOwnDevice } from './tested.ts';
+
+t.jobs = 3; // the tests mostly wait for connections
+
+/** Operations that this device does not have, and cases that need a hand or --thorough. */
+const LEFT_OUT = ['pairBluetooth', 'wrong-firmware', 'thousand-answers', 'unconfirmed-event', 'restart'];
+
+t.test('the device of another maker holds all cases', async (t) => {
+  const record = await testedOwnDevice('');
+  t.strictSame(brokenRules(record), []);
+  t.strictSame(record.notRun, []);
+  for (const name of notHeld(record)) t.ok(LEFT_OUT.includes(name.split(':')[0]!), name);
+});
+
+const FOUND: Readonly<
+  Record<Exclude<Flaw, 'forgets-after-hundred' | 'forgets-unconfirmed-events'>, { rule: string; cases: string[] }>
+> = {
+  'does-repetitions-again': { rule: 'once', cases: ['repeated-command'] },
+  'forgets-unconfirmed-acks': { rule: 'unconfirmed-answers', cases: ['unconfirmed-answer'] },
+  'installs-without-hash': { rule: 'downloads', cases: ['wrong-hash'] },
+  'pauses-equally': { rule: 'reconnect-pauses', cases: ['outage'] },
+  'ignores-issued-at': { rule: 'command-identity', cases: ['reissued-number'] },
+  'does-cancelled-commands': { rule: 'cancel', cases: ['cancelled-command'] },
+  'answers-cancels': { rule: 'cancel', cases: ['late-cancel', 'cancelled-command'] },
+  'ends-at-unreadable-messages': { rule: 'unreadable-messages', cases: ['unreadable-command'] },
+  'reports-no-status': { rule: 'status', cases: ['status-report'] },
+  'reports-a-wrong-status': { rule: 'messages', cases: ['login'] },
+  'has-clean-sessions': { rule: 'login', cases: ['login'] },
+  'rounds-numbers': { rule: 'large-numbers', cases: ['large-numbers'] },
+  'refuses-unknown-members': { rule: 'unknown-parts', cases: ['unknown-members'] },
+  'takes-no-unicode': { rule: 'values', cases: ['limits'] },
+  'does-not-read-errors': { rule: 'topics', cases: ['login', 'error-report'] },
+  'reports-its-status-with-qos-0': { rule: 'topics', cases: ['login', 'status-report'] },
+  'has-no-keep-alive': { rule: 'keep-alive', cases: ['login'] },
+};
+for (const [flaw, { rule, cases }] of Object.entries(FOUND)) {
+  t.test(`a device that ${flaw.replaceAll('-', ' ')} breaks the rule ${rule} only`, async (t) => {
+    const record = await testedOwnDevice('', flaw as Flaw);
+    t.strictSame(
+      brokenRules(record),
+      [rule],
+      JSON.stringify(record.cases.filter(({ findings }) => findings.length > 0)),
+    );
+    const broken = record.cases.filter(({ outcome }) => outcome === 'broken').map(({ name }) => name);
+    for (const name of cases) t.ok(broken.includes(name), `${name} is one of ${broken.join(', ')}`);
+  });
+}
+
+t.test('a device that forgets answers after a hundred others is found with --thorough', async (t) => {
+  const line = '--thorough --cases login,thousand-answers';
+  t.strictSame(brokenRules(await testedOwnDevice(line)), []);
+  t.strictSame(brokenRules(await testedOwnDevice(line, 'forgets-after-hundred')), ['memory']);
+});
+
+t.test('a device that forgets events without a PUBACK is found with --by-hand', async (t) => {
+  const line = '--by-hand 5 --cases login,unconfirmed-event';
+  t.strictSame(brokenRules(await testedOwnDevice(line)), []);
+  t.strictSame(brokenRules(await testedOwnDevice(line, 'forgets-unconfirmed-events')), ['events']);
+});

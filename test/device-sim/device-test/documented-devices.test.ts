@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { DOCUMENTED, programOf } from '../../docs/documented-devices.ts';
+import { brokenRules, notHeld, testedDevice } from './tested.ts';
+
+t.jobs = 2; // the tests mostly wait for the pauses of the devices
+
+for (const { language, command, skip } of DOCUMENTED) {
+  t.test(`the device of docs/devices.md in ${language} obeys every rule`, { skip }, async (t) => {
+    t.setTimeout(120_000);
+    const folder = t.testdir();
+    const program = join(folder, language === 'ts' ? 'device.ts' : 'device.py');
+    writeFileSync(program, programOf(language));
+    let running: ChildProcess | undefined;
+    let start: () => void = () => {};
+    async function kill(): Promise<void> {
+      if (!running || running.exitCode !== null || running.signalCode !== null) return;
+      running.kill('SIGKILL');
+      await once(running, 'exit');
+    }
+    t.teardown(kill);
+    const record = await testedDevice(
+      '--by-hand 10 --answer-time 10 --wait 20',
+      (url, { deviceId, credential }) => {
+        const { hostname, port } = new URL(url);
+        start = () => {
+          running = spawn(command, [program, hostname, port, deviceId, join(folder, 'state.json')], {
+            env: { PATH: process.env['PATH'], LAPEL_CREDENTIAL: credential },
+            stdio: ['pipe', 'ignore', 'ignore'],
+          });
+        };
+        start();
+      },
+      {
+        asked(text) {
+          if (text.includes('send an event')) running?.stdin?.write('help\n');
+          if (text.includes('Switch the device off')) void kill().then(start);
+        },
+      },
+    );
+    t.strictSame(brokenRules(record), [], JSON.stringify(record.cases.filter(({ findings }) => findings.length > 0)));
+    t.strictSame(record.notRun, []);
+    t.strictSame(notHeld(record), ['thousand-answers: left out', 'wrong-firmware: left out']);
+  });
+}

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { connect, type MqttClient } from 'mqtt';
+
+/** The faults of a maker's device. */
+export type Flaw =
+  | 'does-repetitions-again'
+  | 'forgets-unconfirmed-acks'
+  | 'installs-without-hash'
+  | 'pauses-equally'
+  | 'ignores-issued-at'
+  | 'does-cancelled-commands'
+  | 'answers-cancels'
+  | 'ends-at-unreadable-messages'
+  | 'reports-no-status'
+  | 'reports-a-wrong-status'
+  | 'has-clean-sessions'
+  | 'rounds-numbers'
+  | 'refuses-unknown-members'
+  | 'takes-no-unicode'
+  | 'does-not-read-errors'
+  | 'reports-its-status-with-qos-0'
+  | 'has-no-keep-alive'
+  | 'forgets-after-hundred'
+  | 'forgets-unconfirmed-events';
+
+interface Command {
+  transactionId: number;
+  operation: string;
+  parameters: Record<string, unknown>;
+  issuedAt: string;
+  attempt: number;
+}
+type Answer = Record<string, unknown>;
+
+const MEMBERS = ['transactionId', 'operation', 'parameters', 'issuedAt', 'attempt'];
+const HUNDRED = 100;
+/** The first pause before it connects again: short, so that tests are quick. */
+const PERIOD_MILLISECONDS = 20;
+
+class Failed extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+function readCommand(payload: Buffer): Command | undefined {
+  try {
+    const body = JSON.parse(payload.toString()) as Command;
+    const isNamed = typeof body.transactionId === 'number' && typeof body.issuedAt === 'string';
+    return isNamed && typeof body.parameters === 'object' ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A device of another maker, over the package mqtt: good, or with one flaw. It keeps its answers while it is an object. */
+export function createOwnDevice(account: { deviceId: string; credential: string }, flaw?: Flaw) {
+  const { deviceId, credential } = account;
+  const answers = new Map<string, Answer>();
+  const cancelled = new Set<string>();
+  const unconfirmed = new Set<number>();
+  let isEnabled = false;
+  let work: Promise<void> = Promise.resolve();
+  let client: MqttClient | undefined;
+
+  const nameOf = ({ transactionId, issuedAt }: Command): string =>
+    flaw === 'ignores-issued-at' ? `${transactionId}` : `${transactionId} ${issuedAt}`;
+
+  function publish(kind: string, body: object): void {
+    const qos = flaw === 'reports-its-status-with-qos-0' && kind === 'status' ? 0 : 1;
+    client?.publish(`devices/${deviceId}/${kind}`, JSON.stringify(body), { qos }, () => {});
+    if (flaw === `forgets-unconfirmed-${kind}`) unconfirmed.add(client?.getLastMessageId() ?? 0);
+  }
+
+  async function install({ url, size, sha256, package: name, version }: Record<string, unknown>): Promise<object> {
+    const bytes = await fetch(String(url))
+      .then(
+        async (answer) => Buffer.from(await answer.arrayBuffer()),
+        () => Buffer.alloc(0),
+      )
+      .catch(() => Buffer.alloc(0));
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    if (bytes.length !== size || (hash !== sha256 && flaw !== 'installs-without-hash'))
+      throw new Failed('DOWNLOAD_FAILED');
+    return { package: name, version, versionCode: 1 };
+  }
+
+  async function resultOf({ operation, parameters }: Command): Promise<object | undefined> {
+    if (flaw === 'takes-no-unicode' && /[^\0-\x7f]/.test(JSON.stringify(parameters))) throw new Failed('INTERNAL');
+    switch (operation) {
+      case 'activate':
+      case 'deactivate':
+      case 'setWifi':
+      case 'setLanguage':
+        return undefined;
+      case 'getConnectivityState':
+        return { type: 'bluetooth', enabled: isEnabled };
+      case 'setConnectivityState':
+        isEnabled = parameters['enabled'] === true;
+        return { type: 'bluetooth', enabled: isEnabled };
+      case 'installSoftware':
+        return install(parameters);
+      default:
+        throw new Failed('UNSUPPORTED');
+    }
+  }
+
+  async function answerTo(command: Command): Promise<Answer> {
+    const transactionId = flaw === 'rounds-numbers' ? command.transactionId % 2 ** 32 : command.transactionId;
+    try {
+      const isStrange = Object.keys(command).some((name) => !MEMBERS.includes(name));
+      if (flaw === 'refuses-unknown-members' && isStrange) throw new Failed('INVALID_PARAMETERS');
+      const result = await resultOf(command);
+      return { transactionId, status: 'succeeded', ...(result && { result }) };
+    } catch (error) {
+      const { code = 'INTERNAL', message } = error as Error & { code?: string };
+      return { transactionId, status: 'failed', error: { code, message } };
+    }
+  }
+
+  async function carryOut(command: Command): Promise<void> {
+    const name = nameOf(command);
+    if (cancelled.has(name) && flaw !== 'does-cancelled-commands') return;
+    const known = flaw === 'does-repetitions-again' ? undefined : answers.get(name);
+    const answer = known ?? (await answerTo(command));
+    answers.set(name, answer);
+    if (flaw === 'forgets-after-hundred' && answers.size > HUNDRED) answers.delete([...answers.keys()][0]!);
+    publish('acks', answer);
+  }
+
+  function receive(topic: string, payload: Buffer): void {
+    if (!topic.endsWith('/commands')) return;
+    const command = readCommand(payload);
+    if (!command) {
+      if (flaw === 'ends-at-unreadable-messages') client?.end(true);
+    } else if (command.operation === 'cancel') {
+      cancelled.add(nameOf(command));
+      if (flaw === 'answers-cancels') publish('acks', { transactionId: command.transactionId, status: 'succeeded' });
+    } else work = work.then(() => carryOut(command));
+  }
+
+  return {
+    pressButton(eventId: string): void {
+      publish('events', { eventId, type: 'custom.sos', occurredAt: new Date().toISOString(), data: {} });
+    },
+    connect(url: string): void {
+      const options = {
+        clientId: deviceId,
+        username: deviceId,
+        password: credential,
+        clean: flaw === 'has-clean-sessions',
+        keepalive: flaw === 'has-no-keep-alive' ? 0 : 30,
+        reconnectPeriod: PERIOD_MILLISECONDS,
+      };
+      const mine = connect(url, options);
+      client = mine;
+      mine.on('error', () => {});
+      mine.on('connect', () => {
+        // Without it each answer waits for the delayed ACK of the PUBACK before it.
+        (mine.stream as Socket).setNoDelay(true);
+        mine.options.reconnectPeriod = PERIOD_MILLISECONDS;
+        const kinds = flaw === 'does-not-read-errors' ? ['commands', 'responses'] : ['commands', 'responses', 'errors'];
+        mine.subscribe(
+          kinds.map((kind) => `devices/${deviceId}/${kind}`),
+          { qos: 1 },
+          () => {},
+        );
+        const battery = { level: flaw === 'reports-a-wrong-status' ? 101 : 100, charging: true };
+        if (flaw !== 'reports-no-status') publish('status', { battery });
+      });
+      mine.on('close', () => {
+        if (flaw !== 'pauses-equally') mine.options.reconnectPeriod! *= 2;
+        for (const messageId of unconfirmed) mine.removeOutgoingMessage(messageId);
+        unconfirmed.clear();
+      });
+      mine.on('message', receive);
+    },
+    async [Symbol.asyncDispose]() {
+      await client?.endAsync(true);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import t from 'tap';
+import type { Account } from '../../../device-sim/device-test/login.ts';
+import { createDevice, type Device, type DeviceOptions } from '../../../device-sim/model/device.ts';
+import { createStateFile } from '../../../device-sim/model/state-file.ts';
+import { createLink } from '../../../device-sim/mqtt/mqtt-link.ts';
+import { createPackageLink } from '../../../device-sim/mqtt/package-link.ts';
+import { brokenRules, notHeld, testedDevice } from './tested.ts';
+
+t.jobs = 2; // the tests mostly wait for the pauses of the devices
+
+const RECONNECT = { min: 60, max: 2000 };
+
+for (const [client, create] of [
+  ['its own MQTT client', createLink],
+  ['the package mqtt', createPackageLink],
+] as const) {
+  t.test(`the device of the simulator obeys every rule, with ${client}`, async (t) => {
+    const folder = join(t.testdir(), 'state');
+    let device: Device | undefined;
+    let identity: Pick<DeviceOptions, 'url' | keyof Account> | undefined;
+    function switchOn(): void {
+      if (!identity) return;
+      const journal = createStateFile({ folder, deviceId: identity.deviceId, bound: 1000 });
+      device = createDevice({ ...identity, journal, createLink: create, reconnect: RECONNECT });
+      device.connect().catch((error: Error) => t.fail(error.message));
+    }
+    const record = await testedDevice(
+      '--by-hand 10 --thorough --answer-time 10',
+      (url, account) => {
+        identity = { ...account, url };
+        switchOn();
+      },
+      {
+        asked(text) {
+          if (text.includes('send an event')) device?.pressButton();
+          if (text.includes('Switch the device off')) void device?.drop().then(switchOn);
+        },
+      },
+    );
+    await device?.[Symbol.asyncDispose]();
+    t.strictSame(brokenRules(record), [], JSON.stringify(record.cases.filter(({ findings }) => findings.length > 0)));
+    t.strictSame(record.notRun, []);
+    t.strictSame(notHeld(record), []);
+  });
+}

@@ -1,0 +1,59 @@
+import { readCommandLine } from '../../../device-sim/command-line.ts';
+import type { DeviceTestRecord } from '../../../device-sim/device-test/device-test-record.ts';
+import type { Account } from '../../../device-sim/device-test/login.ts';
+import { runDeviceTest } from '../../../device-sim/device-test/run-device-test.ts';
+import { createOwnDevice, type Flaw } from './own-device.ts';
+
+/** Enough for a good device on a busy machine, and the time that a test of a missing message takes. */
+const LINE = 'device --listen 127.0.0.1:0 --answer-time 3 --wait 6';
+
+/** The settings of a command line. */
+export function settingsOf(line: string) {
+  const command = readCommandLine(`${LINE} ${line}`.trim().split(' '), {});
+  if (command.do !== 'device') throw new Error(`"${line}" is no test of a device`);
+  return command.settings;
+}
+
+/**
+ * Tests a device in this process. `start` gets the address and the account when the test listens; `asked` is called
+ * when a case needs a hand.
+ */
+export async function testedDevice(
+  line: string,
+  start: (url: string, account: Account) => void,
+  { asked = (_text: string): void => {}, stopped = new AbortController().signal } = {},
+): Promise<DeviceTestRecord> {
+  const settings = settingsOf(line);
+  return runDeviceTest(settings, {
+    stopped,
+    say(text) {
+      const [, address] = /^address +(\S+)/.exec(text) ?? [];
+      if (address !== undefined) start(`mqtt://${address}`, settings.account);
+      else asked(text);
+    },
+  });
+}
+
+/** Tests the device of another maker. It sends an event when it is asked for one. */
+export async function testedOwnDevice(line: string, flaw?: Flaw): Promise<DeviceTestRecord> {
+  let device: ReturnType<typeof createOwnDevice> | undefined;
+  const start = (url: string, account: Account): void => {
+    device = createOwnDevice(account, flaw);
+    device.connect(url);
+  };
+  const asked = (text: string): void => {
+    if (text.includes('send an event')) device?.pressButton('event-1');
+  };
+  const record = await testedDevice(line, start, { asked });
+  await device?.[Symbol.asyncDispose]();
+  return record;
+}
+
+/** The names of the broken rules, each once. */
+export const brokenRules = ({ cases }: DeviceTestRecord): string[] => [
+  ...new Set(cases.flatMap(({ findings }) => findings.map(({ rule }) => rule))),
+];
+
+/** The cases with another outcome than `holds`, with their outcomes. */
+export const notHeld = ({ cases }: DeviceTestRecord): string[] =>
+  cases.filter(({ outcome }) => outcome !== 'holds').map(({ name, outcome }) => `${name}: ${outcome}`);
