@@ -36,8 +36,9 @@ export interface RunSettings {
   readonly client: 'lean' | 'mqtt';
   readonly stateFolder: string | undefined;
   readonly downloadFolder: string | undefined;
-  readonly mqtt: string;
-  readonly api: string;
+  /** The addresses of the nodes for devices and for the customer. */
+  readonly mqtt: readonly string[];
+  readonly api: readonly string[];
   readonly accounts: AccountSource;
   readonly saveFile: string | undefined;
   /** An existing application; without it the run makes one. */
@@ -135,8 +136,8 @@ function surroundings(options: Options, env: Environment): Omit<RunSettings, 'sc
     client: readClient(options.text('client')),
     stateFolder: options.text('state'),
     downloadFolder: options.text('download-dir'),
-    mqtt: options.url('mqtt', 'mqtt://127.0.0.1:1883', ['mqtt:', 'mqtts:', 'ws:', 'wss:']),
-    api: options.url('api', 'http://127.0.0.1:8080', HTTP),
+    mqtt: options.urls('mqtt', 'mqtt://127.0.0.1:1883', ['mqtt:', 'mqtts:', 'ws:', 'wss:']),
+    api: options.urls('api', 'http://127.0.0.1:8080', HTTP),
     accounts: accountsOf(options, env),
     saveFile: options.text('save'),
     application: applicationOf(options, env),

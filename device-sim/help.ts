@@ -61,8 +61,9 @@ The service
                              restart, kill, freeze; given several times, it starts several nodes
   --service-fault COMMAND    plays the faults of a service that runs already: the command gets SERVICE_FAULT (restart, kill,
                              freeze), SERVICE_FAULT_SECONDS and SERVICE_FAULT_NODE, and ends when the service is back
-  --mqtt URL                 address for devices (mqtt://127.0.0.1:1883); also mqtts:, ws:, wss:
-  --api URL                  REST API (http://127.0.0.1:8080)
+  --mqtt URL[,URL ...]       address for devices (mqtt://127.0.0.1:1883); also mqtts:, ws:, wss:. Several nodes: devices
+                             spread over them, and go to the next one when a connection fails
+  --api URL[,URL ...]        REST API (http://127.0.0.1:8080); calls spread over several nodes
   --admin URL                administration API (http://127.0.0.1:8081)
   --admin-token TOKEN        its token (LAPEL_ADMIN_TOKEN, else the file admin-token in the data folder)
   --data-dir FOLDER          the data folder of the service (LAPEL_DATA_DIR, else ./data)

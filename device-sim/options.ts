@@ -120,6 +120,8 @@ export interface Options {
   number(name: OptionName, fallback: number, bounds: Range & { whole?: boolean }): number;
   range(name: OptionName, fallback: string, bounds?: Range): Range;
   url(name: OptionName, fallback: string, protocols: readonly string[]): string;
+  /** Several URLs, separated by commas. */
+  urls(name: OptionName, fallback: string, protocols: readonly string[]): readonly string[];
 }
 
 const DAY = 86_400_000;
@@ -193,5 +195,7 @@ export function readOptions(args: readonly string[]): Options {
     },
     range: (name, fallback, bounds = { min: 0, max: DAY }) => readRange(name, text(name) ?? fallback, bounds),
     url: (name, fallback, protocols) => readUrl(name, text(name) ?? fallback, protocols),
+    urls: (name, fallback, protocols) =>
+      (text(name) ?? fallback).split(',').map((one) => readUrl(name, one.trim(), protocols)),
   };
 }

@@ -211,7 +211,9 @@ async function runThrough(
     if (settings.clean) stack.defer(() => customer.clean());
     await customer.start();
   }
-  const service = customer ? watchService({ api, admin: cast.admin, timers, stoodStill: own.stoodStill }) : null;
+  const service = customer
+    ? watchService({ api: api[0] ?? '', admin: cast.admin, timers, stoodStill: own.stoodStill })
+    : null;
   stack.defer(() => service?.stop());
   await service?.weigh();
   const log = settings.decisionsFile === undefined ? null : decisionLog();
@@ -225,9 +227,10 @@ async function runThrough(
       record: {
         run: settings.run,
         startedAt: new Date().toISOString(),
-        service: { api: customer ? api : null, mqtt },
+        service: { api: customer ? api.join(', ') : null, mqtt: mqtt.join(', ') },
         shard,
       },
+      mqtt,
       cleanSessions: settings.cleanSessions,
       ...(createLink && { createLink }),
       stateFolder: settings.stateFolder,
@@ -278,8 +281,8 @@ export async function run(
   const timers = createTimerWheel(systemTimers);
   const addresses = [
     ...(accounts.kind === 'register' ? [accounts.adminUrl] : []),
-    ...(needsCustomer(scenario) ? [api] : []),
-    mqtt,
+    ...(needsCustomer(scenario) ? api : []),
+    ...mqtt,
   ];
   const there = (patience: number, until = stopped): Promise<void> =>
     reach(addresses, { patience, timers, stopped: until });

@@ -14,6 +14,7 @@ import { type Difference, differences } from './differences.ts';
 import { createFollowed } from './follow.ts';
 import type { ReceivedWebhook } from './genuine.ts';
 import type { Ledger } from './ledger.ts';
+import { createNodeFetch } from './node-fetch.ts';
 import { answerOf, createProbes, UNAVAILABLE } from './probes.ts';
 import type { ApplicationAccess } from './provision.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -84,7 +85,7 @@ export interface Customer extends AsyncDisposable {
 type Settings = Awaited<ReturnType<LapelClient['readSettings']>>;
 
 export function createCustomer({
-  apiUrl,
+  apiUrl: api,
   application,
   neighbour,
   authenticationKey: given,
@@ -97,7 +98,8 @@ export function createCustomer({
   stoodStill,
   groupOf,
 }: {
-  apiUrl: string;
+  /** The address of the REST API, or those of its nodes: calls spread over them. */
+  apiUrl: string | readonly string[];
   application: ApplicationAccess;
   /** A device of another developer; undefined if none is known. */
   neighbour?: string | undefined;
@@ -121,9 +123,12 @@ export function createCustomer({
   const { applicationId, secret } = application;
   const stop = new AbortController();
   const { now } = timers;
+  const apiUrls = [api].flat();
+  const [apiUrl = ''] = apiUrls;
+  const several = apiUrls.length > 1 ? { fetch: createNodeFetch(apiUrls, now) } : {};
   // The client makes one attempt only, because the customer itself counts a failed request and repeats it with the same
   // Idempotency-Key.
-  const lapel = createLapelClient({ baseUrl: apiUrl, applicationId, secret, attempts: 1, now });
+  const lapel = createLapelClient({ baseUrl: apiUrl, applicationId, secret, attempts: 1, now, ...several });
   const ledger = createLedger({ began: now(), ...(lateAfter !== undefined && { lateAfter }), stoodStill, groupOf });
   const requests = createRequests({
     ledger,

@@ -8,6 +8,7 @@ import { createDevice, type Device } from '../model/device.ts';
 import type { DeviceOptions, Watcher } from '../model/device-options.ts';
 import type { KeyOf } from '../model/plans.ts';
 import { createStateFile } from '../model/state-file.ts';
+import { beginningWith } from '../mqtt/addresses.ts';
 import { deriveSeed } from '../random.ts';
 import { createTimerWheel } from '../timer-wheel.ts';
 import { systemTimers, type Timers } from '../timers.ts';
@@ -28,6 +29,8 @@ const CONNECTING = 500;
 export interface FleetCounts extends Tally {
   /** Faults that were played, by kind. */
   faults: Partial<Record<FaultKind, number>>;
+  /** Connections that were made, by node in the order of the addresses. */
+  connectionsOfNodes: readonly number[];
   devices: number;
   connected: number;
   /** Commands not finished and answers not acknowledged, now. */
@@ -85,7 +88,8 @@ export interface Fleet extends AsyncDisposable {
 
 interface FleetOptions {
   members: readonly FleetMember[];
-  url: string;
+  /** The address of the service, or those of its nodes: each device begins with one of them. */
+  url: string | readonly string[];
   seed?: number;
   /** Connections a second; null is unbounded. */
   connectRate?: number | null;
@@ -147,12 +151,18 @@ export function createFleet({
   /** The functions that end the absences of devices, for devices whose absences have begun. */
   const absences = new Map<Device, () => void>();
   const faults: FleetCounts['faults'] = {};
+  const urls = [url].flat();
   const networks = createNetworks({ members, seed, timers });
   let endLife: (() => void)[] = [];
   let over = false;
 
   events.on('fault', (_device, { kind }) => {
     faults[kind] = (faults[kind] ?? 0) + 1;
+  });
+  const connectionsOfNodes = urls.map(() => 0);
+  events.on('online', ({ address }) => {
+    const node = urls.indexOf(address);
+    if (node >= 0) connectionsOfNodes[node]! += 1;
   });
   // The cast is needed because the types of an EventEmitter do not know that `name` and `what` belong together.
   const watch: Watcher = (device, name, what) => (events as EventEmitter).emit(name, device, ...what);
@@ -174,7 +184,7 @@ export function createFleet({
     return createDevice({
       deviceId,
       credential,
-      url,
+      url: beginningWith(urls, place),
       seed: deriveSeed(seed, place, 1),
       chances: chancesOf(member),
       keyOf,
@@ -323,7 +333,14 @@ export function createFleet({
         if (device.online) connected += 1;
         outstanding += device.outstanding;
       }
-      return { devices: devices.length, connected, outstanding, faults: { ...faults }, ...tally };
+      return {
+        devices: devices.length,
+        connected,
+        outstanding,
+        faults: { ...faults },
+        connectionsOfNodes: [...connectionsOfNodes],
+        ...tally,
+      };
     },
 
     async [Symbol.asyncDispose]() {

@@ -17,6 +17,8 @@ export interface Device extends AsyncDisposable {
   readonly deviceId: string;
   readonly events: EventEmitter<DeviceEvents>;
   readonly online: boolean;
+  /** The address of the present connection, or of the next one. */
+  readonly address: string;
   /** Activation, networks, language, Bluetooth, software and firmware as commands have set them. */
   readonly state: Readonly<DeviceState>;
   /** How often each transactionId was executed. */
@@ -59,8 +61,8 @@ export interface Device extends AsyncDisposable {
 export interface DeviceOptions {
   deviceId: string;
   credential: string;
-  /** `mqtt://host:port` (or `mqtts:`, `ws:`, `wss:`). */
-  url: string;
+  /** `mqtt://host:port` (or `mqtts:`, `ws:`, `wss:`), or those of several nodes in the order in which to try them. */
+  url: string | readonly string[];
   /** Decides latencies, failures, repetitions and pauses before reconnecting. */
   seed?: number;
   behaviour?: Partial<Behaviour>;

@@ -5,12 +5,11 @@ import type { Inbound, Link } from '../mqtt/link.ts';
 import { type Answer, parseCommand, parseComplaint, parseResponse } from '../mqtt/messages.ts';
 import { createLink } from '../mqtt/mqtt-link.ts';
 import { createReconnector, type Reconnector } from '../mqtt/reconnector.ts';
-import { createRandom, deriveSeed, type Random } from '../random.ts';
+import { createRandom, deriveSeed } from '../random.ts';
 import { systemTimers, type Timers } from '../timers.ts';
 import { type Answering, createAnswering } from './answering.ts';
 import { FLAT } from './battery.ts';
 import { type Behaviour, promptBehaviour } from './behaviour.ts';
-import { type Bluetooth, peerChanges, wandered } from './bluetooth.ts';
 import type { CallPlan } from './calls.ts';
 import type { DeviceEvents } from './device-events.ts';
 import { createDeviceModel, type DeviceModel } from './device-model.ts';
@@ -19,6 +18,7 @@ import { type DeviceState, type Equipment, plainEquipment } from './device-state
 import { Errands } from './errands.ts';
 import { createExecutor, type Executor } from './executor.ts';
 import { createMishaps, type Mishaps } from './mishaps.ts';
+import { PeerWatch } from './peer-watch.ts';
 import { createPlans, type Plans } from './plans.ts';
 import { createStatusReport, type StatusReport, statusReader } from './status.ts';
 
@@ -49,8 +49,7 @@ class SimulatedDevice implements Device {
   #events: EventEmitter<DeviceEvents> | undefined;
   #errands: Errands | undefined;
   #executor: Executor | undefined;
-  #wanderings: Random | undefined;
-  #bluetooth: Bluetooth;
+  readonly #peers: PeerWatch;
   #batteryIsLow = false;
   /** Milliseconds for which the device stays switched off once its connection has ended; undefined while it is on. */
   #off: number | undefined;
@@ -84,7 +83,7 @@ class SimulatedDevice implements Device {
       memory: journal?.memory,
     });
     this.#model = model;
-    this.#bluetooth = model.state.bluetooth;
+    this.#peers = new PeerWatch(model, seed, (type, peer) => this.#theErrands().tell(type, peer));
     this.#conformance = createConformance({ memory: this.#behaviour.memory });
     this.#link = (options.createLink ?? createLink)({
       url,
@@ -147,6 +146,10 @@ class SimulatedDevice implements Device {
     return this.#link.online;
   }
 
+  get address(): string {
+    return this.#link.address;
+  }
+
   get outstanding(): number {
     return (
       (this.#executor?.outstanding() ?? 0) +
@@ -166,10 +169,7 @@ class SimulatedDevice implements Device {
   }
 
   movePeer(): void {
-    const { state } = this.#model;
-    this.#wanderings ??= createRandom(deriveSeed(this.#seed, 6));
-    state.bluetooth = wandered(state.bluetooth, this.#wanderings);
-    this.#tellPeers();
+    this.#peers.move();
   }
 
   pressButton(): void {
@@ -322,15 +322,6 @@ class SimulatedDevice implements Device {
     this.#theErrands().tell('custom.batteryLow', { level: FLAT.level });
   }
 
-  #tellPeers(): void {
-    const before = this.#bluetooth;
-    const now = this.#model.state.bluetooth;
-    if (before === now) return;
-    this.#bluetooth = now;
-    for (const { type, peer } of peerChanges(before, now, this.#model.peers))
-      this.#theErrands().tell(type, { ...peer });
-  }
-
   #reportProcessing(transactionId: number, progress: number): void {
     if (!this.#link.online) return;
     this.#link.publish('acks', JSON.stringify({ transactionId, status: 'processing', progress }), () => this.#settle());
@@ -344,7 +335,7 @@ class SimulatedDevice implements Device {
       this.#status.changes();
     }
     this.#answering.say(answer, this.#plans.find(answer.transactionId), repeated);
-    if (!repeated) this.#tellPeers();
+    if (!repeated) this.#peers.report();
   }
 
   /** Called when the random decisions about a command, which it waited for, were made. */

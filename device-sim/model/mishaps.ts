@@ -1,6 +1,6 @@
 import type { Chances } from '../faults/chances.ts';
 import type { Fault, FaultKind, Occasion } from '../faults/fault.ts';
-import { isRefusal, type Link } from '../mqtt/link.ts';
+import { isRefusal, type Link, type LinkOptions } from '../mqtt/link.ts';
 import { createLink } from '../mqtt/mqtt-link.ts';
 import type { Timers } from '../timers.ts';
 import type { Execution } from './device-model.ts';
@@ -57,7 +57,7 @@ export function createMishaps({
   onPlayed,
   onViolation,
 }: {
-  url: string;
+  url: LinkOptions['url'];
   deviceId: string;
   credential: string;
   link: Link;

@@ -20,6 +20,8 @@ const REFUSALS = [
 export interface Link {
   /** Whether the device is connected and subscribed, and not about to disconnect. */
   readonly online: boolean;
+  /** The address of the present connection, or of the next one. */
+  readonly address: string;
   /** The number of unacknowledged messages. Those of a lost connection are sent again on the next one. */
   readonly inFlight: number;
   /**
@@ -65,7 +67,8 @@ export const isRefusal = (error: unknown): boolean =>
   error instanceof Refused && (error.code === 4 || error.code === 5);
 
 export interface LinkOptions {
-  url: string;
+  /** The address of the service, or of its nodes in the order in which the device tries them. */
+  url: string | readonly string[];
   deviceId: string;
   credential: string;
   clean: boolean;

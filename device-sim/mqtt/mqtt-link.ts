@@ -1,6 +1,7 @@
 import type { IPublishPacket, Packet } from 'mqtt-packet';
+import { Addresses } from './addresses.ts';
 import { degraded } from './degraded-wire.ts';
-import { LISTENING, type Link, type LinkOptions, Refused } from './link.ts';
+import { isRefusal, LISTENING, type Link, type LinkOptions, Refused } from './link.ts';
 import { Outbox, type Outgoing } from './outbox.ts';
 import { packetBytes, type Rest, readPackets } from './packets.ts';
 import { type Wire, type WireEnd, wireTo } from './wire.ts';
@@ -22,7 +23,7 @@ type State = 'closed' | 'opening' | 'subscribing' | 'online' | 'leaving';
 /** A class and not closures, because many thousand devices have one each and so share the methods. */
 class MqttLink implements Link, WireEnd {
   readonly #options: LinkOptions;
-  readonly #connect: (end: WireEnd) => Wire;
+  readonly #addresses: Addresses;
   readonly #prefix: string;
   readonly #outbox = new Outbox();
   #state: State = 'closed';
@@ -55,8 +56,8 @@ class MqttLink implements Link, WireEnd {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    const { network, timers } = options;
-    this.#connect = network ? degraded(wireTo(options.url), { ...network, timers }) : wireTo(options.url);
+    this.#addresses = new Addresses(options.url);
+    wireTo(this.address); // throws if it is no URL
     this.#prefix = `devices/${options.deviceId}/`;
     this.#own = options.credential;
     this.#credential = options.credential;
@@ -64,6 +65,10 @@ class MqttLink implements Link, WireEnd {
 
   get online(): boolean {
     return this.#state === 'online';
+  }
+
+  get address(): string {
+    return this.#addresses.current;
   }
 
   get inFlight(): number {
@@ -81,7 +86,9 @@ class MqttLink implements Link, WireEnd {
       this.#fail(new Error('the service did not answer in time')),
     );
     const { promise } = this.#opening;
-    this.#wire = this.#connect(this);
+    const { network, timers } = this.#options;
+    const connect = wireTo(this.address);
+    this.#wire = (network ? degraded(connect, { ...network, timers }) : connect)(this);
     return promise;
   }
 
@@ -299,6 +306,7 @@ class MqttLink implements Link, WireEnd {
   #end(error: Error | undefined): void {
     const cause = this.#error ?? error ?? new Error('connection closed');
     const wasOnline = this.#state === 'online' || this.#state === 'leaving';
+    if (this.#state !== 'leaving' && !isRefusal(cause)) this.#addresses.next();
     const opening = this.#opening;
     const onceClosed = this.#onceClosed;
     this.#cancelTimer?.();

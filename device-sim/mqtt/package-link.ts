@@ -1,4 +1,5 @@
 import { connect, type MqttClient } from 'mqtt';
+import { Addresses } from './addresses.ts';
 import { LISTENING, type Link, type LinkOptions, Refused } from './link.ts';
 
 const FAREWELL_MILLISECONDS = 2000;
@@ -20,7 +21,8 @@ export const NOT_WITH_PACKAGE: readonly string[] = ['half-open', 'slow-reader', 
  * the package; unacknowledged messages are published again on the next one.
  */
 export function createPackageLink(options: LinkOptions): Link {
-  const { url, deviceId, clean, timers } = options;
+  const { deviceId, clean, timers } = options;
+  const addresses = new Addresses(options.url);
   const prefix = `devices/${deviceId}/`;
   let own = options.credential;
   let client: MqttClient | undefined;
@@ -101,6 +103,7 @@ export function createPackageLink(options: LinkOptions): Link {
 
   function closed(reason: string): void {
     const wasOnline = state === 'online' || state === 'leaving';
+    if (state !== 'leaving') addresses.next();
     state = 'closed';
     client = undefined;
     opening?.reject(new Error(reason));
@@ -112,7 +115,7 @@ export function createPackageLink(options: LinkOptions): Link {
 
   function begin(credential: string): MqttClient {
     let reason = 'connection closed';
-    const mine = connect(url, {
+    const mine = connect(addresses.current, {
       clientId: deviceId,
       username: deviceId,
       password: Buffer.from(credential),
@@ -153,6 +156,9 @@ export function createPackageLink(options: LinkOptions): Link {
   return {
     get online() {
       return state === 'online';
+    },
+    get address() {
+      return addresses.current;
     },
     get inFlight() {
       return inFlight();

@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 import { createWebSocketStream, WebSocket } from 'ws';
+import { remember } from '../bounded-map.ts';
 import { sharedLookup as lookup } from './lookup.ts';
 
 /** The byte stream of one connection, over any transport. */
@@ -68,8 +69,9 @@ function openWebSocket(url: string, end: WireEnd): Wire {
 }
 
 type Connect = (end: WireEnd) => Wire;
-/** The connect function of the last URL: thousands of devices have the same. */
-let known: { readonly url: string; readonly connect: Connect } | undefined;
+/** The connect functions by URL: thousands of devices have the same few. */
+const known = new Map<string, Connect>();
+const MOST_KNOWN = 100;
 
 function readUrl(url: string): Connect {
   const { protocol, hostname, port } = new URL(url);
@@ -91,6 +93,7 @@ function readUrl(url: string): Connect {
 
 /** Returns a function that connects to a URL, for repeated use. Throws a TypeError if the URL is not valid. */
 export function wireTo(url: string): Connect {
-  if (known?.url !== url) known = { url, connect: readUrl(url) };
-  return known.connect;
+  const connect = known.get(url) ?? readUrl(url);
+  remember(known, url, connect, MOST_KNOWN);
+  return connect;
 }

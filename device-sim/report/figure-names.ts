@@ -20,6 +20,8 @@ interface Named {
 
 /** Prefix of the fleet's counts of faults: how often each fault of the scenario was played. */
 export const PLAYED = 'played ';
+/** Prefix of the fleet's counts of connections to each node, from 1, if there are several. */
+export const CONNECTED_TO = 'connections to node ';
 
 /** Transactions that got a 201 and are in none of the figures of results; 0 when the books are right. */
 const unaccounted = ({ accepted, succeeded, failed, cancelled, unfinished, lost, eventsLost }: Figures): number =>
@@ -124,7 +126,7 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   fleet('devices', 'devices of the run'),
   fleet('connected', 'devices that are connected at the end of the phase', { base: 'devices', part: true }),
   fleet('activated', 'devices that are activated at the end of the phase', { base: 'devices', part: true }),
-  fleet('connections', 'connections that were made'),
+  fleet('connections', 'connections that were made; `connections(2)`: to the second address of `--mqtt`'),
   fleet('losses', 'connections that ended although the device wanted to keep them', { base: 'connections' }),
   fleet('connectFailures', 'connections that a device gave up after all its attempts'),
   fleet('commands', 'commands that devices received, with repetitions'),
@@ -175,6 +177,7 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
 const DETAILS: Readonly<Record<string, (chapter: Chapter, detail: string) => number | null | undefined>> = {
   refused: ({ figures }, status) => figures && (figures.refused[status] ?? 0),
   failed: ({ figures }, code) => figures && (figures.failures[code] ?? 0),
+  connections: ({ fleet: counts }, node) => counts[CONNECTED_TO + node],
   played: ({ fleet: counts }, fault) => counts[PLAYED + fault] ?? 0,
 };
 export const hasDetails = (name: string): boolean => Object.hasOwn(DETAILS, name);

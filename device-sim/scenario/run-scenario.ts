@@ -5,7 +5,7 @@ import { nameOfScope, type Scope } from '../customer/scopes.ts';
 import { createFleet } from '../fleet/fleet.ts';
 import type { DeviceAccount, FleetMember } from '../fleet/member.ts';
 import type { DeviceOptions } from '../model/device-options.ts';
-import { PLAYED } from '../report/figure-names.ts';
+import { CONNECTED_TO, PLAYED } from '../report/figure-names.ts';
 import type { Chapter, Memory, RunRecord, Sample } from '../report/record.ts';
 import type { ServiceControl } from '../service/service-fault.ts';
 import type { Timers } from '../timers.ts';
@@ -54,6 +54,8 @@ interface RunOptions {
   /** Registers and removes devices during the run; null: the scenario has no such action. */
   readonly enrolment?: Enrolment | null;
   readonly record: Pick<RunRecord, 'run' | 'startedAt' | 'service' | 'shard'>;
+  /** The addresses of the nodes for devices. */
+  readonly mqtt: readonly string[];
   readonly cleanSessions?: boolean;
   /** Makes the connections of devices; by default with the simulator's own client. */
   readonly createLink?: DeviceOptions['createLink'];
@@ -94,6 +96,7 @@ export async function runScenario({
   customer,
   enrolment = null,
   record,
+  mqtt,
   cleanSessions = false,
   createLink,
   stateFolder,
@@ -129,7 +132,7 @@ export async function runScenario({
 
   await using fleet = createFleet({
     members: fleetMembers(scenario, members),
-    url: record.service.mqtt,
+    url: mqtt,
     seed: scenario.seed,
     connectRate: scenario.connectRate,
     processes: record.shard?.of ?? 1,
@@ -180,10 +183,12 @@ export async function runScenario({
 
   const counts = (): Record<string, number> => {
     const each = (memory.connected - memory.before) / members.length;
-    const { faults: _, ...rest } = fleet.counts();
+    const { faults: _, connectionsOfNodes, ...rest } = fleet.counts();
+    const ofNodes = connectionsOfNodes.map((count, node): [string, number] => [`${CONNECTED_TO}${node + 1}`, count]);
     const faults = faultsPlayed();
     return {
       ...rest,
+      ...(ofNodes.length > 1 && Object.fromEntries(ofNodes)),
       activated: fleet.devices.reduce((sum, { state }) => sum + (state.activation ? 1 : 0), 0),
       planned: made + skipped,
       made,

@@ -16,7 +16,7 @@ function settingsOf(line: string, env: Record<string, string> = {}): RunSettings
 t.test('without options a run has ten prompt devices, the service of this folder, and no customer', async (t) => {
   t.match(settingsOf(''), {
     run: 'short',
-    mqtt: 'mqtt://127.0.0.1:1883',
+    mqtt: ['mqtt://127.0.0.1:1883'],
     scenario: {
       seed: 1,
       activate: false,

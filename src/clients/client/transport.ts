@@ -23,6 +23,8 @@ export interface TransportOptions {
   timeout?: number;
   /** Waits some milliseconds; for programs with a clock of their own. */
   pause?: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>;
+  /** Makes the requests; by default the `fetch` of the platform. */
+  fetch?: typeof fetch;
 }
 
 // Milliseconds before the second attempt, doubled before each further one. A longer `Retry-After` takes precedence.
@@ -47,7 +49,7 @@ export const systemPause = (milliseconds: number, signal?: AbortSignal): Promise
  */
 export function createTransport(
   baseUrl: string,
-  { attempts = 4, timeout = 60_000, pause = systemPause }: TransportOptions = {},
+  { attempts = 4, timeout = 60_000, pause = systemPause, fetch = globalThis.fetch }: TransportOptions = {},
 ) {
   const base = baseUrl.replace(/\/+$/, '');
 
