@@ -113,8 +113,9 @@ export async function runScenario({
   const began = timers.now();
   const now = (): number => timers.now() - began;
   const troubles = createTroubles();
+  const devices = scenario.groups.reduce((sum, { count }) => sum + count, 0);
   const isWeighed = service?.counts().memory !== undefined;
-  const expectations = customer ? withAlways(scenario.expectations, isWeighed) : scenario.expectations;
+  const expectations = customer ? withAlways(scenario.expectations, isWeighed ? devices : null) : scenario.expectations;
   const named = new Set([
     ...scenario.groups.flatMap(({ faults }) => faults.map(({ fault }): string => fault)),
     ...scenario.phases.flatMap(({ receiver, service: some }) =>

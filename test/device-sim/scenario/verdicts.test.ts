@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
 import { readExpectation } from '../../../device-sim/scenario/expectation.ts';
-import { verdictsOf } from '../../../device-sim/scenario/verdicts.ts';
+import { verdictsOf, withAlways } from '../../../device-sim/scenario/verdicts.ts';
 
 const expectationsOf = (texts: readonly string[]) =>
   texts.map((text) => {
@@ -48,4 +48,14 @@ t.test('the stories of stalls and of memory are those of the look at the service
   });
   t.match(stalled, { holds: false, story: [/^\+ +2\.500 s +! +a note about stalled$/] });
   t.match(memory, { holds: false, story: [/a note about memory$/] });
+});
+
+t.test('the memory of the service may grow by 512 MB, and by 100 kB for each device of a large fleet', async (t) => {
+  const memory = (devices: number | null): string | undefined =>
+    withAlways([], devices)
+      .map(({ text }) => text)
+      .find((text) => text.startsWith('memory'));
+  t.equal(memory(null), undefined);
+  t.equal(memory(20), 'memory < 512 MB');
+  t.equal(memory(15_000), 'memory < 1500 MB');
 });
