@@ -13,8 +13,26 @@ const wanted = createHash('sha256')
   .digest('hex');
 const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
 
+/**
+ * Whether somebody has run `npm ci` or `npm install` for this lock file: npm notes what it has installed. Packages for
+ * other systems are optional, and missing.
+ */
+function isInstalledByHand() {
+  try {
+    const packagesOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
+    const found = packagesOf(join('node_modules', '.package-lock.json'));
+    return Object.entries(packagesOf('package-lock.json')).every(
+      ([path, { integrity, optional }]) => path === '' || optional || found[path]?.integrity === integrity,
+    );
+  } catch {
+    return false;
+  }
+}
+
 // Tests run npm scripts while the dependencies are in use; they set SET_UP_IS_DONE, so that these are not replaced then.
-if (installed !== wanted && process.env.SET_UP_IS_DONE !== 'true') {
+if (installed === wanted || process.env.SET_UP_IS_DONE === 'true') process.exit();
+if (isInstalledByHand()) writeFileSync(stamp, wanted);
+else {
   process.stderr.write('Installing dependencies (once per version of package-lock.json; about half a minute) ...\n');
   // npm puts node_modules/.bin first on PATH; the Node in it must not run the installation that replaces it.
   const own = `${sep}node_modules${sep}.bin`;
