@@ -41,6 +41,9 @@ export interface RunSettings {
   readonly api: readonly string[];
   readonly accounts: AccountSource;
   readonly saveFile: string | undefined;
+  /** A file of certificate authorities to trust, and the folder of the client certificates of devices. */
+  readonly caFile: string | undefined;
+  readonly certificateFolder: string | undefined;
   /** An existing application; without it the run makes one. */
   readonly application: { readonly applicationId: string; readonly secret: string } | undefined;
   readonly authenticationKey: string | undefined;
@@ -140,6 +143,8 @@ function surroundings(options: Options, env: Environment): Omit<RunSettings, 'sc
     api: options.urls('api', 'http://127.0.0.1:8080', HTTP),
     accounts: accountsOf(options, env),
     saveFile: options.text('save'),
+    caFile: options.text('ca'),
+    certificateFolder: options.text('certificates'),
     application: applicationOf(options, env),
     authenticationKey: options.text('authentication-key') ?? env['LAPEL_AUTHENTICATION_KEY'],
     webhook: webhookOf(options),

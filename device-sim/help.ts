@@ -67,6 +67,8 @@ The service
   --admin URL                administration API (http://127.0.0.1:8081)
   --admin-token TOKEN        its token (LAPEL_ADMIN_TOKEN, else the file admin-token in the data folder)
   --data-dir FOLDER          the data folder of the service (LAPEL_DATA_DIR, else ./data)
+  --ca FILE                  trusts these certificate authorities as well, for MQTT and HTTP; PEM
+  --certificates FOLDER      devices with files DEVICEID.pem and DEVICEID.key there log in with this client certificate
   --developer ID             developer of the devices; created if missing (simulated)
   --save FILE                writes the devices of the run, as {deviceId, credential} lines (NDJSON)
   --devices FILE             reads such a file instead of registering devices (with --count its first N lines)

@@ -28,6 +28,8 @@ const OF_A_RUN = {
   'admin-token': { type: 'string' },
   'data-dir': { type: 'string' },
   developer: { type: 'string' },
+  ca: { type: 'string' },
+  certificates: { type: 'string' },
   devices: { type: 'string' },
   save: { type: 'string' },
   application: { type: 'string' },

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { RunSettings } from './command-line.ts';
 import { readAccounts, readToken, saveAccounts } from './customer/accounts.ts';
+import { certificateOf } from './customer/certificates.ts';
 import { type Customer, createCustomer } from './customer/customer.ts';
 import { createEnrolment, type Enrolment } from './customer/enrolment.ts';
 import { isOperators } from './customer/operator.ts';
@@ -21,6 +22,7 @@ import type { ServiceControl } from './service/service-fault.ts';
 import { serviceControl } from './service-control.ts';
 import { createTimerWheel } from './timer-wheel.ts';
 import { systemTimers, type Timers } from './timers.ts';
+import { trust } from './trust.ts';
 import { UsageError } from './usage-error.ts';
 import { type LiveStream, watch } from './watch.ts';
 
@@ -147,6 +149,23 @@ function customerOf(
   });
 }
 
+/** The devices with their client certificates. Throws a UsageError if the run cannot use any. */
+function withCertificates(
+  members: readonly RunMember[],
+  { certificateFolder, mqtt }: RunSettings,
+): readonly RunMember[] {
+  if (certificateFolder === undefined) return members;
+  if (!mqtt.every((url) => /^(mqtts|wss):/.test(url)))
+    throw new UsageError('--certificates', 'needs --mqtt with mqtts: or wss:, because certificates need TLS');
+  const equipped = members.map(({ place, account }) => ({
+    place,
+    account: { ...account, certificate: certificateOf(certificateFolder, account.deviceId) },
+  }));
+  if (!equipped.some(({ account }) => account.certificate))
+    throw new UsageError('--certificates', `${certificateFolder} has no certificate of a device of this run`);
+  return equipped;
+}
+
 /** The state of the run, in the form that the display on the terminal needs. */
 function shown(state: RunState, scenario: Scenario) {
   const [whole] = state.chapters();
@@ -221,7 +240,7 @@ async function runThrough(
   try {
     const record = await runScenario({
       scenario,
-      members: cast.members,
+      members: withCertificates(cast.members, settings),
       customer,
       enrolment: cast.enrolment,
       record: {
@@ -279,6 +298,7 @@ export async function run(
 ): Promise<{ record: RunRecord; gone: Error | null }> {
   const { scenario, mqtt, api, accounts, wait } = settings;
   const timers = createTimerWheel(systemTimers);
+  if (settings.caFile !== undefined) trust(settings.caFile);
   const addresses = [
     ...(accounts.kind === 'register' ? [accounts.adminUrl] : []),
     ...(needsCustomer(scenario) ? api : []),

@@ -177,13 +177,14 @@ export function createFleet({
 
   function makeDevice(member: FleetMember): Device {
     const { place, settings, account } = member;
-    const { deviceId, credential } = account;
+    const { deviceId, credential, certificate } = account;
     const { behaviour, equipment, clocks } = settings;
     const bound = behaviour?.memory ?? promptBehaviour.memory;
     const journal = stateFolder === undefined ? undefined : createStateFile({ folder: stateFolder, deviceId, bound });
     return createDevice({
       deviceId,
       credential,
+      certificate,
       url: beginningWith(urls, place),
       seed: deriveSeed(seed, place, 1),
       chances: chancesOf(member),

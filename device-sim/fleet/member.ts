@@ -2,6 +2,7 @@ import type { FaultRule } from '../faults/fault.ts';
 import type { Behaviour } from '../model/behaviour.ts';
 import type { Equipment } from '../model/device-state.ts';
 import { OLD_FIRMWARE } from '../model/firmware-versions.ts';
+import type { Certificate } from '../mqtt/wire.ts';
 import { createRandom, deriveSeed } from '../random.ts';
 import type { Absence } from './absences.ts';
 import type { BadNetwork } from './bad-network.ts';
@@ -11,6 +12,7 @@ import type { Life } from './life.ts';
 export interface DeviceAccount {
   readonly deviceId: string;
   readonly credential: string;
+  readonly certificate?: Certificate | undefined;
 }
 
 /** The settings that the members of a group share: one object for all of them. */

@@ -4,6 +4,7 @@ import type { Patience } from '../files/download.ts';
 import type { DownloadFolder } from '../files/download-folder.ts';
 import type { ConditionsNow } from '../mqtt/conditions.ts';
 import type { Link, LinkOptions } from '../mqtt/link.ts';
+import type { Certificate } from '../mqtt/wire.ts';
 import type { Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
 import type { Behaviour } from './behaviour.ts';
@@ -61,6 +62,8 @@ export interface Device extends AsyncDisposable {
 export interface DeviceOptions {
   deviceId: string;
   credential: string;
+  /** The client certificate of the device, which it uses over TLS instead of its credential. */
+  certificate?: Certificate | undefined;
   /** `mqtt://host:port` (or `mqtts:`, `ws:`, `wss:`), or those of several nodes in the order in which to try them. */
   url: string | readonly string[];
   /** Decides latencies, failures, repetitions and pauses before reconnecting. */

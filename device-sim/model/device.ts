@@ -89,6 +89,7 @@ class SimulatedDevice implements Device {
       url,
       deviceId,
       credential,
+      certificate: options.certificate,
       clean,
       timers,
       network: options.conditions && { conditions: options.conditions, random: createRandom(deriveSeed(seed, 11)) },

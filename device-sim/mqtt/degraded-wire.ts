@@ -1,7 +1,7 @@
 import { draw, type Random } from '../random.ts';
 import type { Timers } from '../timers.ts';
 import type { ConditionsNow } from './conditions.ts';
-import type { Wire, WireEnd } from './wire.ts';
+import type { Certificate, Wire, WireEnd } from './wire.ts';
 
 /** Bytes on their way in one direction; above this the sender has to wait, as with a full buffer of a socket. */
 const MOST_BYTES = 64 * 1024;
@@ -101,10 +101,10 @@ class Lane {
  * sides wait. `destroy` loses the bytes on their way, as a broken connection does.
  */
 export function degraded(
-  connect: (end: WireEnd) => Wire,
+  connect: (end: WireEnd, certificate?: Certificate) => Wire,
   network: { conditions: ConditionsNow; random: Random; timers: Timers },
-): (end: WireEnd) => Wire {
-  return (end) => {
+): (end: WireEnd, certificate?: Certificate) => Wire {
+  return (end, certificate) => {
     let real: Wire;
     const away = new Lane(
       network,
@@ -144,18 +144,21 @@ export function degraded(
         return wire as never;
       },
     };
-    real = connect({
-      onOpen: () => end.onOpen(wire),
-      onBytes(_, bytes) {
-        home.add(bytes);
-        if (home.isFull) real.pause();
+    real = connect(
+      {
+        onOpen: () => end.onOpen(wire),
+        onBytes(_, bytes) {
+          home.add(bytes);
+          if (home.isFull) real.pause();
+        },
+        onDrain: () => {},
+        onClose(_, error) {
+          away.clear();
+          home.afterwards(() => end.onClose(wire, error));
+        },
       },
-      onDrain: () => {},
-      onClose(_, error) {
-        away.clear();
-        home.afterwards(() => end.onClose(wire, error));
-      },
-    });
+      certificate,
+    );
     return wire;
   };
 }

@@ -1,6 +1,7 @@
 import type { Random } from '../random.ts';
 import type { Timers } from '../timers.ts';
 import type { ConditionsNow } from './conditions.ts';
+import type { Certificate } from './wire.ts';
 
 /** The topics that a device subscribes to, below `devices/{deviceId}/`. */
 export const LISTENING = ['commands', 'responses', 'errors'] as const;
@@ -71,6 +72,8 @@ export interface LinkOptions {
   url: string | readonly string[];
   deviceId: string;
   credential: string;
+  /** Logs the device in over TLS instead of the credential. */
+  certificate?: Certificate | undefined;
   clean: boolean;
   timers: Timers;
   /** The network of the device, if it may be bad, and its random numbers. */

@@ -28,8 +28,8 @@ class MqttLink implements Link, WireEnd {
   readonly #outbox = new Outbox();
   #state: State = 'closed';
   /** The credential of the device, and that of the present connection. */
-  #own: string;
-  #credential: string;
+  #own: string | undefined;
+  #credential: string | undefined;
   #wire: Wire | undefined;
   #rest: Rest;
   #frozen = false;
@@ -59,8 +59,8 @@ class MqttLink implements Link, WireEnd {
     this.#addresses = new Addresses(options.url);
     wireTo(this.address); // throws if it is no URL
     this.#prefix = `devices/${options.deviceId}/`;
-    this.#own = options.credential;
-    this.#credential = options.credential;
+    // A device with a certificate sends no password [MQTT-3.1.2-20].
+    this.#own = options.certificate ? undefined : options.credential;
   }
 
   get online(): boolean {
@@ -75,7 +75,7 @@ class MqttLink implements Link, WireEnd {
     return this.#outbox.size;
   }
 
-  open({ credential = this.#own }: { credential?: string } = {}): Promise<void> {
+  open({ credential = this.#own }: { credential?: string | undefined } = {}): Promise<void> {
     if (this.#opening) return this.#opening.promise;
     if (this.#wire) return Promise.resolve();
     this.#opening = Promise.withResolvers();
@@ -86,9 +86,9 @@ class MqttLink implements Link, WireEnd {
       this.#fail(new Error('the service did not answer in time')),
     );
     const { promise } = this.#opening;
-    const { network, timers } = this.#options;
+    const { network, timers, certificate } = this.#options;
     const connect = wireTo(this.address);
-    this.#wire = (network ? degraded(connect, { ...network, timers }) : connect)(this);
+    this.#wire = (network ? degraded(connect, { ...network, timers }) : connect)(this, certificate);
     return promise;
   }
 
@@ -151,7 +151,7 @@ class MqttLink implements Link, WireEnd {
       keepalive: KEEPALIVE_SECONDS,
       clientId: deviceId,
       username: deviceId,
-      password: Buffer.from(this.#credential),
+      ...(this.#credential !== undefined && { password: Buffer.from(this.#credential) }),
     });
   }
 

@@ -24,7 +24,8 @@ export function createPackageLink(options: LinkOptions): Link {
   const { deviceId, clean, timers } = options;
   const addresses = new Addresses(options.url);
   const prefix = `devices/${deviceId}/`;
-  let own = options.credential;
+  // A device with a certificate sends no password.
+  let own = options.certificate ? undefined : options.credential;
   let client: MqttClient | undefined;
   let state: 'closed' | 'opening' | 'online' | 'leaving' = 'closed';
   let opening: PromiseWithResolvers<void> | undefined;
@@ -113,12 +114,13 @@ export function createPackageLink(options: LinkOptions): Link {
     for (const tell of onceClosed.splice(0)) tell();
   }
 
-  function begin(credential: string): MqttClient {
+  function begin(credential: string | undefined): MqttClient {
     let reason = 'connection closed';
     const mine = connect(addresses.current, {
       clientId: deviceId,
       username: deviceId,
-      password: Buffer.from(credential),
+      ...(credential !== undefined && { password: Buffer.from(credential) }),
+      ...options.certificate,
       protocolVersion: 4,
       clean,
       keepalive: KEEPALIVE_SECONDS,

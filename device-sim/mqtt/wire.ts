@@ -22,6 +22,12 @@ export interface WireEnd {
   onClose(wire: Wire, error: Error | undefined): void;
 }
 
+/** The client certificate of a device, with its key; PEM. */
+export interface Certificate {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
 const PORTS: Readonly<Record<string, number>> = { 'mqtt:': 1883, 'mqtts:': 8883 };
 
 /** All plain sockets read into this one buffer: the bytes of one are used up before the next one reads. */
@@ -50,25 +56,25 @@ function openTcp(host: string, port: number, end: WireEnd): Wire {
   return attach(socket, end);
 }
 
-function openTls(host: string, port: number, end: WireEnd): Wire {
-  secureContext ??= createSecureContext();
+function openTls(host: string, port: number, end: WireEnd, certificate: Certificate | undefined): Wire {
+  if (!certificate) secureContext ??= createSecureContext();
   const name = isIP(host) ? {} : { servername: host };
-  const socket = connectTls({ host, port, lookup, secureContext, ...name });
+const socket = connectTls({ host, port, lookup, ...(certificate ?? { secureContext }), ...name });
   socket.setNoDelay(true);
   socket.once('secureConnect', () => end.onOpen(socket));
   socket.on('data', (bytes: Buffer) => end.onBytes(socket, bytes));
   return attach(socket, end);
 }
 
-function openWebSocket(url: string, end: WireEnd): Wire {
-  const webSocket = new WebSocket(url, 'mqtt', { perMessageDeflate: false, lookup });
+function openWebSocket(url: string, end: WireEnd, certificate: Certificate | undefined): Wire {
+  const webSocket = new WebSocket(url, 'mqtt', { perMessageDeflate: false, lookup, ...certificate });
   const stream = createWebSocketStream(webSocket);
   webSocket.once('open', () => end.onOpen(stream));
   stream.on('data', (bytes: Buffer) => end.onBytes(stream, bytes));
   return attach(stream, end);
 }
 
-type Connect = (end: WireEnd) => Wire;
+type Connect = (end: WireEnd, certificate?: Certificate) => Wire;
 /** The connect functions by URL: thousands of devices have the same few. */
 const known = new Map<string, Connect>();
 const MOST_KNOWN = 100;
@@ -82,10 +88,10 @@ function readUrl(url: string): Connect {
     case 'mqtt:':
       return (end) => openTcp(host, wanted, end);
     case 'mqtts:':
-      return (end) => openTls(host, wanted, end);
+      return (end, certificate) => openTls(host, wanted, end, certificate);
     case 'ws:':
     case 'wss:':
-      return (end) => openWebSocket(url, end);
+      return (end, certificate) => openWebSocket(url, end, certificate);
     default:
       throw new TypeError(`${url} is not an mqtt:, mqtts:, ws: or wss: URL`);
   }
