@@ -15,8 +15,8 @@ plays the phases, waits for every result, and checks the expectations. Runs with
 same decisions, however fast the service is.
 
 Exit codes: 0 all expectations hold; 1 an expectation does not hold, or the run failed; 2 wrong input; 3 the service
-cannot be reached; 4 NOT RUN: the scenario did not take place as its takesPlace demands, or the simulator itself was too
-slow to measure it.
+cannot be reached, or the device to be tested never connected; 4 NOT RUN: the scenario did not take place as its
+takesPlace demands, a case could not be played, or the simulator itself was too slow to measure it.
 
 Examples
   lapel-sim run smoke                          twenty devices, every operation, half a minute

@@ -6,15 +6,15 @@ export class Breach extends Error {
   readonly expected: string;
   /** The message or state that came in place of the expected one. */
   readonly came: string;
-  /** Whether something is missing that may come later, so that a slow simulator could be the reason. */
-  readonly isMissing: boolean;
+  /** Whether the finding depends on time, so that a slow simulator could be the reason. */
+  readonly isTimed: boolean;
 
-  constructor(rule: RuleName, expected: string, came: string, { isMissing = false } = {}) {
+  constructor(rule: RuleName, expected: string, came: string, { isTimed = false } = {}) {
     super(`${expected}; came: ${came}`);
     this.rule = rule;
     this.expected = expected;
     this.came = came;
-    this.isMissing = isMissing;
+    this.isTimed = isTimed;
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Command } from '../mqtt/messages.ts';
 import { isRecord } from '../mqtt/messages.ts';
+import { type Ack, answerAfterSending, carryOut } from './asking.ts';
 import { LeftOut } from './breach.ts';
-import { type Ack, answerAfterSending, carryOut, isWanted, reconnected, type Stage } from './stage.ts';
+import { isWanted, reconnected, type Stage } from './stage.ts';
 
 /** Two commands with opposite effects, and a way to see which of them the device has carried out last. */
 export interface Effect {

@@ -9,8 +9,8 @@ import { type Journal, shortened } from './journal.ts';
 import { placeOf, plainRule, type RuleName } from './rules.ts';
 import type { Stage } from './stage.ts';
 
-/** The most findings of one case that are listed. */
-const MOST_FINDINGS = 5;
+/** The most findings about one rule that are listed for one case. */
+const MOST_FINDINGS = 3;
 
 /** Plays cases, and collects the broken rules. */
 export interface Judge {
@@ -43,10 +43,11 @@ export function createJudge({
 
   function raise(rule: RuleName, wanted: string, got: string): void {
     const [expected, came] = [shortened(wanted), shortened(got)];
-    const isKnown = findings.some((one) => one.rule === rule && one.expected === expected && one.came === came);
-    if (isKnown || findings.length >= MOST_FINDINGS) return;
-    journal.note('!', `${expected}; came: ${came}`);
+    const same = findings.filter((one) => one.rule === rule);
+    const isKnown = same.some((one) => one.expected === expected && one.came === came);
+    if (isKnown || same.length >= MOST_FINDINGS) return;
     const story = journal.story(mark);
+    journal.note('!', `${rule}: ${came}`);
     findings.push({ rule, text: plainRule(rule), place: placeOf(rule), expected, came, story });
   }
 
@@ -94,7 +95,7 @@ export function createJudge({
       } catch (error) {
         if (error instanceof LeftOut) [outcome, shown] = ['left out', error.message];
         else if (error instanceof NotPlayed) [outcome, shown] = ['not run', error.message];
-        else if (error instanceof Breach && error.isMissing && own.stoodStill(from, timers.now()) > 0)
+        else if (error instanceof Breach && error.isTimed && own.stoodStill(from, timers.now()) > 0)
           [outcome, shown] = ['not run', 'the simulator itself stood still'];
         else if (error instanceof Breach) raise(error.rule, error.expected, error.came);
         else throw error;

@@ -16,6 +16,7 @@ import type { Received } from './received.ts';
 import { responseTo } from './respond.ts';
 import { type ServiceEnd, startServiceEnd } from './service-end.ts';
 import { connected, type Stage } from './stage.ts';
+import { createWaits } from './waits.ts';
 import { createAlarms } from './watch.ts';
 
 interface Outside {
@@ -42,7 +43,7 @@ function introduce(
 /** Resolves when the device has connected. Rejects with Unreachable if it does not, or not as itself. */
 async function arrival({ service, settings, stopped }: Stage): Promise<void> {
   if ((await service.until(() => service.logins > 0, settings.waitMs)) || stopped.aborted) return;
-  const why = service.refused === undefined ? 'no login' : `its last CONNECT was refused: ${service.refused}`;
+  const why = service.refused === undefined ? 'no login' : `its last connection was refused: ${service.refused}`;
   throw new Unreachable('the device', `port ${service.port}`, new Error(`${why} within ${settings.waitMs / 1000} s`));
 }
 
@@ -64,10 +65,9 @@ async function playCases(settings: DeviceTestSettings, own: OwnPace, { stopped, 
   }
 
   const { account, listen, filesListen, publicHost } = settings;
-  const outside = { journal, timers, stopped };
-  await using service = await startServiceEnd({ listen, account, alarms, onReceived, ...outside });
-  const onRequest = (): void => service.wake();
-  await using files = await startFileHost({ listen: filesListen, publicHost, journal, onRequest });
+  const waits = createWaits(timers, stopped);
+  await using service = await startServiceEnd({ listen, account, journal, alarms, timers, waits, onReceived });
+  await using files = await startFileHost({ listen: filesListen, publicHost, journal, onRequest: waits.wake });
   const stage: Stage = {
     settings,
     service,

@@ -7,6 +7,7 @@ import { type Connection, openConnection } from './connection.ts';
 import type { Journal } from './journal.ts';
 import { type Account, loginFault } from './login.ts';
 import type { Received } from './received.ts';
+import type { Waits } from './waits.ts';
 import type { Alarms } from './watch.ts';
 
 const LISTENING = ['commands', 'responses', 'errors'] as const;
@@ -32,7 +33,7 @@ export interface ServiceEnd extends AsyncDisposable {
   /** The number of connections with an accepted login so far, and whether the last one is open. */
   readonly logins: number;
   readonly isOnline: boolean;
-  /** The last CONNECT that was refused, in words. */
+  /** Why the last connection without a login was refused. */
   readonly refused: string | undefined;
   /** The last accepted CONNECT. */
   readonly connect: IConnectPacket | undefined;
@@ -55,10 +56,7 @@ export interface ServiceEnd extends AsyncDisposable {
   /** Cuts the connection when the PUBACK of this message arrives, before the device's next packet is read. */
   cutAfterPuback(sent: Sent): void;
   forget(): void;
-  /** To be called after an event that happened elsewhere, for those who wait. */
-  wake(): void;
-  /** Resolves to the first value that `find`, called after each event, returns; to undefined after `milliseconds`. */
-  until<Found>(find: () => Found | undefined | false, milliseconds: number): Promise<Found | undefined>;
+  readonly until: Waits['until'];
 }
 
 const parsed = (payload: Buffer): unknown => {
@@ -75,7 +73,7 @@ export async function startServiceEnd({
   journal,
   alarms,
   timers,
-  stopped,
+  waits,
   onReceived,
 }: {
   listen: { host: string; port: number };
@@ -83,7 +81,7 @@ export async function startServiceEnd({
   journal: Journal;
   alarms: Alarms;
   timers: Timers;
-  stopped: AbortSignal;
+  waits: Waits;
   onReceived: (message: Received) => void;
 }): Promise<ServiceEnd> {
   const prefix = `devices/${account.deviceId}/`;
@@ -94,7 +92,6 @@ export async function startServiceEnd({
   const confirmations: number[] = [];
   const knocks: number[] = [];
   const waiting = new Map<number, Sent>();
-  const wakers = new Set<() => void>();
   let current: Connection | undefined;
   let logins = 0;
   let hasSession = false;
@@ -102,10 +99,6 @@ export async function startServiceEnd({
   let connect: IConnectPacket | undefined;
   let lastMessageId = 0;
   let cutAfter: Sent | undefined;
-
-  const wake = (): void => {
-    for (const waker of wakers) waker();
-  };
 
   function login(connection: Connection, packet: IConnectPacket): void {
     const fault = loginFault(packet, account);
@@ -196,7 +189,7 @@ export async function startServiceEnd({
       alarms.raise('mqtt', 'CONNECT as the first packet [MQTT-3.1.0-1]', packet.cmd.toUpperCase());
       connection.cut();
     }
-    wake();
+    waits.wake();
   }
 
   const server = createServer({ noDelay: true }, (socket) => {
@@ -207,14 +200,17 @@ export async function startServiceEnd({
       journal.note('device', 'tries to connect, and finds no service');
       socket.on('error', () => {});
       socket.destroy();
-      return wake();
+      return waits.wake();
     }
     const connection = openConnection(socket, {
       onPacket: (packet) => dispatch(connection, packet),
-      onFault: (reason) => alarms.raise('mqtt', 'packets of MQTT 3.1.1', reason),
+      onFault(reason) {
+        if (connection !== current) refused = `its bytes are not MQTT without TLS: ${reason}`;
+        alarms.raise('mqtt', 'packets of MQTT 3.1.1', reason);
+      },
       onClose(byDevice) {
         if (byDevice && connection === current) journal.note('device', 'closes the connection');
-        wake();
+        waits.wake();
       },
     });
   });
@@ -266,35 +262,12 @@ export async function startServiceEnd({
     cutAfterPuback(sent) {
       cutAfter = sent;
     },
-    wake,
     forget() {
       received.length = 0;
       confirmations.length = 0;
       knocks.length = 0;
     },
-    async until(find, milliseconds) {
-      const late = Promise.withResolvers<void>();
-      let isLate = stopped.aborted;
-      const giveUp = (): void => {
-        isLate = true;
-        late.resolve();
-      };
-      const cancel = timers.after(milliseconds, giveUp);
-      stopped.addEventListener('abort', giveUp);
-      try {
-        for (;;) {
-          const found = find();
-          if (found || isLate) return found || undefined;
-          const next = Promise.withResolvers<void>();
-          wakers.add(next.resolve);
-          await Promise.race([next.promise, late.promise]);
-          wakers.delete(next.resolve);
-        }
-      } finally {
-        cancel();
-        stopped.removeEventListener('abort', giveUp);
-      }
-    },
+    until: waits.until,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       server.close();

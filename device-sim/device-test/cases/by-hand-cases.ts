@@ -1,7 +1,8 @@
 import { isRecord } from '../../mqtt/messages.ts';
+import { stillAnswers } from '../asking.ts';
 import { Breach, NotPlayed } from '../breach.ts';
 import { playOpposites } from '../effect.ts';
-import { connected, type Stage, stillAnswers } from '../stage.ts';
+import { connected, type Stage } from '../stage.ts';
 import type { Case } from './case.ts';
 import { repeatUndone } from './repetition-cases.ts';
 
@@ -24,7 +25,7 @@ async function unconfirmedEvent(stage: Stage): Promise<string> {
     kind === 'events' && idOf(body) === idOf(event.body);
   if (!(await service.until(() => service.received.slice(mark).some(isSame), settings.answerMs)))
     throw new Breach('events', `the event ${String(idOf(event.body))} again, because it got no PUBACK`, 'none', {
-      isMissing: true,
+      isTimed: true,
     });
   await stillAnswers(stage, 'answers');
   return isRecord(event.body) ? String(event.body['type']) : '';

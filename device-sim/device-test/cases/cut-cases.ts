@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { answersTo, answerTo, harmless, send, stillAnswers } from '../asking.ts';
 import { Breach } from '../breach.ts';
-import { answersTo, answerTo, connected, harmless, type Stage, send, stillAnswers } from '../stage.ts';
+import { connected, type Stage } from '../stage.ts';
 import type { Case } from './case.ts';
 
 async function cutBeforePuback(stage: Stage): Promise<undefined> {
@@ -26,7 +27,7 @@ async function cutAfterPuback(stage: Stage): Promise<undefined> {
   const [sent] = send(stage, [command]);
   if (sent) service.cutAfterPuback(sent);
   if (!(await service.until(() => sent?.confirmed, settings.answerMs)))
-    throw new Breach('mqtt', `a PUBACK within ${settings.answerMs / 1000} s`, 'none', { isMissing: true });
+    throw new Breach('mqtt', `a PUBACK within ${settings.answerMs / 1000} s`, 'none', { isTimed: true });
   await nextLogin(stage, before);
   send(stage, [commands.repeated(command)]);
   await answerTo(stage, command);
@@ -44,7 +45,7 @@ async function unconfirmedAnswer(stage: Stage): Promise<undefined> {
   await connected(stage);
   const again = await service.until(() => answersTo(stage, command, mark)[0], settings.answerMs);
   const expected = `the acknowledgement of ${command.transactionId} again after the connection, because it got no PUBACK`;
-  if (!again) throw new Breach('unconfirmed-answers', expected, 'none', { isMissing: true });
+  if (!again) throw new Breach('unconfirmed-answers', expected, 'none', { isTimed: true });
   if (!isDeepStrictEqual(again, first)) throw new Breach('unconfirmed-answers', expected, JSON.stringify(again));
   await stillAnswers(stage, 'answers');
 }

