@@ -29,7 +29,7 @@ Examples
   lapel-sim                                    ten devices for the service of "npm run serve", until Ctrl-C
   lapel-sim --count 200 --load 50 --duration 60
                                                changes Wi-Fi networks 50 times a second for a minute
-  lapel-sim --count 50 --load 5 --calls 12 --recorded 1 --print-scenario
+  lapel-sim --count 50 --load 5 --calls 12 --print-scenario
                                                prints these options as a scenario, to begin your own
   lapel-sim receiver --self --forward http://127.0.0.1:9000/hooks --junit junit.xml
                                                your receiver in your CI, with LAPEL_AUTHENTICATION_KEY and no service
@@ -100,40 +100,15 @@ The command device (it also takes --seed, --wait, --json, --junit)
   --by-hand SECONDS          plays also the cases that need your hand (send an event, restart), and waits so long for it
   --thorough                 plays also the cases that take minutes on a slow device
 
-The short way, without a scenario
+The short way, without a scenario. --print-scenario prints these options as a scenario, which can say much more
   --load RATE                Wi-Fi changes a second over all devices (0)
   --duration SECONDS         stops so long after all devices are connected
   --until-idle SECONDS       stops when the fleet was idle for so long
                              (without both: until Ctrl-C)
   --connect-rate N           connections a second, also when devices reconnect; 0 is unbounded (200)
   --latency MS | MIN-MAX     time from the beginning of a command to its answer (0)
-  --processing               devices send "processing" when they begin a command
-  --failure-rate SHARE       share of commands that fail with INTERNAL, 0 to 1 (0)
-  --duplicate-ack-rate SHARE share of answers that are sent twice (0)
-  --silent-operations LIST   operations that devices never answer, separated by commas
   --offline-rate SHARE       share of the time that a device is offline, 0 to 0.95 (0)
-  --offline-window MS | MIN-MAX
-                             how long it is offline each time (5000-30000)
-  --status-interval SECONDS  how often a device reports its battery, if it has changed; 0 never (300)
-  --calls RATE               calls per hour and device (0)
-  --call-length SECONDS | MIN-MAX
-                             how long a call lasts (20-120)
-  --recorded SHARE           share of calls whose recordings are uploaded afterwards, a file for each side (0.5)
-  --file-uploads RATE        files of the customer's application, per hour and device (0)
-  --file-size BYTES | MIN-MAX
-                             size of recordings and files (65536-524288)
-  --upload-failure-rate SHARE
-                             share of uploads that break off in the middle, at each attempt (0)
-  --peer-moves RATE          how often a paired Bluetooth device comes or goes, per hour and device (6)
-  --alarms RATE              presses of the SOS button (custom.sos events), per hour and device (1)
-  --storage BYTES            storage of each device for software and downloads (8589934592, 8 GiB)
-  --preinstall LIST          software that is installed from the start: package@versionName:versionCode, with commas
-  --firmware VERSION         firmware at the start (9.001.0)
-  --management-client VERSION
-                             management client at the start (2.3.1); a device with older firmware or an older client
-                             never answers Bluetooth operations
-  --old-firmware SHARE       share of devices that have 8.900.0 and 2.2.0 until they are updated (0)
-  --lang TAG                 language at the start (en-US)
+  --calls RATE               calls per hour and device; half of them are recorded (0)
   -h, --help                 prints this text
 
 docs/qa.md has recipes and describes scenarios.

@@ -68,32 +68,13 @@ const OF_A_TEST = {
 
 /** The options of a run without a scenario; in a run with one, the scenario says these things. */
 const OF_THE_SHORT_WAY = {
-  latency: { type: 'string' },
-  'failure-rate': { type: 'string' },
-  'offline-rate': { type: 'string' },
-  'offline-window': { type: 'string' },
-  'duplicate-ack-rate': { type: 'string' },
-  'silent-operations': { type: 'string' },
-  processing: { type: 'boolean' },
-  storage: { type: 'string' },
-  preinstall: { type: 'string' },
-  firmware: { type: 'string' },
-  'management-client': { type: 'string' },
-  'old-firmware': { type: 'string' },
-  lang: { type: 'string' },
-  'status-interval': { type: 'string' },
-  'peer-moves': { type: 'string' },
-  alarms: { type: 'string' },
-  calls: { type: 'string' },
-  'call-length': { type: 'string' },
-  recorded: { type: 'string' },
-  'file-uploads': { type: 'string' },
-  'file-size': { type: 'string' },
-  'upload-failure-rate': { type: 'string' },
-  'connect-rate': { type: 'string' },
+  load: { type: 'string' },
   duration: { type: 'string' },
   'until-idle': { type: 'string' },
-  load: { type: 'string' },
+  'connect-rate': { type: 'string' },
+  latency: { type: 'string' },
+  'offline-rate': { type: 'string' },
+  calls: { type: 'string' },
 } as const;
 
 const OPTIONS = { ...OF_A_RUN, ...OF_A_RECEIVER, ...OF_A_DEVICE_TEST, ...OF_A_TEST, ...OF_THE_SHORT_WAY };

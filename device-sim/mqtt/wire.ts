@@ -59,7 +59,7 @@ function openTcp(host: string, port: number, end: WireEnd): Wire {
 function openTls(host: string, port: number, end: WireEnd, certificate: Certificate | undefined): Wire {
   if (!certificate) secureContext ??= createSecureContext();
   const name = isIP(host) ? {} : { servername: host };
-const socket = connectTls({ host, port, lookup, ...(certificate ?? { secureContext }), ...name });
+  const socket = connectTls({ host, port, lookup, ...(certificate ?? { secureContext }), ...name });
   socket.setNoDelay(true);
   socket.once('secureConnect', () => end.onOpen(socket));
   socket.on('data', (bytes: Buffer) => end.onBytes(socket, bytes));

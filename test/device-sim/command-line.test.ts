@@ -35,22 +35,24 @@ t.test('without options a run has ten prompt devices, the service of this folder
 });
 
 t.test('options are a short way to a scenario', async (t) => {
-  const line =
-    '--count 5 --latency 50-800 --offline-rate 0.2 --offline-window 100 --silent-operations setApn,setWifi --until-idle 2.5';
-  const { scenario, accounts } = settingsOf(`${line} --connect-rate 0 --admin http://h:1/ --admin-token x`);
+  const line = '--count 5 --latency 50-800 --offline-rate 0.2 --calls 12 --until-idle 2.5 --download-dir d';
+  const { scenario, accounts, downloadFolder } = settingsOf(
+    `${line} --connect-rate 0 --admin http://h:1/ --admin-token x`,
+  );
   t.match(scenario, {
     groups: [
       {
         count: 5,
         behaviour: { latency: { min: 50, max: 800 } },
-        absence: { share: 0.2, window: { min: 100, max: 100 } },
+        absence: { share: 0.2, window: { min: 5000, max: 30_000 } },
+        life: { calls: 12, peerMoves: 6, alarms: 1, recorded: 0.5, statusInterval: 300_000 },
       },
     ],
     connectRate: null,
     phases: [{ untilIdle: 2500 }],
   });
   t.match(accounts, { adminUrl: 'http://h:1', token: 'x' });
-  t.strictSame([...scenario.groups[0]!.behaviour.silentOperations], ['setApn', 'setWifi']);
+  t.equal(downloadFolder, 'd');
 });
 
 t.test('a load is an action of a customer, with the expectation that nothing is lost or doubled', async (t) => {
@@ -63,51 +65,8 @@ t.test('a load is an action of a customer, with the expectation that nothing is 
   t.ok(texts.includes('lost == 0') && texts.includes('doubled == 0'));
 });
 
-t.test('options for software, storage, firmware and life are read', async (t) => {
-  const line =
-    '--storage 1000 --preinstall com.example.a@1.0-rc.1+b:7,com.example.b@2:1 --firmware 9 --management-client 2 ' +
-    '--calls 12 --call-length 5-60 --recorded 1 --file-uploads 0.5 --file-size 1000 --status-interval 0 --lang ja';
-  t.match(settingsOf(`${line} --download-dir d --upload-failure-rate 0.2`), {
-    scenario: {
-      groups: [
-        {
-          equipment: {
-            storage: 1000,
-            firmwareVersion: '9',
-            managementClientVersion: '2',
-            lang: 'ja',
-            software: {
-              'com.example.a': { version: '1.0-rc.1+b', versionCode: 7, size: 0 },
-              'com.example.b': { version: '2', versionCode: 1, size: 0 },
-            },
-          },
-          behaviour: { fileSize: { min: 1000, max: 1000 }, uploadFailureRate: 0.2 },
-          life: {
-            statusInterval: 0,
-            peerMoves: 6,
-            alarms: 1,
-            calls: 12,
-            callLength: { min: 5000, max: 60_000 },
-            recorded: 1,
-            fileUploads: 0.5,
-          },
-        },
-      ],
-    },
-    downloadFolder: 'd',
-  });
-});
-
-t.test('an old firmware is a separate group', async (t) => {
-  const { scenario } = settingsOf('--count 20 --old-firmware 0.1');
-  t.match(scenario.groups, [
-    { name: 'all', count: 18, equipment: { firmwareVersion: '9.001.0' } },
-    { name: 'old', count: 2, equipment: { firmwareVersion: '8.900.0', managementClientVersion: '2.2.0' } },
-  ]);
-});
-
 t.test('--print-scenario prints the options as a valid scenario', async (t) => {
-  const line = '--count 7 --load 5 --duration 10 --latency 5-50 --calls 12 --old-firmware 0.5 --seed 3';
+  const line = '--count 7 --load 5 --duration 10 --latency 5-50 --calls 12 --offline-rate 0.1 --seed 3';
   const printed = readCommandLine(words(`${line} --print-scenario`), {});
   if (printed.do !== 'print') return t.fail('nothing is printed');
   t.match(parse(printed.text), { devices: 7, seed: 3, phases: [{ actions: [{ do: 'setWifi', rate: '5/s' }] }] });
@@ -176,21 +135,13 @@ for (const [line, option] of [
   ['--latency 5-2', '--latency'],
   ['--latency 1-2-3', '--latency'],
   ['--calls many', '--calls'],
-  ['--recorded 2', '--recorded'],
-  ['--file-size 100', '--file-size'],
-  ['--failure-rate 1.1', '--failure-rate'],
   ['--offline-rate 1', '--offline-rate'],
-  ['--silent-operations setWify', '--silent-operations'],
   ['--mqtt http://127.0.0.1', '--mqtt'],
   ['--admin nowhere', '--admin'],
   ['--secret s', '--secret'],
   ['--application app', '--secret'],
   ['--devices f --save g', '--save'],
   ['--duration 5 --until-idle 5', '--until-idle'],
-  ['--storage much', '--storage'],
-  ['--preinstall camera@1:1', '--preinstall'],
-  ['--preinstall com.example.a@1', '--preinstall'],
-  ['--preinstall com.example.a@1:1,com.example.a@2:2', '--preinstall'],
   ['--run ../x', '--run'],
   ['--shard 3/2', '--shard'],
   ['--webhook-listen here', '--webhook-listen'],

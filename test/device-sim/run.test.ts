@@ -59,9 +59,9 @@ t.test('--json prints one object and nothing else on standard output', async (t)
 });
 
 t.test('a wrong option ends with 2 and names the option', async (t) => {
-  const { stdout, stderr, code } = await simulate('--failure-rate', 'often');
+  const { stdout, stderr, code } = await simulate('--offline-rate', 'often');
   t.equal(code, 2);
-  t.match(stderr, /^--failure-rate: "often"/);
+  t.match(stderr, /^--offline-rate: "often"/);
   t.equal(stdout, '');
 });
 

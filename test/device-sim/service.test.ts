@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { readCommandLine } from '../../device-sim/command-line.ts';
 import { movie } from '../../device-sim/files/movie.ts';
@@ -176,10 +178,17 @@ t.test('a wearable and the real service', async (t) => {
 
   t.test('a fleet of another run knows that it is activated, and lives', async (t) => {
     const { admin, http, mqtt } = world.service.addresses;
+    const file = join(t.testdir(), 'lives.yaml');
+    const life = '{ calls: 18000/h, callLength: 0s, recorded: 0 % }';
+    writeFileSync(
+      file,
+      `name: lives\ndevices: 3\nconnectRate: 0/s\ngroups: [{ name: all, life: ${life} }]\nphases: [{ name: work, duration: 500ms }]\n`,
+    );
     const args = [
       ...`--admin ${admin} --api ${http} --mqtt ${mqtt} --admin-token ${world.service.adminToken}`.split(' '),
       ...`--developer ${tenant.developerId} --application ${tenant.applicationId} --secret ${tenant.secret}`.split(' '),
-      ...'--count 3 --connect-rate 0 --calls 18000 --call-length 0 --recorded 0 --duration 0.5'.split(' '),
+      'run',
+      file,
     ];
     const options = { stopped: new AbortController().signal, stream: { write: () => {} } };
     for (const activations of [3, 0]) {
