@@ -13,7 +13,7 @@ import type { RunRecord } from './report/record.ts';
 import { isBrokenPromise } from './report/summary.ts';
 import { writeReport } from './report/write-report.ts';
 import { run } from './run.ts';
-import { schemaText } from './scenario/check-shape.ts';
+import { editorSchemaText } from './scenario/editor-schema.ts';
 import { Unreachable } from './scenario/reach.ts';
 import { readScenarioFile } from './scenario/read-scenario.ts';
 import { openScenario, readyNames } from './scenario/ready.ts';
@@ -113,7 +113,7 @@ async function carryOut(command: Command): Promise<number> {
       process.stdout.write(list());
       return HOLDS;
     case 'schema':
-      process.stdout.write(schemaText());
+      process.stdout.write(editorSchemaText());
       return HOLDS;
     case 'print':
       process.stdout.write(command.text);

@@ -1,17 +1,28 @@
 // Generated from scenario.schema.json by `npm run generate`; edit that instead.
 
 export type Name = string;
-export type Bytes = number | string;
 /**
  * The software that is installed from the start.
  *
  * @maxItems 100
  */
 export type Software = {
+  /**
+   * The name of the package.
+   */
   package: string;
+  /**
+   * The version name.
+   */
   version: string;
+  /**
+   * The version code of the APK.
+   */
   versionCode: number;
-  size?: Bytes;
+  /**
+   * The storage that it takes. Default: 0.
+   */
+  size?: number | string;
 }[];
 /**
  * The network of the devices: a profile, or the values that differ from a good network.
@@ -19,6 +30,9 @@ export type Software = {
 export type Network =
   | ('good' | 'wifi' | 'lte' | 'tunnel' | 'flaky')
   | {
+      /**
+       * The network whose values count where this object has none. Default: good.
+       */
       profile?: 'good' | 'wifi' | 'lte' | 'tunnel' | 'flaky';
       /**
        * Delay before each answer, besides the latency of the device.
@@ -59,29 +73,30 @@ export type Operation =
  * @minItems 1
  */
 export type Operations = Operation[];
-export type Rate = string;
-export type DurationRange = string;
 /**
  * The fault happens only at commands of these operations. Default: at all commands.
  *
  * @minItems 1
  */
 export type Operations1 = Operation[];
-export type Duration = string;
 /**
  * Names or tags of groups. Default: all devices.
  *
  * @minItems 1
  */
 export type GroupNames = string[];
-export type Share = number | string;
 /**
+ * The fault happens only at commands of these operations. Default: at all commands.
+ *
  * @minItems 1
  */
 export type Operations2 = Operation[];
 export type Expectation =
   | string
   | {
+      /**
+       * A figure, an operator and a number, such as `lost == 0` or `p99(delivered) < 2 s`.
+       */
       expect: string;
       /**
        * The phase that the expectation is about. Default: the whole run.
@@ -159,11 +174,17 @@ export interface ScenarioFile {
  * A group of similar devices. A group with a `count` has that many devices; the others share the rest, by `share` or evenly.
  */
 export interface Group {
-  name: Name;
+  /**
+   * The name of the group, for phases, actions and expectations.
+   */
+  name: string;
   /**
    * The share of all devices.
    */
   share?: number | string;
+  /**
+   * The number of devices, instead of a share.
+   */
   count?: number;
   /**
    * Further names, which several groups may have.
@@ -181,6 +202,9 @@ export interface Group {
    * The version of the management client. Default: 2.3.1; older ones never answer the Bluetooth operations.
    */
   managementClient?: string;
+  /**
+   * The language of the devices at the start. Default: en-US.
+   */
   language?: string;
   /**
    * Storage for software and downloads. Default: 8 GiB.
@@ -192,6 +216,8 @@ export interface Group {
   behaviour?: Behaviour;
   life?: Life;
   /**
+   * Faults that the devices have now and then.
+   *
    * @maxItems 100
    */
   faults?: Fault[];
@@ -255,15 +281,27 @@ export interface Life {
    * How often the SOS button is pressed.
    */
   alarms?: string;
-  calls?: Rate;
-  callLength?: DurationRange;
+  /**
+   * How often a device makes a call.
+   */
+  calls?: string;
+  /**
+   * How long a call lasts. Default: 20s-2m.
+   */
+  callLength?: string;
   /**
    * The share of calls whose recordings are uploaded afterwards.
    */
   recorded?: number | string;
-  fileUploads?: Rate;
+  /**
+   * How often a device uploads a file of the customer’s application.
+   */
+  fileUploads?: string;
 }
 export interface Fault {
+  /**
+   * The fault.
+   */
   fault:
     | 'fails'
     | 'never-answers'
@@ -291,29 +329,50 @@ export interface Fault {
    */
   probability: number | string;
   operations?: Operations1;
-  delay?: DurationRange;
+  /**
+   * How long the fault lasts, or how much later something happens; docs/qa.md says it for each fault.
+   */
+  delay?: string;
 }
 /**
  * A phase of the scenario. It lasts for its `duration`, or until the fleet was idle for `untilIdle`, whichever comes first; without either until Ctrl-C.
  */
 export interface Phase {
-  name: Name;
+  /**
+   * The name of the phase, for expectations and reports.
+   */
+  name: string;
+  /**
+   * One sentence about the phase.
+   */
   about?: string;
-  duration?: Duration;
-  untilIdle?: Duration;
+  /**
+   * How long the phase lasts.
+   */
+  duration?: string;
+  /**
+   * The phase ends when the fleet was idle for this time.
+   */
+  untilIdle?: string;
   /**
    * These devices connect again at the beginning of the phase.
    */
   connect?: {
     groups?: GroupNames;
-    rate?: Rate;
+    /**
+     * The largest rate of these connections. Default: that of the scenario.
+     */
+    rate?: string;
   };
   /**
    * These devices go offline at the beginning of the phase, and stay offline until another phase connects them.
    */
   disconnect?: {
     groups?: GroupNames;
-    share?: Share;
+    /**
+     * The share of these devices that goes offline. Default: all.
+     */
+    share?: number | string;
     /**
      * `politely`: with DISCONNECT; `cut`: the socket is cut. Default: politely.
      */
@@ -343,6 +402,9 @@ export interface Phase {
    * @maxItems 100
    */
   faults?: {
+    /**
+     * The fault.
+     */
     fault:
       | 'fails'
       | 'never-answers'
@@ -365,12 +427,20 @@ export interface Phase {
       | 'download-wrong-bytes'
       | 'upload-url-expired'
       | 'clock-wrong';
-    probability: Share;
+    /**
+     * The probability of the fault each time that it can happen.
+     */
+    probability: number | string;
     operations?: Operations2;
-    delay?: DurationRange;
+    /**
+     * How long the fault lasts, or how much later something happens; docs/qa.md says it for each fault.
+     */
+    delay?: string;
     groups?: GroupNames;
   }[];
   /**
+   * What the customer, the wearers and the operator do during the phase.
+   *
    * @maxItems 100
    */
   actions?: Action[];
@@ -422,6 +492,9 @@ export interface ServiceFault {
  * An action of the customer, of the wearers of the devices, or of the operator of the service, during the phase: at a `rate` for all devices together, or `each` device so many times, evenly spread.
  */
 export interface Action {
+  /**
+   * The action.
+   */
   do:
     | 'activate'
     | 'deactivate'
@@ -445,7 +518,10 @@ export interface Action {
     | 'registerDevice'
     | 'replaceDevice'
     | 'moveDevice';
-  rate?: Rate;
+  /**
+   * How often the action happens, for all devices together.
+   */
+  rate?: string;
   /**
    * How often each device gets the action, evenly spread over the phase or over `within`.
    */
@@ -465,14 +541,29 @@ export interface Action {
  * The release that `install` or `updateFirmware` installs.
  */
 export interface Release {
+  /**
+   * The name of the package. Default: com.example.simulated; for firmware com.lapel.firmware.
+   */
   package?: string;
+  /**
+   * The version name. The version code is made from it.
+   */
   version: string;
   /**
    * Makes a bad release: the file names another package, version or version code than was registered.
    */
   says?: {
+    /**
+     * The package name in the file.
+     */
     package?: string;
+    /**
+     * The version name in the file.
+     */
     version?: string;
+    /**
+     * The version code in the file.
+     */
     versionCode?: number;
   };
   /**
