@@ -130,7 +130,7 @@ function customerOf(
   own: OwnPace,
 ): Customer | null {
   if (!application) return null;
-  const { api, scenario, webhook, authenticationKey } = settings;
+  const { api, mqtt, scenario, webhook, authenticationKey } = settings;
   const groups = scenario.groups.flatMap(({ name, count }) => Array<string>(count).fill(name));
   const placeOf = new Map(members.map(({ place, account: { deviceId } }) => [deviceId, place]));
   return createCustomer({
@@ -145,6 +145,7 @@ function customerOf(
     seed: seedOfRun(scenario.seed, settings.run),
     timers,
     stoodStill: own.stoodStill,
+    nodes: mqtt,
     groupOf: (deviceId) => groups[placeOf.get(deviceId) ?? enrolment?.registered.get(deviceId) ?? -1],
   });
 }

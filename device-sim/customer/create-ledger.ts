@@ -26,12 +26,15 @@ export function createLedger({
   lateAfter = 60_000,
   stoodStill = () => 0,
   groupOf = () => undefined,
+  nodeOf,
 }: {
   began: number;
   lateAfter?: number;
   stoodStill?: ((from: number, to: number) => number) | undefined;
   /** The group of a device in the scenario. */
   groupOf?: ((deviceId: string) => string | undefined) | undefined;
+  /** The node that a device is connected to; undefined if there is only one. */
+  nodeOf?: ((deviceId: string) => string | undefined) | undefined;
 }): Ledger {
   const events = createEventBook();
   const examples = createExamples(groupOf);
@@ -40,7 +43,7 @@ export function createLedger({
   const books = createTransactionBooks(devices);
   const { open, early, finished, acceptedIds, find, meet, another, close } = books;
   const { trouble, troubles, storyOf } = createTroubleBook({ began, devices });
-  const scoped = createScopedCounts(groupOf);
+  const scoped = createScopedCounts(groupOf, nodeOf);
   const { of } = scoped;
   let current = '';
 

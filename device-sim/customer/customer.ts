@@ -97,6 +97,7 @@ export function createCustomer({
   timers,
   stoodStill,
   groupOf,
+  nodes = [],
 }: {
   /** The address of the REST API, or those of its nodes: calls spread over them. */
   apiUrl: string | readonly string[];
@@ -119,6 +120,8 @@ export function createCustomer({
   stoodStill?: (from: number, to: number) => number;
   /** The group of a device in the scenario. */
   groupOf?: (deviceId: string) => string | undefined;
+  /** The addresses of the nodes for devices. */
+  nodes?: readonly string[];
 }): Customer {
   const { applicationId, secret } = application;
   const stop = new AbortController();
@@ -129,7 +132,17 @@ export function createCustomer({
   // The client makes one attempt only, because the customer itself counts a failed request and repeats it with the same
   // Idempotency-Key.
   const lapel = createLapelClient({ baseUrl: apiUrl, applicationId, secret, attempts: 1, now, ...several });
-  const ledger = createLedger({ began: now(), ...(lateAfter !== undefined && { lateAfter }), stoodStill, groupOf });
+  const nodeOf = (deviceId: string): string | undefined => {
+    const address = nodes.length > 1 ? device(deviceId)?.address : undefined;
+    return address === undefined ? undefined : String(nodes.indexOf(address) + 1);
+  };
+  const ledger = createLedger({
+    began: now(),
+    ...(lateAfter !== undefined && { lateAfter }),
+    stoodStill,
+    groupOf,
+    nodeOf,
+  });
   const requests = createRequests({
     ledger,
     timers,

@@ -9,7 +9,7 @@ interface Named {
   readonly read: (chapter: Chapter) => number | undefined;
   /** True for a figure that exists for the whole run only, not for a phase. */
   readonly whole?: true;
-  /** True for a figure that the customer counts by group and action. */
+  /** True for a figure that the customer counts by group, action and node. */
   readonly scoped?: true;
   readonly unit?: '/s' | 'bytes' | 'ms';
   /** The percentage when the base is 0. Without this the percentage then counts as not measured. */

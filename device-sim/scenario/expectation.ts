@@ -33,7 +33,7 @@ export interface Expectation {
 
 const FORM = /^\s*(\w[\w.]*)\s*(?:\(([^()]*)\))?\s*(==|!=|<=|>=|<|>)\s*([\d.]+)\s*(%|\/s|[A-Za-z]*)\s*$/;
 const DETAIL = /^[\w-]+$/;
-const SCOPE = /^(group|action): *([\w.-]+)$/;
+const SCOPE = /^(group|action|node): *([\w.-]+)$/;
 const PERCENTILE = /^p(\d{1,2}(?:\.\d+)?|100)$/;
 const TIMES = ['ms', 's', 'm', 'h', 'd'];
 const SIZES = ['B', 'kB', 'KiB', 'MB', 'MiB', 'GB', 'GiB'];
@@ -47,7 +47,8 @@ function readParentheses(text: string | undefined): { detail: string | null; sco
     const [, kind, name] = SCOPE.exec(part) ?? [];
     if (kind !== undefined && !Object.hasOwn(scope, kind)) scope = { ...scope, [kind]: name };
     else if (place === 0 && DETAIL.test(part)) detail = part;
-    else return `(${text}) must be a stage, a status, a code or a fault, then "group: NAME" or "action: NAME", or both`;
+    else
+      return `(${text}) must be a stage, a status, a code or a fault, then "group: NAME", "action: NAME" or "node: NUMBER"`;
   }
   return { detail, scope };
 }
@@ -107,7 +108,7 @@ export function readExpectation(text: string, phase: string | null): Expectation
   if (phase !== null && figure.kind === 'count' && FIGURES[figure.name]?.whole)
     return `${name} is of the whole run, not of a phase`;
   if (nameOfScope(scope) !== '' && figure.kind === 'count' && !FIGURES[name]?.scoped)
-    return `${name} is not counted by group or action`;
+    return `${name} is not counted by group, action or node`;
   return { text: text.trim(), phase, scope, figure, operator: operator as Expectation['operator'], ...measure };
 }
 

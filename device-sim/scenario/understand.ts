@@ -184,6 +184,8 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
       const { group = names[0] ?? '', action = 'activate' } = read.scope;
       if (!names.includes(group))
         wrong(['expectations', place], `there is no group "${group}"; ${among(group, names)}`);
+      if (!/^[1-9]\d*$/.test(read.scope.node ?? '1'))
+        wrong(['expectations', place], `a node is a number from 1, not "${read.scope.node}"`);
       if (!MEASURED.includes(action))
         wrong(['expectations', place], `there is no action "${action}"; ${among(action, MEASURED)}`);
     }
