@@ -249,12 +249,14 @@ expectations: [lost == 0, doubled == 0, succeeded == 100 %, devices == 7]
 
   t.test('a service that disappears during a run is exit code 3, with a report', async (t) => {
     const file = write('gone', 'devices: 2\nactivate: false\nsettle: 0s\nphases: [{ name: work, duration: 4s }]\n');
-    const statusReports = async (): Promise<number> => {
-      const metrics = await (
-        await fetch(`${admin}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
-      ).text();
-      return Number(/^lapel_mqtt_messages_total\{topic="status"\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
+    const metric = async (pattern: RegExp): Promise<number> => {
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+      const metrics = await (await fetch(`${admin}/metrics`, { headers })).text();
+      return Number(pattern.exec(metrics)?.[1] ?? 0);
     };
+    const statusReports = (): Promise<number> => metric(/^lapel_mqtt_messages_total\{topic="status"\} (\d+)$/m);
+    const connected = (): Promise<number> => metric(/^lapel_devices_connected (\d+)$/m);
+    while ((await connected()) > 0); // devices of the runs before
     const reports = await statusReports();
     t.ok(reports > 0);
     const child = spawn(process.execPath, [MAIN, ...`run ${file} --wait 0 --json ${at}`.split(' ')], {
@@ -267,8 +269,8 @@ expectations: [lost == 0, doubled == 0, succeeded == 100 %, devices == 7]
       said += chunk;
     });
     while (!said.includes(' start: ')) await once(child.stderr, 'data');
-    // Both have reported their status, so they are connected and know it.
-    while ((await statusReports()) < reports + 2);
+    // Both are connected and have reported their status, so they know it.
+    while ((await connected()) < 2 || (await statusReports()) < reports + 2);
     service.signal('SIGKILL');
     t.equal((await exit)[0], 3);
     t.match(said, /the service could not be reached at /);
