@@ -2,6 +2,7 @@ import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
 import { peersOf } from '../model/bluetooth.ts';
 import type { Action, ActionName, Release } from './action.ts';
 import { apnsOf, languageOf, networksOf } from './call-contents.ts';
+import { differences } from './differences.ts';
 import type { Asked } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 import type { Carried } from './probes.ts';
@@ -15,12 +16,6 @@ const KEYLESS: ReadonlySet<ActionName> = new Set(['readBluetooth', 'listBluetoot
 
 /** Makes one call to the service. The device and the number of the action decide the parameters of the call. */
 type Call = (to: { deviceId: string; idempotencyKey: string }, action: Action) => Promise<Made | undefined>;
-
-/** Awaits the call of an action that creates no transaction, so its answer is dropped. */
-const silently = async (call: Promise<unknown>): Promise<undefined> => {
-  await call;
-  return undefined;
-};
 
 function releaseOf({ do: name, release }: Action): Release {
   if (!release) throw new Error(`${name} needs a release`);
@@ -52,6 +47,7 @@ function callsOf(
   lapel: LapelClient,
   releases: Releases,
   applicationId: string,
+  onStatus: (deviceId: string, status: { deviceId: string }) => void,
 ): Record<Exclude<ActionName, 'cancel'>, Call> {
   return {
     activate: (to) => asking('activate', { applicationId }, lapel.activate({ ...to, body: {} }), ['clientId']),
@@ -89,7 +85,10 @@ function callsOf(
       const body = await releases.firmware(releaseOf(action));
       return asking('updateFirmware', { ...body }, lapel.updateFirmware({ ...to, body }), DOWNLOAD);
     },
-    readStatus: ({ deviceId }) => silently(lapel.readStatus({ deviceId })),
+    async readStatus({ deviceId }) {
+      onStatus(deviceId, await lapel.readStatus({ deviceId }));
+      return undefined;
+    },
   };
 }
 
@@ -120,7 +119,10 @@ export function createActs({
   /** Called after each call of an action that made a transaction. */
   probe?: ((carried: Carried) => Promise<void>) | undefined;
 }): Acts {
-  const calls = callsOf(lapel, releases, applicationId);
+  const calls = callsOf(lapel, releases, applicationId, (deviceId, status) => {
+    const found = differences('deviceId', deviceId, status.deviceId);
+    ledger.wrong({ text: `the status of device ${deviceId}`, deviceId }, found, now());
+  });
 
   return {
     async perform(action, deviceId, phase, due) {

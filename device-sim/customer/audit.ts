@@ -14,7 +14,7 @@ const PARALLEL_REQUESTS = 4;
 const DEVICES = 32;
 /**
  * A difference counts only if it lasts, because a status report may still be on its way. So a device with a difference
- * is compared up to four times, with a pause between two comparisons.
+ * is compared up to four times, with a pause between two comparisons. The status of another device counts at once.
  */
 const LOOKS = 4;
 const LOOK_MILLISECONDS = 500;
@@ -104,7 +104,7 @@ export function createAudit({
     for (let left = LOOKS; left > 0 && !stopped.aborted; left -= 1) {
       const found = await statusOf(device);
       if (!found || found.length === 0) return;
-      if (left === 1) {
+      if (left === 1 || found.some(({ field }) => field === 'deviceId')) {
         const { deviceId } = device;
         ledger.wrong({ text: `the status of device ${deviceId}`, deviceId }, found, timers.now());
         return;

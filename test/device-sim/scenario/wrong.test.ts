@@ -107,6 +107,12 @@ const FAULTS: Readonly<Record<string, { faults: Faults; text: RegExp }>> = {
     },
     text: /the record of transaction \d+ has the wrong error: \{"code":"INTERNAL","message":"no"\} instead of null/,
   },
+  'the device of a status': {
+    faults: {
+      api: ofAnswer('GET', /\/status$/, (status) => put(status, 'deviceId', () => OTHER)),
+    },
+    text: /the status of device \d{15} has the wrong deviceId: "352900130000016" instead of "/,
+  },
   'the connection of a device': {
     faults: {
       api: ofAnswer('GET', /\/status$/, (status) => put(status, 'connected', () => false)),
