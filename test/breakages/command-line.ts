@@ -3,13 +3,15 @@ import type { Breakage } from './breakage.ts';
 
 export const HELP = `npm run breakages -- [NAME...] [options]
 
-Plants faults into copies of the service, one at a time, and plays a scenario of the simulator against each. The exit
-code is 0 if the simulator finds all of them but two.
+Plants faults into copies of the service, one in each copy, and plays a scenario of the simulator against each copy.
+The exit code is 0 if the simulator finds all named faults, or all faults except two at most if none is named. It is 1
+otherwise, or if a patch no longer fits the source, and 2 if the command line is wrong.
 
   NAME...       the breakages to try (all)
   --jobs N      how many run at a time (2)
-  --unbroken N  plays N runs against the service without a fault; the exit code is 0 if there was no alarm
-  --keep DIR    keeps the reports and the data of each run in this new folder
+  --unbroken N  plays N runs against the service without a fault, beside two processes that burn time; the exit code is
+                0 if there was no false alarm
+  --keep DIR    keeps the reports, the data and the copies in this new folder
   --list        lists the breakages
 `;
 

@@ -13,8 +13,8 @@ const BAD_USAGE = 2;
 /** How many breakages may stay unfound, when all are tried. */
 const MOST_MISSED = 2;
 
-const say = (text: string): void => void process.stdout.write(`${plainText(text)}\n`);
-const sayLines = (lines: readonly string[]): void => lines.forEach(say);
+const sayLines = (lines: readonly string[]): void =>
+  void process.stdout.write(lines.map((line) => `${plainText(line)}\n`).join(''));
 
 async function breakAll({ breakages, jobs }: Wanted, folder: string): Promise<number> {
   const tried = await tryBreakages(breakages, { jobs, folder, onTried: (one) => sayLines(breakageRow(one)) });
@@ -43,7 +43,7 @@ function folderFor({ keep }: Wanted): string {
 
 async function carryOut(wanted: Wanted): Promise<number> {
   if (wanted.do === 'help') process.stdout.write(HELP);
-  if (wanted.do === 'list') wanted.breakages.map(listRow).forEach(say);
+  if (wanted.do === 'list') sayLines(wanted.breakages.map(listRow));
   if (wanted.do === 'help' || wanted.do === 'list') return 0;
   const folder = folderFor(wanted);
   try {

@@ -4,7 +4,7 @@ import type { Patch } from './breakage.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The service reads these folders and never writes them, so the copy leads to those of the checkout. */
-const SHARED = ['schemas', 'console', 'docs', 'node_modules', 'package.json'];
+const SHARED = ['schemas', 'console', 'node_modules', 'package.json'];
 
 /** The search text of a patch is not in its file, or is there several times. */
 export class OutOfDate extends Error {}

@@ -1,9 +1,12 @@
 import type { Breakage } from './breakage.ts';
+import { BREAKAGES } from './breakages.ts';
 import { PLAYS } from './plays.ts';
 import type { Tried } from './try-breakages.ts';
 import type { Unbroken } from './try-unbroken.ts';
 
-const NAME = Math.max(...Object.keys(PLAYS).map((name) => name.length));
+const widest = (names: readonly string[]): number => Math.max(...names.map((name) => name.length));
+const PLAY = widest(Object.keys(PLAYS));
+const NAME = widest(BREAKAGES.map(({ name }) => name));
 const LONGEST = 160;
 
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
@@ -11,7 +14,7 @@ const seconds = (value: number): string => `${value.toFixed(1).padStart(5)} s`;
 
 /** One breakage, for `--list`. */
 export const listRow = ({ name, kind, play, about }: Breakage): string =>
-  `${name.padEnd(36)} ${kind.padEnd(15)} ${play.padEnd(NAME)}  ${about}`;
+  `${name.padEnd(NAME)} ${kind.padEnd(15)} ${play.padEnd(PLAY)}  ${about}`;
 
 const stateOf = ({ found, isBroken }: Tried): string => (found ? 'found' : isBroken ? 'BROKEN' : 'MISSED');
 
@@ -32,7 +35,7 @@ export function closing(tried: readonly Tried[]): string[] {
       .filter(({ breakage }) => breakage.kind === kind)
       .map((one) => {
         const { breakage, text } = one;
-        return `  ${stateOf(one).padEnd(6)} ${breakage.name.padEnd(36)} ${breakage.play.padEnd(NAME)} ${seconds(one.seconds)}  ${cut(text)}`;
+        return `  ${stateOf(one).padEnd(6)} ${breakage.name.padEnd(NAME)} ${breakage.play.padEnd(PLAY)} ${seconds(one.seconds)}  ${cut(text)}`;
       }),
   ]);
   const found = tried.filter((one) => one.found).length;
@@ -41,7 +44,7 @@ export function closing(tried: readonly Tried[]): string[] {
 
 /** The result of one run without a fault. */
 export const unbrokenRow = ({ name, outcome, seconds: took, texts }: Unbroken): string[] => [
-  `${outcome.padEnd(7)} ${name.padEnd(NAME)} ${seconds(took)}`,
+  `${outcome.padEnd(7)} ${name.padEnd(PLAY)} ${seconds(took)}`,
   ...texts.map((text) => `         ${cut(text)}`),
 ];
 

@@ -34,7 +34,7 @@ export function judge(
   const tells = ({ story }: Verdict): boolean =>
     cause.test(story.join('\n')) && (!isOfDevice || DEVICE.test(story.join('\n')));
   const shown = named.find(tells);
-  if (shown && code === DOES_NOT_HOLD) return { found: true, text: titleOf(shown), story: story(shown.story, cause) };
+  if (shown && code === DOES_NOT_HOLD) return { found: true, text: titleOf(shown), story: causeIn(shown.story, cause) };
   const reasons = record.notRun.length > 0 ? `; NOT RUN: ${record.notRun.join('; ')}` : '';
   const [first] = named.length > 0 ? named : broken;
   if (!first) return missed(`all expectations hold, exit code ${code}${reasons}`);
@@ -43,5 +43,5 @@ export function judge(
 }
 
 /** The line of a story that tells the cause. */
-const story = (lines: readonly string[], cause: RegExp): string =>
+const causeIn = (lines: readonly string[], cause: RegExp): string =>
   (lines.find((line) => cause.test(line)) ?? lines[0] ?? '').trim();
