@@ -13,7 +13,7 @@ export interface Play {
   readonly beside?: string;
 }
 
-/** The runs in which breakages are found. Each takes 10 to 25 seconds. */
+/** The runs in which breakages are found. Each takes 8 to 25 seconds while the service has no fault. */
 export const PLAYS = {
   everyday: { scenario: own('everyday') },
   away: { scenario: own('away') },
