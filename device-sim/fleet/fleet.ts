@@ -6,9 +6,11 @@ import { createDownloadFolder } from '../files/download-folder.ts';
 import { promptBehaviour } from '../model/behaviour.ts';
 import { createDevice, type Device } from '../model/device.ts';
 import type { DeviceOptions, Watcher } from '../model/device-options.ts';
+import type { Intercept } from '../model/interception.ts';
 import type { KeyOf } from '../model/plans.ts';
 import { createStateFile } from '../model/state-file.ts';
 import { beginningWith } from '../mqtt/addresses.ts';
+import type { Command } from '../mqtt/messages.ts';
 import { deriveSeed } from '../random.ts';
 import { createTimerWheel } from '../timer-wheel.ts';
 import { systemTimers, type Timers } from '../timers.ts';
@@ -112,6 +114,8 @@ interface FleetOptions {
    * seed.
    */
   keyOf?: KeyOf;
+  /** Lets code decide about commands; see `Intercept`. */
+  intercept?: (deviceId: string, command: Command) => ReturnType<Intercept>;
   /** The current phase. */
   phase?: () => string;
   /** Called with every random decision; `place` is the index of the device in the whole fleet. */
@@ -139,6 +143,7 @@ export function createFleet({
   patience = {},
   timers = createTimerWheel(systemTimers),
   keyOf,
+  intercept,
   phase,
   onDecision,
   onTrouble = () => {},
@@ -189,6 +194,7 @@ export function createFleet({
       seed: deriveSeed(seed, place, 1),
       chances: chancesOf(member),
       keyOf,
+      ...(intercept && { intercept: (command: Command) => intercept(deviceId, command) }),
       phase,
       ...(behaviour && { behaviour }),
       ...(badNetworks && { conditions: networks.conditionsOf(member) }),

@@ -57,7 +57,7 @@ class PlannedAnswering implements Answering {
   say(answer: Answer, plan: Plan | undefined, repeated: boolean): void {
     const { transactionId } = answer;
     const fault = plan?.fault;
-    if (fault?.kind === 'never-answers' || this.#heldBack?.has(transactionId)) return;
+    if (fault?.kind === 'never-answers' || plan?.instead === 'never' || this.#heldBack?.has(transactionId)) return;
     if (fault?.kind === 'answers-in-wrong-order' && !repeated) {
       this.#holdBack(answer, fault.delay);
       return;

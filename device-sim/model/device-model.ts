@@ -162,6 +162,8 @@ export function createDeviceModel({
     { command, plan }: Execution,
     download: DownloadedFile | Failure | undefined,
   ): { error: Failure } | { result?: Readonly<Record<string, unknown>> } {
+    // A command without an answer is remembered like a success, so that a repetition does not begin it again.
+    if (plan.instead) return plan.instead === 'never' ? {} : plan.instead;
     const refused = refusal(command, plan);
     if (refused) return { error: refused };
     if (download && 'code' in download) return { error: download };
@@ -215,7 +217,7 @@ export function createDeviceModel({
         waiting.delete(transactionId);
         remember(executions, transactionId, (executions.get(transactionId) ?? 0) + 1, behaviour.memory);
         const wanted = operations.get(command.operation)?.download;
-        const download = wanted && !refusal(command, plan) ? wanted : undefined;
+        const download = wanted && !plan.instead && !refusal(command, plan) ? wanted : undefined;
         const execution = { command, plan, download, lane };
         current.set(transactionId, execution);
         return execution;

@@ -4,6 +4,7 @@ import type { Patience } from '../files/download.ts';
 import type { DownloadFolder } from '../files/download-folder.ts';
 import type { ConditionsNow } from '../mqtt/conditions.ts';
 import type { Link, LinkOptions } from '../mqtt/link.ts';
+import type { DeviceEvent } from '../mqtt/messages.ts';
 import type { Certificate } from '../mqtt/wire.ts';
 import type { Range } from '../random.ts';
 import type { Timers } from '../timers.ts';
@@ -11,6 +12,7 @@ import type { Behaviour } from './behaviour.ts';
 import type { CallPlan } from './calls.ts';
 import type { DeviceEvents } from './device-events.ts';
 import type { DeviceState, Equipment } from './device-state.ts';
+import type { Intercept } from './interception.ts';
 import type { KeyOf } from './plans.ts';
 import type { Journal } from './state-file.ts';
 
@@ -34,6 +36,11 @@ export interface Device extends AsyncDisposable {
   reportChanges(): void;
   /** Lets one of the paired Bluetooth devices come into reach or leave it. */
   movePeer(): void;
+  /**
+   * Sends an event of any type. Returns it; undefined if the device is not activated, because no application would
+   * receive the event.
+   */
+  tell(type: string, data: DeviceEvent['data']): DeviceEvent | undefined;
   /** Presses the SOS button of the device. */
   pressButton(): void;
   /** Begins a call; returns its callId, or undefined during another call or without an activation. */
@@ -73,6 +80,8 @@ export interface DeviceOptions {
   chances?: Chances;
   /** Finds the action that caused a command, by which random decisions are the same in every run. */
   keyOf?: KeyOf | undefined;
+  /** Lets code decide about commands. */
+  intercept?: Intercept | undefined;
   /** The current phase. */
   phase?: (() => string) | undefined;
   /** Makes the connection; by default the simulator's own client. */

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { type Chances, createChances } from '../faults/chances.ts';
 import { type Conformance, createConformance } from '../mqtt/conformance.ts';
 import type { Inbound, Link } from '../mqtt/link.ts';
-import { type Answer, parseCommand, parseComplaint, parseResponse } from '../mqtt/messages.ts';
+import { type Answer, type DeviceEvent, parseCommand, parseComplaint, parseResponse } from '../mqtt/messages.ts';
 import { createLink } from '../mqtt/mqtt-link.ts';
 import { createReconnector, type Reconnector } from '../mqtt/reconnector.ts';
 import { createRandom, deriveSeed } from '../random.ts';
@@ -65,25 +65,17 @@ class SimulatedDevice implements Device {
     this.#seed = seed;
     this.#timers = timers;
     this.#behaviour = { ...promptBehaviour, ...options.behaviour };
-    const chances = options.chances ?? createChances({ seed: deriveSeed(seed, 2), device: 0 });
-    this.#chances = chances;
-    this.#plans = createPlans({
-      deviceId,
-      chances,
-      behaviour: this.#behaviour,
-      keyOf: options.keyOf,
-      phase: options.phase,
-      onDecided: (transactionId) => this.#decided(transactionId),
-    });
-    const model = createDeviceModel({
+    this.#chances = options.chances ?? createChances({ seed: deriveSeed(seed, 2), device: 0 });
+    const onDecided = (transactionId: number): void => this.#decided(transactionId);
+    this.#plans = createPlans({ ...options, chances: this.#chances, behaviour: this.#behaviour, onDecided });
+    this.#model = createDeviceModel({
       deviceId,
       plans: this.#plans,
       behaviour: this.#behaviour,
       equipment,
       memory: journal?.memory,
     });
-    this.#model = model;
-    this.#peers = new PeerWatch(model, seed, (type, peer) => this.#theErrands().tell(type, peer));
+    this.#peers = new PeerWatch(this.#model, seed, (type, peer) => this.#theErrands().tell(type, peer));
     this.#conformance = createConformance({ memory: this.#behaviour.memory });
     this.#link = (options.createLink ?? createLink)({
       url,
@@ -112,7 +104,7 @@ class SimulatedDevice implements Device {
       onSaid: (answer, repeated) => this.#tellWatchers('answer', [answer, repeated]),
       onAcknowledged: (answer) => this.#tellWatchers('acknowledged', [answer]),
     });
-    this.#mishaps = chances.isPlain ? undefined : this.#makeMishaps();
+    this.#mishaps = this.#chances.isPlain ? undefined : this.#makeMishaps();
     this.#reconnector = createReconnector({
       open: () => (this.#mishaps ?? this.#link).open(),
       attempts: options.connectAttempts ?? 1,
@@ -124,7 +116,7 @@ class SimulatedDevice implements Device {
     });
     const isLow = (): boolean => this.#batteryIsLow;
     this.#status = createStatusReport({
-      read: statusReader({ state: () => model.state, total: equipment.storage, seed, timers, isLow }),
+      read: statusReader({ state: () => this.#model.state, total: equipment.storage, seed, timers, isLow }),
       isOnline: () => this.#link.online,
       publish: (payload) => this.#link.publish('status', payload, () => this.#settle()),
     });
@@ -173,8 +165,12 @@ class SimulatedDevice implements Device {
     this.#peers.move();
   }
 
+  tell(type: string, data: DeviceEvent['data']): DeviceEvent | undefined {
+    return this.#theErrands().tell(type, data);
+  }
+
   pressButton(): void {
-    this.#theErrands().tell('custom.sos', { button: 'side' });
+    this.tell('custom.sos', { button: 'side' });
   }
 
   call(plan: CallPlan): string | undefined {
@@ -215,6 +211,8 @@ class SimulatedDevice implements Device {
     this.#reconnector.stop();
     this.#mishaps?.stop();
     await Promise.all([...this.#leaving, this.#executor?.stop(), this.#errands?.stop()]);
+    // A decision that comes later must not begin another command.
+    this.#executor = undefined;
     await this.#errands?.clear();
     await (this.#link.inFlight > 0 ? this.#link.cut() : this.#link.close());
   }
@@ -339,7 +337,7 @@ class SimulatedDevice implements Device {
     if (!repeated) this.#peers.report();
   }
 
-  /** Called when the random decisions about a command, which it waited for, were made. */
+  /** Called when the decisions about a command, which it waited for, were made. */
   #decided(transactionId: number): void {
     if (this.#plans.find(transactionId)?.fault?.kind !== 'answers-before-puback') this.#release(transactionId);
     this.#executor?.work();

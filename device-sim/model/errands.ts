@@ -61,10 +61,11 @@ export class Errands {
     return (this.#calls?.size ?? 0) + (this.#happened?.waiting ?? 0);
   }
 
-  tell(type: string, data: DeviceEvent['data']): void {
-    if (!this.#parts.isActivated()) return;
+  /** Sends an event, and returns it; undefined if the device is not activated. */
+  tell(type: string, data: DeviceEvent['data']): DeviceEvent | undefined {
+    if (!this.#parts.isActivated()) return undefined;
     this.#happened ??= this.#makeEvents();
-    this.#happened.add(type, data);
+    return this.#happened.add(type, data);
   }
 
   calls(): Calls {

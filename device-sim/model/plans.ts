@@ -3,6 +3,7 @@ import type { Chances } from '../faults/chances.ts';
 import type { Fault, Occasion } from '../faults/fault.ts';
 import type { Command } from '../mqtt/messages.ts';
 import type { Behaviour } from './behaviour.ts';
+import type { Instead, Intercept } from './interception.ts';
 import { operations } from './operations.ts';
 
 /** The random decisions about one command: how long it takes, whether it fails, and which fault happens. */
@@ -15,6 +16,8 @@ export interface Plan {
   /** The fault of the command, and the fault of its download. Undefined if there is none, or after it was played. */
   fault: Fault | undefined;
   download: Fault | undefined;
+  /** The outcome that code has decided; undefined: the device decides. */
+  readonly instead: Instead | undefined;
 }
 
 /** The identity of a command, which is the same in every run with one seed: the number of the action that caused it. */
@@ -48,6 +51,7 @@ const NOTHING: Plan = {
   twice: false,
   fault: undefined,
   download: undefined,
+  instead: undefined,
 };
 
 /** Decides once about each command, however often it arrives. */
@@ -56,6 +60,7 @@ export function createPlans({
   chances,
   behaviour,
   keyOf,
+  intercept,
   phase,
   onDecided,
 }: {
@@ -63,6 +68,7 @@ export function createPlans({
   chances: Chances;
   behaviour: Behaviour;
   keyOf?: KeyOf | undefined;
+  intercept?: Intercept | undefined;
   /** The current phase. */
   phase?: (() => string) | undefined;
   onDecided?: (transactionId: number) => void;
@@ -73,6 +79,7 @@ export function createPlans({
 
   /** True for a device without random behaviour: all its commands have the same plan, whatever their identity. */
   const isSettled =
+    !intercept &&
     !chances.mayBefall('command') &&
     !chances.mayBefall('download') &&
     behaviour.latency.min === behaviour.latency.max &&
@@ -87,7 +94,11 @@ export function createPlans({
     return next;
   }
 
-  function decide({ transactionId, operation }: Command, key: CommandKey | undefined): Plan {
+  function decide(
+    { transactionId, operation }: Command,
+    key: CommandKey | undefined,
+    instead: Instead | undefined,
+  ): Plan {
     const occasion: Occasion = {
       kind: 'command',
       operation,
@@ -103,6 +114,7 @@ export function createPlans({
       twice: fault?.kind === 'answers-twice' || chances.hits(occasion, 'twice', behaviour.duplicateAckRate),
       fault,
       download: operations.get(operation)?.download && chances.on({ ...occasion, kind: 'download' }),
+      instead,
     };
     plans ??= new Map();
     remember(plans, transactionId, plan, behaviour.memory);
@@ -118,11 +130,12 @@ export function createPlans({
       const known = plans?.get(transactionId);
       if (known !== undefined) return known ?? undefined;
       const key = keyOf?.(deviceId, transactionId);
-      if (!(key instanceof Promise)) return decide(command, key);
+      const instead = intercept?.(command);
+      if (!(key instanceof Promise) && !(instead instanceof Promise)) return decide(command, key, instead);
       plans ??= new Map();
       remember(plans, transactionId, null, behaviour.memory);
-      void key.then((found) => {
-        decide(command, found);
+      void Promise.all([key, instead]).then(([found, decided]) => {
+        decide(command, found, decided);
         onDecided?.(transactionId);
       });
       return undefined;

@@ -6,8 +6,8 @@ const KEPT = 200;
 
 /** `events` of the contract, section 2: the device keeps each event until the service has acknowledged it. */
 export interface OutgoingEvents {
-  /** Adds an event. If the device has no room for more, it drops the oldest waiting one. */
-  add(type: string, data: Readonly<Record<string, unknown>>): void;
+  /** Adds an event, and returns it. If the device has no room for more, it drops the oldest waiting one. */
+  add(type: string, data: Readonly<Record<string, unknown>>): DeviceEvent;
   /** Sends the events that waited for a connection. */
   online(): void;
   /** The number of events that wait for a connection. */
@@ -60,12 +60,12 @@ export function createOutgoingEvents({
       onEvent(event);
       waiting.add(event);
       flush();
-      if (waiting.size <= KEPT) return;
-      for (const oldest of waiting) {
+      const [oldest] = waiting;
+      if (waiting.size > KEPT && oldest) {
         waiting.delete(oldest);
         onLost(oldest);
-        return;
       }
+      return event;
     },
     online: flush,
     get waiting() {
