@@ -110,6 +110,7 @@ export const CLI_ROOMS: Storeys = {
 
 /** The rooms of the simulator; all of them may import its files outside of rooms. */
 export const SIMULATOR_ROOMS: Storeys = {
+  library: { about: '`lapel/sim`: devices, fleets and a receiver for the tests of other programs' },
   'device-test': {
     about: 'tests a maker’s own device: plays the service to it, misbehaves, and names the broken rules',
     owns: ['ajv', 'yaml'],

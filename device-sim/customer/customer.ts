@@ -1,6 +1,5 @@
 import { createLapelClient, type LapelClient } from '../../src/clients/client/lapel-client.ts';
 import { LapelError } from '../../src/clients/client/lapel-error.ts';
-import { URL_SETTINGS, WEBHOOK_SETTINGS } from '../../src/clients/client/operations.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { KeyOf } from '../model/plans.ts';
 import { pause, type Timers } from '../timers.ts';
@@ -15,6 +14,7 @@ import { createFollowed } from './follow.ts';
 import type { ReceivedWebhook } from './genuine.ts';
 import type { Ledger } from './ledger.ts';
 import { createNodeFetch } from './node-fetch.ts';
+import { isWebhook, SETTINGS } from './pointed.ts';
 import { answerOf, createProbes, UNAVAILABLE } from './probes.ts';
 import type { ApplicationAccess } from './provision.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -22,9 +22,6 @@ import type { PlayedFault } from './receiver-fault.ts';
 import { createReleases } from './releases.ts';
 import { createRequests, reasonOf } from './requests.ts';
 import { createSettling, type Settlement } from './settle.ts';
-
-const SETTINGS = Object.keys(URL_SETTINGS) as (keyof typeof URL_SETTINGS)[];
-const isWebhook = (name: string): boolean => WEBHOOK_SETTINGS.some((one) => one === name);
 
 /** Milliseconds that the first webhook of the service may take. */
 const REACH_MILLISECONDS = 15_000;

@@ -1,14 +1,21 @@
 import { createLapelClient } from '../../src/clients/client/lapel-client.ts';
-import { WEBHOOK_SETTINGS } from '../../src/clients/client/operations.ts';
+import { URL_SETTINGS, WEBHOOK_SETTINGS } from '../../src/clients/client/operations.ts';
 import { UsageError } from '../usage-error.ts';
 import type { ApplicationAccess } from './provision.ts';
+
+type Setting = keyof typeof URL_SETTINGS;
+/** The settings of an application that hold URLs. */
+export const SETTINGS = Object.keys(URL_SETTINGS) as Setting[];
+export const isWebhook = (name: Setting): boolean => WEBHOOK_SETTINGS.some((one) => one === name);
 
 /** An existing application whose webhooks go to another URL for a time. */
 export interface Pointed {
   /** The present authenticationKey of the application; it changes when somebody issues a new one. */
   readKey(): Promise<string>;
-  /** Sends all webhooks of the application to this URL. */
-  point(url: string): Promise<void>;
+  /** Issues a new authenticationKey for the application. */
+  issueKey(): Promise<string>;
+  /** Sends all webhooks of the application to this URL, and with `urlsUrl` its requests for upload URLs to that one. */
+  point(url: string, urlsUrl?: string): Promise<void>;
   /**
    * Restores the former URLs, except settings that somebody has changed meanwhile. Rejects with an Error that lists the
    * former URLs.
@@ -19,27 +26,33 @@ export interface Pointed {
 /** Uses the application through the REST API at `api`. */
 export function createPointed(api: string, { applicationId, secret }: ApplicationAccess): Pointed {
   const lapel = createLapelClient({ baseUrl: api, applicationId, secret });
-  let before: { readonly url: string; readonly settings: readonly (readonly [string, string | null])[] } | undefined;
+  /** The settings that were changed, each with its URL before and during this time. */
+  let changed: { readonly name: Setting; readonly old: string | null; readonly url: string }[] = [];
   return {
     async readKey() {
       const { authenticationKey } = await lapel.readSettings();
       if (authenticationKey !== undefined) return authenticationKey;
       throw new UsageError('--application', `${applicationId} has no authenticationKey; issue one first`);
     },
-    async point(url) {
+    issueKey: async () => (await lapel.issueKey()).authenticationKey,
+    async point(url, urlsUrl) {
       const now = await lapel.readSettings();
-      before = { url, settings: WEBHOOK_SETTINGS.map((name) => [name, now[name] ?? null]) };
-      await lapel.updateSettings({ body: Object.fromEntries(WEBHOOK_SETTINGS.map((name) => [name, url])) });
+      const urls = SETTINGS.map((name) => ({ name, url: isWebhook(name) ? url : urlsUrl }));
+      changed = urls.flatMap(({ name, url: to }) =>
+        to === undefined ? [] : [{ name, old: now[name] ?? null, url: to }],
+      );
+      await lapel.updateSettings({ body: Object.fromEntries(changed.map(({ name, url: to }) => [name, to])) });
     },
     async restore() {
-      if (!before) return;
-      const { url, settings } = before;
+      if (changed.length === 0) return;
       try {
-        const now: Readonly<Record<string, unknown>> = { ...(await lapel.readSettings()) };
-        const ours = settings.filter(([name]) => now[name] === url);
-        if (ours.length > 0) await lapel.updateSettings({ body: Object.fromEntries(ours) });
+        const now = await lapel.readSettings();
+        const ours = changed.filter(({ name, url }) => now[name] === url);
+        if (ours.length > 0)
+          await lapel.updateSettings({ body: Object.fromEntries(ours.map(({ name, old }) => [name, old])) });
       } catch (cause) {
-        const urls = settings.map(([name, old]) => `${name}: ${old ?? 'none'}`).join(', ');
+        const [{ url } = { url: '' }] = changed;
+        const urls = changed.map(({ name, old }) => `${name}: ${old ?? 'none'}`).join(', ');
         throw new Error(`the settings still have the URL ${url}; before it was ${urls}: ${(cause as Error).message}`, {
           cause,
         });
