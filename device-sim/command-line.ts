@@ -4,7 +4,8 @@ import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
 import { readDeviceTest } from './device-test-options.ts';
 import { MAX_DEVICES } from './fleet/device-ids.ts';
 import { readListen } from './listen-address.ts';
-import { commandsOf, type Options, readOptions, shortWayNames } from './options.ts';
+import { commandsOf, type OptionName, type Options, optionNames, readOptions, shortWayNames } from './options.ts';
+import type { ReplaySettings } from './replay/run-replay.ts';
 import { among } from './scenario/among.ts';
 import { readScenario } from './scenario/read-scenario.ts';
 import { openScenario } from './scenario/ready.ts';
@@ -27,6 +28,8 @@ export interface RunSettings {
   readonly json: boolean;
   readonly reportFolder: string | undefined;
   readonly decisionsFile: string | undefined;
+  /** The file for the messages of the devices. */
+  readonly recordFile: string | undefined;
   /** Milliseconds to wait until the service answers. */
   readonly wait: number;
   /** Whether the run removes its devices, application and packages at the end. */
@@ -65,9 +68,10 @@ export type Command =
     }
   | { readonly do: 'receiver'; readonly settings: TrialSettings }
   | { readonly do: 'device'; readonly settings: DeviceTestSettings }
+  | { readonly do: 'replay'; readonly settings: ReplaySettings }
   | { readonly do: 'run'; readonly settings: RunSettings };
 
-const COMMANDS = ['run', 'check', 'list', 'schema', 'merge', 'receiver', 'device'];
+const COMMANDS = ['run', 'check', 'list', 'schema', 'merge', 'receiver', 'device', 'replay'];
 const HTTP = ['http:', 'https:'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -133,6 +137,7 @@ function surroundings(options: Options, env: Environment): Omit<RunSettings, 'sc
     json: options.has('json'),
     reportFolder: options.text('report'),
     decisionsFile: options.text('decisions'),
+    recordFile: options.text('record'),
     wait: 1000 * options.number('wait', 5, { min: 0, max: 3600 }),
     clean: options.has('clean'),
     cleanSessions: options.has('clean-sessions'),
@@ -161,6 +166,7 @@ function runName(options: Options, fallback: string): string {
 
 const PLAIN_COUNT = 10;
 const COUNT = { min: 1, max: MAX_DEVICES, whole: true };
+const FASTER = { min: 0.01, max: 1000 };
 const SEED = { min: 0, max: 4_294_967_295, whole: true };
 
 /** A run of an existing scenario. */
@@ -172,7 +178,7 @@ function runOf(name: string, options: Options, env: Environment): Command {
   if (options.has('print-scenario')) return { do: 'print', text: stringify(file) };
   const sized = scaled(scenario, {
     devices: options.has('count') ? options.number('count', 1, COUNT) : undefined,
-    faster: options.number('faster', 1, { min: 0.01, max: 1000 }),
+    faster: options.number('faster', 1, FASTER),
   });
   const seeded = { ...sized, seed: options.number('seed', scenario.seed, SEED) };
   return {
@@ -187,6 +193,38 @@ function receiverOf(options: Options, env: Environment): Command {
   if (misplaced) throw new UsageError(`--${misplaced}`, 'is no option of "receiver"');
   const parts = { application: applicationOf(options, env), webhook: webhookOf(options) };
   return { do: 'receiver', settings: readTrial(options, env, parts) };
+}
+
+/** The options of runs that a replay has as well. */
+const OF_A_REPLAY: readonly OptionName[] = [
+  ...(['help', 'json', 'run', 'seed', 'faster', 'wait', 'clean', 'mqtt', 'api', 'admin', 'admin-token'] as const),
+  ...(['data-dir', 'developer', 'devices', 'application', 'secret', 'webhook-listen', 'webhook-url'] as const),
+];
+
+/** A replay of a record. */
+function replayOf(file: string, options: Options, env: Environment): Command {
+  const misplaced = optionNames.find((option) => options.has(option) && !OF_A_REPLAY.includes(option));
+  if (misplaced) throw new UsageError(`--${misplaced}`, 'is no option of "replay"');
+  const { mqtt, api, wait, clean, json, webhook, application, accounts } = surroundings(options, env);
+  const [firstApi = '', ...others] = api;
+  if (others.length > 0) throw new UsageError('--api', 'has several addresses; "replay" takes one');
+  return {
+    do: 'replay',
+    settings: {
+      file,
+      mqtt,
+      api: firstApi,
+      wait,
+      clean,
+      json,
+      webhook,
+      application,
+      run: runName(options, 'replay'),
+      seed: options.number('seed', 1, SEED),
+      faster: options.number('faster', 1, FASTER),
+      accounts,
+    },
+  };
 }
 
 /**
@@ -239,6 +277,9 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
     case 'merge':
       if (words.length === 0) throw new UsageError('merge', 'needs the report folders of the shards');
       return { do: 'merge', folders: words, reportFolder: options.text('report'), json: options.has('json') };
+    case 'replay':
+      if (first === undefined || words.length > 1) throw new UsageError('replay', 'needs one file of --record');
+      return replayOf(first, options, env);
     case 'receiver':
       if (first !== undefined) throw new UsageError('receiver', `takes no "${first}"`);
       return receiverOf(options, env);

@@ -5,6 +5,7 @@ export const help = `A fleet of simulated wearable cameras for a Lapel service, 
   lapel-sim list                     lists the included scenarios
   lapel-sim schema                   prints the JSON Schema of scenarios, for editors
   lapel-sim merge DIR ... [options]  makes one report from the report folders of processes that shared a run
+  lapel-sim replay FILE [options]    plays the devices of a record that --record has written
   lapel-sim receiver --forward URL   tests your own webhook receiver, with forged, repeated and strange webhooks
   lapel-sim device [options]         tests your own device by the rules of docs/devices.md: plays the service to it
   lapel-sim [options]                the short way: plays a scenario that is made from these options
@@ -35,6 +36,8 @@ Examples
                                                your receiver in your CI, with LAPEL_AUTHENTICATION_KEY and no service
   lapel-sim device --listen 0.0.0.0:1883 --public-host 192.0.2.7 --operations activate,deactivate,setLanguage
                                                your device in your network, with three operations
+  lapel-sim run shift --record shift.ndjson    writes the traffic of the devices; afterwards:
+  lapel-sim replay shift.ndjson --faster 10    the same devices again, ten times as fast
 
 The text in parentheses at the end of an option is its default.
 
@@ -46,6 +49,7 @@ A run
   --shard I/N                this process is one of N that share the run: it has every N-th device
   --report FOLDER            writes report.html, junit.xml and report.json
   --decisions FILE           writes all random decisions about devices, in a fixed order, to compare two runs; NDJSON
+  --record FILE              writes the messages of all devices, without secrets, up to 256 MiB; NDJSON
   --json                     prints the report as one JSON object, and nothing else, on standard output
   --print-scenario           prints the scenario and ends
   --wait SECONDS             how long to wait for the service to start (5), or for a device to connect (60)

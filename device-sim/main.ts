@@ -7,6 +7,8 @@ import { runDeviceTest } from './device-test/run-device-test.ts';
 import { help } from './help.ts';
 import { mergeReports } from './merge.ts';
 import { plainText } from './plain-text.ts';
+import { hasHeld, replayText } from './replay/replay-text.ts';
+import { type ReplaySettings, runReplay } from './replay/run-replay.ts';
 import { closingTable } from './report/closing.ts';
 import { junitReport } from './report/junit.ts';
 import type { RunRecord } from './report/record.ts';
@@ -104,6 +106,13 @@ function exitCodeOfTest({ verdicts, notRun }: Pick<RunRecord, 'verdicts' | 'notR
   return notRun.length > 0 ? NOT_RUN : HOLDS;
 }
 
+/** Plays a record, and prints its result; returns the exit code. */
+async function replay(settings: ReplaySettings): Promise<number> {
+  const record = await runReplay(settings, interruption());
+  process.stdout.write(settings.json ? `${JSON.stringify(record)}\n` : replayText(record));
+  return hasHeld(record) ? HOLDS : DOES_NOT_HOLD;
+}
+
 async function carryOut(command: Command): Promise<number> {
   switch (command.do) {
     case 'help':
@@ -126,10 +135,13 @@ async function carryOut(command: Command): Promise<number> {
       return testReceiver(command.settings);
     case 'device':
       return testDevice(command.settings);
+    case 'replay':
+      return replay(command.settings);
     case 'run': {
       const { settings } = command;
-      const { record, gone } = await run(settings, { stopped: interruption(), stream: process.stderr });
+      const { record, gone, notes } = await run(settings, { stopped: interruption(), stream: process.stderr });
       const code = conclude(record, { json: settings.json, folder: settings.reportFolder });
+      for (const note of notes) say(plainText(note));
       if (!gone) return code;
       say(plainText(gone.message));
       return UNREACHABLE;

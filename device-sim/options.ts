@@ -13,6 +13,7 @@ const OF_A_RUN = {
   shard: { type: 'string' },
   report: { type: 'string' },
   decisions: { type: 'string' },
+  record: { type: 'string' },
   'print-scenario': { type: 'boolean' },
   wait: { type: 'string' },
   service: { type: 'string', multiple: true },

@@ -10,6 +10,9 @@ import { registerDevices, removeDevices, seedOfRun } from './customer/registrati
 import { createAdminClient } from './customer/service-client.ts';
 import type { DeviceAccount } from './fleet/member.ts';
 import type { DeviceOptions } from './model/device-options.ts';
+import { createLink } from './mqtt/mqtt-link.ts';
+import { recorded } from './recording/recorded-link.ts';
+import { createRecorder } from './recording/recorder.ts';
 import type { RunRecord } from './report/record.ts';
 import { decisionLog } from './scenario/decision-log.ts';
 import { type OwnPace, startOwnPace } from './scenario/own-pace.ts';
@@ -205,17 +208,19 @@ async function runThrough(
     timers,
     control,
     reachable,
+    onNote,
   }: {
     stopped: AbortSignal;
     stream: LiveStream;
     timers: Timers;
     control: ServiceControl | null;
     reachable: () => Promise<void>;
+    onNote: (note: string) => void;
   },
 ): Promise<RunRecord> {
   const { scenario, mqtt, api, shard } = settings;
   await using stack = new AsyncDisposableStack();
-  const createLink = await linksOf(settings);
+  const links = await linksOf(settings);
   const cast = await castOf(settings);
   if (settings.clean) stack.defer(() => cast.clean());
   if (settings.saveFile !== undefined)
@@ -223,6 +228,9 @@ async function runThrough(
       settings.saveFile,
       cast.members.map(({ account }) => account),
     );
+  const recorder =
+    settings.recordFile === undefined ? null : createRecorder({ file: settings.recordFile, run: settings.run, timers });
+  if (recorder) stack.defer(() => onNote(recorder.close()));
   const own = startOwnPace(timers);
   stack.defer(own.stop);
   const customer = customerOf(settings, cast, timers, own);
@@ -252,7 +260,8 @@ async function runThrough(
       },
       mqtt,
       cleanSessions: settings.cleanSessions,
-      ...(createLink && { createLink }),
+      ...(links && { createLink: links }),
+      ...(recorder && { createLink: recorded(links ?? createLink, recorder) }),
       stateFolder: settings.stateFolder,
       downloadFolder: settings.downloadFolder,
       timers,
@@ -290,13 +299,13 @@ async function started(
 
 /**
  * One run, from getting the devices to removing them. It ends as its scenario says, or when `stopped` is aborted.
- * `gone`: the service could not be reached at the end. Rejects with Unreachable if the service cannot be reached at the
+ * `gone`: the service could not be reached at the end. `notes`: sentences about files that the run has written. Rejects with Unreachable if the service cannot be reached at the
  * start, or at a failure; with a UsageError if an option is wrong.
  */
 export async function run(
   settings: RunSettings,
   { stopped, stream }: { stopped: AbortSignal; stream: LiveStream },
-): Promise<{ record: RunRecord; gone: Error | null }> {
+): Promise<{ record: RunRecord; gone: Error | null; notes: readonly string[] }> {
   const { scenario, mqtt, api, accounts, wait } = settings;
   const timers = createTimerWheel(systemTimers);
   if (settings.caFile !== undefined) trust(settings.caFile);
@@ -312,12 +321,14 @@ export async function run(
   else await there(wait);
   try {
     const reachable = (): Promise<void> => there(RECOVERY_MILLISECONDS);
-    const record = await runThrough(settings, { stopped, stream, timers, control, reachable });
+    const notes: string[] = [];
+    const onNote = (note: string): void => void notes.push(note);
+    const record = await runThrough(settings, { stopped, stream, timers, control, reachable, onNote });
     const gone = await there(wait).then(
       () => null,
       (error: Error) => error,
     );
-    return { record, gone };
+    return { record, gone, notes };
   } catch (error) {
     // The run has failed. If the service cannot be reached now, Unreachable is thrown instead of the failure, because
     // it explains the failure.

@@ -110,6 +110,7 @@ export const CLI_ROOMS: Storeys = {
 
 /** The rooms of the simulator; all of them may import its files outside of rooms. */
 export const SIMULATOR_ROOMS: Storeys = {
+  replay: { about: 'plays the devices of a record again' },
   library: { about: '`lapel/sim`: devices, fleets and a receiver for the tests of other programs' },
   'device-test': {
     about: 'tests a maker’s own device: plays the service to it, misbehaves, and names the broken rules',
@@ -130,6 +131,7 @@ export const SIMULATOR_ROOMS: Storeys = {
   model: { about: 'one device: its state, memory, behaviour and answers' },
   faults: { about: 'the faults of devices, which seed and occasion decide' },
   files: { about: 'downloads, uploads and movies; the manifest of an APK file' },
+  recording: { about: 'the messages of devices in a file, without secrets' },
   mqtt: { about: 'a connection that reconnects, topics and messages' },
 };
 export const SIMULATOR_LEAVES: readonly string[] = [

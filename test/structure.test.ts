@@ -187,11 +187,16 @@ t.test('the rooms of the simulator import only rooms below them', async (t) =>
   checkRooms(t, 'device-sim', SIMULATOR_ROOMS, SIMULATOR_LEAVES),
 );
 
-// The devices implement the contract themselves. The customer is a customer's program, and uses the typed client.
-t.test('the simulator imports only the typed client of the service, in its customer', async (t) => {
+// The devices implement the contract themselves. The customer is a customer's program, and uses the typed client. Records
+// of traffic hide the same secrets as the service, because one list says which fields are secret.
+const OF_THE_SERVICE: Readonly<Record<string, RegExp>> = {
+  'device-sim/customer': /^src\/clients\/client\//,
+  'device-sim/recording': /^src\/runtime\/without-secrets\.ts$/,
+};
+t.test('the simulator imports only the typed client of the service, and the hiding of secrets', async (t) => {
   for (const file of typeScriptIn(join(ROOT, 'device-sim')).map((name) => join('device-sim', name))) {
     const outside = importedBy(file).filter((target) => !target.startsWith('device-sim/'));
-    const allowed = file.startsWith('device-sim/customer/') ? /^src\/clients\/client\// : /^$/;
+    const allowed = OF_THE_SERVICE[dirname(file)] ?? /^$/;
     for (const target of outside) t.match(target, allowed, file);
   }
 });

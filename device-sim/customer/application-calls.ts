@@ -10,6 +10,9 @@ type CalledOperation = keyof typeof OPERATIONS;
 /** The names of the operations of the API. */
 export const CALLED = Object.keys(OPERATIONS) as CalledOperation[];
 
+/** A device to activate. `rememberActivation` is called if it is activated already. */
+type Activated = Pick<Device, 'deviceId'> & Partial<Pick<Device, 'rememberActivation'>>;
+
 /** Calls of an application, without the books of a customer. */
 export interface ApplicationCalls {
   /** Calls an operation; resolves to the body of the answer. Rejects with a LapelError. */
@@ -18,18 +21,18 @@ export interface ApplicationCalls {
    * Activates connected devices, and reads each transaction until its end. Rejects with an Error that names a device
    * that is not activated within `milliseconds`.
    */
-  activate(devices: readonly Device[], milliseconds: number): Promise<void>;
+  activate(devices: readonly Activated[], milliseconds: number): Promise<void>;
 }
 
 export function createApplicationCalls(api: string, access: ApplicationAccess): ApplicationCalls {
   const { applicationId } = access;
   const lapel = createLapelClient({ baseUrl: api, ...access });
 
-  async function activateOne(device: Device, signal: AbortSignal): Promise<void> {
+  async function activateOne(device: Activated, signal: AbortSignal): Promise<void> {
     const { deviceId } = device;
     const known = await lapel.readActivation({ deviceId, signal });
     if (known.status === 'activated') {
-      device.rememberActivation({ applicationId, clientId: String(known.clientId) });
+      device.rememberActivation?.({ applicationId, clientId: String(known.clientId) });
       return;
     }
     const { transactionId } = await lapel.activate({ deviceId, body: {}, signal });

@@ -31,11 +31,12 @@ const COMPILER = {
 
 t.test('the examples of the documents run in a project that has Lapel as a dependency', async (t) => {
   t.equal(EXAMPLES.length, 2);
-  const world = await startWorld(t, { clock: createFakeClock(Date.now() * 1000) });
+  const project = t.testdir({ 'package.json': '{ "type": "module" }' });
+  const clock = createFakeClock(Date.now() * 1000);
+  const world = await startWorld(t, { clock, dataDir: join(project, 'data') });
   const { admin, http, mqtt } = world.service.addresses;
   const ports = { '1883': new URL(mqtt).port, '8080': new URL(http).port, '8081': new URL(admin).port };
 
-  const project = t.testdir({ 'package.json': '{ "type": "module" }' });
   mkdirSync(join(project, 'node_modules', '@types'), { recursive: true });
   symlinkSync(ROOT, join(project, 'node_modules', 'lapel'));
   for (const name of ['node', '../undici-types'])
