@@ -68,7 +68,8 @@ export const operations: ReadonlyMap<string, Operation | DownloadOperation> = ne
       fault({ apns }) {
         const entries = records(apns);
         if (!entries || entries.length > 32) return 'apns is not a list of at most 32 entries';
-        return entries.every(({ name, apn }) => isText(name) && isText(apn))
+        // Both may be empty, as the schema allows it.
+        return entries.every(({ name, apn }) => typeof name === 'string' && typeof apn === 'string')
           ? undefined
           : 'an entry has no name or apn';
       },

@@ -93,6 +93,8 @@ t.test('activation, APNs and networks are kept', (t) => {
   run(device, 2, 'setApn', { apns: [{ name: 'n', apn: 'a', mcc: '440' }] });
   t.strictSame(device.state.activation, { applicationId: 'app', clientId: 'c1' });
   t.match(device.state.apns, [{ name: 'n', apn: 'a', mcc: '440' }]);
+  run(device, 9, 'setApn', { apns: [{ name: '', apn: '' }] });
+  t.match(device.state.apns, [{ name: '', apn: '' }], 'the schema allows empty texts');
   run(device, 3, 'deactivate', { applicationId: 'app' });
   t.equal(device.state.activation, null);
   t.end();
