@@ -16,6 +16,12 @@ import type { TrialSettings } from './trial/run-trial.ts';
 import { readTrial } from './trial-options.ts';
 import { UsageError } from './usage-error.ts';
 
+/** An earlier report.json, and the share by which latencies may be longer than there. */
+export interface BaselineFile {
+  readonly file: string;
+  readonly tolerance: number;
+}
+
 /** The settings of a run besides its scenario. */
 export interface RunSettings {
   readonly scenario: Scenario;
@@ -27,6 +33,7 @@ export interface RunSettings {
   readonly shard: { readonly index: number; readonly of: number } | null;
   readonly json: boolean;
   readonly reportFolder: string | undefined;
+  readonly baseline: BaselineFile | undefined;
   readonly decisionsFile: string | undefined;
   /** The file for the messages of the devices. */
   readonly recordFile: string | undefined;
@@ -57,13 +64,15 @@ export interface RunSettings {
 
 /** A parsed command line. */
 export type Command =
-  | { readonly do: 'help' | 'list' | 'schema' }
+  | { readonly do: 'help' | 'list' }
+  | { readonly do: 'schema'; readonly of: 'scenario' | 'report' }
   | { readonly do: 'check'; readonly files: readonly string[] }
   | { readonly do: 'print'; readonly text: string }
   | {
       readonly do: 'merge';
       readonly folders: readonly string[];
       readonly reportFolder: string | undefined;
+      readonly baseline: BaselineFile | undefined;
       readonly json: boolean;
     }
   | { readonly do: 'receiver'; readonly settings: TrialSettings }
@@ -130,12 +139,21 @@ function serviceOf(options: Options): RunSettings['service'] {
   return { commands, faultCommand };
 }
 
+function baselineOf(options: Options): BaselineFile | undefined {
+  const file = options.text('baseline');
+  if (file === undefined && options.has('tolerance')) throw new UsageError('--tolerance', 'needs --baseline');
+  return file === undefined
+    ? undefined
+    : { file, tolerance: options.number('tolerance', 20, { min: 0, max: 10_000 }) / 100 };
+}
+
 /** All settings of a run except its scenario. */
 function surroundings(options: Options, env: Environment): Omit<RunSettings, 'scenario' | 'run'> {
   return {
     shard: readShard(options.text('shard')),
     json: options.has('json'),
     reportFolder: options.text('report'),
+    baseline: baselineOf(options),
     decisionsFile: options.text('decisions'),
     recordFile: options.text('record'),
     wait: 1000 * options.number('wait', 5, { min: 0, max: 3600 }),
@@ -276,7 +294,13 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
       return { do: 'check', files: words };
     case 'merge':
       if (words.length === 0) throw new UsageError('merge', 'needs the report folders of the shards');
-      return { do: 'merge', folders: words, reportFolder: options.text('report'), json: options.has('json') };
+      return {
+        do: 'merge',
+        folders: words,
+        reportFolder: options.text('report'),
+        baseline: baselineOf(options),
+        json: options.has('json'),
+      };
     case 'replay':
       if (first === undefined || words.length > 1) throw new UsageError('replay', 'needs one file of --record');
       return replayOf(first, options, env);
@@ -286,8 +310,11 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
     case 'device':
       if (first !== undefined) throw new UsageError('device', `takes no "${first}"`);
       return { do: 'device', settings: readDeviceTest(options, env) };
-    case 'list':
     case 'schema':
+      if (words.length > 1 || (first !== undefined && first !== 'report'))
+        throw new UsageError('schema', `takes no "${words.join(' ')}"; it takes nothing or "report"`);
+      return { do: 'schema', of: first ?? 'scenario' };
+    case 'list':
       if (words.length > 0) throw new UsageError(command, `takes no "${first}"`);
       return { do: command };
     default:

@@ -3,7 +3,7 @@ export const help = `A fleet of simulated wearable cameras for a Lapel service, 
   lapel-sim run SCENARIO [options]   plays a scenario: a file, or the name of an included one
   lapel-sim check FILE ...           reports the mistakes in scenarios, with their lines
   lapel-sim list                     lists the included scenarios
-  lapel-sim schema                   prints the JSON Schema of scenarios, for editors
+  lapel-sim schema [report]          prints the JSON Schema of scenarios, for editors, or that of report.json
   lapel-sim merge DIR ... [options]  makes one report from the report folders of processes that shared a run
   lapel-sim replay FILE [options]    plays the devices of a record that --record has written
   lapel-sim receiver --forward URL   tests your own webhook receiver, with forged, repeated and strange webhooks
@@ -50,6 +50,9 @@ A run
   --report FOLDER            writes report.html, junit.xml and report.json
   --decisions FILE           writes all random decisions about devices, in a fixed order, to compare two runs; NDJSON
   --record FILE              writes the messages of all devices, without secrets, up to 256 MiB; NDJSON
+  --baseline FILE            compares the latencies with those of an earlier report.json; exit code 1 if one is slower by
+                             more than the tolerance and than its noise
+  --tolerance PERCENT        how much slower a latency may be than in the baseline (20)
   --json                     prints the report as one JSON object, and nothing else, on standard output
   --print-scenario           prints the scenario and ends
   --wait SECONDS             how long to wait for the service to start (5), or for a device to connect (60)

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { writeFileSync } from 'node:fs';
-import { type Command, readCommandLine } from './command-line.ts';
+import { type BaselineFile, type Command, readCommandLine } from './command-line.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
 import { deviceTestText } from './device-test/device-test-text.ts';
 import { runDeviceTest } from './device-test/run-device-test.ts';
@@ -9,6 +9,7 @@ import { mergeReports } from './merge.ts';
 import { plainText } from './plain-text.ts';
 import { hasHeld, replayText } from './replay/replay-text.ts';
 import { type ReplaySettings, runReplay } from './replay/run-replay.ts';
+import { type Baseline, compare, incomparable } from './report/baseline.ts';
 import { closingTable } from './report/closing.ts';
 import { junitReport } from './report/junit.ts';
 import type { RunRecord } from './report/record.ts';
@@ -17,6 +18,7 @@ import { writeReport } from './report/write-report.ts';
 import { run } from './run.ts';
 import { editorSchemaText } from './scenario/editor-schema.ts';
 import { Unreachable } from './scenario/reach.ts';
+import { readReport, reportSchemaText } from './scenario/read-report.ts';
 import { readScenarioFile } from './scenario/read-scenario.ts';
 import { openScenario, readyNames } from './scenario/ready.ts';
 import { ScenarioError } from './scenario/scenario-error.ts';
@@ -59,8 +61,24 @@ function check(files: readonly string[]): number {
   return wrong > 0 ? WRONG_INPUT : HOLDS;
 }
 
+/** Reads the report to compare with. Throws a UsageError if it is of another scenario or number of devices. */
+function readBaseline(
+  given: BaselineFile | undefined,
+  now: Pick<RunRecord, 'scenario' | 'groups'>,
+): Baseline | undefined {
+  if (!given) return undefined;
+  const report = readReport('--baseline', given.file);
+  const reason = incomparable(report, now);
+  if (reason !== undefined) throw new UsageError('--baseline', `${given.file} ${reason}`);
+  return { report, tolerance: given.tolerance };
+}
+
 /** Writes the reports of a run; returns its exit code. */
-function conclude(record: RunRecord, { json, folder }: { json: boolean; folder: string | undefined }): number {
+function conclude(
+  own: RunRecord,
+  { json, folder, baseline }: { json: boolean; folder: string | undefined; baseline: Baseline | undefined },
+): number {
+  const record = baseline ? { ...own, verdicts: [...own.verdicts, compare(own, baseline)] } : own;
   if (folder !== undefined) writeReport(folder, record);
   process.stdout.write(json ? `${JSON.stringify(record)}\n` : closingTable(record));
   // An expectation such as `lost == 0` that does not hold is reported before NOT RUN, because the service broke a
@@ -122,15 +140,18 @@ async function carryOut(command: Command): Promise<number> {
       process.stdout.write(list());
       return HOLDS;
     case 'schema':
-      process.stdout.write(editorSchemaText());
+      process.stdout.write(command.of === 'report' ? reportSchemaText() : editorSchemaText());
       return HOLDS;
     case 'print':
       process.stdout.write(command.text);
       return HOLDS;
     case 'check':
       return check(command.files);
-    case 'merge':
-      return conclude(mergeReports(command.folders), { json: command.json, folder: command.reportFolder });
+    case 'merge': {
+      const { folders, json, reportFolder: folder } = command;
+      const merged = mergeReports(folders);
+      return conclude(merged, { json, folder, baseline: readBaseline(command.baseline, merged) });
+    }
     case 'receiver':
       return testReceiver(command.settings);
     case 'device':
@@ -139,8 +160,12 @@ async function carryOut(command: Command): Promise<number> {
       return replay(command.settings);
     case 'run': {
       const { settings } = command;
+      const { scenario, json, reportFolder: folder } = settings;
+      // Before the run, because a wrong file must not cost its time.
+      const groups = scenario.groups.map(({ name, count }) => ({ name, devices: count }));
+      const baseline = readBaseline(settings.baseline, { scenario: scenario.name, groups });
       const { record, gone, notes } = await run(settings, { stopped: interruption(), stream: process.stderr });
-      const code = conclude(record, { json: settings.json, folder: settings.reportFolder });
+      const code = conclude(record, { json, folder, baseline });
       for (const note of notes) say(plainText(note));
       if (!gone) return code;
       say(plainText(gone.message));

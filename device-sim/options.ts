@@ -14,6 +14,8 @@ const OF_A_RUN = {
   report: { type: 'string' },
   decisions: { type: 'string' },
   record: { type: 'string' },
+  baseline: { type: 'string' },
+  tolerance: { type: 'string' },
   'print-scenario': { type: 'boolean' },
   wait: { type: 'string' },
   service: { type: 'string', multiple: true },

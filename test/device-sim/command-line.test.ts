@@ -117,7 +117,14 @@ t.test('secrets may come from the environment', async (t) => {
 
 t.test('the other commands are read', async (t) => {
   t.strictSame(readCommandLine(['list'], {}), { do: 'list' });
-  t.strictSame(readCommandLine(['schema'], {}), { do: 'schema' });
+  t.strictSame(readCommandLine(['schema'], {}), { do: 'schema', of: 'scenario' });
+  t.strictSame(readCommandLine(['schema', 'report'], {}), { do: 'schema', of: 'report' });
+  t.throws(() => readCommandLine(['schema', 'reports'], {}), {
+    message: 'schema: takes no "reports"; it takes nothing or "report"',
+  });
+  t.throws(() => readCommandLine(['run', 'smoke', '--tolerance', '5'], {}), {
+    message: '--tolerance: needs --baseline',
+  });
   t.strictSame(readCommandLine(['run', '-h'], {}), { do: 'help' });
   t.strictSame(readCommandLine(['check', 'a.yaml', 'b.yaml'], {}), { do: 'check', files: ['a.yaml', 'b.yaml'] });
   t.match(readCommandLine(words('merge a b --report out'), {}), {

@@ -7,6 +7,7 @@ import t from 'tap';
 import { readCommandLine } from '../../device-sim/command-line.ts';
 import { deviceIdFor } from '../../device-sim/fleet/device-ids.ts';
 import { run } from '../../device-sim/run.ts';
+import { faultInReport } from '../../device-sim/scenario/read-report.ts';
 import { startAdmin } from './customer/admin-stub.ts';
 import { command, startBroker, wifi } from './plain-broker.ts';
 
@@ -54,6 +55,7 @@ t.test('--json prints one object and nothing else on standard output', async (t)
     interrupted: false,
   });
   t.strictSame(JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')), record);
+  t.equal(faultInReport(record), undefined, 'the report obeys its schema');
   t.match(readFileSync(join(folder, 'junit.xml'), 'utf8'), /tests="2" failures="0"/);
   t.match(readFileSync(join(folder, 'report.html'), 'utf8'), /All 2 expectations hold/);
 });

@@ -5,6 +5,7 @@ import { readCommandLine } from '../../../device-sim/command-line.ts';
 import { hasHeld, replayText } from '../../../device-sim/replay/replay-text.ts';
 import { runReplay } from '../../../device-sim/replay/run-replay.ts';
 import { run } from '../../../device-sim/run.ts';
+import { faultInReport } from '../../../device-sim/scenario/read-report.ts';
 import { HIDDEN, isSecretName } from '../../../src/runtime/secret-names.ts';
 import { createFakeClock } from '../../fake-clock.ts';
 import { startWorld, type World } from '../../world.ts';
@@ -93,6 +94,7 @@ t.test('a run is recorded without secrets, and its devices are played again ten 
   if (command.do !== 'run') throw new Error('this is no run');
   const { record, notes } = await run(command.settings, { stopped: never, stream: quiet });
   t.match(record.verdicts, [{ holds: true }, { holds: true }]);
+  t.equal(faultInReport(JSON.parse(JSON.stringify(record))), undefined, 'its report obeys the schema');
   const [head, ...lines] = linesOf(file);
   t.match(head, { record: 'device traffic', version: 1, run: 'recorded' });
   t.match(notes, [/^\d+ messages of devices are in .*traffic\.ndjson$/]);
