@@ -1,11 +1,10 @@
 import { createFleet } from '../fleet/fleet.ts';
 import type { DeviceAccount } from '../fleet/member.ts';
 import { createHandle, type Handle } from './handle.ts';
-import { createHandlers, type Handlers } from './handlers.ts';
-import { readNature } from './nature.ts';
-import type { Handlers as GivenHandlers, Nature } from './public.d.ts';
+import type { Handlers } from './handlers.ts';
+import type { Nature } from './nature.ts';
 
-/** The most troubles that are kept. */
+/** The most troubles of all devices that are kept. */
 const TROUBLES_KEPT = 1000;
 
 /** Throws one error as it is, and several together. */
@@ -14,23 +13,21 @@ function throwAll(errors: readonly unknown[]): void {
   if (errors.length === 1) throw errors[0];
 }
 
-/** Makes the devices of these accounts, with their handles, still offline. Throws a UsageError that names the wrong option. */
+/** Makes the devices of these accounts, with their handles, still offline. `common`: the handlers of all devices. */
 export function createCast({
   accounts,
   url,
   seed,
-  nature,
-  on,
+  nature: { settings, badNetworks },
+  common,
 }: {
   accounts: readonly DeviceAccount[];
   url: string;
   seed: number;
   nature: Nature;
-  on: GivenHandlers | undefined;
+  common: Handlers;
 }) {
-  const { settings, badNetworks } = readNature(nature);
   const troubles: string[] = [];
-  const common: Handlers = createHandlers(on);
   const handles = new Map<string, Handle>();
   const fleet = createFleet({
     members: accounts.map((account, place) => ({ account, place, settings })),
@@ -42,8 +39,9 @@ export function createCast({
       return handle.own.decide(command, handle) ?? common.decide(command, handle);
     },
     onTrouble(deviceId, text) {
+      if (troubles.length >= TROUBLES_KEPT) return;
       handles.get(deviceId)?.troubles.push(text);
-      if (troubles.length < TROUBLES_KEPT) troubles.push(`${deviceId}: ${text}`);
+      troubles.push(`${deviceId}: ${text}`);
     },
   });
   const open = new Set(fleet.devices);
@@ -67,7 +65,6 @@ export function createCast({
 
   return {
     fleet,
-    common,
     troubles: troubles as readonly string[],
     devices: [...handles.values()].map(({ device }) => device),
     /** Connects all devices. Rejects with an Error that names the first device that could not connect. */

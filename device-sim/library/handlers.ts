@@ -5,7 +5,7 @@ import { UsageError } from '../usage-error.ts';
 import { readOneOf, shown } from './arguments.ts';
 import type * as declared from './public.d.ts';
 
-/** Bytes of an error message that a device may send. */
+/** The most characters of an error message. */
 const LONGEST_MESSAGE = 200;
 
 /** The device whose commands are decided, and the errors of its handlers. */
@@ -50,6 +50,8 @@ export function createHandlers(given: declared.Handlers = {}): Handlers {
       if (handlers.get(operation) === handler) handlers.delete(operation);
     };
   }
+  if (typeof given !== 'object' || given === null)
+    throw new UsageError('on', `${shown(given)} is no object of operations and functions`);
   for (const [operation, handler] of Object.entries(given)) set(operation, handler);
 
   async function ask(handler: declared.Handler, command: Command, { device, errors }: Decided) {

@@ -3,7 +3,7 @@ import { checkShape, type Path } from '../scenario/check-shape.ts';
 import { hasBadNetworks } from '../scenario/scenario.ts';
 import { understand } from '../scenario/understand.ts';
 import { UsageError } from '../usage-error.ts';
-import type { Nature } from './public.d.ts';
+import type { Nature as Given } from './public.d.ts';
 
 /** The options that say how devices are. */
 export const NATURE = [
@@ -17,7 +17,13 @@ export const NATURE = [
   'behaviour',
   'life',
   'faults',
-] as const satisfies readonly (keyof Nature)[];
+] as const satisfies readonly (keyof Given)[];
+
+/** How devices are: the settings of their group, and whether their network may be bad. */
+export interface Nature {
+  readonly settings: GroupSettings;
+  readonly badNetworks: boolean;
+}
 
 /** The path of an option: scenarios have it in their first group. */
 const written = (path: Path): string =>
@@ -30,7 +36,7 @@ const written = (path: Path): string =>
  * Reads how devices are. A scenario with one group says it in the same words, so its reader also finds what is wrong.
  * Throws a UsageError that names the option.
  */
-export function readNature(options: Nature): { settings: GroupSettings; badNetworks: boolean } {
+export function readNature(options: Given): Nature {
   const given = Object.fromEntries(NATURE.flatMap((name) => (name in options ? [[name, options[name]]] : [])));
   const file = { name: 'library', devices: 1, groups: [{ name: 'all', ...given }], phases: [{ name: 'all' }] };
   const [fault] = checkShape(file);

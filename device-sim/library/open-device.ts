@@ -2,7 +2,8 @@ import { isDeviceId } from '../fleet/device-ids.ts';
 import { UsageError } from '../usage-error.ts';
 import { checkNames, MQTT, readNumber, readText, readUrl, shown } from './arguments.ts';
 import { createCast } from './cast.ts';
-import { NATURE } from './nature.ts';
+import { createHandlers } from './handlers.ts';
+import { NATURE, readNature } from './nature.ts';
 import type { DeviceOptions, SimulatedDevice } from './public.d.ts';
 
 export const LARGEST_SEED = 4_294_967_295;
@@ -23,8 +24,8 @@ export async function openDevice(options: DeviceOptions): Promise<SimulatedDevic
     accounts: [readAccount('', options)],
     url: readUrl('mqtt', mqtt, MQTT),
     seed: readNumber('seed', seed, { min: 0, max: LARGEST_SEED, whole: true }),
-    nature: options,
-    on,
+    nature: readNature(options),
+    common: createHandlers(on),
   });
   if (activation) {
     const { applicationId, clientId } = activation;

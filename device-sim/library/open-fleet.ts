@@ -5,7 +5,8 @@ import { MAX_DEVICES } from '../fleet/device-ids.ts';
 import { UsageError } from '../usage-error.ts';
 import { checkNames, HTTP, MQTT, readNumber, readOneOf, readText, readUrl } from './arguments.ts';
 import { createCast } from './cast.ts';
-import { NATURE } from './nature.ts';
+import { createHandlers } from './handlers.ts';
+import { NATURE, readNature } from './nature.ts';
 import { LARGEST_SEED, readAccount } from './open-device.ts';
 import { ADDRESS, readApplication, receiverOf } from './open-receiver.ts';
 import type { Application, FleetOptions, ServiceAddresses, SimulatedFleet, WebhookReceiver } from './public.d.ts';
@@ -47,16 +48,21 @@ function readFleet(options: FleetOptions) {
   checkNames('receiver', receiver, ADDRESS);
   if (accounts && activate === true && !application)
     throw new UsageError('application', 'is needed to activate devices of accounts');
+  const read = accounts?.map((account, at) => readAccount(`accounts[${at}].`, account));
+  const twice = read?.findIndex(({ deviceId }, at) => read.findIndex((one) => one.deviceId === deviceId) < at) ?? -1;
+  if (twice >= 0) throw new UsageError(`accounts[${twice}].deviceId`, 'is in the list twice');
   return {
     service: readService(options.service),
     count: count === undefined ? 0 : readNumber('count', count, { min: 1, max: MAX_DEVICES, whole: true }),
-    accounts: accounts?.map((account, at) => readAccount(`accounts[${at}].`, account)),
+    accounts: read,
     application: application && readApplication(application),
     activate: activate ?? true,
     developerId: readText('developer', options.developer ?? 'simulated'),
     run: readText('run', options.run ?? `test-${randomUUID().slice(0, 8)}`),
     receiver,
     seed: readNumber('seed', seed, { min: 0, max: LARGEST_SEED, whole: true }),
+    nature: readNature(options),
+    common: createHandlers(options.on),
   };
 }
 
@@ -73,7 +79,7 @@ async function registered({ accounts, application, service, count, ...names }: R
 /** Makes a fleet, registers and activates its devices, and connects them. Throws a UsageError for a wrong option. */
 export async function openFleet(options: FleetOptions = {}): Promise<SimulatedFleet> {
   const read = readFleet(options);
-  const { service, seed } = read;
+  const { service, seed, nature, common } = read;
   await using stack = new AsyncDisposableStack();
   const { accounts, application: access, clean } = await registered(read);
   stack.defer(clean);
@@ -84,7 +90,7 @@ export async function openFleet(options: FleetOptions = {}): Promise<SimulatedFl
     stack.use(receiver);
   }
   const calls = application && createApplicationCalls(service.api, application);
-  const cast = createCast({ accounts, url: service.mqtt, seed, nature: options, on: options.on });
+  const cast = createCast({ accounts, url: service.mqtt, seed, nature, common });
   stack.defer(cast.close);
   await cast.connect();
   if (read.activate) await calls?.activate(cast.fleet.devices, ACTIVATION_MILLISECONDS);
@@ -103,7 +109,7 @@ export async function openFleet(options: FleetOptions = {}): Promise<SimulatedFl
       throw new UsageError('application', why);
     },
     troubles: cast.troubles,
-    on: cast.common.set,
+    on: common.set,
     async request(operation, input = {}) {
       const name = readOneOf('operation', operation, CALLED);
       if (!calls) throw new UsageError('application', 'is needed, because the request must come from an application');

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { remember } from '../bounded-map.ts';
 import type { DeviceAccount } from '../fleet/member.ts';
 import { createConformance } from '../mqtt/conformance.ts';
 import type { Inbound } from '../mqtt/link.ts';
@@ -107,7 +108,7 @@ export function createReplayedDevice({
 
   function say(transactionId: number, payload: object): void {
     const answer = { ...payload, transactionId };
-    if ('status' in answer && answer.status !== 'processing') given.set(transactionId, answer);
+    if ('status' in answer && answer.status !== 'processing') remember(given, transactionId, answer, MEMORY);
     publish('acks', answer, () => {
       tally.answers += 1;
     });

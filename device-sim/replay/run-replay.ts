@@ -11,7 +11,7 @@ import { createTimerWheel } from '../timer-wheel.ts';
 import { pause, systemTimers } from '../timers.ts';
 import { UsageError } from '../usage-error.ts';
 import { readTraffic } from './read-traffic.ts';
-import { newTally, type ReplayTally } from './replay-tally.ts';
+import { addTrouble, newTally, type ReplayTally } from './replay-tally.ts';
 import { createReplayedDevice } from './replayed-device.ts';
 
 export interface ReplaySettings {
@@ -83,7 +83,7 @@ async function receive(
     },
     onForged(reason) {
       tally.violations += 1;
-      tally.troubles.push(`a webhook has a wrong signature: ${reason}`);
+      addTrouble(tally, 'receiver', `a webhook has a wrong signature: ${reason}`);
     },
   });
   try {

@@ -32,6 +32,9 @@ const wrongFleets: [wrong: object, message: RegExp][] = [
   [{ count: 1, service: { api: '::' } }, /^service\.api: '::' is not a URL/],
   [{ count: 1, service: { adminToken: '' } }, /^service\.adminToken: '' is not a text/],
   [{ accounts: [] }, /^accounts: is not a list/],
+  [{ accounts: [1, 2].map(() => ({ deviceId, credential: 'x' })) }, /^accounts\[1\]\.deviceId: is in the list twice$/],
+  [{ count: 1, on: null }, /^on: null is no object of operations/],
+  [{ count: 1, language: 5 }, /^language: /],
   [{ accounts: [{ deviceId }] }, /^accounts\[0\]\.credential: is needed$/],
   [
     { accounts: [{ deviceId, credential: 'x' }], activate: true },

@@ -66,7 +66,7 @@ t.test('the examples of the documents run in a project that has Lapel as a depen
   };
   const [tested, compiled] = await Promise.all([
     run(process.execPath, ['--test', ...files], { cwd: project, env }),
-    run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc')], { cwd: project }),
+    run(process.execPath, [join(ROOT, 'node_modules/typescript/lib/tsc.js')], { cwd: project }),
   ]).catch((error: Error & { stdout?: string }) => {
     t.fail(error.stdout || error.message);
     return [];
