@@ -14,7 +14,7 @@ import { createFollowed } from './follow.ts';
 import type { ReceivedWebhook } from './genuine.ts';
 import type { Ledger } from './ledger.ts';
 import { createNodeFetch } from './node-fetch.ts';
-import { isWebhook, SETTINGS } from './pointed.ts';
+import { isWebhook, PRIVATE_ADVICE, SETTINGS } from './pointed.ts';
 import { answerOf, createProbes, UNAVAILABLE } from './probes.ts';
 import type { ApplicationAccess } from './provision.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -296,6 +296,5 @@ function inWords(error: unknown, at: { apiUrl: string; applicationId: string; ur
   }
   if (error.status !== 400)
     return new Error(`the application ${at.applicationId} cannot be set up: ${text}`, { cause: error });
-  const advice = 'a receiver on a private address needs LAPEL_WEBHOOK_ALLOW_PRIVATE=true in the service';
-  return new UsageError('--webhook-url', `the service refuses the URL ${at.url}: ${text}; ${advice}`);
+  return new UsageError('--webhook-url', `the service refuses the URL ${at.url}: ${text}; ${PRIVATE_ADVICE}`);
 }

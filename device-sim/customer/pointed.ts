@@ -8,6 +8,9 @@ type Setting = keyof typeof URL_SETTINGS;
 export const SETTINGS = Object.keys(URL_SETTINGS) as Setting[];
 export const isWebhook = (name: Setting): boolean => WEBHOOK_SETTINGS.some((one) => one === name);
 
+/** The end of an error text about a URL that the service refuses. */
+export const PRIVATE_ADVICE = 'a receiver on a private address needs LAPEL_WEBHOOK_ALLOW_PRIVATE=true in the service';
+
 /** An existing application whose webhooks go to another URL for a time. */
 export interface Pointed {
   /** The present authenticationKey of the application; it changes when somebody issues a new one. */

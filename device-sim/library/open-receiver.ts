@@ -1,5 +1,5 @@
 import { remember } from '../bounded-map.ts';
-import { createPointed } from '../customer/pointed.ts';
+import { createPointed, PRIVATE_ADVICE } from '../customer/pointed.ts';
 import type { ApplicationAccess } from '../customer/provision.ts';
 import { type Receiver, startReceiver } from '../customer/receiver.ts';
 import { RECEIVER_FAULTS, type ReceiverFault } from '../customer/receiver-fault.ts';
@@ -125,9 +125,8 @@ export async function receiverOf(
     await pointed.point(handle.url, handle.uploadUrl);
   } catch (cause) {
     await handle.close();
-    throw new Error(`application ${application.applicationId} cannot use ${handle.url}: ${(cause as Error).message}`, {
-      cause,
-    });
+    const text = `application ${application.applicationId} cannot use ${handle.url}: ${(cause as Error).message}`;
+    throw new Error(`${text}; ${PRIVATE_ADVICE}`, { cause });
   }
   return handle;
 }

@@ -1,6 +1,6 @@
 import { type AccountSource, readAccounts, readToken } from '../customer/accounts.ts';
 import { createApplicationCalls } from '../customer/application-calls.ts';
-import { createPointed } from '../customer/pointed.ts';
+import { createPointed, PRIVATE_ADVICE } from '../customer/pointed.ts';
 import { type ApplicationAccess, provision } from '../customer/provision.ts';
 import { type Receiver, startReceiver } from '../customer/receiver.ts';
 import { inParallel } from '../customer/service-client.ts';
@@ -91,8 +91,7 @@ async function receive(
     await pointed.point(receiver.url, receiver.urlsUrl);
   } catch (error) {
     await receiver[Symbol.asyncDispose]();
-    const advice = 'a receiver on a private address needs LAPEL_WEBHOOK_ALLOW_PRIVATE=true in the service';
-    throw new UsageError('--webhook-url', `the service refuses it: ${(error as Error).message}; ${advice}`);
+    throw new UsageError('--webhook-url', `the service refuses it: ${(error as Error).message}; ${PRIVATE_ADVICE}`);
   }
   return receiver;
 }

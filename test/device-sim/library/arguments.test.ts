@@ -1,6 +1,7 @@
 import { type DeviceOptions, device, type FleetOptions, fleet, type ReceiverOptions, receiver } from 'lapel/sim';
 import t from 'tap';
 import { operations } from '../../../device-sim/model/operations.ts';
+import { startWorld } from '../../world.ts';
 import { startBroker } from '../plain-broker.ts';
 
 const deviceId = '350000000000006';
@@ -63,6 +64,17 @@ t.test('a device that cannot connect says so, and so does an unreachable service
   await t.rejects(device(good), { message: /^device 350000000000006 cannot connect to mqtt:\/\/127\.0\.0\.1:1: / });
   const service = { admin: 'http://127.0.0.1:1', adminToken: 'x' };
   await t.rejects(fleet({ count: 1, service }), { message: /^cannot reach http:\/\/127\.0\.0\.1:1/ });
+});
+
+t.test('a service that refuses the receiver is told apart, and nothing stays registered', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_WEBHOOK_ALLOW_PRIVATE: 'false' } });
+  const { admin, http: api, mqtt } = world.service.addresses;
+  const service = { mqtt, api, admin, adminToken: world.service.adminToken };
+  await t.rejects(fleet({ count: 2, service, developer: 'lib' }), {
+    message:
+      /^application app_\w+ cannot use http:.*: 400 .*; a receiver on a private address needs LAPEL_WEBHOOK_ALLOW/,
+  });
+  t.strictSame((await world.admin().get('/admin/v1/developers/lib/devices')).body.devices, []);
 });
 
 t.test('calls of a device name a wrong argument', async (t) => {
