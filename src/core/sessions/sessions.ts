@@ -2,6 +2,7 @@ import type { Fence } from '../../platform/cluster/ownership.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import * as repository from './session-repository.ts';
+import type { Standing } from './takeover.ts';
 
 export type { StoredPacket, StoredSubscription } from './session-repository.ts';
 
@@ -42,9 +43,20 @@ export function createSessions({ database, clock }: Parts) {
       : transact(work, clientId);
 
   return {
-    /** Opens a persistent session; returns true when there was one already [MQTT-3.1.2-4]. */
-    open: (clientId: string): Promise<boolean> =>
-      transact((unit) => repository.openSession(unit, clientId, clock.now()), clientId),
+    /**
+     * Opens a persistent session if the device may still connect; `existed`: there was one already [MQTT-3.1.2-4]. The
+     * unit of work repeats the check, because the device may have been removed since the login was checked: a session
+     * without a device would be taken for that of the next device with this id, which would then not subscribe.
+     */
+    open: (
+      clientId: string,
+      standing: (sql: UnitOfWork) => Promise<Standing>,
+    ): Promise<{ standing: Standing; existed: boolean }> =>
+      transact(async (unit) => {
+        const found = await standing(unit);
+        const existed = found === 'good' && (await repository.openSession(unit, clientId, clock.now()));
+        return { standing: found, existed };
+      }, clientId),
 
     /** Ends a session and deletes all its data [MQTT-3.1.2-6]. */
     end: (clientId: string, fence?: Fence): Promise<void> =>

@@ -8,7 +8,8 @@ import * as repository from './session-repository.ts';
  * on and runs no statement itself.
  */
 export type Seen = Sql;
-type Standing = 'good' | 'bad' | 'blocked';
+/** Whether a device may connect. */
+export type Standing = 'good' | 'bad' | 'blocked';
 
 interface Parts {
   database: Database;

@@ -1,6 +1,6 @@
 import type { Aedes, Client, ConnectPacket } from 'aedes';
 import { isDeviceId } from '../../core/devices/device-id.ts';
-import type { Seen } from '../../core/sessions/takeover.ts';
+import type { Seen, Standing } from '../../core/sessions/takeover.ts';
 import { isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -13,8 +13,6 @@ const IDENTIFIER_REJECTED = 2;
 const SERVER_UNAVAILABLE = 3;
 const BAD_CREDENTIALS = 4;
 const NOT_AUTHORIZED = 5;
-
-type Standing = 'good' | 'bad' | 'blocked';
 
 interface Refusal {
   code: number;
@@ -39,7 +37,8 @@ interface Parts {
   authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
   /** The client certificate when one of our CAs has signed it; undefined otherwise. */
   certificateOf(client: Client): { name: string; fingerprint: string } | undefined;
-  openSession(deviceId: string): Promise<void>;
+  /** Opens the session of the device, and repeats the check `standing` in the same unit of work. */
+  openSession(deviceId: string, standing: (sql: Seen) => Promise<Standing>): Promise<Standing>;
   /**
    * In a cluster, used instead of `openSession`: ends the connection of the device to any other node, and repeats the
    * check `standing` in the same unit of work.
@@ -143,10 +142,10 @@ export function createAuthentication(parts: Parts) {
       if (waited && !enter) refused = refusalOf(await standing(client, password), client, password);
       if (refused) return;
       await closeClient(registeredClient(broker, client.id)); // an older connection of the same device must be closed [MQTT-3.1.4-2]
-      if (enter) {
-        refused = refusalOf(await enter(client, (sql) => standing(client, password, sql)), client, password);
-        if (refused) return;
-      } else if (client.clean === false) await openSession(client.id);
+      const check = (sql: Seen): Promise<Standing> => standing(client, password, sql);
+      if (enter) refused = refusalOf(await enter(client, check), client, password);
+      else if (client.clean === false) refused = refusalOf(await openSession(client.id, check), client, password);
+      if (refused) return;
       if (client.closed) return;
       // The lock is held until Aedes has finished its work for this login, even if the connection has ended meanwhile.
       // Otherwise a late write of this login could overwrite the data of the next one.

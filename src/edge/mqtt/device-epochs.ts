@@ -1,9 +1,7 @@
 import type { Client } from 'aedes';
 import type { StoredPacket } from '../../core/sessions/sessions.ts';
-import type { Entered, Seen, Takeover } from '../../core/sessions/takeover.ts';
+import type { Entered, Seen, Standing, Takeover } from '../../core/sessions/takeover.ts';
 import { dropWill } from './aedes-internals.ts';
-
-type Standing = 'good' | 'bad' | 'blocked';
 
 interface Parts {
   takeover: Pick<Takeover, 'enter' | 'left'> | undefined;

@@ -8,6 +8,7 @@
 import { Readable } from 'node:stream';
 import type { Client } from 'aedes';
 import type { Sessions, StoredPacket, StoredSubscription } from '../../core/sessions/sessions.ts';
+import type { Seen, Standing } from '../../core/sessions/takeover.ts';
 import { isDatabaseAway } from '../../errors.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import { MOST_UNRELEASED } from './exactly-once.ts';
@@ -82,9 +83,16 @@ export function createPersistence(parts: Parts) {
   }
 
   return {
-    /** Called before the CONNACK of a persistent session. Creates the session, or remembers that it existed before. */
-    async openSession(clientId: string): Promise<void> {
-      if (await sessions.open(clientId)) resumed.add(clientId);
+    /**
+     * Called before the CONNACK of a persistent session. Creates the session, or remembers that it existed before.
+     * Resolves to the result of `standing`; if that is not `good`, nothing is done.
+     */
+    async openSession(clientId: string, standing: (sql: Seen) => Promise<Standing>): Promise<Standing> {
+      const opened = await sessions.open(clientId, standing);
+      // An earlier login may have ended before Aedes asked for its subscriptions, and have left its mark.
+      if (opened.existed) resumed.add(clientId);
+      else resumed.delete(clientId);
+      return opened.standing;
     },
 
     /** Remembers that the session of a client existed before its login. */

@@ -1,0 +1,45 @@
+import t from 'tap';
+import { openRawDevice } from '../raw-device.ts';
+import { deviceIdOf, startWorld } from '../world.ts';
+
+const DEVICES = 20;
+const ROUNDS = 6;
+
+t.test('a device that is registered again does not get the session of the removed one', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant('dev');
+  const admin = world.admin();
+  const register = async (deviceId: string): Promise<string> => {
+    const { status, body } = await admin.post('/admin/v1/developers/dev/devices', { json: { deviceId } });
+    t.equal(status, 201);
+    return body.credential;
+  };
+  const remove = (deviceId: string) => admin.delete(`/admin/v1/devices/${deviceId}?force=true`);
+  const connect = (deviceId: string, credential: string) =>
+    openRawDevice({ url: world.service.addresses.mqtt, deviceId, credential, connect: { clean: false } });
+
+  let overtaken = 0;
+  async function comeTwice(place: number): Promise<void> {
+    const deviceId = deviceIdOf(5000 + place);
+    const first = await connect(deviceId, await register(deviceId));
+    // The device is removed while its login is checked, at another moment for each device.
+    const login = first.login().then(
+      ({ returnCode }) => returnCode === 0,
+      () => false,
+    );
+    for (let turn = 0; turn < place % 7; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    await remove(deviceId);
+    const credential = await register(deviceId);
+    first.socket.destroy();
+    if (!(await login)) overtaken += 1;
+
+    const second = await connect(deviceId, credential);
+    // With a session present the device would not subscribe, and would never get a command [MQTT-3.2.2-2].
+    t.match(await second.login(), { returnCode: 0, sessionPresent: false });
+    second.socket.destroy();
+    await remove(deviceId);
+  }
+  for (let round = 0; round < ROUNDS; round += 1)
+    await Promise.all(Array.from({ length: DEVICES }, (_, place) => comeTwice(place)));
+  t.ok(overtaken > 0, 'some logins were overtaken by the removal');
+});
