@@ -208,7 +208,7 @@ t.test('two nodes', { skip }, async (t) => {
       () => at.a.post(`${path}/apps`, { json: wanted }),
       () => other.post(`${rival.path}/apps`, { json: { ...wanted, version: '2.0.0' } }),
     );
-    t.same(new Set([first.status, second.status]), new Set([200, 400]));
+    t.same(new Set([first.status, second.status]), new Set([200, 400]), { found: [first.body, second.body] });
     const versions = await query(`SELECT version FROM versions WHERE package = 'com.example.wanted'`);
     t.equal(versions.length, 1, 'and no version of another one is in it');
   });
