@@ -1,5 +1,6 @@
 import { createMetrics } from '../src/metrics.ts';
 import { createEmbeddedStore } from '../src/platform/objects/embedded-store.ts';
+import type { StoreCredentials } from '../src/platform/objects/request-signature.ts';
 import { type Clock, systemClock } from '../src/runtime/clock.ts';
 import { createLog } from '../src/runtime/log.ts';
 
@@ -8,9 +9,10 @@ const REGION = 'us-east-1';
 
 /**
  * Starts an S3-compatible store that several nodes share: the embedded one, on its own. `env` holds the settings of a node
- * that uses it. The store gets the nodes' clock, because signatures contain the time.
+ * that uses it. The store gets the nodes' clock, because signatures contain the time. Without `given` it has credentials of
+ * its own.
  */
-export async function startObjectStore(folder: string, clock: Clock = systemClock) {
+export async function startObjectStore(folder: string, clock: Clock = systemClock, given?: StoreCredentials) {
   const store = createEmbeddedStore({
     folder,
     region: REGION,
@@ -18,6 +20,7 @@ export async function startObjectStore(folder: string, clock: Clock = systemCloc
     clock,
     log: createLog({ level: 'silent', pretty: false }),
     metrics: createMetrics(),
+    ...(given && { credentials: given }),
   });
   const { port } = await store.listen('127.0.0.1', 0);
   const { accessKeyId, secretAccessKey } = store.credentials;

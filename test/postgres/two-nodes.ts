@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import type { Test } from 'tap';
 import { startObjectStore } from '../../harness/object-store.ts';
 import { createFakeClock } from '../fake-clock.ts';
+import { S3_CREDENTIALS, useS3Credentials } from '../s3-credentials.ts';
 import { startWorld } from '../world.ts';
 import { createDatabase } from './databases.ts';
 
@@ -10,9 +11,9 @@ export async function startTwoNodes(t: Test) {
   const url = await createDatabase(t);
   const clock = createFakeClock();
   const folder = t.testdir({ a: {}, b: {}, objects: {} });
-  const store = await startObjectStore(`${folder}/objects`, clock);
+  const store = await startObjectStore(`${folder}/objects`, clock, S3_CREDENTIALS);
   t.teardown(() => store[Symbol.asyncDispose]());
-  Object.assign(process.env, store.env); // the SDK reads its credentials there
+  useS3Credentials();
   const env = {
     ...store.env,
     LAPEL_DATABASE_URL: url,
