@@ -36,11 +36,13 @@ const ONE_BY_ONE: Readonly<Record<string, string>> = {
 
 /**
  * The processes of the other tests, by the names of their files in this folder, the longest first, each with the
- * folders below `test/` that it runs. `.` is for the files directly in `test/`. `rest` runs all other folders.
+ * folders below `test/` that it runs, except the parts that another group names. `.` is for the files directly in
+ * `test/`. `rest` runs all other folders.
  */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   '01-console': ['console', 'docs'],
   '02-device-sim': ['device-sim'],
+  '02-makers': ['device-sim/device-test', 'device-sim/library', 'device-sim/recording', 'device-sim/replay'],
   '03-flow': ['flow'],
   '04-database': ['database'],
   '05-starvation': ['starvation'],
@@ -62,7 +64,11 @@ export function filesOf(group: string): { oneByOne: string[]; atOnce: string[] }
   const folders = GROUPS[group];
   if (folders === undefined) throw new Error(`there is no group ${group}`);
   const named = Object.values(GROUPS).flat();
-  const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '.');
+  /** The named folder that a file is in, the innermost one; else its first folder. */
+  function folderOf(file: string): string {
+    const within = named.filter((folder) => file.startsWith(`${folder}/`)).toSorted((a, b) => b.length - a.length);
+    return within[0] ?? (file.includes('/') ? file.slice(0, file.indexOf('/')) : '.');
+  }
   const files = allFiles().filter((file) => {
     if (file in ALONE) return false;
     return folders.length > 0 ? folders.includes(folderOf(file)) : !named.includes(folderOf(file));
