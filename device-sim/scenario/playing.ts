@@ -65,7 +65,6 @@ export async function play(options: PlayOptions): Promise<void> {
     for (const at of scenario.phases.keys()) if (!stopped.aborted) await playPhase(options, round, at, ends);
   }
   onPhase({ name: SETTLE, round: 0, duration: scenario.settle });
-  await options.serviceFaults?.over();
   customer?.receiver.play([]);
   fleet.degrade(new Map(), 0);
   // From now on no call, upload or other event begins on a device, because the run may end before the webhook of the
@@ -135,6 +134,8 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
     },
   });
   await phaseEnd({ ...phase, fleet, timers, stopped });
+  // A service that is still away would spoil the next phase.
+  await options.serviceFaults?.over();
   // The next phase begins on time, while calls of this one may still be in progress.
   const { left, answered } = acting.stop();
   onSkipped(left);
