@@ -46,21 +46,28 @@ t.test('a device that is registered again does not get the session of the remove
   if (usualDatabase === 'sqlite') t.ok(overtaken > 10, `${overtaken} logins were overtaken by the removal`);
 });
 
-t.test('a new session begins without subscriptions, whatever an earlier one has left', async (t) => {
-  const world = await startWorld(t);
-  await world.createTenant('dev');
-  const { deviceId, credential } = await world.registerDevice('dev');
-  const database = await world.raw();
-  await database.exec(
-    `INSERT INTO subscriptions (client_id, topic, qos) VALUES ('${deviceId}', 'devices/${deviceId}/commands', 0)`,
-  );
-  const link = await openRawDevice({
-    url: world.service.addresses.mqtt,
-    deviceId,
-    credential,
-    connect: { clean: false },
-  });
-  t.match(await link.login(), { returnCode: 0, sessionPresent: false });
-  t.same(await database.all('SELECT topic FROM subscriptions'), []);
-  link.socket.destroy();
-});
+t.test(
+  'a new session begins without subscriptions and messages of QoS 2, whatever an earlier one has left',
+  async (t) => {
+    const world = await startWorld(t);
+    await world.createTenant('dev');
+    const { deviceId, credential } = await world.registerDevice('dev');
+    const database = await world.raw();
+    await database.exec(
+      `INSERT INTO subscriptions (client_id, topic, qos) VALUES ('${deviceId}', 'devices/${deviceId}/commands', 0)`,
+    );
+    await database.exec(
+      `INSERT INTO incoming_packets (client_id, message_id, packet) VALUES ('${deviceId}', 7, '{"fields":{},"isText":false}')`,
+    );
+    const link = await openRawDevice({
+      url: world.service.addresses.mqtt,
+      deviceId,
+      credential,
+      connect: { clean: false },
+    });
+    t.match(await link.login(), { returnCode: 0, sessionPresent: false });
+    t.same(await database.all('SELECT topic FROM subscriptions'), []);
+    t.same(await database.all('SELECT message_id FROM incoming_packets'), []);
+    link.socket.destroy();
+  },
+);

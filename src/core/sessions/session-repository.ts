@@ -34,8 +34,8 @@ const toPacket = (row: { clientId: string; packet: string; payload: Buffer | nul
 
 /**
  * Opens a persistent session; returns true when there was one already [MQTT-3.1.2-4]. A new one begins without
- * subscriptions [MQTT-3.1.2-6]: a clean session that a crash has ended, or a device that was removed while it subscribed,
- * may have left some.
+ * subscriptions and without messages of QoS 2 [MQTT-3.1.2-6]: a clean session that a crash has ended, or a device that was
+ * removed while it sent them, may have left some.
  */
 export async function openSession(sql: Sql, clientId: string, nowMicros: number): Promise<boolean> {
   const made = await sql.run(
@@ -45,6 +45,7 @@ export async function openSession(sql: Sql, clientId: string, nowMicros: number)
   );
   if (made === 0) return true;
   await deleteSubscriptions(sql, clientId);
+  await deleteIncomingPackets(sql, clientId);
   return false;
 }
 

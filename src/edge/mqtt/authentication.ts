@@ -138,7 +138,8 @@ export function createAuthentication(parts: Parts) {
     await withLock(client.id, async () => {
       if (waiting.get(client.id) === client) waiting.delete(client.id);
       if (client.closed || client.conn.destroyed) return;
-      // The check is repeated under the lock: the credential may have been replaced while the client waited.
+      // The check is repeated under the lock: the credential may have been replaced while the client waited. It comes
+      // before the older connection is closed, so that a revoked credential ends no connection.
       if (waited && !enter) refused = refusalOf(await standing(client, password), client, password);
       if (refused) return;
       await closeClient(registeredClient(broker, client.id)); // an older connection of the same device must be closed [MQTT-3.1.4-2]
