@@ -15,24 +15,23 @@ const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
 
 /**
  * Whether somebody has run `npm ci` or `npm install` for this lock file: npm notes what it has installed. Packages for
- * other systems are optional, and missing.
+ * other systems are optional, and missing; the Node of this project is one of them, and must be there.
  */
 function isInstalledByHand() {
   try {
     const packagesOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
     const found = packagesOf(join('node_modules', '.package-lock.json'));
-    return Object.entries(packagesOf('package-lock.json')).every(
-      ([path, { integrity, optional }]) => path === '' || optional || found[path]?.integrity === integrity,
+    const isThere = ([path, { integrity, optional }]) =>
+      path === '' || optional || found[path]?.integrity === integrity;
+    return (
+      existsSync(join(root, 'node_modules/.bin/node')) && Object.entries(packagesOf('package-lock.json')).every(isThere)
     );
   } catch {
     return false;
   }
 }
 
-// Tests run npm scripts while the dependencies are in use; they set SET_UP_IS_DONE, so that these are not replaced then.
-if (installed === wanted || process.env.SET_UP_IS_DONE === 'true') process.exit();
-if (isInstalledByHand()) writeFileSync(stamp, wanted);
-else {
+function install() {
   process.stderr.write('Installing dependencies (once per version of package-lock.json; about half a minute) ...\n');
   // npm puts node_modules/.bin first on PATH; the Node in it must not run the installation that replaces it.
   const own = `${sep}node_modules${sep}.bin`;
@@ -50,5 +49,10 @@ else {
     process.stderr.write('npm ci failed: nothing was started. Its own message is above.\n');
     process.exit(npm.status || 1);
   }
+}
+
+// Tests run npm scripts while the dependencies are in use; they set SET_UP_IS_DONE, so that these are not replaced then.
+if (installed !== wanted && process.env.SET_UP_IS_DONE !== 'true') {
+  if (!isInstalledByHand()) install();
   writeFileSync(stamp, wanted);
 }
