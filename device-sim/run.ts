@@ -288,11 +288,11 @@ async function runThrough(
  */
 async function started(
   reached: (stopped: AbortSignal) => Promise<void>,
-  { ended }: ServiceControl,
+  { crashed }: ServiceControl,
   stopped: AbortSignal,
 ): Promise<void> {
   const over = new AbortController();
-  const early = await Promise.race([reached(AbortSignal.any([stopped, over.signal])), ended]);
+  const early = await Promise.race([reached(AbortSignal.any([stopped, over.signal])), crashed]);
   over.abort();
   if (early !== undefined) throw new UsageError('--service', early);
 }

@@ -16,8 +16,10 @@ export function serviceControl(
   { scenario, shard, service: { commands, faultCommand: given }, reportFolder }: RunSettings,
   { timers, stopped }: { timers: Timers; stopped: AbortSignal },
 ): ServiceControl | null {
-  // Several processes of one run must not play each fault several times.
-  const faults = (shard?.index ?? 1) === 1 ? faultsOf(scenario) : [];
+  const faults = faultsOf(scenario);
+  // The other processes would not know that the service fails on purpose, and would blame it.
+  if (faults.length > 0 && shard)
+    throw new UsageError('--shard', 'cannot be used with a scenario that has faults of the service');
   if (faults.length > 0 && commands.length === 0 && given === undefined)
     throw new UsageError('--service', 'or --service-fault is needed, because the scenario has faults of the service');
   const highest = Math.max(0, ...faults.map(({ node }) => node ?? 0));

@@ -162,6 +162,7 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   fleet('memory', 'bytes by which the memory of the service has grown since all devices were connected', {
     unit: 'bytes',
   }),
+  fleet('crashes', 'times at which the service ended although nobody told it to. Only with `--service`'),
   fleet('recovery', 'longest time after a fault of the service until it accepted connections again', {
     whole: true,
     unit: 'ms',

@@ -7,7 +7,7 @@ const percent = (text: number | string): string => `${Number((100 * share(text))
 
 /** The requirements of `takesPlace`, as expectations. `start` is the name of the part before the phases. */
 export function requirementsOf(
-  { takesPlace = {}, activate = true }: ScenarioFile,
+  { takesPlace = {}, activate = true, rounds = 1 }: ScenarioFile,
   { groups, phases, start }: { groups: readonly Group[]; phases: readonly Phase[]; start: string },
 ): Expectation[] {
   const { activated, refused, made, faults = false } = takesPlace;
@@ -26,10 +26,14 @@ export function requirementsOf(
       : phases.flatMap(({ name, actions }) =>
           actions.length > 0 ? [[`made >= ${percent(made)}`, name] as const] : [],
         )),
-    // A fault of the service is left to no chance, so each one must have been played.
-    ...[...new Set(phases.flatMap(({ service }) => service.map(({ fault }) => fault))), ...named].map(
-      (fault) => [`played(${fault}) >= 1`, null] as const,
-    ),
+    // A fault of the service is left to no chance, so each one must have been played, in each round.
+    ...[
+      ...Map.groupBy(
+        phases.flatMap(({ service }) => service),
+        ({ fault }) => fault,
+      ),
+    ].map(([fault, those]) => [`played(${fault}) >= ${rounds * those.length}`, null] as const),
+    ...[...named].map((fault) => [`played(${fault}) >= 1`, null] as const),
   ];
   return wanted.map(([text, phase]) => {
     const read = readExpectation(text, phase);

@@ -115,7 +115,11 @@ export async function runScenario({
   const troubles = createTroubles();
   const devices = scenario.groups.reduce((sum, { count }) => sum + count, 0);
   const isWeighed = service?.counts().memory !== undefined;
-  const expectations = customer ? withAlways(scenario.expectations, isWeighed ? devices : null) : scenario.expectations;
+  const expectations = withAlways(scenario.expectations, {
+    hasCustomer: customer !== null,
+    weighed: isWeighed ? devices : null,
+    ownsService: (control?.crashes ?? null) !== null,
+  });
   const named = new Set([
     ...scenario.groups.flatMap(({ faults }) => faults.map(({ fault }): string => fault)),
     ...scenario.phases.flatMap(({ receiver, service: some }) =>
@@ -174,7 +178,6 @@ export async function runScenario({
     enrolment &&
     customer &&
     createOperator({ fleet, customer, enrolment, timers, stopped, onTrouble: (text) => troubles.add(text) });
-  void control?.ended.then((text) => troubles.add(text));
   /** How often each fault of devices, of the receiver and of the service was played. */
   const faultsPlayed = (): Record<string, number> => ({
     ...fleet.counts().faults,
@@ -200,6 +203,7 @@ export async function runScenario({
       ...Object.fromEntries([...named].map((fault) => [PLAYED + fault, faults[fault] ?? 0])),
       ...(connectRate > 0 && { connectRate }),
       ...(serviceFaults && { recovery: serviceFaults.recovery }),
+      ...(control?.crashes && { crashes: control.crashes.length }),
       ...(each > 0 && members.length >= ENOUGH_TO_WEIGH && { memoryPerDevice: each }),
     };
   };
@@ -266,10 +270,12 @@ export async function runScenario({
   memory.end = weigh();
   const all = chapters.all();
   const ledger = customer?.ledger ?? null;
+  for (const text of control?.crashes ?? []) troubles.add(text);
   // A service that is away answers no call, whatever device it is about: one line for all of them.
   for (const trouble of ledger?.troubles() ?? [])
     troubles.add(trouble.kind === 'error' ? trouble.text : inWords(trouble));
-  const witnesses = { ledger, devices: fleet.devices, service, began, troubles: troubles.texts };
+  const crashes = control?.crashes ?? [];
+  const witnesses = { ledger, devices: fleet.devices, service, began, crashes, troubles: troubles.texts };
   return {
     format: 1,
     scenario: scenario.name,

@@ -15,8 +15,7 @@ export interface ServiceFaults {
 
 /**
  * `reachable` resolves when the service accepts connections, and rejects if it does not come back. `onAway` is called
- * before each fault, `onBack` when the service is back, and `onTrouble` if the fault could not be played or the service
- * did not come back.
+ * before each fault, `onBack` after it, and `onTrouble` if the fault could not be played or the service did not come back.
  */
 export function createServiceFaults({
   control,
@@ -43,12 +42,15 @@ export function createServiceFaults({
     await pause(timers, Math.max(0, due - timers.now()), stopped);
     if (stopped.aborted) return;
     onAway();
-    await control.play(fault);
-    const ended = timers.now();
-    await reachable();
-    recovery = Math.max(recovery, timers.now() - ended);
-    played[fault.fault] = (played[fault.fault] ?? 0) + 1;
-    onBack();
+    try {
+      await control.play(fault);
+      const ended = timers.now();
+      await reachable();
+      recovery = Math.max(recovery, timers.now() - ended);
+      played[fault.fault] = (played[fault.fault] ?? 0) + 1;
+    } finally {
+      onBack();
+    }
   }
 
   return {

@@ -37,6 +37,8 @@ export interface Witnesses {
   readonly service: Pick<ServiceWatch, 'notes'> | null;
   /** The start of the run, in the time of its timers. */
   readonly began: number;
+  /** A sentence for each time that the service ended although nobody told it to. */
+  readonly crashes?: readonly string[];
   /** Texts about breaches and faults that devices and the run have reported. */
   readonly troubles: readonly string[];
 }
@@ -72,6 +74,7 @@ function storyOf({ figure, phase, scope }: Expectation, witnesses: Witnesses): r
     if (!missing) return [];
     return [`device ${missing.deviceId} is not ${name}`, ...(ledger?.story({ deviceId: missing.deviceId }) ?? [])];
   }
+  if (name === 'crashes') return (witnesses.crashes ?? []).slice(0, 1);
   if (name === 'stalled' || name === 'memory') return tell(began, [], [], service?.notes(name));
   if (name === 'unfinished') return ledger?.example('unfinished', phase ?? undefined, scope) ?? [];
   if (name === 'succeeded' || name === 'failed' || name === 'delivered') {
@@ -105,10 +108,25 @@ const ALWAYS = ['reused == 0', 'unaccounted == 0', 'wrong == 0', 'repeated == 0'
  */
 const memoryBound = (devices: number): string => `memory < ${Math.max(512, Math.ceil(devices / 10))} MB`;
 
-/** Adds the expectations of every run. `weighed`: the number of devices, if the memory of the service can be read. */
-export function withAlways(expectations: readonly Expectation[], weighed: number | null = null): Expectation[] {
+interface Known {
+  readonly hasCustomer: boolean;
+  /** The number of devices, if the memory of the service can be read. */
+  readonly weighed: number | null;
+  /** Whether the run has started the service, and sees it end. */
+  readonly ownsService: boolean;
+}
+
+/** Adds the expectations of every run, as far as the run can know their figures. */
+export function withAlways(
+  expectations: readonly Expectation[],
+  { hasCustomer, weighed, ownsService }: Known,
+): Expectation[] {
   const written = new Set(expectations.filter(({ phase }) => phase === null).map(({ text }) => text));
-  const always = weighed === null ? ALWAYS : [...ALWAYS, memoryBound(weighed)];
+  const always = [
+    ...(hasCustomer ? ALWAYS : []),
+    ...(hasCustomer && weighed !== null ? [memoryBound(weighed)] : []),
+    ...(ownsService ? ['crashes == 0'] : []),
+  ];
   const missing = always.filter((text) => !written.has(text)).map((text) => readExpectation(text, null));
   return [...expectations, ...missing.filter((one) => typeof one !== 'string')];
 }

@@ -12,7 +12,8 @@ const QUOTED = 500;
  */
 export function faultCommand(command: string, stopped: AbortSignal): ServiceControl {
   return {
-    ended: new Promise(() => {}),
+    crashes: null,
+    crashed: new Promise(() => {}),
     async play({ fault, node, lasts }) {
       const env = {
         ...process.env,

@@ -12,15 +12,21 @@ export function startOwnService(
   commands: readonly string[],
   { folder, timers, stopped }: { folder: string | undefined; timers: Timers; stopped: AbortSignal },
 ): ServiceControl {
-  const ended = Promise.withResolvers<string>();
+  const crashes: string[] = [];
+  const crashed = Promise.withResolvers<string>();
+  const onEnd = (text: string): void => {
+    crashes.push(text);
+    crashed.resolve(text);
+  };
   if (folder !== undefined) mkdirSync(folder, { recursive: true });
   const logFile = (place: number): string | undefined =>
     folder === undefined ? undefined : join(folder, `service-${place + 1}.log`);
   const nodes = commands.map((command, place) =>
-    startNode(command, { logFile: logFile(place), timers, stopped, onEnd: ended.resolve }),
+    startNode(command, { logFile: logFile(place), timers, stopped, onEnd }),
   );
   return {
-    ended: ended.promise,
+    crashes,
+    crashed: crashed.promise,
     async play({ fault, node, lasts }) {
       const chosen = node === null ? nodes : nodes.slice(node - 1, node);
       await Promise.all(chosen.map((one) => one.play(fault, lasts)));

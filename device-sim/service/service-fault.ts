@@ -20,8 +20,10 @@ export interface PlannedServiceFault {
 
 /** Makes the service fail. */
 export interface ServiceControl extends AsyncDisposable {
-  /** Resolves to a sentence if a node ends although nobody told it to. */
-  readonly ended: Promise<string>;
+  /** A sentence for each time that a node ended although nobody told it to; null if that cannot be known. */
+  readonly crashes: readonly string[] | null;
+  /** Resolves to the first of them. */
+  readonly crashed: Promise<string>;
   /** Resolves when the fault is over: the service was started again, or goes on. */
   play(fault: Omit<PlannedServiceFault, 'after'>): Promise<void>;
 }

@@ -3,6 +3,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { readCommandLine } from '../../../device-sim/command-line.ts';
+import { isBrokenPromise } from '../../../device-sim/report/summary.ts';
 import { run } from '../../../device-sim/run.ts';
 import { fixedPorts, refusedOn } from '../../flow/service-process.ts';
 import { startBroker } from '../plain-broker.ts';
@@ -60,7 +61,7 @@ t.test(
     const promises =
       /^(lost|doubled|unordered|forged|violations|eventsLost|reused|unaccounted|wrong|repeated|hammering)\b/;
     const held = record.verdicts.filter(({ text }) => promises.test(text));
-    t.equal(held.length, 11);
+    t.equal(held.length, 12);
     for (const { text, holds, shown, story } of held) t.ok(holds, `${text}: ${shown}`, { story });
     const [whole] = record.chapters;
     t.ok(Number(whole?.fleet['recovery']) > 0, 'it was away');
@@ -93,6 +94,39 @@ t.test('a run whose fault of the service could not be played is NOT RUN, and say
   t.match(record.notRun, [/played\(kill\) >= 1/]);
 });
 
+t.test(
+  'after a fault that could not be played the service is judged as before, and each fault is required',
+  async (t) => {
+    await using broker = await startBroker();
+    const { folder, line } = smallScenario(
+      t,
+      'phases: [{ name: work, duration: 100ms, service: [{ fault: kill }, { fault: kill }] }]',
+    );
+    // The first call fails, the second one does not.
+    const once = `[ -e '${folder}/called' ] || { touch '${folder}/called'; exit 1; }`;
+    const { record } = await play([...line, '--mqtt', broker.url, '--service-fault', once]);
+    t.strictSame(record.faults, { kill: 1 });
+    t.match(record.notRun, [/played\(kill\) >= 2/]);
+  },
+);
+
+t.test(
+  'a service that ends although nobody told it to is a broken promise, also if a fault starts it again',
+  async (t) => {
+    await using broker = await startBroker();
+    const { line } = smallScenario(
+      t,
+      'phases: [{ name: work, duration: 2s, service: [{ fault: kill, after: 1500ms, lasts: 0s }] }]',
+    );
+    const crashing = 'sleep 0.3; echo out of order; exit 5';
+    const { record } = await play([...line, '--mqtt', broker.url, '--service', crashing]);
+    const verdict = record.verdicts.find(({ text }) => text === 'crashes == 0');
+    t.match(verdict, { holds: false, value: 1, story: ['the service ended with exit code 5: out of order'] });
+    t.ok(verdict && isBrokenPromise(verdict));
+    t.strictSame(record.faults, { kill: 1 });
+  },
+);
+
 t.test('faults of the service that cannot be played are refused before the run', async (t) => {
   const { line } = smallScenario(t, BAD_FAULT);
   const service = ['--service', 'sleep 60'];
@@ -103,6 +137,7 @@ t.test('faults of the service that cannot be played are refused before the run',
     message: /--service.* is given once, but the scenario has a fault of node 2/,
   });
   t.throws(() => readCommandLine([...line, ...service, '--service-fault', 'x'], {}), { message: /--service-fault/ });
+  await t.rejects(play([...line, '--shard', '1/2', ...service]), { message: /^--shard.* faults of the service/ });
 });
 
 t.test('a service that ends when it is started is told with its last words', async (t) => {
