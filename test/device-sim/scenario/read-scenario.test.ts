@@ -204,6 +204,8 @@ t.test('the schema lists all actions, faults and operations', async (t) => {
   t.strictSame($defs.fault.properties.fault.enum, Object.keys(FAULTS));
   t.strictSame($defs.receiverFault.properties.fault.enum, Object.keys(RECEIVER_FAULTS));
   t.strictSame($defs.serviceFault.properties.fault.enum, Object.keys(SERVICE_FAULTS));
+  const faults = [FAULTS, RECEIVER_FAULTS, SERVICE_FAULTS].flatMap((some) => Object.keys(some));
+  t.equal(new Set(faults).size, faults.length, 'played(NAME) is about one fault');
   t.strictSame($defs.action.properties.do.enum, [ACTIONS, WEARERS, OPERATIONS].flatMap(Object.keys));
   t.strictSame(new Set($defs.operation.enum), new Set(operations.keys()));
 });

@@ -5,6 +5,9 @@ import t, { type Test } from 'tap';
 import { readCommandLine } from '../../../device-sim/command-line.ts';
 import { isBrokenPromise } from '../../../device-sim/report/summary.ts';
 import { run } from '../../../device-sim/run.ts';
+import { createServiceFaults } from '../../../device-sim/scenario/service-faults.ts';
+import { faultCommand } from '../../../device-sim/service/fault-command.ts';
+import { systemTimers } from '../../../device-sim/timers.ts';
 import { fixedPorts, refusedOn } from '../../flow/service-process.ts';
 import { startBroker } from '../plain-broker.ts';
 
@@ -59,7 +62,7 @@ t.test(
       [],
     );
     const promises =
-      /^(lost|doubled|unordered|forged|violations|eventsLost|reused|unaccounted|wrong|repeated|hammering)\b/;
+      /^(crashes|lost|doubled|unordered|forged|violations|eventsLost|reused|unaccounted|wrong|repeated|hammering)\b/;
     const held = record.verdicts.filter(({ text }) => promises.test(text));
     t.equal(held.length, 12);
     for (const { text, holds, shown, story } of held) t.ok(holds, `${text}: ${shown}`, { story });
@@ -107,6 +110,20 @@ t.test(
     const { record } = await play([...line, '--mqtt', broker.url, '--service-fault', once]);
     t.strictSame(record.faults, { kill: 1 });
     t.match(record.notRun, [/played\(kill\) >= 2/]);
+
+    const told: string[] = [];
+    const faults = createServiceFaults({
+      control: faultCommand('exit 1', new AbortController().signal),
+      timers: systemTimers,
+      stopped: new AbortController().signal,
+      reachable: async () => {},
+      onAway: () => told.push('away'),
+      onBack: () => told.push('back'),
+      onTrouble: () => told.push('trouble'),
+    });
+    faults.begin([{ fault: 'kill', node: null, after: 0, lasts: 0 }]);
+    await faults.over();
+    t.strictSame(told, ['away', 'back', 'trouble']);
   },
 );
 
@@ -114,11 +131,12 @@ t.test(
   'a service that ends although nobody told it to is a broken promise, also if a fault starts it again',
   async (t) => {
     await using broker = await startBroker();
-    const { line } = smallScenario(
+    const { folder, line } = smallScenario(
       t,
-      'phases: [{ name: work, duration: 2s, service: [{ fault: kill, after: 1500ms, lasts: 0s }] }]',
+      'phases: [{ name: work, duration: 500ms, service: [{ fault: kill, after: 400ms, lasts: 0s }] }]',
     );
-    const crashing = 'sleep 0.3; echo out of order; exit 5';
+    const mark = `'${folder}/crashed'`;
+    const crashing = `[ -e ${mark} ] && exec sleep 60; touch ${mark}; sleep 0.1; echo out of order; exit 5`;
     const { record } = await play([...line, '--mqtt', broker.url, '--service', crashing]);
     const verdict = record.verdicts.find(({ text }) => text === 'crashes == 0');
     t.match(verdict, { holds: false, value: 1, story: ['the service ended with exit code 5: out of order'] });
