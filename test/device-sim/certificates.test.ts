@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import t from 'tap';
@@ -46,4 +49,12 @@ t.test('devices log in with their client certificates at a service of a private 
     const { record } = await play(`${trusted} --mqtt ${url} --client ${client}`);
     t.equal(record.chapters[0]?.fleet['connections'], 1, `${client} at ${url}`);
   }
+
+  const { cert, key } = authority.sign('server', 'http');
+  const server = createServer({ cert, key }, (_, response) => response.end('trusted')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const answer = await fetch(`https://127.0.0.1:${port}/`, { headers: { connection: 'close' } });
+  t.equal(await answer.text(), 'trusted', 'for HTTP as well');
 });

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createDownloadFolder } from '../../../device-sim/files/download-folder.ts';
+import { narrowNetwork } from '../narrow-network.ts';
 import { wifi } from '../plain-broker.ts';
 import { apk, bench, deviceId, first, HALF, order, succeeded } from './download-bench.ts';
 import { type FileServer, refuse } from './file-server.ts';
@@ -163,6 +164,14 @@ t.test('progress is reported from 0 to 100, in steps of at least ten percent', a
   told.slice(1).forEach((percent, index) => {
     t.ok(Math.floor(percent / 10) > Math.floor((told[index] ?? 0) / 10), `${percent} after ${told[index]}`);
   });
+});
+
+t.test('a narrow network delays each byte of a download', async (t) => {
+  const { options, waited } = narrowNetwork();
+  await using parts = await bench(t.testdir(), [Buffer.alloc(800_000)], options);
+  parts.send(1, 'updateFirmware', order(parts.server, '9.002.0'));
+  t.match(await parts.answer(1), { status: 'succeeded' });
+  t.ok(waited() >= 800, `${waited()} ms for 800 kB at 1 MB a second`);
 });
 
 t.test('a long download delays only the next download', async (t) => {

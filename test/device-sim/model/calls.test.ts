@@ -6,6 +6,7 @@ import { createFleet } from '../../../device-sim/fleet/fleet.ts';
 import { oneGroup } from '../../../device-sim/fleet/member.ts';
 import { createDevice, type DeviceOptions } from '../../../device-sim/model/device.ts';
 import { refuse, startUploadServer } from '../files/upload-server.ts';
+import { narrowNetwork } from '../narrow-network.ts';
 import { command, startBroker } from '../plain-broker.ts';
 
 const deviceId = '350000000000006';
@@ -273,6 +274,14 @@ t.test('a silent store is given up', async (t) => {
   t.match((await parts.told('fileUpload.failed')).data, {
     error: { message: /nothing was taken any more; given up after 3 attempts/ },
   });
+});
+
+t.test('a narrow network delays each byte of an upload', async (t) => {
+  const { options, waited } = narrowNetwork();
+  await using parts = await ready(options);
+  parts.device.uploadFile();
+  await parts.told('fileUpload.succeeded');
+  t.ok(waited() >= SIZE / 1000, `${waited()} ms for ${SIZE / 1000} kB at 1 MB a second`);
 });
 
 t.test('a deactivated device sends no more events', async (t) => {

@@ -158,6 +158,20 @@ t.test('faults of the service that cannot be played are refused before the run',
   await t.rejects(play([...line, '--shard', '1/2', ...service]), { message: /^--shard.* faults of the service/ });
 });
 
+t.test('of several nodes only the named one has the fault', async (t) => {
+  await using broker = await startBroker();
+  const { folder, line } = smallScenario(
+    t,
+    'phases: [{ name: work, duration: 1s, service: [{ fault: restart, node: 2, lasts: 0s }] }]',
+  );
+  const node = (number: number): string[] => ['--service', `echo started >> '${folder}/node-${number}'; exec sleep 60`];
+  const starts = (number: number): number =>
+    readFileSync(join(folder, `node-${number}`), 'utf8').split('\n').length - 1;
+  const { record } = await play([...line, '--mqtt', broker.url, ...node(1), ...node(2), ...node(3)]);
+  t.strictSame(record.faults, { restart: 1 });
+  t.strictSame([starts(1), starts(2), starts(3)], [1, 2, 1]);
+});
+
 t.test('a service that ends when it is started is told with its last words', async (t) => {
   const { line } = smallScenario(t, 'phases: [{ name: work, duration: 100ms }]');
   const [port] = await fixedPorts(1);
