@@ -216,14 +216,14 @@ function receiverOf(options: Options, env: Environment): Command {
 /** The options of runs that a replay has as well. */
 const OF_A_REPLAY: readonly OptionName[] = [
   ...(['help', 'json', 'run', 'seed', 'faster', 'wait', 'clean', 'mqtt', 'api', 'admin', 'admin-token'] as const),
-  ...(['data-dir', 'developer', 'devices', 'application', 'secret', 'webhook-listen', 'webhook-url'] as const),
+  ...(['data-dir', 'developer', 'devices', 'application', 'secret', 'webhook-listen', 'webhook-url', 'ca'] as const),
 ];
 
 /** A replay of a record. */
 function replayOf(file: string, options: Options, env: Environment): Command {
   const misplaced = optionNames.find((option) => options.has(option) && !OF_A_REPLAY.includes(option));
   if (misplaced) throw new UsageError(`--${misplaced}`, 'is no option of "replay"');
-  const { mqtt, api, wait, clean, json, webhook, application, accounts } = surroundings(options, env);
+  const { mqtt, api, wait, clean, json, webhook, application, accounts, caFile } = surroundings(options, env);
   const [firstApi = '', ...others] = api;
   if (others.length > 0) throw new UsageError('--api', 'has several addresses; "replay" takes one');
   return {
@@ -231,6 +231,7 @@ function replayOf(file: string, options: Options, env: Environment): Command {
     settings: {
       file,
       mqtt,
+      caFile,
       api: firstApi,
       wait,
       clean,

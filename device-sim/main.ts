@@ -128,7 +128,8 @@ function exitCodeOfTest({ verdicts, notRun }: Pick<RunRecord, 'verdicts' | 'notR
 async function replay(settings: ReplaySettings): Promise<number> {
   const record = await runReplay(settings, interruption());
   process.stdout.write(settings.json ? `${JSON.stringify(record)}\n` : replayText(record));
-  return hasHeld(record) ? HOLDS : DOES_NOT_HOLD;
+  if (!hasHeld(record)) return DOES_NOT_HOLD;
+  return record.isStopped ? NOT_RUN : HOLDS;
 }
 
 async function carryOut(command: Command): Promise<number> {

@@ -299,8 +299,9 @@ async function started(
 
 /**
  * One run, from getting the devices to removing them. It ends as its scenario says, or when `stopped` is aborted.
- * `gone`: the service could not be reached at the end. `notes`: sentences about files that the run has written. Rejects with Unreachable if the service cannot be reached at the
- * start, or at a failure; with a UsageError if an option is wrong.
+ * `gone`: the service could not be reached at the end. `notes`: sentences about files that the run has written.
+ * Rejects with Unreachable if the service cannot be reached at the start, or at a failure; with a UsageError if an
+ * option is wrong.
  */
 export async function run(
   settings: RunSettings,

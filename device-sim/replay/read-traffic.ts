@@ -7,8 +7,8 @@ import type { RecordedTraffic, Saying, Script, Step } from './script.ts';
 interface Writing extends Script {
   readonly steps: Step[];
   readonly answers: Map<string, Saying[][]>;
-  /** The commands without a final answer so far, by their transactionId. */
-  readonly open: Map<unknown, { at: number; readonly said: Saying[] }>;
+  /** The commands so far, and whether their final answer has come, by their transactionId. */
+  readonly open: Map<unknown, { at: number; readonly said: Saying[]; isFinal: boolean }>;
 }
 
 const FINAL: readonly unknown[] = ['succeeded', 'failed'];
@@ -22,7 +22,7 @@ function command(script: Writing, at: number, { transactionId, operation }: Reco
     return;
   }
   const said: Saying[] = [];
-  script.open.set(transactionId, { at, said });
+  script.open.set(transactionId, { at, said, isFinal: false });
   const all = script.answers.get(operation);
   if (all) all.push(said);
   else script.answers.set(operation, [said]);
@@ -30,7 +30,8 @@ function command(script: Writing, at: number, { transactionId, operation }: Reco
 
 function answer(script: Writing, at: number, payload: Record<string, unknown>): void {
   const known = script.open.get(payload['transactionId']);
-  if (!known || known.said.some((one) => FINAL.includes(one.payload['status']))) return;
+  if (!known || known.isFinal) return;
+  known.isFinal = FINAL.includes(payload['status']);
   known.said.push({ after: at - known.at, payload });
 }
 
@@ -68,7 +69,6 @@ function objectOf(text: string): Record<string, unknown> {
 export async function readTraffic(file: string): Promise<RecordedTraffic> {
   const scripts = new Map<string, Writing>();
   let startedAt: number | undefined;
-  let lasts = 0;
   let isFull = false;
   let number = 0;
   const refuse = (fault: string): never => {
@@ -89,12 +89,11 @@ export async function readTraffic(file: string): Promise<RecordedTraffic> {
         const fault = add(scripts, line);
         if (fault !== undefined) refuse(fault);
       }
-      lasts = Math.max(lasts, Number(line['at']) || 0);
     }
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError('replay', `cannot read ${file}: ${(error as Error).message}`);
   }
   if (scripts.size === 0) throw new UsageError('replay', `${file} has no devices`);
-  return { startedAt: startedAt ?? 0, scripts: [...scripts.values()], lasts, isFull };
+  return { startedAt: startedAt ?? 0, scripts: [...scripts.values()], isFull };
 }

@@ -9,6 +9,8 @@ export interface ReplayTally {
   statuses: number;
   commands: number;
   answers: number;
+  /** Messages that the service has not acknowledged at the end, without those of connections that were cut. */
+  unconfirmed: number;
   /** Commands of operations that the record does not have. */
   unknown: number;
   complaints: number;
@@ -25,6 +27,7 @@ export const newTally = (): ReplayTally => ({
   statuses: 0,
   commands: 0,
   answers: 0,
+  unconfirmed: 0,
   unknown: 0,
   complaints: 0,
   violations: 0,

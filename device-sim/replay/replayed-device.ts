@@ -62,6 +62,8 @@ export function createReplayedDevice({
   const given = new Map<number, object>();
   /** Messages that wait for a connection. */
   let waiting: (() => void)[] = [];
+  /** Whether the connection was cut, as in the record: the service could not acknowledge the last messages. */
+  let isCut = false;
 
   const link = createLink({
     url,
@@ -73,6 +75,7 @@ export function createReplayedDevice({
     onForeign: (topic) => violation(`a message came on ${topic}, which is not a topic of this device`),
     onBatch: () => conformance.batch(),
     onOnline() {
+      isCut = false;
       tally.connections += 1;
       for (const send of waiting.splice(0)) send();
     },
@@ -169,7 +172,8 @@ export function createReplayedDevice({
     if (step.do === 'connect') await reconnector.connect();
     else if (step.do === 'disconnect') {
       reconnector.stop();
-      await (step.how === 'politely' ? link.close() : link.cut());
+      isCut = step.how !== 'politely';
+      await (isCut ? link.cut() : link.close());
     } else if (step.topic === 'status') {
       publish('status', step.payload, () => {
         tally.statuses += 1;
@@ -203,6 +207,7 @@ export function createReplayedDevice({
       }
       const end = timers.now() + REST_MILLISECONDS;
       while (isBusy() && timers.now() < end && !stopped.aborted) await pause(timers, LOOK_MILLISECONDS, stopped);
+      if (!isCut && !stopped.aborted) tally.unconfirmed += link.inFlight + waiting.length;
     },
 
     async [Symbol.asyncDispose]() {

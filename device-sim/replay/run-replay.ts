@@ -9,6 +9,7 @@ import { deriveSeed } from '../random.ts';
 import { reach } from '../scenario/reach.ts';
 import { createTimerWheel } from '../timer-wheel.ts';
 import { pause, systemTimers } from '../timers.ts';
+import { trust } from '../trust.ts';
 import { UsageError } from '../usage-error.ts';
 import { readTraffic } from './read-traffic.ts';
 import { addTrouble, newTally, type ReplayTally } from './replay-tally.ts';
@@ -21,6 +22,8 @@ export interface ReplaySettings {
   readonly seed: number;
   /** The addresses of the nodes for devices. */
   readonly mqtt: readonly string[];
+  /** The certificate authorities to trust as well. */
+  readonly caFile: string | undefined;
   readonly api: string;
   /** Milliseconds to wait until the service answers. */
   readonly wait: number;
@@ -44,6 +47,8 @@ export interface ReplayRecord extends Omit<ReplayTally, 'events' | 'arrived'> {
   readonly webhooks: number | null;
   /** Whether the record ended at its greatest size. */
   readonly isFull: boolean;
+  /** Whether it was stopped before its end. */
+  readonly isStopped: boolean;
 }
 
 const ACTIVATION_MILLISECONDS = 60_000;
@@ -103,6 +108,7 @@ async function receive(
 export async function runReplay(settings: ReplaySettings, stopped: AbortSignal): Promise<ReplayRecord> {
   const { file, faster, seed, mqtt, api, accounts: source, wait } = settings;
   const { scripts, startedAt, isFull } = await readTraffic(file);
+  if (settings.caFile !== undefined) trust(settings.caFile);
   const timers = createTimerWheel(systemTimers);
   const addresses = source.kind === 'register' ? [source.adminUrl, api, ...mqtt] : mqtt;
   await reach(addresses, { patience: wait, timers, stopped });
@@ -148,5 +154,6 @@ export async function runReplay(settings: ReplaySettings, stopped: AbortSignal):
     events: events.size,
     webhooks: receiver ? events.size - missing() : null,
     isFull,
+    isStopped: stopped.aborted,
   };
 }

@@ -29,8 +29,6 @@ export interface RecordedTraffic {
   readonly startedAt: number;
   /** The devices, in the order in which they came. */
   readonly scripts: readonly Script[];
-  /** Milliseconds from the beginning to the last line. */
-  readonly lasts: number;
   /** Whether the record ended at its greatest size. */
   readonly isFull: boolean;
 }

@@ -9,6 +9,7 @@ import { faultInReport } from '../../../device-sim/scenario/read-report.ts';
 import { HIDDEN, isSecretName } from '../../../src/runtime/secret-names.ts';
 import { createFakeClock } from '../../fake-clock.ts';
 import { startWorld, type World } from '../../world.ts';
+import { startScriptedService } from '../mqtt/scripted-service.ts';
 
 const SCENARIO = `
 name: recorded
@@ -203,7 +204,9 @@ t.test('devices answer the commands of an application as the record says', async
   const played = replay([join(folder, 'record.ndjson'), ...args, ...addressesOf(world)], over.signal);
   const said = [await tenant.event(), await tenant.event(), await tenant.event(), await tenant.event()];
   over.abort();
-  t.match(await played, { devices: 1, events: 1, webhooks: null, violations: 0, unknown: 1, troubles: [] });
+  const record = await played;
+  t.match(record, { devices: 1, events: 1, webhooks: null, violations: 0, unknown: 1, troubles: [], isStopped: true });
+  t.match(replayText(record), /^NOT RUN {2}.*stopped before its end/s);
   const of = (operation: string) =>
     said
       .map(({ data }) => data.transaction)
@@ -216,6 +219,37 @@ t.test('devices answer the commands of an application as the record says', async
   t.match(data, { n: 1 });
   t.ok(timestamp > '2026-11-21', 'the event happens at the time of the replay');
 });
+
+t.test(
+  'messages that the service does not acknowledge are reported, except those of a connection that was cut',
+  async (t) => {
+    const head = { record: 'device traffic', version: 1, run: 'r', startedAt: '2026-11-20T09:30:00.000Z' };
+    const device = '350000000000006';
+    const file = join(t.testdir(), 'record.ndjson');
+    writeFileSync(`${file}.devices`, `${JSON.stringify({ deviceId: device, credential: 'x' })}\n`);
+    await using service = await startScriptedService();
+    for (const how of ['politely', 'cut']) {
+      const lines = [
+        head,
+        { at: 0, device, kind: 'connected' },
+        { at: 1, device, kind: 'sent', topic: 'status', payload: { battery: { level: 50 } } },
+        { at: 1, device, kind: 'sent', topic: 'status', payload: { battery: { level: 49 } } },
+        { at: 2, device, kind: 'disconnected', how },
+      ];
+      writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      const played = replay([file, '--mqtt', service.url, '--devices', `${file}.devices`]);
+      await service.connection(); // only shows that the service is there
+      const connection = await service.login();
+      const { messageId } = await connection.next('publish');
+      connection.send({ cmd: 'puback', messageId });
+      const record = await played;
+      const unconfirmed = how === 'cut' ? 0 : 1;
+      t.match(record, { connections: 1, violations: 0, connectFailures: 0, unconfirmed }, how);
+      t.equal(hasHeld(record), how === 'cut');
+      if (how !== 'cut') t.match(replayText(record), /^NOT OK .*Messages of devices that were never acknowledged: 1\n/s);
+    }
+  },
+);
 
 t.test('a wrong record or option is refused by its name', async (t) => {
   const head = JSON.stringify({
