@@ -1,4 +1,4 @@
-import { createLapelClient, type LapelClient } from '../../src/clients/client/lapel-client.ts';
+import { createLapelClient } from '../../src/clients/client/lapel-client.ts';
 import { LapelError } from '../../src/clients/client/lapel-error.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { KeyOf } from '../model/plans.ts';
@@ -14,7 +14,7 @@ import { createFollowed } from './follow.ts';
 import type { ReceivedWebhook } from './genuine.ts';
 import type { Ledger } from './ledger.ts';
 import { createNodeFetch } from './node-fetch.ts';
-import { isWebhook, PRIVATE_ADVICE, SETTINGS } from './pointed.ts';
+import { createPointed, PRIVATE_ADVICE } from './pointed.ts';
 import { answerOf, createProbes, UNAVAILABLE } from './probes.ts';
 import type { ApplicationAccess } from './provision.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -78,8 +78,6 @@ export interface Customer extends AsyncDisposable {
   /** Removes the packages and files that actions have brought to the service. */
   clean(): Promise<void>;
 }
-
-type Settings = Awaited<ReturnType<LapelClient['readSettings']>>;
 
 export function createCustomer({
   apiUrl: api,
@@ -146,6 +144,7 @@ export function createCustomer({
     stopped: stop.signal,
     onNoAnswer: () => receiver?.attempts.forget(),
   });
+  const pointed = createPointed(apiUrl, application, lapel);
   const releases = createReleases({ lapel, applicationId, admin });
   const probe = createProbes({ lapel, apiUrl, application, neighbour, ledger, seed, timers });
   const acts = createActs({ lapel, applicationId, requests, releases, ledger, now, probe });
@@ -181,7 +180,6 @@ export function createCustomer({
   });
   const audit = createAudit({ lapel, requests, ledger, timers, stopped: stop.signal, devices });
   let key = given ?? '';
-  let before: Settings | undefined;
   let receiver: Receiver | undefined;
   const reached = Promise.withResolvers<void>();
 
@@ -197,10 +195,6 @@ export function createCustomer({
     if (known || ledger.isAccepted(transactionId)) return known;
     return requests.next(deviceId)?.then(() => keyOf(deviceId, transactionId));
   };
-
-  async function set(settings: Parameters<LapelClient['updateSettings']>[0]['body']): Promise<void> {
-    await requests.insist(() => lapel.updateSettings({ body: settings }));
-  }
 
   return {
     ledger,
@@ -228,9 +222,8 @@ export function createCustomer({
       });
       const { url, urlsUrl } = receiver;
       try {
-        before = await requests.insist(() => lapel.readSettings());
-        if (key === '') key = (await requests.insist(() => lapel.issueKey())).authenticationKey;
-        await set(Object.fromEntries(SETTINGS.map((name) => [name, isWebhook(name) ? url : urlsUrl])));
+        if (key === '') key = await requests.insist(() => pointed.issueKey());
+        await requests.insist(() => pointed.point(url, urlsUrl));
         await requests.insist(() => lapel.sendTestEvent({ body: { setting: 'deviceEvent' } }));
       } catch (error) {
         throw inWords(error, { apiUrl, applicationId, url });
@@ -267,11 +260,8 @@ export function createCustomer({
     clean: () => releases.clean(),
 
     async [Symbol.asyncDispose]() {
-      // Restores the settings of the application. If the service cannot be reached, they stay as this run has set them.
-      if (before && receiver) {
-        const former = Object.fromEntries(SETTINGS.map((name) => [name, before?.[name] ?? null]));
-        await lapel.updateSettings({ body: former }).catch(() => {});
-      }
+      // If the service cannot be reached, the settings of the application stay as this run has set them.
+      await pointed.restore().catch(() => {});
       stop.abort();
       await receiver?.[Symbol.asyncDispose]();
     },

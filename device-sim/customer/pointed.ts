@@ -5,8 +5,8 @@ import type { ApplicationAccess } from './provision.ts';
 
 type Setting = keyof typeof URL_SETTINGS;
 /** The settings of an application that hold URLs. */
-export const SETTINGS = Object.keys(URL_SETTINGS) as Setting[];
-export const isWebhook = (name: Setting): boolean => WEBHOOK_SETTINGS.some((one) => one === name);
+const SETTINGS = Object.keys(URL_SETTINGS) as Setting[];
+const isWebhook = (name: Setting): boolean => WEBHOOK_SETTINGS.some((one) => one === name);
 
 /** The end of an error text about a URL that the service refuses. */
 export const PRIVATE_ADVICE = 'a receiver on a private address needs LAPEL_WEBHOOK_ALLOW_PRIVATE=true in the service';
@@ -17,7 +17,10 @@ export interface Pointed {
   readKey(): Promise<string>;
   /** Issues a new authenticationKey for the application. */
   issueKey(): Promise<string>;
-  /** Sends all webhooks of the application to this URL, and with `urlsUrl` its requests for upload URLs to that one. */
+  /**
+   * Sends all webhooks of the application to this URL, and with `urlsUrl` its requests for upload URLs to that one. It
+   * may be repeated after a failure: `restore` brings back the URLs before the first time.
+   */
   point(url: string, urlsUrl?: string): Promise<void>;
   /**
    * Restores the former URLs, except settings that somebody has changed meanwhile. Rejects with an Error that lists the
@@ -27,8 +30,11 @@ export interface Pointed {
 }
 
 /** Uses the application through the REST API at `api`. */
-export function createPointed(api: string, { applicationId, secret }: ApplicationAccess): Pointed {
-  const lapel = createLapelClient({ baseUrl: api, applicationId, secret });
+export function createPointed(
+  api: string,
+  { applicationId, secret }: ApplicationAccess,
+  lapel = createLapelClient({ baseUrl: api, applicationId, secret }),
+): Pointed {
   /** The settings that were changed, each with its URL before and during this time. */
   let changed: { readonly name: Setting; readonly old: string | null; readonly url: string }[] = [];
   return {
@@ -39,11 +45,13 @@ export function createPointed(api: string, { applicationId, secret }: Applicatio
     },
     issueKey: async () => (await lapel.issueKey()).authenticationKey,
     async point(url, urlsUrl) {
-      const now = await lapel.readSettings();
-      const urls = SETTINGS.map((name) => ({ name, url: isWebhook(name) ? url : urlsUrl }));
-      changed = urls.flatMap(({ name, url: to }) =>
-        to === undefined ? [] : [{ name, old: now[name] ?? null, url: to }],
-      );
+      if (changed.length === 0) {
+        const now = await lapel.readSettings();
+        const urls = SETTINGS.map((name) => ({ name, url: isWebhook(name) ? url : urlsUrl }));
+        changed = urls.flatMap(({ name, url: to }) =>
+          to === undefined ? [] : [{ name, old: now[name] ?? null, url: to }],
+        );
+      }
       await lapel.updateSettings({ body: Object.fromEntries(changed.map(({ name, url: to }) => [name, to])) });
     },
     async restore() {

@@ -6,6 +6,7 @@ import { createFleet } from '../../../device-sim/fleet/fleet.ts';
 import { oneGroup } from '../../../device-sim/fleet/member.ts';
 import { percentile } from '../../../device-sim/histogram.ts';
 import { systemTimers } from '../../../device-sim/timers.ts';
+import { URL_SETTINGS } from '../../../src/clients/client/operations.ts';
 import { createFakeClock } from '../../fake-clock.ts';
 import { createTestReceiver } from '../../webhooks/test-receiver.ts';
 import { startWorld } from '../../world.ts';
@@ -221,12 +222,24 @@ t.test('a customer of the real service', async (t) => {
       t.match(lines[place], words);
   });
 
-  t.test('at the end of a run the settings are restored', async (t) => {
+  t.test('at the end of a run the settings are restored, except one that somebody has changed', async (t) => {
     await customer.clean();
-    await customer[Symbol.asyncDispose]();
     const api = await world.clientOf(application.applicationId, application.secret);
-    t.match((await api.get(`/v1/applications/${application.applicationId}`)).body, {});
-    t.notOk((await api.get(`/v1/applications/${application.applicationId}`)).body.deviceEvent);
+    const path = `/v1/applications/${application.applicationId}`;
+    const settings = async () => {
+      const { body } = await api.get(path);
+      return Object.fromEntries(Object.keys(URL_SETTINGS).map((name) => [name, body[name]]));
+    };
+    const names = Object.keys(URL_SETTINGS);
+    t.ok(
+      Object.values(await settings()).every((url) => typeof url === 'string'),
+      'the run has set all of them',
+    );
+    const [changed = ''] = names;
+    const url = 'https://customer.example/hooks';
+    await api.patch(path, { json: { [changed]: url } });
+    await customer[Symbol.asyncDispose]();
+    t.strictSame(await settings(), { ...Object.fromEntries(names.map((name) => [name, undefined])), [changed]: url });
     t.equal((await api.get(`/v1/applications/${application.applicationId}/packages`)).body.total, 0);
   });
 });

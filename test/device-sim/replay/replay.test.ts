@@ -246,7 +246,8 @@ t.test(
       const unconfirmed = how === 'cut' ? 0 : 1;
       t.match(record, { connections: 1, violations: 0, connectFailures: 0, unconfirmed }, how);
       t.equal(hasHeld(record), how === 'cut');
-      if (how !== 'cut') t.match(replayText(record), /^NOT OK .*Messages of devices that were never acknowledged: 1\n/s);
+      if (how !== 'cut')
+        t.match(replayText(record), /^NOT OK .*Messages of devices that were never acknowledged: 1\n/s);
     }
   },
 );
