@@ -143,6 +143,7 @@ export const SIMULATOR_LEAVES: readonly string[] = [
   'show',
   'timer-wheel',
   'timers',
+  'trust',
   'usage-error',
 ];
 
