@@ -7,13 +7,30 @@ const LARGEST_PACKET = 1024 * 1024;
 mqttPacket.writeToStream.cacheNumbers = false;
 
 // One parser for all connections. It only gets whole packets, so it keeps nothing between two of them.
-const parser = mqttPacket.parser({ protocolVersion: 4 });
+let parser = createParser();
 let parsed: Packet[] = [];
 let broken: Error | undefined;
-parser.on('packet', (packet) => parsed.push(packet));
-parser.on('error', (error) => {
-  broken = error;
-});
+
+function createParser() {
+  const made = mqttPacket.parser({ protocolVersion: 4 });
+  made.on('packet', (packet) => parsed.push(packet));
+  made.on('error', (error) => {
+    broken = error;
+  });
+  return made;
+}
+
+/** Throws an Error if the packets break MQTT. */
+function parse(bytes: Buffer): void {
+  try {
+    parser.parse(bytes);
+    if (broken) throw broken;
+  } catch (error) {
+    // The parser stands in the middle of a packet, and would read the packets of another connection from there.
+    parser = createParser();
+    throw error;
+  }
+}
 
 /**
  * The length of the packet that begins at `start`, by its fixed header [MQTT-2.2.3]; undefined if the header is
@@ -49,8 +66,7 @@ export function readPackets(rest: Rest, bytes: Buffer): { packets: readonly Pack
   }
   parsed = [];
   broken = undefined;
-  if (end > 0) parser.parse(end === all.length ? all : all.subarray(0, end));
-  if (broken) throw broken;
+  if (end > 0) parse(end === all.length ? all : all.subarray(0, end));
   return { packets: parsed, rest: end === all.length ? undefined : Buffer.from(all.subarray(end)) };
 }
 
