@@ -5,6 +5,8 @@ import { readDeviceTest } from './device-test-options.ts';
 import { MAX_DEVICES } from './fleet/device-ids.ts';
 import { readListen } from './listen-address.ts';
 import { commandsOf, type OptionName, type Options, optionNames, readOptions, shortWayNames } from './options.ts';
+import { readRecord } from './record-options.ts';
+import type { RecordSettings } from './relay/run-record.ts';
 import type { ReplaySettings } from './replay/run-replay.ts';
 import { among } from './scenario/among.ts';
 import { readScenario } from './scenario/read-scenario.ts';
@@ -78,9 +80,10 @@ export type Command =
   | { readonly do: 'receiver'; readonly settings: TrialSettings }
   | { readonly do: 'device'; readonly settings: DeviceTestSettings }
   | { readonly do: 'replay'; readonly settings: ReplaySettings }
+  | { readonly do: 'record'; readonly settings: RecordSettings }
   | { readonly do: 'run'; readonly settings: RunSettings };
 
-const COMMANDS = ['run', 'check', 'list', 'schema', 'merge', 'receiver', 'device', 'replay'];
+const COMMANDS = ['run', 'check', 'list', 'schema', 'merge', 'receiver', 'device', 'record', 'replay'];
 const HTTP = ['http:', 'https:'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -305,6 +308,9 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
     case 'replay':
       if (first === undefined || words.length > 1) throw new UsageError('replay', 'needs one file of --record');
       return replayOf(first, options, env);
+    case 'record':
+      if (first === undefined || words.length > 1) throw new UsageError('record', 'needs one file to write');
+      return { do: 'record', settings: readRecord(first, options) };
     case 'receiver':
       if (first !== undefined) throw new UsageError('receiver', `takes no "${first}"`);
       return receiverOf(options, env);

@@ -5,7 +5,9 @@ export const help = `A fleet of simulated wearable cameras for a Lapel service, 
   lapel-sim list                     lists the included scenarios
   lapel-sim schema [report]          prints the JSON Schema of scenarios, for editors, or that of report.json
   lapel-sim merge DIR ... [options]  makes one report from the report folders of processes that shared a run
-  lapel-sim replay FILE [options]    plays the devices of a record that --record has written
+  lapel-sim record FILE --listen HOST:PORT
+                                     writes the traffic between your own devices and a service into a record
+  lapel-sim replay FILE [options]    plays the devices of a record that "record" or --record has written
   lapel-sim receiver --forward URL   tests your own webhook receiver, with forged, repeated and strange webhooks
   lapel-sim device [options]         tests your own device by the rules of docs/devices.md: plays the service to it
   lapel-sim [options]                the short way: plays a scenario that is made from these options
@@ -38,6 +40,8 @@ Examples
                                                your device in your network, with three operations
   lapel-sim run shift --record shift.ndjson    writes the traffic of the devices; afterwards:
   lapel-sim replay shift.ndjson --faster 10    the same devices again, ten times as fast
+  lapel-sim record traffic.ndjson --listen 0.0.0.0:1884 --mqtt mqtts://lapel.example
+                                               your own devices, which connect to this machine
 
 The text in parentheses at the end of an option is its default.
 
@@ -94,6 +98,9 @@ The command receiver (it also takes --seed, --wait, --json, --api, --application
   --once N                   ends after N webhooks of the service (only Ctrl-C ends the test)
   --self                     makes the webhooks itself, without a service (20, or --once N)
   --junit FILE               writes the expectations as JUnit
+
+The command record (it also takes --wait, --json, --ca, and --mqtt with one address, mqtt: or mqtts:)
+  --listen HOST:PORT         where the devices connect, MQTT without TLS; their connections are passed on to --mqtt
 
 The command device (it also takes --seed, --wait, --json, --junit)
   --listen HOST:PORT         where it listens for the device, MQTT without TLS (127.0.0.1:1883)

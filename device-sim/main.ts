@@ -7,6 +7,7 @@ import { runDeviceTest } from './device-test/run-device-test.ts';
 import { help } from './help.ts';
 import { mergeReports } from './merge.ts';
 import { plainText } from './plain-text.ts';
+import { type RecordSettings, recordText, runRecord } from './relay/run-record.ts';
 import { hasHeld, replayText } from './replay/replay-text.ts';
 import { type ReplaySettings, runReplay } from './replay/run-replay.ts';
 import { type Baseline, compare, incomparable } from './report/baseline.ts';
@@ -132,6 +133,13 @@ async function replay(settings: ReplaySettings): Promise<number> {
   return record.isStopped ? NOT_RUN : HOLDS;
 }
 
+/** Records devices until Ctrl-C, and prints the result; returns the exit code. */
+async function record(settings: RecordSettings): Promise<number> {
+  const report = await runRecord(settings, { stopped: interruption(), say });
+  process.stdout.write(settings.json ? `${JSON.stringify(report)}\n` : recordText(report));
+  return HOLDS;
+}
+
 async function carryOut(command: Command): Promise<number> {
   switch (command.do) {
     case 'help':
@@ -157,6 +165,8 @@ async function carryOut(command: Command): Promise<number> {
       return testReceiver(command.settings);
     case 'device':
       return testDevice(command.settings);
+    case 'record':
+      return record(command.settings);
     case 'replay':
       return replay(command.settings);
     case 'run': {

@@ -52,7 +52,6 @@ const OF_A_RECEIVER = {
 
 /** The options of the command `device`, which other commands do not have. */
 const OF_A_DEVICE_TEST = {
-  listen: { type: 'string' },
   'files-listen': { type: 'string' },
   'public-host': { type: 'string' },
   device: { type: 'string' },
@@ -62,6 +61,11 @@ const OF_A_DEVICE_TEST = {
   'answer-time': { type: 'string' },
   'by-hand': { type: 'string' },
   thorough: { type: 'boolean' },
+} as const;
+
+/** The options of the commands for which devices connect to the simulator. */
+const OF_A_LISTENER = {
+  listen: { type: 'string' },
 } as const;
 
 /** The options that only the commands `receiver` and `device` have. */
@@ -80,15 +84,23 @@ const OF_THE_SHORT_WAY = {
   calls: { type: 'string' },
 } as const;
 
-const OPTIONS = { ...OF_A_RUN, ...OF_A_RECEIVER, ...OF_A_DEVICE_TEST, ...OF_A_TEST, ...OF_THE_SHORT_WAY };
+const OPTIONS = {
+  ...OF_A_RUN,
+  ...OF_A_RECEIVER,
+  ...OF_A_DEVICE_TEST,
+  ...OF_A_LISTENER,
+  ...OF_A_TEST,
+  ...OF_THE_SHORT_WAY,
+};
 export type OptionName = keyof typeof OPTIONS;
 export const optionNames = Object.keys(OPTIONS) as readonly OptionName[];
-export const deviceTestNames = Object.keys(OF_A_DEVICE_TEST) as OptionName[];
+export const deviceTestNames = Object.keys({ ...OF_A_LISTENER, ...OF_A_DEVICE_TEST }) as OptionName[];
 /** The commands that alone have an option, by its name. */
 export const commandsOf: ReadonlyMap<OptionName, readonly string[]> = new Map(
   [
     { options: OF_A_RECEIVER, commands: ['receiver'] },
     { options: OF_A_DEVICE_TEST, commands: ['device'] },
+    { options: OF_A_LISTENER, commands: ['device', 'record'] },
     { options: OF_A_TEST, commands: ['receiver', 'device'] },
   ].flatMap(({ options, commands }) =>
     (Object.keys(options) as OptionName[]).map((name): [OptionName, string[]] => [name, commands]),

@@ -111,6 +111,7 @@ export const CLI_ROOMS: Storeys = {
 /** The rooms of the simulator; all of them may import its files outside of rooms. */
 export const SIMULATOR_ROOMS: Storeys = {
   replay: { about: 'plays the devices of a record again' },
+  relay: { about: 'stands between devices and a service, passes their bytes on, and records their messages' },
   library: { about: '`lapel/sim`: devices, fleets and a receiver for the tests of other programs' },
   'device-test': {
     about: 'tests a maker’s own device: plays the service to it, misbehaves, and names the broken rules',

@@ -37,11 +37,14 @@ export function createRecorder({
   run,
   timers,
   mostBytes = MOST_BYTES,
+  option = '--record',
 }: {
   file: string;
   run: string;
   timers: Timers;
   mostBytes?: number;
+  /** The option or command that names the file, for errors. */
+  option?: string;
 }): Recorder {
   const began = timers.now();
   let descriptor: number;
@@ -49,7 +52,7 @@ export function createRecorder({
     // Only the owner may read it, because names and positions of people may be in events.
     descriptor = openSync(file, 'w', 0o600);
   } catch (error) {
-    throw new UsageError('--record', `cannot write ${file}: ${(error as Error).message}`);
+    throw new UsageError(option, `cannot write ${file}: ${(error as Error).message}`);
   }
   let waiting: Buffer[] = [];
   let waitingBytes = 0;

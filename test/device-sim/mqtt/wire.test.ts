@@ -5,6 +5,8 @@ import { createServer, getCACertificates, setDefaultCACertificates } from 'node:
 import t, { type Test } from 'tap';
 import { createDevice } from '../../../device-sim/model/device.ts';
 import { wireTo } from '../../../device-sim/mqtt/wire.ts';
+import { startRelay } from '../../../device-sim/relay/relay.ts';
+import { systemTimers } from '../../../device-sim/timers.ts';
 import { createAuthority, skip } from '../../broker/authority.ts';
 import { startSecured } from '../../broker/secured-world.ts';
 import { deviceIdOf, startWorld, transactionIdOf, type World } from '../../world.ts';
@@ -33,7 +35,16 @@ t.test('devices connect over TLS, and over WebSocket over TLS, to a trusted serv
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, ca.toString()]);
   t.teardown(() => setDefaultCACertificates(before));
-  await goThrough(t, world, [mqtts, mqttWs]);
+  const relay = await startRelay({
+    listen: { host: '127.0.0.1', port: 0 },
+    serviceUrl: mqtts,
+    recorder: { connected: () => {}, disconnected: () => {}, message: () => {}, close: () => '' },
+    timers: systemTimers,
+    onUnreachable: (error) => t.fail(error.message),
+  });
+  t.teardown(() => relay[Symbol.asyncDispose]());
+  await goThrough(t, world, [mqtts, mqttWs, `mqtt://127.0.0.1:${relay.port}`]);
+  t.match(relay.counts, { devices: 1, connections: 2 }, 'the simulator passes connections on over TLS as well');
 
   const { cert, key } = createAuthority(join(folder, 'tls'), 'stranger').sign('server');
   const stranger = createServer({ cert, key }).listen(0, '127.0.0.1');
