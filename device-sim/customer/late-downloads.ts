@@ -13,7 +13,7 @@ const KEPT = 8;
 const PARALLEL_REQUESTS = 4;
 /** A larger file is not fetched whole: its first byte is enough to learn its size. */
 const MOST_BYTES = 1024 ** 2;
-const ANSWER_MILLISECONDS = 30_000;
+const ANSWER_MILLISECONDS = 10_000;
 /**
  * A URL is a little older than its command, because the service signs it first. So this long before its expiry, both
  * answers are right.
@@ -52,8 +52,9 @@ function withoutSignature(url: string): string {
 }
 
 const REFUSED: Answer = { status: 403 };
-const rightAnswer = ({ size, sha256 }: Source): Answer =>
-  size > MOST_BYTES ? { status: 206, size } : { status: 200, size, sha256 };
+/** A server may answer a request for a range with the whole file (RFC 9110 14.2). */
+const rightAnswer = ({ size, sha256 }: Source, { status }: Answer): Answer =>
+  size > MOST_BYTES ? { status: status === 200 ? 200 : 206, size } : { status: 200, size, sha256 };
 
 /** Asks for the file, or for the first byte of a large one. Undefined if the store is busy or away. */
 async function ask({ url, size: expected }: Source): Promise<Answer | undefined> {
@@ -66,8 +67,10 @@ async function ask({ url, size: expected }: Source): Promise<Answer | undefined>
       await response.body?.cancel();
       return { status, size: Number(response.headers.get('content-range')?.split('/')[1]) };
     }
-    if (status !== 200 || Number(response.headers.get('content-length')) > MOST_BYTES) {
+    const length = Number(response.headers.get('content-length'));
+    if (status !== 200 || length > MOST_BYTES) {
       await response.body?.cancel();
+      if (status === 200) return { status, size: length };
       return status === 429 || status >= 500 ? undefined : { status };
     }
     const bytes = await response.bytes();
@@ -101,7 +104,7 @@ export function createLateDownloads({
     kept.asked[when] = true;
     const answer = await ask(source);
     if (!answer) return;
-    const right = isExpired ? REFUSED : rightAnswer(source);
+    const right = isExpired ? REFUSED : rightAnswer(source, answer);
     const ofStatus = differences('answer.status', right.status, answer.status);
     // The body of an answer with another status is no file.
     const found = ofStatus.length > 0 ? ofStatus : differences('answer', right, answer);
