@@ -12,6 +12,7 @@ import { createLedger } from './create-ledger.ts';
 import { type Difference, differences } from './differences.ts';
 import { createFollowed } from './follow.ts';
 import type { ReceivedWebhook } from './genuine.ts';
+import { createLateDownloads } from './late-downloads.ts';
 import type { Ledger } from './ledger.ts';
 import { createNodeFetch } from './node-fetch.ts';
 import { createPointed, PRIVATE_ADVICE } from './pointed.ts';
@@ -146,8 +147,8 @@ export function createCustomer({
   });
   const pointed = createPointed(apiUrl, application, lapel);
   const releases = createReleases({ lapel, applicationId, admin });
-  const probe = createProbes({ lapel, apiUrl, application, neighbour, ledger, seed, timers });
-  const acts = createActs({ lapel, applicationId, requests, releases, ledger, now, probe });
+  const probes = createProbes({ lapel, apiUrl, application, neighbour, ledger, seed, timers });
+  const acts = createActs({ lapel, applicationId, requests, releases, ledger, now, probe: probes.follow });
   const { follow, device, devices, onlineSince, onlineFor } = createFollowed({
     ledger,
     timers,
@@ -178,6 +179,7 @@ export function createCustomer({
     onRedeliver: () => receiver?.attempts.rest(),
     gone: () => receiver?.gone() ?? [],
   });
+  const lateDownloads = createLateDownloads({ releases, ledger, timers });
   const audit = createAudit({ lapel, requests, ledger, timers, stopped: stop.signal, devices });
   let key = given ?? '';
   let receiver: Receiver | undefined;
@@ -234,7 +236,10 @@ export function createCustomer({
       }
     },
 
-    follow,
+    follow(fleet) {
+      follow(fleet);
+      fleet.events.on('command', ({ deviceId }, command) => lateDownloads.keep(deviceId, command));
+    },
 
     async activate(deviceIds, phase, patience) {
       try {
@@ -255,6 +260,8 @@ export function createCustomer({
     async settle(milliseconds) {
       const settlement = await settle(milliseconds);
       await audit();
+      await lateDownloads.ask();
+      await probes.atEnd();
       return settlement;
     },
     clean: () => releases.clean(),

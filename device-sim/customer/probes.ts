@@ -3,6 +3,7 @@ import { LapelError } from '../../src/clients/client/lapel-error.ts';
 import { luhnDigit } from '../fleet/device-ids.ts';
 import type { Timers } from '../timers.ts';
 import { differences } from './differences.ts';
+import { createFirstToken } from './first-token.ts';
 import type { Ledger } from './ledger.ts';
 import { createOddCalls } from './odd-calls.ts';
 import type { ApplicationAccess } from './provision.ts';
@@ -87,11 +88,19 @@ export function createProbes({
   const access = { baseUrl: apiUrl, ...application, attempts: 1, now: () => timers.now() };
   const reader = createLapelClient({ ...access, scopes: ['svc:device:read'] });
   const odd = createOddCalls(apiUrl, application);
+  const firstToken = createFirstToken(odd, timers);
   /** A call with a key that is repeated much later, for an hour: the service forgets keys after a day. */
   let early: Carried | undefined;
   let earlyUntil = 0;
+  /** The last action that made a transaction. */
+  let last: Carried | undefined;
   const refusal = (status: number, code: string) => (): Answer => ({ status, code });
 
+  const afterLongTime: Probe = {
+    name: 'a call with the first token of the run',
+    wanted: () => (firstToken.state() === 'expired' ? { status: 401, code: 'TOKEN_INVALID' } : { status: 200 }),
+    play: () => (firstToken.state() === 'unsure' ? undefined : firstToken.use()),
+  };
   const PROBES: readonly Probe[] = [
     {
       name: 'an Idempotency-Key that is repeated with the same request',
@@ -134,17 +143,14 @@ export function createProbes({
       wanted: () => ({ status: 200, transactionId: early?.transactionId }),
       play: () => early?.again?.(),
     },
+    afterLongTime,
   ];
-  return async function probe(carried: Carried): Promise<void> {
-    const { number, deviceId, transactionId, phase } = carried;
-    if (number % EVERY !== seed % EVERY) return;
-    const { name, wanted, play } = PROBES[Math.floor(number / EVERY) % PROBES.length]!;
+
+  /** Makes the call of a probe after an action, and compares its answer. */
+  async function carryOut({ name, wanted, play }: Probe, carried: Carried): Promise<void> {
+    const { deviceId, transactionId, phase } = carried;
     const answer = wanted(carried);
     const playing = play(carried);
-    if (carried.again && timers.now() >= earlyUntil) {
-      early = carried;
-      earlyUntil = timers.now() + HOUR;
-    }
     const found = playing && (await answerOf(playing));
     if (!found) return;
     ledger.wrong(
@@ -152,5 +158,25 @@ export function createProbes({
       differences('answer', answer, found),
       timers.now(),
     );
+  }
+
+  return {
+    /** Follows an action, with a call if it is its turn. */
+    async follow(carried: Carried): Promise<void> {
+      const { number } = carried;
+      last = carried;
+      await firstToken.keep();
+      if (number % EVERY !== seed % EVERY) return;
+      const carryingOut = carryOut(PROBES[Math.floor(number / EVERY) % PROBES.length]!, carried);
+      if (carried.again && timers.now() >= earlyUntil) {
+        early = carried;
+        earlyUntil = timers.now() + HOUR;
+      }
+      await carryingOut;
+    },
+    /** Makes the calls that belong to the end of a run. */
+    async atEnd(): Promise<void> {
+      if (last) await carryOut(afterLongTime, last);
+    },
   };
 }

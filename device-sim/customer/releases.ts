@@ -15,6 +15,14 @@ export interface Version {
   readonly version: string;
 }
 
+/** A version that this run has brought to the service. */
+export interface Brought extends Version {
+  readonly kind: 'software' | 'firmware';
+}
+
+/** The operations whose commands have the URL of a file. */
+const KINDS: Readonly<Record<string, Brought['kind']>> = { installSoftware: 'software', updateFirmware: 'firmware' };
+
 /** Brings releases to the service. Each version is uploaded once, however many actions install it. */
 export interface Releases {
   /** Uploads an application package and starts its distribution. */
@@ -23,6 +31,12 @@ export interface Releases {
    * Uploads a firmware version and adds it to the service's list of firmware. Rejects without access to administration.
    */
   firmware(release: Release): Promise<Version>;
+  /** The version in a command, if this run has brought it. */
+  broughtBy(operation: string, parameters: Readonly<Record<string, unknown>>): Brought | undefined;
+  /**
+   * Asks the service whether the version is still distributed or, as firmware, still listed. True if it does not answer.
+   */
+  isOffered(brought: Brought): Promise<boolean>;
   /** Stops the distribution of the uploaded software, and removes it. */
   clean(): Promise<void>;
 }
@@ -72,14 +86,15 @@ export function createReleases({
 }): Releases {
   // Package names are unique over all developers of a service, so this one contains a hash of the applicationId.
   const ownPackage = `com.simulated.p${crc32(applicationId).toString(36)}`;
+  const keyOf = (one: Brought): string => `${one.kind} ${one.package} ${one.version}`;
   const brought = new Map<string, { version: Version; done: Promise<void> }>();
 
   /**
    * Shares one upload of a version between all callers: the first caller uploads it, the others wait for that. After a
    * failure the next caller uploads it again.
    */
-  async function once(kind: string, version: Version, bring: () => Promise<void>): Promise<Version> {
-    const key = `${kind} ${version.package} ${version.version}`;
+  async function once(kind: Brought['kind'], version: Version, bring: () => Promise<void>): Promise<Version> {
+    const key = keyOf({ kind, ...version });
     const entry = brought.get(key) ?? { version, done: bring() };
     brought.set(key, entry);
     try {
@@ -124,6 +139,21 @@ export function createReleases({
     firmware(release) {
       const version = { package: release.package ?? FIRMWARE, version: release.version };
       return once('firmware', version, () => list(version, release));
+    },
+    broughtBy(operation, parameters) {
+      const kind = KINDS[operation];
+      if (kind === undefined) return undefined;
+      const one = { kind, package: String(parameters['package']), version: String(parameters['version']) };
+      return brought.has(keyOf(one)) ? one : undefined;
+    },
+    async isOffered({ kind, package: name, version }) {
+      try {
+        if (kind === 'software') return (await lapel.readDistribution({ package: name, version })).distributable;
+        const { firmwareVersions } = await lapel.listFirmware();
+        return firmwareVersions.some((one) => one.package === name && one.version === version);
+      } catch (error) {
+        return !(error instanceof LapelError) || error.status !== 404;
+      }
     },
     async clean() {
       const packages = new Set<string>();

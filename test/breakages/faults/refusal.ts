@@ -79,6 +79,46 @@ export const REFUSAL: readonly Breakage[] = [
     cause: /an Idempotency-Key that is repeated with another request has the wrong answer\.status: 200 instead of 422/,
   },
   {
+    name: 'expired-tokens-accepted',
+    about: 'A token that was verified once is accepted for ever. Tokens are valid for 5 s here.',
+    kind: 'refusal',
+    patches: [
+      {
+        file: 'core/applications/access-tokens.ts',
+        search: 'const TOKEN_LIFETIME_SECONDS = 3600;',
+        replacement: 'const TOKEN_LIFETIME_SECONDS = 5;',
+      },
+      {
+        file: 'core/applications/access-tokens.ts',
+        search: 'if (known && clock.now() < known.expiresAt) return known;',
+        replacement: 'if (known) return known;',
+      },
+    ],
+    play: 'everyday',
+    figures: ['wrong'],
+    cause: /the answer to a call with the first token of the run has the wrong answer\.status: 200 instead of 401/,
+  },
+  {
+    name: 'expired-urls-served',
+    about: 'A download URL is valid a thousand times as long as it says. It says 2 s here.',
+    kind: 'refusal',
+    patches: [
+      {
+        file: 'core/transactions/installation.ts',
+        search: 'const URL_LIFETIME_SECONDS = 3600;',
+        replacement: 'const URL_LIFETIME_SECONDS = 2;',
+      },
+      {
+        file: 'platform/objects/request-signature.ts',
+        search: 'if (clock.now() >= signedAt + validity * 1_000_000) throw',
+        replacement: 'if (clock.now() >= signedAt + validity * 1_000_000_000) throw',
+      },
+    ],
+    play: 'everyday',
+    figures: ['wrong'],
+    cause: /the answer to the download URL \S+ of transaction \d+ .* after its expiry, .*\.status: 200 instead of 403/,
+  },
+  {
     name: 'retries-signed-for-the-first-attempt',
     about: 'The signature of a repeated webhook is over the time of its first attempt.',
     kind: 'refusal',

@@ -13,6 +13,19 @@ const scopesOf = (authorization = ''): string => {
   return Buffer.from(claims, 'base64url').toString();
 };
 
+/** A service whose tokens end when a newer one is issued. */
+function oneTokenOnly(): NonNullable<Faults['api']> {
+  let newest = '';
+  return async (passing, pass) => {
+    const { method, path, headers } = passing;
+    const isOfSettings = method === 'GET' && /^\/v1\/applications\/[^/]+$/.test(path);
+    if (isOfSettings && headers.authorization !== `Bearer ${newest}`) return { status: 401, body: '{}' };
+    const reply = await pass();
+    newest = /"access_token":"([^"]+)"/.exec(reply.body)?.[1] ?? newest;
+    return reply;
+  };
+}
+
 /** A service that forgets an Idempotency-Key after forty calls. */
 function forgetful(): NonNullable<Faults['api']> {
   const firstUsedAt = new Map<string, number>();
@@ -68,6 +81,10 @@ const FAULTS: Readonly<Record<string, { api: NonNullable<Faults['api']>; text: R
       return { ...reply, body: changed(reply.body, (answer) => put(answer, 'transactionId', (id) => Number(id) + 1)) };
     },
     text: /the answer to an Idempotency-Key that is repeated with the same request has the wrong answer\.transactionId: \d+ instead of \d+/,
+  },
+  'a token ends when a newer one is issued': {
+    api: oneTokenOnly(),
+    text: /the answer to a call with the first token of the run has the wrong answer\.status: 401 instead of 200/,
   },
   'a key is forgotten': {
     api: forgetful(),
