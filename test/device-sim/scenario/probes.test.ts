@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { changed, type Faults, put, startBreakable } from './broken-service.ts';
+import { changed, type Faults, put, startBreakable, together } from './broken-service.ts';
 
 type Api = NonNullable<Faults['api']>;
 
@@ -109,14 +109,9 @@ t.test('what a service must refuse', { timeout: 120_000 }, async (t) => {
     for (const { text, holds, shown, story } of verdicts) t.ok(holds, `${text}: ${shown}`, { story });
   });
 
+  // Each fault is about another probe.
   t.test('each of them that a service does is wrong, with a story', async (t) => {
-    // Each fault is about another probe, so the service may have all of them at once.
-    const api = Object.values(FAULTS).reduce<Api>(
-      (others, fault) => (passing, pass) =>
-        fault.api(passing, (change) => others({ ...passing, ...change }, (more) => pass({ ...change, ...more }))),
-      (_, pass) => pass(),
-    );
-    const { verdicts, troubles } = await play(t, SCENARIO, { api });
+    const { verdicts, troubles } = await play(t, SCENARIO, together(Object.values(FAULTS)));
     const verdict = verdicts.find((one) => one.text === 'wrong == 0');
     t.equal(verdict?.holds, false);
     const told = [...troubles, ...(verdict?.story ?? [])].join('\n');
