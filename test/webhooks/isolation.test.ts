@@ -1,11 +1,8 @@
 import t from 'tap';
 import { createReceiver, failed, late, succeeded } from '../../src/core/webhooks/receiver.ts';
+import { until } from '../until.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 void t.test('a hanging receiver with 10,000 deliveries delays no other', async (t) => {
   const hanging = await createTestReceiver(t);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { ADMIN_TOKEN, startProcess } from '../../flow/service-process.ts';
+import { until } from '../../until.ts';
 
 const MAIN = join(import.meta.dirname, '../../../device-sim/main.ts');
 const SCENARIO = `name: cut-short
@@ -29,7 +30,7 @@ t.test('a service that disappears while devices connect is exit code 3, with a r
   const [output, errors, exit] = [text(child.stdout), text(child.stderr), once(child, 'exit')];
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
   const metrics = async (): Promise<string> => (await fetch(`${admin}/metrics`, { headers })).text();
-  while (!/^lapel_mqtt_messages_total\{topic="status"\} [1-9]/m.test(await metrics()));
+  await until(async () => /^lapel_mqtt_messages_total\{topic="status"\} [1-9]/m.test(await metrics()));
   service.signal('SIGKILL');
   t.equal((await exit)[0], 3);
   t.match(await errors, /the service could not be reached at /);
