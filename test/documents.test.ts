@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import { readCommandLine } from '../device-sim/command-line.ts';
 import { readScenario } from '../device-sim/scenario/read-scenario.ts';
+import { ciJobs } from '../scripts/ci-jobs.ts';
 import { documents } from '../scripts/tables.ts';
 import { CLIENTS_OWN, SETTINGS } from '../src/config.ts';
 import { nextStatus, TRANSACTION_STATUSES, type TransactionEvent } from '../src/core/transactions/transaction.ts';
@@ -170,6 +171,21 @@ t.test('the scenario in the document for QA is valid', async (t) => {
   const shown = [...textOf('docs/qa.md').matchAll(/^```yaml\n(# yaml-language-server.*?)^```/gms)];
   t.equal(shown.length, 1);
   for (const [, text = ''] of shown) t.doesNotThrow(() => readScenario(text, 'docs/qa.md'));
+});
+
+t.test('the jobs for a CI in the document for QA have steps that can be tried', async (t) => {
+  const jobs = ciJobs(textOf('docs/qa.md'));
+  t.match(
+    jobs.map(({ runner, steps }) => ({ runner, script: steps.map(({ script }) => script).join('\n') })),
+    ['GitHub', 'GitLab'].map((runner) => ({
+      runner,
+      script: /^npm ci --ignore-scripts\nLAPEL_DATA_DIR=.* npm run serve &\nbin\/lapel-sim\.mjs run smoke .*$/m,
+    })),
+  );
+  for (const { runner, artifacts, reports } of jobs)
+    t.same({ artifacts, reports }, { artifacts: ['fleet-report'], reports: ['fleet-report/junit.xml'] }, runner);
+  const withService = textOf('docs/qa.md').replace('  image: node:24\n', '  image: node:24\n  services: [postgres]\n');
+  t.throws(() => ciJobs(withService), { message: /"services" is unknown/ }, 'nothing of a job is ignored');
 });
 
 t.test('every document is reached from the README', async (t) => {

@@ -10,6 +10,9 @@ const HANGING = 1000;
 /** The number of webhooks that are due for each receiver that hangs (takes the connection and never answers). */
 const WAITING = 8;
 const BUSY = 16;
+const BACKLOGGED = 64;
+/** The number of webhooks that each receiver with a backlog gets again, at once. */
+const AGAIN = 128;
 const SLOW_MS = 500;
 
 interface Sink {
@@ -59,18 +62,19 @@ async function createSink(): Promise<Sink> {
   };
 }
 
+const SINCE = '2000-01-01T00:00:00.000000';
+const UNTIL = '2999-01-01T00:00:00.000000';
 const SCOPE = 'svc:application:read svc:application:write';
 
-/**
- * Makes an application whose setting `deviceEvent` is the URL of the receiver; returns a function that lets the service
- * send it a `test` event.
- */
-async function makeApplication(
-  target: LapelTarget,
-  pool: Pool,
-  name: string,
-  sink: Sink,
-): Promise<() => Promise<void>> {
+interface Application {
+  /** Lets the service send it a `test` event. */
+  send(): Promise<void>;
+  /** Lets the service send it everything again that was delivered. */
+  sendAgain(): Promise<void>;
+}
+
+/** Makes an application whose setting `deviceEvent` is the URL of the receiver. */
+async function makeApplication(target: LapelTarget, pool: Pool, name: string, sink: Sink): Promise<Application> {
   const { admin, root } = target;
   const origin = target.origins[0] ?? '';
   const made = await call(`${admin}/admin/v1/developers/bench/applications`, {
@@ -91,20 +95,21 @@ async function makeApplication(
   const base = `/v1/applications/${name}`;
   await call(`${origin}${base}/refresh_authkey`, { method: 'POST', token });
   await call(`${origin}${base}`, { method: 'PATCH', token, body: { deviceEvent: `${sink.url}/${name}` } });
-  const request = {
-    method: 'POST',
-    path: `${base}/webhooks/test`,
-    headers: { authorization: token, 'content-type': 'application/json' },
-    body: '{"setting":"deviceEvent"}',
-  } as const;
-  return async () => {
-    const answer = await pool.request(request);
+  const post = async (path: string, body: object): Promise<void> => {
+    const answer = await pool.request({
+      method: 'POST',
+      path: `${base}/webhooks/${path}`,
+      headers: { authorization: token, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     const text = await answer.body.text();
     if (answer.statusCode !== 202) throw new Error(`${answer.statusCode} ${text}`);
   };
+  return {
+    send: () => post('test', { setting: 'deviceEvent' }),
+    sendAgain: () => post('deliveries/redeliver', { status: 'delivered', since: SINCE, until: UNTIL }),
+  };
 }
-
-type Send = () => Promise<void>;
 
 /** Calls `work` for each number below `count`, for `atATime` numbers at the same time. */
 async function forEach(count: number, atATime: number, work: (number: number) => Promise<void>): Promise<void> {
@@ -121,7 +126,7 @@ async function forEach(count: number, atATime: number, work: (number: number) =>
 
 interface World {
   target: LapelTarget;
-  add(prefix: string, count: number, sink: Sink): Promise<Map<string, Send>>;
+  add(prefix: string, count: number, sink: Sink): Promise<Map<string, Application>>;
   close(): Promise<void>;
 }
 
@@ -131,7 +136,7 @@ async function open(): Promise<World> {
   return {
     target,
     async add(prefix, count, sink) {
-      const made = new Map<string, Send>();
+      const made = new Map<string, Application>();
       await forEach(count, 8, async (number) => {
         const name = `${prefix}-${number}`;
         made.set(name, await makeApplication(target, pool, name, sink));
@@ -149,12 +154,12 @@ async function open(): Promise<World> {
  * Lets each application send itself an event and wait for its webhook, again and again. Returns webhooks per second,
  * and the longest wait in milliseconds.
  */
-async function loop(applications: Map<string, Send>, sink: Sink, seconds: number) {
+async function loop(applications: Map<string, Application>, sink: Sink, seconds: number) {
   const began = performance.now();
   let count = 0;
   let longest = 0;
   await Promise.all(
-    [...applications].map(async ([name, send]) => {
+    [...applications].map(async ([name, { send }]) => {
       while (performance.now() < began + seconds * 1000) {
         const started = performance.now();
         const came = sink.next(name);
@@ -180,7 +185,7 @@ async function besideHanging({ seconds, rounds }: Options, stack: AsyncDisposabl
   const hanging = await beside.add('hanging', HANGING, dead);
   for (let event = 0; event < WAITING; event += 1) {
     const sends = [...hanging.values()];
-    await forEach(sends.length, 64, async (number) => sends[number]?.());
+    await forEach(sends.length, 64, async (number) => sends[number]?.send());
   }
   const pairs: { alone: number; beside: number; longest: number }[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -210,7 +215,7 @@ async function busyThatHang({ seconds }: Options, stack: AsyncDisposableStack): 
   let stopped = false;
   busySink.answers(20);
   const flood = Promise.all(
-    [...busy.values()].flatMap((send) =>
+    [...busy.values()].flatMap(({ send }) =>
       Array.from({ length: 4 }, async () => {
         while (!stopped) await send();
       }),
@@ -232,6 +237,38 @@ async function busyThatHang({ seconds }: Options, stack: AsyncDisposableStack): 
 }
 
 /**
+ * Measures healthy receivers in the second in which other receivers stop answering, just when each of them gets many
+ * webhooks again. Each has answered as many before, so its window is large.
+ */
+async function backlogThatHangs(_: Options, stack: AsyncDisposableStack): Promise<Row> {
+  const sink = stack.adopt(await createSink(), (each) => each.close());
+  const backlogSink = stack.adopt(await createSink(), (each) => each.close());
+  const world = stack.adopt(await open(), (each) => each.close());
+  const healthy = await world.add('well', HEALTHY, sink);
+  const backlogged = [...(await world.add('backlog', BACKLOGGED, backlogSink)).values()];
+  const answered = async (count: number): Promise<void> => {
+    while (backlogSink.answered() < count) await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+  await forEach(AGAIN * BACKLOGGED, 64, async (number) => backlogged[number % BACKLOGGED]?.send());
+  await answered(AGAIN * BACKLOGGED);
+  backlogSink.answers(50);
+  for (const [index, each] of backlogged.entries()) {
+    await each.sendAgain();
+    await answered(AGAIN * (BACKLOGGED + index + 1));
+  }
+  const before = await loop(healthy, sink, 1);
+  backlogSink.answers(Number.POSITIVE_INFINITY);
+  const [after] = await Promise.all([loop(healthy, sink, 1), ...backlogged.map((each) => each.sendAgain())]);
+  return {
+    case: `${BACKLOGGED} with a backlog begin to hang`,
+    'floor webhooks/s': Math.round(before.rate),
+    'webhooks/s': Math.round(after.rate),
+    'longest wait ms': Math.round(after.longest),
+    ratio: Number((after.rate / before.rate).toFixed(2)),
+  };
+}
+
+/**
  * Measures a receiver that takes half a second for each webhook: whether it gets as many as 256 attempts at a time
  * allow.
  */
@@ -239,10 +276,10 @@ async function slowOne({ seconds }: Options, stack: AsyncDisposableStack): Promi
   const sink = stack.adopt(await createSink(), (each) => each.close());
   sink.answers(SLOW_MS);
   const world = stack.adopt(await open(), (each) => each.close());
-  const [send] = (await world.add('slow', 1, sink)).values();
-  if (!send) throw new Error('there is no application');
+  const [slow] = (await world.add('slow', 1, sink)).values();
+  if (!slow) throw new Error('there is no application');
   const most = 256 / (SLOW_MS / 1000);
-  await forEach(most * (seconds + 8), 64, send);
+  await forEach(most * (seconds + 8), 64, slow.send);
   while (sink.answered() < most * 2) await new Promise((resolve) => setTimeout(resolve, 50));
   const before = sink.answered();
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
@@ -259,7 +296,7 @@ async function slowOne({ seconds }: Options, stack: AsyncDisposableStack): Promi
 /** Measures how receivers that hang slow down the others, and how many webhooks a slow receiver gets. */
 export async function runFanOut(options: Options): Promise<Table> {
   const rows: Row[] = [];
-  for (const work of [besideHanging, busyThatHang, slowOne]) {
+  for (const work of [besideHanging, busyThatHang, backlogThatHangs, slowOne]) {
     await using stack = new AsyncDisposableStack();
     rows.push(await work(options, stack));
   }

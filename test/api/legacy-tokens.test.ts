@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
+import { until } from '../until.ts';
 import { startWorld } from '../world.ts';
 import { ALL_LEGACY, BASE, createLegacyIssuer, ISSUER, LEGACY_SCOPES, makeKey } from './legacy-issuer.ts';
 import { OPERATIONS, targetOf } from './operations.ts';
@@ -260,7 +261,7 @@ t.test('until the keys are fetched a legacy token is answered 503, and own token
   issuer.server.answer({ hang: true });
   const token = await sign();
   const pending = get(token);
-  while (issuer.server.open() === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => issuer.server.open() !== 0);
   clock.advance(5_000);
   const message = 'the issuer of the access token is unavailable; try again later.';
   t.match(await pending, { status: 503, body: { message }, headers: { 'retry-after': '30' } });

@@ -4,6 +4,7 @@ import { ApkError } from '../../src/platform/apk/apk-error.ts';
 import { createApkInspector } from '../../src/platform/apk/inspector.ts';
 import { readApk } from '../../src/platform/apk/read-apk.ts';
 import { createFakeClock, type FakeClock } from '../fake-clock.ts';
+import { until } from '../until.ts';
 
 const ATTRIBUTES = [
   { name: 'package', value: 'com.example.camera' },
@@ -65,7 +66,7 @@ const moduleOf = (t: Test, text: string): URL => new URL(`file://${t.testdir({ '
 
 /** Advances the clock when the worker has begun. */
 async function advanceWhenArmed(clock: FakeClock, milliseconds: number): Promise<void> {
-  while (clock.timers() === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => clock.timers() !== 0);
   clock.advance(milliseconds);
 }
 

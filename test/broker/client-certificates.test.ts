@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import t, { type Test } from 'tap';
 import { openRawDevice } from '../raw-device.ts';
+import { until } from '../until.ts';
 import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { skip } from './authority.ts';
 import { startSecured } from './secured-world.ts';
@@ -119,7 +120,7 @@ t.test('client certificates', { skip }, async (t) => {
     authority.revoke(lost.serialNumber);
     t.equal((await login(one.deviceId, lost)).code, 0, 'nothing is read by itself');
     t.equal(world.service.reloadTls(), true);
-    while (world.service.isConnected(one.deviceId)) await turn();
+    await until(() => !world.service.isConnected(one.deviceId));
     for (const url of [mqtts, mqttWs]) {
       t.equal((await login(one.deviceId, lost, url)).code, 4);
       t.equal((await login(one.deviceId, { ...lost, session }, url)).code, 4);
@@ -169,7 +170,7 @@ t.test('client certificates', { skip }, async (t) => {
     const ended = sockets.map((socket) => new Promise((resolve) => socket.on('error', resolve).on('close', resolve)));
     for (const socket of sockets) socket.write(Buffer.from([0x16, 3, 1, 2, 0, 1]));
     const open = async () => (await world.anonymousAdmin().get('/metrics')).body as string;
-    while (!/^lapel_mqtt_connections_waiting 2$/m.test(await open())) await turn();
+    await until(async () => /^lapel_mqtt_connections_waiting 2$/m.test(await open()));
     let isOver = false;
     const all = Promise.all(ended).then(() => {
       isOver = true;

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import mqttPacket from 'mqtt-packet';
 import t from 'tap';
+import { until } from '../until.ts';
 import { startWorld, WIFI } from '../world.ts';
 
 /** The header of a packet that states a length. */
@@ -116,7 +117,7 @@ t.test('connections above the bound are closed at once, and a free place can be 
   const third = await world.open(c);
   await t.rejects(third.login(), /ended/);
   await first.drop();
-  while (world.service.isConnected(a.deviceId)) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => !world.service.isConnected(a.deviceId));
   await world.connect(c);
 });
 

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import mqttPacket from 'mqtt-packet';
 import t from 'tap';
 import { connectBytes } from '../raw-device.ts';
+import { until } from '../until.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 
 const statusOf = (deviceId: string, messageId: number): Buffer =>
@@ -101,7 +102,7 @@ t.test('connections that end while they log in leave nothing behind', async (t) 
         if (reset) (link.socket as Socket).resetAndDestroy();
         else link.socket.end();
         await link.closed;
-        while ((await metric(world, 'lapel_mqtt_connections')) > 0) await turn();
+        await until(async () => (await metric(world, 'lapel_mqtt_connections')) === 0);
         await world.idle();
         if (world.service.isConnected(device.deviceId)) ghosts.push(round);
       }

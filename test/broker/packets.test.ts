@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import mqttPacket from 'mqtt-packet';
 import t, { type Test } from 'tap';
 import type { RawDevice } from '../raw-device.ts';
+import { until } from '../until.ts';
 import { startWorld } from '../world.ts';
 
 // The answer to bytes, as hexadecimal digits; `closed`: the connection is closed without an answer; `open`: no answer.
@@ -160,7 +161,7 @@ t.test('each packet is answered as MQTT 3.1.1 says', async (t) => {
     } else {
       link.send({ cmd: 'pingreq' });
       const all = answer === 'open' ? 'd000' : answer === 'd000' ? 'd000d000' : `${answer}d000`;
-      while (came.text().length < all.length) await turn();
+      await until(() => came.text().length >= all.length);
       t.ok(came.text() === all || came.text() === `d000${answer}`, `${title}: ${came.text()}`);
       link.socket.destroy();
       await link.closed;

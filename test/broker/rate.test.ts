@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
+import { until } from '../until.ts';
 import { startWorld } from '../world.ts';
 
 t.test('a device above its rate is cut off, and the messages that it repeats later are accepted', async (t) => {
@@ -102,7 +103,7 @@ t.test('the will of a device that was cut off for its rate is published', async 
     for (let number = 0; number < 15; number += 1) link.publish('status', { lang: 'en' });
     await link.closed;
     const metrics = async () => (await world.anonymousAdmin().get('/metrics')).body as string;
-    while (!/^lapel_mqtt_connections 0$/m.test(await metrics())) await turn();
+    await until(async () => /^lapel_mqtt_connections 0$/m.test(await metrics()));
     await world.idle();
     t.equal((await tenant.api.get(`${device.path}/status`)).body.lang, lang, `QoS ${qos}`);
   }
@@ -155,7 +156,7 @@ t.test('a connection that sends packets of any kind faster than its rate is read
     }
   }
   t.ok((before[0] ?? pings) < 120, `${before[0]} at once`);
-  while (link.pending('pingresp').length < pings - 6) await turn();
+  await until(() => link.pending('pingresp').length >= pings - 6);
   t.pass('all of them are answered in the end');
 });
 

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { until } from '../until.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
 t.test('an ack that cannot be stored gets no PUBACK; sent again, it settles once', async (t) => {
@@ -96,7 +97,7 @@ t.test('a will that cannot be stored or deleted ends its own connection only', a
   const link = await world.connect({ ...device, connect });
   const mendDelete = await (await world.raw()).breakWrites('DELETE ON wills');
   await link.drop();
-  while (world.service.isConnected(device.deviceId)) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => !world.service.isConnected(device.deviceId));
   await world.idle();
   await mendDelete();
   t.ok(world.service.isConnected(other.deviceId));

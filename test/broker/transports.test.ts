@@ -7,6 +7,7 @@ import t from 'tap';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/config.ts';
 import { connectBytes, openRawDevice } from '../raw-device.ts';
+import { until } from '../until.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { createAuthority, skip } from './authority.ts';
 import { startSecured } from './secured-world.ts';
@@ -75,7 +76,7 @@ t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
       t.equal((await link.login()).returnCode, 0);
       t.ok(world.service.isConnected(deviceId));
       link.socket.destroy();
-      while (world.service.isConnected(deviceId)) await turn();
+      await until(() => !world.service.isConnected(deviceId));
       t.pass(url);
     }
   });
@@ -127,7 +128,7 @@ t.test('connections are counted over all listeners', { skip }, async (t) => {
   const refused = await openRawDevice({ url: mqttWs, ...third, tls: { ca } });
   await refused.closed;
   await link.drop();
-  while (world.service.isConnected(second.deviceId)) await turn();
+  await until(() => !world.service.isConnected(second.deviceId));
   const next = await openRawDevice({ url: mqttWs, ...third, tls: { ca } });
   t.teardown(() => next.socket.destroy());
   t.equal((await next.login()).returnCode, 0);
@@ -211,7 +212,7 @@ t.test('the time to log in begins when the handshake of TLS is done', { skip }, 
   const slow = connectTcp({ host: '127.0.0.1', port: Number(new URL(mqtts).port) });
   t.teardown(() => slow.destroy());
   const waiting = async () => (await world.service.metrics.mqttWaiting.get()).values[0]?.value;
-  while ((await waiting()) !== 1) await turn();
+  await until(async () => (await waiting()) === 1);
   world.clock.advance(20_000); // a handshake over a slow line
   const socket = connectTls({ socket: slow, ca, servername: 'localhost', checkServerIdentity: () => undefined });
   await once(socket, 'secureConnect');

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createLog } from '../../src/runtime/log.ts';
+import { until } from '../until.ts';
 import { deviceIdOf, startWorld, type World } from '../world.ts';
 
 /** The value of a metric with its labels; 0 if there is none. */
@@ -29,7 +29,7 @@ async function silent(t: Test, world: World, localAddress = '127.0.0.1'): Promis
 
 /** Resolves when the service has so many connections without login. */
 async function waiting(world: World, count: number): Promise<void> {
-  while ((await metric(world, 'lapel_mqtt_connections_waiting')) !== count) await turn();
+  await until(async () => (await metric(world, 'lapel_mqtt_connections_waiting')) === count);
 }
 
 /** Collects the log lines at `info` and above, as objects. */
@@ -138,7 +138,7 @@ t.test('delayed logins take no more places than other waiting connections', asyn
   const guess = { deviceId: device.deviceId, credential: 'guessed' };
   for (let count = 0; count < 20; count += 1) await (await world.open(guess)).login();
   for (let count = 0; count < 30; count += 1) void (await world.open(guess)).login().catch(() => undefined);
-  while ((await metric(world, 'lapel_mqtt_logins_held_total')) < 30) await turn();
+  await until(async () => (await metric(world, 'lapel_mqtt_logins_held_total')) >= 30);
   t.equal(await metric(world, 'lapel_mqtt_connections'), 6);
   await world.connect(device);
 });
@@ -156,7 +156,7 @@ t.test('wrong logins are delayed and logged once a minute; a right one is accept
   }
   const held = await Promise.all(Array.from({ length: 40 }, () => world.open(guess)));
   const answers = held.map((link) => link.login());
-  while ((await metric(world, 'lapel_mqtt_logins_held_total')) < 40) await turn();
+  await until(async () => (await metric(world, 'lapel_mqtt_logins_held_total')) >= 40);
   t.equal(held.flatMap((link) => link.pending('connack')).length, 0, 'none of them has an answer');
   await world.connect(device);
   world.clock.advance(2000);

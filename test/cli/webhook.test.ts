@@ -1,6 +1,7 @@
 import t from 'tap';
 import { WEBHOOK_SETTINGS } from '../../src/clients/client/operations.ts';
 import { createFakeClock } from '../fake-clock.ts';
+import { until } from '../until.ts';
 import { startWorld, WIFI } from '../world.ts';
 import { run } from './run.ts';
 
@@ -40,7 +41,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
     });
     running.then(() => written.resolve(), written.reject);
     const said = async (words: RegExp): Promise<void> => {
-      while (!words.test(text)) await new Promise(setImmediate);
+      await until(() => words.test(text));
     };
     await said(/listening at (\S+)\n.*\n/);
     await then(/listening at (\S+)\n/.exec(text)?.[1] ?? '', said);

@@ -5,6 +5,7 @@ import { createLapelClient } from '../../src/clients/client/lapel-client.ts';
 import { LapelError } from '../../src/clients/client/lapel-error.ts';
 import { verifyWebhook } from '../../src/clients/client/verify-webhook.ts';
 import { createFakeClock } from '../fake-clock.ts';
+import { until } from '../until.ts';
 import { startWorld, WIFI } from '../world.ts';
 
 /** A proxy in front of the service. On demand it loses answers, after the service has given them. */
@@ -148,7 +149,7 @@ t.test('the typed client waits as long as the Retry-After of a 429 demands', asy
   const world = await startWorld(t, { env: { LAPEL_RATE_LIMIT: '1' } });
   const { applicationId, secret, path, api } = await world.createTenant('dev', { key: false, deviceEvent: false });
   const lapel = createLapelClient({ baseUrl: world.service.addresses.http, applicationId, secret, attempts: 2 });
-  while ((await api.get(path)).status !== 429);
+  await until(async () => (await api.get(path)).status === 429);
   const answer = lapel.readSettings();
   world.clock.advance(1000);
   t.match(await answer, {});

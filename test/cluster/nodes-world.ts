@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import type { Hint } from '../../src/platform/cluster/hints.ts';
+import { until } from '../until.ts';
 import { startWorld, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
 import { createWire, QUICK } from './members.ts';
 
@@ -54,5 +55,5 @@ export async function carryOut(t: Test, link: Link, tenant: Tenant, ids: number[
 /** Resolves when a node sees so many living nodes. */
 export async function nodesSeen(world: World, node: number, count: number): Promise<void> {
   const seen = async (): Promise<unknown> => (await world.nodes[node]?.metrics.clusterNodes.get())?.values[0]?.value;
-  while ((await seen()) !== count) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(async () => (await seen()) === count);
 }

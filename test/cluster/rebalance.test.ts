@@ -1,6 +1,7 @@
 import t from 'tap';
 import { surplusOf } from '../../src/platform/cluster/rebalance.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { until } from '../until.ts';
 import { deviceIdOf } from '../world.ts';
 import { carryOut, nodesSeen, put, twoNodes } from './nodes-world.ts';
 
@@ -66,7 +67,7 @@ t.test('nodes even out their devices slowly, and devices lose nothing', { skip }
     world.clock.advance(1_000);
     await new Promise((resolve) => setTimeout(resolve, 110));
   }
-  while ((await connected(0)) + (await connected(1)) < 15) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(async () => (await connected(0)) + (await connected(1)) >= 15);
   const moved = await handedOver();
   t.ok(moved >= 5 && moved <= 9, `16 and none become about as many (${moved})`);
   t.same([await connected(0), await connected(1)], [16 - moved, moved - 1]);

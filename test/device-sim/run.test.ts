@@ -109,7 +109,7 @@ t.test('an interrupt ends a run with a report', async (t) => {
   await using broker = await startBroker();
   await using admin = await startAdmin('token');
   const args = ['--mqtt', broker.url, '--admin', admin.url, '--admin-token', 'token', '--count', '2', '--json'];
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
   const output = text(child.stdout);
   const exit = once(child, 'exit');
   while (broker.subscriptions.length < 6) await once(broker.broker, 'subscribe');

@@ -2,6 +2,7 @@ import { cpSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { createFakeClock } from '../fake-clock.ts';
+import { until } from '../until.ts';
 import { startWorld, type Tenant, type World } from '../world.ts';
 
 // The fake clock's start, in the zone of the tests.
@@ -103,7 +104,7 @@ t.test('presence of a device', async (t) => {
       await world.idle();
       await ping();
       await link.drop();
-      while ((await status()).connected);
+      await until(async () => !(await status()).connected);
       clock.advance(1000);
       const crashed = await afterCrash(t, world, tenant, device.deviceId);
       t.match(await crashed.status(), { connected: false, lastSeenAt: after(3, 45) });

@@ -3,6 +3,7 @@ import { STORED } from '../../src/core/requests/device-requests.ts';
 import { RESPONSE_WINDOW } from '../../src/core/requests/response-sender.ts';
 import { checkMessage } from '../contract/checked-messages.ts';
 import type { RawDevice } from '../raw-device.ts';
+import { until } from '../until.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';
 import { startWorld } from '../world.ts';
 
@@ -105,7 +106,7 @@ t.test('requests of devices are answered', async (t) => {
     const before = customer.requests.length;
     for (const requestId of ['hangs 1', 'hangs 2', 'hangs 3', 'hangs 4', 'waits']) ask(link, requestId);
     for (let count = 0; count < 5; count += 1) await link.next('puback');
-    while (customer.requests.length < before + 4) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => customer.requests.length >= before + 4);
     answers();
     await again();
     const got: string[] = [];
@@ -184,7 +185,7 @@ t.test('requests of devices are answered', async (t) => {
     const before = customer.requests.length;
     for (const requestId of ['a', 'b', 'c', 'd', 'waits']) ask(other.link, requestId);
     for (let count = 0; count < 5; count += 1) await other.link.next('puback');
-    while (customer.requests.length < before + 4) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => customer.requests.length >= before + 4);
     await tenant.renew();
     await tenant.api.delete(`${tenant.path}/devices/${other.deviceId}`);
     const command = await other.link.command();

@@ -6,6 +6,7 @@ import { examineDatabase } from '../../src/platform/database/sqlite/examine.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { onBoth } from '../database/kinds.ts';
 import { keepDatabase } from '../postgres/databases.ts';
+import { until } from '../until.ts';
 import { startWorld, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
 
 /** Collects the log lines that need attention. */
@@ -157,7 +158,7 @@ onBoth(t, async (t, database) => {
     t.equal(answer.status, 201);
     const given = transactionIdOf(answer);
     t.ok(given > lost + 1, 'the numbers were raised');
-    while (!lines.some((line) => line.includes('this node has a lease again'))) await new Promise(setImmediate);
+    await until(() => lines.some((line) => line.includes('this node has a lease again')));
     t.equal(await device.takeOne(), given, 'the device gets what is due once more');
     t.same(device.carriedOut, ['activate', 'setWifi']);
     t.ok(lines.some((line) => line.includes('other_database')));

@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import { checkMessage, checkUploadUrlRequest, checkWebhook } from '../contract/checked-messages.ts';
 import type { RawDevice } from '../raw-device.ts';
+import { until } from '../until.ts';
 import { createTestReceiver, type TestAnswer } from '../webhooks/test-receiver.ts';
 import { startWorld } from '../world.ts';
 
@@ -37,11 +38,6 @@ async function answerOf(link: RawDevice) {
 /** Waits for so many turns of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Waits until the loopback has delivered. */
-async function until(reached: () => boolean): Promise<void> {
-  while (!reached()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** A device, the server of the customer's URL, and a server for the customer's events. */

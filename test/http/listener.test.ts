@@ -3,7 +3,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
 import { BODY_LIMIT } from '../../src/edge/http/read-body.ts';
-
+import { until } from '../until.ts';
 import { startListener as start } from './listener-world.ts';
 
 /** Writes bytes to a plain socket; resolves to everything that arrives until it is closed. */
@@ -293,11 +293,11 @@ t.test(
     });
     const ask = (): Promise<string> => raw(port, 'GET /own HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     const first = [ask(), ask()];
-    while (asked < 2) await new Promise(setImmediate);
+    await until(() => asked >= 2);
     t.match(await ask(), /^HTTP\/1.1 429 .*Retry-After: 1\r\n/s);
     t.match(await metrics.registry.metrics(), 'bound="requests_in_flight_per_developer"} 1');
     const other = ask();
-    while (asked < 4) await new Promise(setImmediate);
+    await until(() => asked >= 4);
     held.resolve();
     t.match(await other, /^HTTP\/1.1 200 /, 'another developer has a place');
     for (const one of first) t.match(await one, /^HTTP\/1.1 200 /);

@@ -9,6 +9,7 @@ import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { until } from '../until.ts';
 
 const DEVICES = 600;
 const DEVICE = { developerId: 'dev', hardwareProperties: null, createdAt: 0 };
@@ -174,7 +175,7 @@ t.test('two nodes that write the same devices never wait for each other', { skip
   });
   const waiting = async () =>
     (await holder.query('SELECT count(DISTINCT pid)::int AS n FROM pg_locks WHERE NOT granted')).rows[0].n;
-  while ((await waiting()) < 2);
+  await until(async () => (await waiting()) >= 2);
   await holder.query('COMMIT');
   await Promise.all(written);
   t.equal(rolledBack, 0, 'no deadlock had to be broken');

@@ -1,6 +1,7 @@
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import t from 'tap';
 import type { RawDevice } from '../raw-device.ts';
+import { until } from '../until.ts';
 import { startWorld, type World } from '../world.ts';
 import { createNeighbour } from './neighbour.ts';
 
@@ -54,7 +55,7 @@ t.test('many devices of one developer, each within its rate, take the turns of o
       const packets = Array.from({ length: each }, (_, index) => bytesOf({ ...publish, messageId: index + 1 }));
       link.socket.write(Buffer.concat(packets));
     }
-    while ((await messagesOf(world)) === before) await new Promise(setImmediate);
+    await until(async () => (await messagesOf(world)) !== before);
     const between: number[] = [];
     for (let ring = 0; ring < RINGS; ring += 1) {
       const began = await messagesOf(world);
@@ -74,7 +75,7 @@ t.test('many devices of one developer, each within its rate, take the turns of o
     link.socket.write(Buffer.concat(Array.from({ length: SUBSCRIBES }, () => packet)));
   }
   const answered = (): number => links.reduce((sum, { link }) => sum + link.pending('suback').length, 0);
-  while (answered() === 0) await new Promise(setImmediate);
+  await until(() => answered() !== 0);
   const before = answered();
   await neighbour.works('SUBSCRIBE of 256 filters', 1);
   const between = answered() - before;

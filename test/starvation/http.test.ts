@@ -1,7 +1,8 @@
 import { Gauge } from 'prom-client';
 import t, { type Test } from 'tap';
+import { until } from '../until.ts';
 import { startWorld, type World } from '../world.ts';
-import { openMany, until } from './many-sockets.ts';
+import { openMany } from './many-sockets.ts';
 import { createNeighbour } from './neighbour.ts';
 
 const ATTACKER = '127.0.0.66';

@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Test } from 'tap';
 
 interface Crowd {
@@ -63,9 +62,4 @@ export async function openMany(t: Test, url: string, count: number, wanted: Want
     closed: (wantedCount) =>
       gone >= wantedCount ? Promise.resolve() : new Promise((resolve) => waiting.push({ count: wantedCount, resolve })),
   };
-}
-
-/** Waits, turn by turn, for the work of the other side of a socket. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await turn();
 }

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { useS3Credentials } from '../s3-credentials.ts';
+import { until } from '../until.ts';
 import { startWorld, type World } from '../world.ts';
-import { openMany, until } from './many-sockets.ts';
+import { openMany } from './many-sockets.ts';
 import { createNeighbour } from './neighbour.ts';
 
 const ATTACKER = '127.0.0.66';

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { until } from '../until.ts';
 import { startWorld, type Tenant, type World } from '../world.ts';
 import { createNeighbour } from './neighbour.ts';
 
@@ -26,10 +27,6 @@ const refusals = async (world: World, bound: string): Promise<number> => {
   const { values } = await world.service.metrics.objectsRefused.get();
   return values.find(({ labels }) => labels.bound === bound)?.value ?? 0;
 };
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
-}
-
 /** The whole software path of a tenant: it uploads, reads, distributes and installs, and its device downloads. */
 async function distributes(t: Test, { tenant, device }: Awaited<ReturnType<typeof createNeighbour>>, name: string) {
   const version = { package: name, version: '2.0.0' };

@@ -8,6 +8,7 @@ import type { Database } from '../../src/platform/database/sql.ts';
 import { type Ids, randomIds } from '../../src/runtime/ids.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createTenant } from '../applications/tenant.ts';
+import { until } from '../until.ts';
 
 // Four bytes that make the random number 0.5: no jitter.
 const steadyIds: Ids = { ...randomIds, bytes: (count) => Buffer.from(`${'00'.repeat(count - 1)}80`, 'hex') };
@@ -101,7 +102,7 @@ export async function createSetUp(t: Test, url: string | null) {
    * Waits until the delivery is no longer pending, for tests in which idle() never resolves because another one hangs.
    */
   async function finished(deliveryId: string): Promise<void> {
-    while ((await row(deliveryId)).status === 'pending') await new Promise((resolve) => setImmediate(resolve));
+    await until(async () => (await row(deliveryId)).status !== 'pending');
   }
   return { ...tenant, metrics, addApplication, open, row, count, finished };
 }

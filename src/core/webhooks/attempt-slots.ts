@@ -32,6 +32,8 @@ interface Parts<Receiver> {
  * these numbers.
  */
 const SLOTS = { quick: 512, trial: 128, late: 512 };
+/** A receiver may run ahead of its answers by a sixteenth of the free slots. */
+const AHEAD_PART = 16;
 /** Microseconds within which an answer counts as quick. */
 export const QUICK_MICROS = 1_000_000;
 /** The least microseconds between two checks for late attempts. */
@@ -44,12 +46,9 @@ const CUT = 'ended without an answer after more than a second: too many receiver
  * its slot and becomes late. When there are too many late attempts, the receiver with most of them loses its oldest; so
  * receivers that hang share a bound of their own.
  */
-export function createAttemptSlots<Receiver extends { readonly kind: Kind; readonly inFlight: number }>({
-  clock,
-  resume,
-  late,
-  onCut,
-}: Parts<Receiver>) {
+export function createAttemptSlots<
+  Receiver extends { readonly kind: Kind; readonly inFlight: number; readonly ahead: number },
+>({ clock, resume, late, onCut }: Parts<Receiver>) {
   type Taken = AttemptSlot<Receiver>;
   const slots = { quick: createSlots(SLOTS.quick, resume), trial: createSlots(SLOTS.trial, resume) };
   /** Attempts that are not late, in the order of their beginning. */
@@ -116,11 +115,18 @@ export function createAttemptSlots<Receiver extends { readonly kind: Kind; reado
 
   return {
     /**
-     * Whether the receiver may begin another attempt: only while more slots are free than it has taken itself. So
-     * however many receivers are busy, or begin to hang at once, a slot stays free for a receiver that has taken none.
+     * Whether the receiver may begin another attempt. Two dynamic thresholds (Choudhury and Hahne, 1998) leave slots
+     * for receivers that have taken none:
+     *
+     * 1. More slots must be free than the receiver has taken. So busy receivers share the slots evenly.
+     * 2. More slots must be free than sixteen times the attempts that it runs ahead of its answers. So a receiver that
+     *    begins to hang soon gets no more. With the first rule only, ten such receivers could take all slots within a
+     *    moment: the first one half of them, and each other one half of the rest.
      */
-    mayTake: (receiver: Receiver): boolean =>
-      slots[receiver.kind].free() > receiver.inFlight - (old.get(receiver)?.size ?? 0),
+    mayTake(receiver: Receiver): boolean {
+      const free = slots[receiver.kind].free();
+      return free > receiver.ahead * AHEAD_PART && free > receiver.inFlight - (old.get(receiver)?.size ?? 0);
+    },
     wait: (receiver: Receiver): void => slots[receiver.kind].wait(receiver),
     /** Whether a receiver waits for a slot. */
     waits: (): boolean => slots.quick.waits() || slots.trial.waits(),

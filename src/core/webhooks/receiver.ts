@@ -18,6 +18,11 @@ export interface Receiver extends ReceiverName {
    */
   held: Map<string, number>;
   inFlight: number;
+  /**
+   * How far the attempts run ahead of their answers: rises by one when an attempt begins, and falls by two, to 0 at
+   * least, when one ends. So it stays low while the receiver answers, and rises with each attempt while it hangs.
+   */
+  ahead: number;
   /** The most attempts in progress for this receiver. */
   window: number;
   /** The kind of slot that its attempts take: `trial` until the receiver has answered within a second. */
@@ -62,6 +67,7 @@ export function createReceiver({ applicationId, setting }: ReceiverName, partiti
     queue: [],
     held: new Map(),
     inFlight: 0,
+    ahead: 0,
     window: FIRST_WINDOW,
     kind: 'trial',
     failing: false,
@@ -88,6 +94,18 @@ export const roomIn = (receiver: Receiver): number =>
  */
 export const wantsMore = (receiver: Receiver): boolean =>
   receiver.more && !receiver.reading && roomIn(receiver) > 0 && receiver.queue.length * 4 <= queueBound(receiver);
+
+/** Counts an attempt that begins. */
+export function began(receiver: Receiver): void {
+  receiver.inFlight += 1;
+  receiver.ahead += 1;
+}
+
+/** Counts an attempt that has ended, with or without an answer. Nothing is ahead when no attempt is in progress. */
+export function ended(receiver: Receiver): void {
+  receiver.inFlight -= 1;
+  receiver.ahead = Math.max(0, receiver.ahead - 2);
+}
 
 /**
  * Updates the receiver's state after a good answer. `quick`: the answer came within a second, and no attempt has waited

@@ -1,5 +1,5 @@
-/** The most waiting callers that are asked when one slot becomes free. */
-const MOST_RESUMED = 32;
+/** The most waiting callers that wait again, when one slot has become free, before no further one is asked. */
+const MOST_REFUSED = 32;
 
 /**
  * A bounded number of slots, and the callers that wait for one, in the order of their arrival. `resume` is called for a
@@ -19,11 +19,17 @@ export function createSlots<Waiter>(size: number, resume: (waiter: Waiter) => vo
     waits: (): boolean => waiting.size > 0,
     release(): void {
       free += 1;
-      // A caller that may not take the slot waits again, behind the others.
-      for (const waiter of waiting.values().take(MOST_RESUMED)) {
-        if (free === 0) return;
+      // A caller that may not take the slot waits again, behind the others. A caller that needs none any more is
+      // dropped, and is no reason to stop.
+      let firstRefused: Waiter | undefined;
+      let refused = 0;
+      for (const waiter of waiting) {
+        if (free === 0 || refused === MOST_REFUSED || waiter === firstRefused) return;
         waiting.delete(waiter);
         resume(waiter);
+        if (!waiting.has(waiter)) continue;
+        firstRefused ??= waiter;
+        refused += 1;
       }
     },
   };

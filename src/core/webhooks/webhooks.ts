@@ -15,7 +15,7 @@ import { createDueTimer } from './due-timer.ts';
 import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures } from './failures.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
-import { holds, late, type Receiver, roomIn, unhold, wantsMore } from './receiver.ts';
+import { began, ended, holds, late, type Receiver, roomIn, unhold, wantsMore } from './receiver.ts';
 import { createReceivers } from './receivers.ts';
 import { createRecording } from './recording.ts';
 import { createSender } from './sender.ts';
@@ -170,7 +170,7 @@ export function createWebhooks(options: Options) {
   }
 
   async function attempt(receiver: Receiver, delivery: Delivery, slot: AttemptSlot<Receiver>): Promise<void> {
-    receiver.inFlight += 1;
+    began(receiver);
     underWay += 1;
     const made = await attempts.make(slot, delivery);
     slot.cut = undefined;
@@ -178,7 +178,7 @@ export function createWebhooks(options: Options) {
     if (made?.answer) writer.add(attempts.conclude(slot, delivery, made.url, made.answer));
     else unhold(receiver, delivery); // the outcome is unknown, so the delivery stays pending and is sent again
     if (made === null) timer.schedule(receiver, clock.now() + READ_PAUSE_MICROS);
-    receiver.inFlight -= 1;
+    ended(receiver);
     underWay -= 1;
     pump(receiver);
     checkIdle();

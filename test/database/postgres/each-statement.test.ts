@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
+import { until } from '../../until.ts';
 import { startWorld, transactionIdOf, WIFI } from '../../world.ts';
 
 /** A Bind message of the protocol for a portal without a name: PostgreSQL's manual, 55.7. */
@@ -107,7 +108,7 @@ t.test('each statement of the hot units fails once, and the process lives on', {
       wanted.push(transactionIdOf(put as never));
       await accepted(() => tenant.api.delete(`${device.path}/transactions/${wanted.at(-1)}`));
     }
-    while (wanted.some((id) => !finished.has(id))) await turn();
+    await until(() => !wanted.some((id) => !finished.has(id)));
   }
   over = true;
   link.socket.destroy();

@@ -236,6 +236,16 @@ void t.test(
       [{ valid: true }],
     );
     t.match(await ask(url, 'SELECT count(*)::int AS n FROM migrations'), [{ n: n + 1 }]);
+
+    // The reason why the server ended the connection, and not only that it is lost.
+    const fatal = {
+      number: n + 2,
+      name: 'fatal.sql',
+      sha256: 'x',
+      text: 'SELECT pg_terminate_backend(pg_backend_pid())',
+    };
+    const error = await migrate(second, 1, [...wanted, fatal]).catch((cause: Error) => cause);
+    t.match(error, { name: 'ConnectionLost', cause: { message: /administrator command/ } });
   },
 );
 

@@ -7,6 +7,7 @@ import t from 'tap';
 import { readMigrations } from '../../../src/platform/database/migration-files.ts';
 import { migrate } from '../../../src/platform/database/sqlite/migrations.ts';
 import { openSqlite } from '../../../src/platform/database/sqlite/open-sqlite.ts';
+import { until } from '../../until.ts';
 
 const open = (folder: string) => openSqlite({ folder, nowMicros: 1 });
 
@@ -117,7 +118,7 @@ t.test('overwritten data is in no file of the database any more', async (t) => {
   await database.transact((unit) => unit.run(insert, secret.repeat(500)));
   t.ok(holds(), 'it is there while it is needed');
   await database.transact((unit) => unit.run('UPDATE transactions SET parameters = NULL'));
-  while (holds()) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => !holds());
   t.equal(statSync(files[1]!).size, 0, 'the log is empty');
 });
 
@@ -131,7 +132,7 @@ t.test('the write-ahead log of a killed process is emptied, although nothing is 
   const database = openSqlite({ folder: join(folder, 'after'), nowMicros: 0, quietMs: 20 });
   t.teardown(() => database.close());
   t.ok((await database.size()).log > 0);
-  while ((await database.size()).log > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(async () => (await database.size()).log === 0);
   t.same(await database.read.get('SELECT client_id FROM sessions'), { client_id: '1' });
 });
 
@@ -148,7 +149,7 @@ t.test('a write-ahead log with a reader is emptied later, and delays no caller',
   await new Promise((resolve) => setTimeout(resolve, 20)); // a timer that fires after that of the log
   t.ok((await database.size()).log > 0, 'it is needed');
   other.exec('COMMIT');
-  while ((await database.size()).log > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(async () => (await database.size()).log === 0);
 });
 
 t.test('a database that cannot be written is not healthy until it can', async (t) => {

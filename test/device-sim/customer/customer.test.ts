@@ -8,6 +8,7 @@ import { percentile } from '../../../device-sim/histogram.ts';
 import { systemTimers } from '../../../device-sim/timers.ts';
 import { URL_SETTINGS } from '../../../src/clients/client/operations.ts';
 import { createFakeClock } from '../../fake-clock.ts';
+import { until } from '../../until.ts';
 import { createTestReceiver } from '../../webhooks/test-receiver.ts';
 import { startWorld } from '../../world.ts';
 
@@ -135,7 +136,7 @@ t.test('a customer of the real service', async (t) => {
       await customer.act({ do: 'setWifi', number: 900 }, one, phase);
       const settled = customer.settle(10_000);
       await fleet.idle();
-      while (customer.receiver.played()[fault] === undefined) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => customer.receiver.played()[fault] !== undefined);
       if (fault !== 'hang') await world.idle();
       t.match(ledger.figures(phase), { accepted: 1, succeeded: 0, unfinished: 1 });
       customer.receiver.play([]);
@@ -151,7 +152,7 @@ t.test('a customer of the real service', async (t) => {
   t.test('a webhook that was answered 410 comes again only when the customer asks for it', async (t) => {
     customer.receiver.play([{ fault: 'gone', share: 1 }]);
     await customer.act({ do: 'setWifi', number: 950 }, one, 'gone');
-    while (customer.receiver.played()['gone'] === undefined) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => customer.receiver.played()['gone'] !== undefined);
     await world.idle();
     customer.receiver.play([]);
     clock.advance(100_000); // the first repetition would come after 5 s
@@ -167,7 +168,7 @@ t.test('a customer of the real service', async (t) => {
     customer.receiver.play([{ fault: 'fail', share: 1 }]);
     await customer.act({ do: 'setWifi', number: 940 }, one, 'asked for');
     fleet.devices[0]?.pressButton();
-    while (failed() < before + 2) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => failed() >= before + 2);
     await world.idle();
     customer.receiver.play([]);
     t.strictSame(await customer.settle(200), { unfinished: 0, away: 0, unanswered: 0, waiting: 0 });

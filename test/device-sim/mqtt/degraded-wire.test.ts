@@ -5,6 +5,7 @@ import type { Conditions } from '../../../device-sim/mqtt/conditions.ts';
 import { degraded } from '../../../device-sim/mqtt/degraded-wire.ts';
 import { type Wire, wireTo } from '../../../device-sim/mqtt/wire.ts';
 import { createRandom } from '../../../device-sim/random.ts';
+import { until } from '../../until.ts';
 import { handTimers } from '../hand-timers.ts';
 
 /** A connection to a real server through a bad network, whose time the test moves. */
@@ -67,7 +68,7 @@ t.test('each direction delays its bytes, and none overtakes another', async (t) 
   while (received.join('') !== 'slow quick') await once(socket, 'data');
   become(fixed(200));
   socket.write('answer');
-  while (timers.waiting() === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => timers.waiting() !== 0);
   t.strictSame(heard, []);
   t.equal(await timers.next(), 700);
   t.strictSame(heard, ['answer']);
@@ -78,7 +79,7 @@ t.test('without bad conditions nothing waits', async (t) => {
   wire.write(Buffer.from('ping'));
   await once(socket, 'data');
   socket.write('pong');
-  while (heard.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => heard.length !== 0);
   t.equal(timers.waiting(), 0);
 });
 
@@ -112,7 +113,7 @@ t.test('a broken connection loses the bytes on their way, an orderly end does no
 t.test('bytes that arrived before the other side closed are still heard', async (t) => {
   const { socket, timers, heard, closed } = await connectBadly(t, fixed(100));
   socket.end('goodbye');
-  while (timers.waiting() === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => timers.waiting() !== 0);
   await new Promise((resolve) => setImmediate(resolve));
   t.strictSame(heard, []);
   await timers.next();

@@ -4,6 +4,7 @@ import t from 'tap';
 import { isRefusal, type Link } from '../../../device-sim/mqtt/link.ts';
 import { createLink } from '../../../device-sim/mqtt/mqtt-link.ts';
 import { systemTimers, type Timers } from '../../../device-sim/timers.ts';
+import { until } from '../../until.ts';
 import { handTimers } from '../hand-timers.ts';
 import { startScriptedService } from './scripted-service.ts';
 
@@ -208,7 +209,7 @@ t.test('unacknowledged messages are sent again in their order, with their ids, a
   t.match(fourth, { payload: Buffer.from('four'), dup: false });
   t.notOk([first[0]!.messageId, first[2]!.messageId].includes(fourth.messageId), 'an id that nothing else has');
   next.send({ cmd: 'puback', messageId: fourth.messageId });
-  while (parts.link.inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => parts.link.inFlight === 0);
   t.strictSame(done, ['two', 'one', 'three', 'four']);
 });
 
@@ -329,7 +330,7 @@ t.test('while the service does not read, messages wait in the device, not in its
   for (let n = 0; n < 2000; n += 1) {
     connection.send({ cmd: 'puback', messageId: (await connection.next('publish')).messageId });
   }
-  while (parts.link.inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => parts.link.inFlight === 0);
 });
 
 t.test(

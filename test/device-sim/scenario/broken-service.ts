@@ -17,8 +17,10 @@ export interface Faults {
   /** Sends a webhook, as often as it likes. */
   readonly sending?: (passing: Passing, pass: () => Promise<Reply>) => Promise<Reply>;
   /** Answers a call; `pass` lets the service answer. */
-  readonly api?: (passing: Passing, pass: (changed?: Partial<Passing>) => Promise<Reply>) => Promise<Reply>;
+  readonly api?: Api;
 }
+
+type Api = (passing: Passing, pass: (changed?: Partial<Passing>) => Promise<Reply>) => Promise<Reply>;
 
 /** An object of JSON whose members a fault may change. */
 export type Json = Record<string, unknown>;
@@ -42,6 +44,26 @@ export function changed(text: string, change: (value: Json) => void): string {
   const value = JSON.parse(text) as Json;
   change(value);
   return JSON.stringify(value);
+}
+
+/**
+ * All faults of a list at once, in its order. A run costs a second, so faults that do not hide one another share one.
+ */
+export function together(list: readonly Faults[]): Faults {
+  const changes = list.flatMap(({ webhook }) => webhook ?? []);
+  return {
+    mqtt: (publish) => list.reduce((all, { mqtt }) => (mqtt ? all.flatMap(mqtt) : all), [publish]),
+    webhook: (event) => {
+      for (const change of changes) change(event);
+    },
+    api: list
+      .flatMap(({ api }) => api ?? [])
+      .reduce<Api>(
+        (others, one) => (passing, pass) =>
+          one(passing, (change) => others({ ...passing, ...change }, (more) => pass({ ...change, ...more }))),
+        (_, pass) => pass(),
+      ),
+  };
 }
 
 /** One real service. `play` runs a scenario against it, with faults put between it and the simulator. */

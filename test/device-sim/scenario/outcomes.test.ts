@@ -11,6 +11,7 @@ import { mergeReports } from '../../../device-sim/merge.ts';
 import { writeReport } from '../../../device-sim/report/write-report.ts';
 import { run } from '../../../device-sim/run.ts';
 import { ADMIN_TOKEN, startProcess } from '../../flow/service-process.ts';
+import { until } from '../../until.ts';
 
 const MAIN = join(import.meta.dirname, '../../../device-sim/main.ts');
 const options = { stopped: new AbortController().signal, stream: { write: () => {} } };
@@ -270,7 +271,7 @@ expectations: [lost == 0, doubled == 0, succeeded == 100 %, devices == 7]
     });
     while (!said.includes(' start: ')) await once(child.stderr, 'data');
     // Both are connected and have reported their status, so they know it.
-    while ((await connected()) < 2 || (await statusReports()) < reports + 2);
+    await until(async () => (await connected()) >= 2 && (await statusReports()) >= reports + 2);
     service.signal('SIGKILL');
     t.equal((await exit)[0], 3);
     t.match(said, /the service could not be reached at /);

@@ -3,6 +3,7 @@ import { readCommandLine } from '../../../device-sim/command-line.ts';
 import { bodyOf, signedWebhook } from '../../../device-sim/trial/outgoing.ts';
 import { runTrial } from '../../../device-sim/trial/run-trial.ts';
 import { createFakeClock } from '../../fake-clock.ts';
+import { until } from '../../until.ts';
 import { createTestReceiver } from '../../webhooks/test-receiver.ts';
 import { startWorld } from '../../world.ts';
 import { startOwnReceiver, withoutLoad } from './own-receiver.ts';
@@ -36,7 +37,7 @@ t.test('webhooks of the real service pass, and the settings are restored', async
   t.match((await url) && (await tenant.api.get(tenant.path)).body.authenticationKey, tenant.authenticationKey);
   const deliveries: string[] = [];
   const pointedAt = async () => (await tenant.api.get(tenant.path)).body.callEvent;
-  while ((await pointedAt()) !== (await url)) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(async () => (await pointedAt()) === (await url));
   for (let sent = 0; sent < 10; sent += 1) {
     const { body } = await tenant.api.post(`${tenant.path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
     deliveries.push(body.deliveryId);

@@ -23,6 +23,8 @@ export interface Bounds {
   keepsPlans?: boolean;
   /** Limit of a statement on the server; 0 for none. */
   statementMs: number;
+  /** Limit of the time that the connection may be idle in a transaction; by default `IDLE_IN_TRANSACTION_MS`. */
+  idleInTransactionMs?: number;
   /** Limit of the wait for a lock that another transaction holds. */
   lockMs: number;
   /**
@@ -55,11 +57,12 @@ const PINNED = {
 const PIN = `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)
   JOIN (SELECT name FROM pg_settings) AS known USING (name)`;
 
-async function pin(client: Client, { byIndex, keepsPlans, readOnly, statementMs, lockMs }: Bounds): Promise<void> {
+async function pin(client: Client, bounds: Bounds): Promise<void> {
+  const { byIndex, keepsPlans, readOnly, statementMs, lockMs, idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = bounds;
   const settings = {
     statement_timeout: String(statementMs),
     lock_timeout: String(lockMs),
-    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+    idle_in_transaction_session_timeout: String(idleInTransactionMs),
     jit: 'off',
     ...(byIndex && BY_INDEX),
     ...(keepsPlans && { plan_cache_mode: 'force_generic_plan' }),

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS_TABLE, type Migration, missingFrom, readMigrations } from '../migration-files.ts';
 import type { Connection } from './connection.ts';
+import { ConnectionLost } from './trouble.ts';
 
 /** The advisory lock under which one node of several applies migrations. Any number that no other program uses will do. */
 const LOCK = 0x1a9e1;
@@ -45,9 +46,15 @@ export async function migrate(
       else await applyInOneCommit(connection, migration, nowMicros);
     if (missing.length > 0 && missing.length < migrations.length) await connection.script('ANALYZE');
   } finally {
-    await connection.query('SELECT pg_advisory_unlock(?)', LOCK);
+    await unlessLost(connection.query('SELECT pg_advisory_unlock(?)', LOCK));
   }
 }
+
+/** A lost connection has neither a lock nor a transaction any more. Its first error tells more than that it is lost. */
+const unlessLost = (ended: Promise<unknown>): Promise<unknown> =>
+  ended.catch((cause: unknown) => {
+    if (!(cause instanceof ConnectionLost)) throw cause;
+  });
 
 async function lock(connection: Connection): Promise<void> {
   for (;;) {
@@ -73,7 +80,7 @@ async function applyInOneCommit(connection: Connection, migration: Migration, no
     await record(connection, migration, nowMicros);
     await connection.script('COMMIT');
   } catch (cause) {
-    await connection.script('ROLLBACK');
+    await unlessLost(connection.script('ROLLBACK'));
     throw cause;
   }
 }

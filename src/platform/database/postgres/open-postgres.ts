@@ -55,8 +55,16 @@ const LONG: Bounds = { statementMs: 30_000, lockMs: 500, silenceMs: 33_000 };
  * The time limits for reads by which a node finds the devices and receivers of dead nodes; each reads one page of rows.
  */
 const PROMPT: Bounds = { statementMs: 5_000, lockMs: 500, silenceMs: 5_000 };
-/** The time limits of the connection for migrations, whose duration depends on the size of the tables. */
-const MIGRATING: Bounds = { statementMs: 0, lockMs: 60_000, silenceMs: Number.POSITIVE_INFINITY };
+/**
+ * The time limits of the connection for migrations, whose duration depends on the size of the tables. The server must not
+ * end a migration because a busy machine lets the starting process wait between two statements.
+ */
+const MIGRATING: Bounds = {
+  statementMs: 0,
+  idleInTransactionMs: 60_000,
+  lockMs: 60_000,
+  silenceMs: Number.POSITIVE_INFINITY,
+};
 
 const rethrow = (cause: unknown): never => {
   throw cause;

@@ -1,0 +1,69 @@
+// npm test: runs the tests in several processes, and prints a line for each, then each failure.
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { inParallel } from '../../device-sim/customer/service-client.ts';
+import { GROUPS, ORDER } from './groups.ts';
+import type { Outcome } from './outcome.ts';
+import { RESULTS, runTestProcess } from './test-process.ts';
+
+/** More processes would disturb tests that prefer the same ports. */
+const MOST = 5;
+
+const HELP = `npm test -- [options] [FILE or GROUP ...]
+
+  --jobs N   processes that run at a time (one more than there are processors, at most ${MOST})
+
+Groups: ${Object.keys(GROUPS).join(', ')}
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { jobs: { type: 'string' }, help: { type: 'boolean', default: false } },
+});
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+const jobs = Number(values.jobs ?? Math.min(availableParallelism() + 1, MOST));
+const unknown = positionals.find((name) => !(name in GROUPS || existsSync(name)));
+const problem =
+  Number.isInteger(jobs) && jobs > 0
+    ? unknown && `${unknown} is no file and no group`
+    : `--jobs: ${values.jobs} is no number of processes`;
+if (problem !== undefined) {
+  process.stderr.write(`${problem}\n\n${HELP}`);
+  process.exit(2);
+}
+
+const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+
+const ending = new AbortController();
+process.once('SIGTERM', () => ending.abort());
+
+const begun = performance.now();
+const names =
+  positionals.length > 0 ? positionals.map((name) => (name in GROUPS ? name : relative('test', name))) : ORDER;
+const outcomes = await inParallel(names, jobs, async (name): Promise<[name: string, outcome: Outcome]> => {
+  const from = performance.now();
+  const args = name in GROUPS ? ['test/runs/group.ts', name] : [`test/${name}`];
+  const outcome = await runTestProcess(name, args, ending.signal);
+  const { failures, passed, skipped } = outcome;
+  const parts = [`${passed} passed`, `${failures.length} failed`, `${skipped.length} skipped`, seconds(from)];
+  process.stdout.write(`${failures.length === 0 ? 'ok' : 'NOT OK'} ${name}: ${parts.join(', ')}\n`);
+  return [name, outcome];
+});
+
+let [passed, skipped, failed] = [0, 0, 0];
+for (const [name, outcome] of outcomes) {
+  passed += outcome.passed;
+  skipped += outcome.skipped.length;
+  failed += outcome.failures.length;
+  for (const reason of outcome.skipped) process.stdout.write(`skipped: ${name}: ${reason}\n`);
+  for (const failure of outcome.failures) process.stdout.write(`\nFAILED: ${name}: ${failure}\n`);
+}
+process.stdout.write(
+  `\n${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds(begun)}. All output: ${RESULTS}\n`,
+);
+process.exitCode = failed === 0 ? 0 : 1;
