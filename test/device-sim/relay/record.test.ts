@@ -96,7 +96,9 @@ t.test('devices of the mqtt package are recorded on their way to a service, and 
   );
   t.strictSame(missing, [], 'the record has all that the devices themselves know of');
   const written = readFileSync(file, 'utf8');
-  t.equal(written.match(/"kind":"disconnected","how":"politely"/g)?.length, 4);
+  t.equal(written.match(/"kind":"disconnected"/g)?.length, 4);
+  // The signal may arrive before the last DISCONNECT packets; then the record itself has ended these connections.
+  t.ok((written.match(/"kind":"disconnected","how":"politely"/g)?.length ?? 0) >= 2);
   const passwords = [...written.matchAll(/"password":("[^"]*")/g)].map(([, value]) => value);
   t.ok(passwords.length >= 4 && passwords.every((value) => value === JSON.stringify(HIDDEN)), 'passwords are hidden');
   t.match(written, new RegExp(`"url":"http[^?"]+\\?${HIDDEN.replace(/[[\]]/g, '\\$&')}"`), 'so are signatures');
