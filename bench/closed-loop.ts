@@ -55,6 +55,8 @@ export interface Target {
 export const BODY = JSON.stringify([{ ssid: 'office', password: 'correct horse', security: 'WPA2' }]);
 
 export interface Measurement {
+  /** The closed loops that ended. */
+  loops: number;
   /** Closed loops per second. A closed loop lasts from the submission of a command to the webhook with its result. */
   rate: number;
   /** Percentiles of the time of a closed loop, in milliseconds. */
@@ -62,15 +64,24 @@ export interface Measurement {
   p99: number;
 }
 
-/** Runs `callers` callers for `seconds`: each changes the Wi-Fi of a device, waits for the webhook, and begins again. */
-export async function runClosedLoop(target: Target, callers: number, seconds: number): Promise<Measurement> {
+/**
+ * Runs `callers` callers: each changes the Wi-Fi of a device, waits for the webhook, and begins again, for as many
+ * seconds, or until as many loops have begun.
+ */
+async function runCallers(
+  target: Target,
+  callers: number,
+  { seconds = Number.POSITIVE_INFINITY, loops = Number.POSITIVE_INFINITY }: { seconds?: number; loops?: number },
+): Promise<Measurement> {
   const pools = target.origins.map((origin) => new Pool(origin, { connections: callers, pipelining: 1 }));
   const headers = { ...target.headers, 'content-type': 'application/json' };
   const latencies: number[] = [];
   const end = performance.now() + seconds * 1000;
+  let begun = 0;
   const caller = async (first: number): Promise<void> => {
     const pool = pools[first % pools.length] as Pool;
-    for (let turn = first; performance.now() < end; turn += callers) {
+    for (let turn = first; begun < loops && performance.now() < end; turn += callers) {
+      begun += 1;
       const deviceId = target.deviceIds[turn % target.deviceIds.length] as string;
       const started = performance.now();
       const answer = await pool.request({ method: 'PUT', path: target.path(deviceId), headers, body: BODY });
@@ -86,5 +97,19 @@ export async function runClosedLoop(target: Target, callers: number, seconds: nu
   await Promise.all(pools.map((pool) => pool.close()));
   latencies.sort((a, b) => a - b);
   const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
-  return { rate: latencies.length / elapsed, p50: at(0.5), p99: at(0.99) };
+  return { loops: latencies.length, rate: latencies.length / elapsed, p50: at(0.5), p99: at(0.99) };
+}
+
+/** Runs the closed loop for `seconds`. */
+export const runClosedLoop = (target: Target, callers: number, seconds: number): Promise<Measurement> =>
+  runCallers(target, callers, { seconds });
+
+// V8 has compiled the code of a loop for good after some 20,000 loops under load. Loops are counted, because a slow
+// machine makes fewer of them in the same time.
+const WARM_CALLERS = 64;
+const WARM_LOOPS = 20_000;
+
+/** Runs so many loops that the code of the target is compiled and its caches are filled. */
+export async function warmUp(target: Target): Promise<void> {
+  await runCallers(target, WARM_CALLERS, { loops: WARM_LOOPS });
 }

@@ -26,6 +26,7 @@ export async function startFloor({ devices, database = 'sqlite' }: Options): Pro
     process: floor,
     processes: [floor],
     databaseSeconds: () => postgres?.cpuSeconds() ?? 0,
+    commits: () => Promise.resolve(Number.NaN),
     origins: [`http://127.0.0.1:${floor.addresses['http']}`],
     headers: {},
     path: pathOf,

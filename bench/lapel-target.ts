@@ -99,6 +99,13 @@ async function logIn(http: string, secret: string): Promise<string> {
   return `Bearer ${(JSON.parse(answer) as Record<string, string>)['access_token']}`;
 }
 
+/** Returns the number of commits of all nodes, from their metrics. */
+async function countCommits(admins: string[], token: string): Promise<number> {
+  const texts = await Promise.all(admins.map((admin) => call(`${admin}/metrics`, { method: 'GET', token })));
+  const count = /^lapel_database_commit_duration_seconds_count(?:\{.*\})? (\d+)/m;
+  return texts.reduce((sum, text) => sum + Number(count.exec(text)?.[1]), 0);
+}
+
 /** Starts what the nodes of a cluster share: PostgreSQL and an object store. */
 async function startShared(folder: string, stack: AsyncDisposableStack) {
   const postgres = stack.use(await startPostgres({ onDisk: true }));
@@ -165,6 +172,11 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
     process: running[0] as Process,
     processes: running,
     databaseSeconds: () => shared?.cpuSeconds() ?? 0,
+    commits: () =>
+      countCommits(
+        running.map((_, index) => of('admin', index)),
+        root,
+      ),
     origins: running.map((_, index) => of('http', index)),
     admin: of('admin'),
     root,

@@ -1,4 +1,5 @@
 import { type Measurement, runClosedLoop } from './closed-loop.ts';
+import type { Process } from './processes.ts';
 import type { RunningTarget } from './running-target.ts';
 
 export interface Options {
@@ -20,20 +21,39 @@ export interface Options {
 export interface Sample extends Measurement {
   /** Processor time of the service per loop, in microseconds; of all nodes together. */
   cpu: number;
+  /** Processor time of the main threads alone per loop, in microseconds; of all nodes together. */
+  mainCpu: number;
+  /** Bytes that the service writes to disks per loop. */
+  written: number;
+  /** Commits per loop; NaN for a target that does not count them. */
+  commits: number;
   /** Processor time of the database server per loop, in microseconds. */
   databaseCpu: number;
 }
 
 /** Runs the closed loop and measures the processor time that it takes. */
 export async function measureLoop(target: RunningTarget, callers: number, seconds: number): Promise<Sample> {
-  const used = (): number => target.processes.reduce((sum, each) => sum + each.cpuSeconds(), 0);
-  const before = { service: used(), database: target.databaseSeconds() };
+  const sum = (figure: (each: Process) => number): number =>
+    target.processes.reduce((total, each) => total + figure(each), 0);
+  const read = () => ({
+    service: sum((each) => each.cpuSeconds()),
+    main: sum((each) => each.mainThreadSeconds()),
+    written: sum((each) => each.writtenBytes()),
+    database: target.databaseSeconds(),
+  });
+  const commitsBefore = await target.commits();
+  const before = read();
   const measured = await runClosedLoop(target, callers, seconds);
-  const perLoop = (spent: number): number => (spent / (measured.rate * seconds)) * 1e6;
+  const after = read(); // before the commits are read, because that takes processor time too
+  const commits = (await target.commits()) - commitsBefore;
+  const microseconds = (spent: number): number => (spent / measured.loops) * 1e6;
   return {
     ...measured,
-    cpu: perLoop(used() - before.service),
-    databaseCpu: perLoop(target.databaseSeconds() - before.database),
+    cpu: microseconds(after.service - before.service),
+    mainCpu: microseconds(after.main - before.main),
+    written: (after.written - before.written) / measured.loops,
+    commits: commits / measured.loops,
+    databaseCpu: microseconds(after.database - before.database),
   };
 }
 

@@ -1,4 +1,4 @@
-import { runClosedLoop } from './closed-loop.ts';
+import { warmUp } from './closed-loop.ts';
 import { startFloor } from './floor-target.ts';
 import { startLapel } from './lapel-target.ts';
 import { measureLoop, medianOf, type Options, type Sample } from './measure.ts';
@@ -25,7 +25,7 @@ export async function runNodes(options: Options & { nodes: readonly number[] }):
     for (const [name, start] of Object.entries(starts)) {
       const target = await start();
       try {
-        await runClosedLoop(target, 64, 2); // a short load first, so that all are compiled and cached
+        await warmUp(target);
         for (const count of callers) {
           const key = keyOf(name, count);
           samples.set(key, [...(samples.get(key) ?? []), await measureLoop(target, count, seconds)]);

@@ -13,6 +13,13 @@ export interface Process {
   startMs: number;
   /** Seconds of processor time that the process has used; NaN if the kernel does not tell. */
   cpuSeconds(): number;
+  /**
+   * Seconds of processor time that its main thread has used, without garbage collector, compiler and disk threads; NaN if
+   * the kernel does not tell.
+   */
+  mainThreadSeconds(): number;
+  /** Bytes that it has caused to be written to disks; NaN if the kernel does not tell. */
+  writtenBytes(): number;
   /** Bytes of its resident memory; NaN if the kernel does not tell. */
   rssBytes(): number;
   stop(): Promise<void>;
@@ -53,6 +60,9 @@ export async function startProcess(args: string[], { env = {}, profile }: Option
         const fields = text.split(') ')[1]?.split(' ') ?? [];
         return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
       }),
+    // The first figure is the time on a processor in nanoseconds. The main thread has the number of its process.
+    mainThreadSeconds: () => proc(child, `task/${child.pid}/schedstat`, (text) => Number(text.split(' ')[0]) / 1e9),
+    writtenBytes: () => proc(child, 'io', (text) => Number(/^write_bytes: (\d+)/m.exec(text)?.[1])),
     rssBytes: () => proc(child, 'status', (text) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) * 1024),
     stop: () =>
       new Promise((resolve) => {

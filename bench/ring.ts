@@ -1,4 +1,4 @@
-import { runClosedLoop } from './closed-loop.ts';
+import { warmUp } from './closed-loop.ts';
 import { startFloor } from './floor-target.ts';
 import { startLapel } from './lapel-target.ts';
 import { measureLoop, medianOf, type Options, type Sample } from './measure.ts';
@@ -9,8 +9,8 @@ export async function runRing({ seconds, rounds, devices, callers, profile }: Op
   await using stack = new AsyncDisposableStack(); // ends all processes, even after an error
   const floor = stack.adopt(await startFloor({ devices }), (target) => target.close());
   const lapel = stack.adopt(await startLapel({ devices, profile }), (target) => target.close());
-  await runClosedLoop(floor, 64, 2); // a short load first, so that both are compiled and cached
-  await runClosedLoop(lapel, 64, 2);
+  await warmUp(floor);
+  await warmUp(lapel);
   const rows = [];
   for (const count of callers) {
     const pairs: { floor: Sample; lapel: Sample }[] = [];
@@ -30,6 +30,11 @@ export async function runRing({ seconds, rounds, devices, callers, profile }: Op
       'lapel p99 ms': Number(of('lapel', 'p99').toFixed(2)),
       'floor cpu us/loop': Math.round(of('floor', 'cpu')),
       'lapel cpu us/loop': Math.round(of('lapel', 'cpu')),
+      'floor main us/loop': Math.round(of('floor', 'mainCpu')),
+      'lapel main us/loop': Math.round(of('lapel', 'mainCpu')),
+      'floor bytes/loop': Math.round(of('floor', 'written')),
+      'lapel bytes/loop': Math.round(of('lapel', 'written')),
+      'lapel commits/loop': Number(of('lapel', 'commits').toFixed(2)),
       ratio: Number(medianOf(pairs, (pair) => pair.lapel.rate / pair.floor.rate).toFixed(2)),
     });
   }

@@ -8,6 +8,8 @@ export interface RunningTarget extends Target {
   processes: readonly Process[];
   /** Seconds of processor time that the database server has used; 0 when there is none. */
   databaseSeconds(): number;
+  /** The commits that the service has made, of all nodes together; NaN when it does not count them. */
+  commits(): Promise<number>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { runClosedLoop } from '../closed-loop.ts';
+import { warmUp } from '../closed-loop.ts';
 import { startLapel } from '../lapel-target.ts';
 import { measureLoop, medianOf, type Options, type Sample } from '../measure.ts';
 import type { Table } from '../report.ts';
@@ -33,8 +33,8 @@ export async function runGrowth({ seconds, rounds, devices, callers, rows: count
     }),
     (target) => target.close(),
   );
-  await runClosedLoop(empty, 64, 2);
-  await runClosedLoop(full, 64, 2);
+  await warmUp(empty);
+  await warmUp(full);
   const rows = [];
   for (const number of callers) {
     const pairs: { empty: Sample; full: Sample }[] = [];

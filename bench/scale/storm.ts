@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { connectBenchDevice } from '../bench-device.ts';
 import { deviceIds } from '../bench-ids.ts';
-import { runClosedLoop } from '../closed-loop.ts';
+import { runClosedLoop, warmUp } from '../closed-loop.ts';
 import { startFloor } from '../floor-target.ts';
 import { startLapel } from '../lapel-target.ts';
 import type { Options } from '../measure.ts';
@@ -83,8 +83,8 @@ export async function runStorm({ devices, fleet, profile }: Options): Promise<Ta
   const env = { LAPEL_MQTT_ADDRESS_LOGINS: '0' }; // no limit per address, because all devices have the same one here
   const lapel = stack.adopt(await startLapel({ devices, offline: fleet, env, profile }), (target) => target.close());
   const ids = deviceIds(fleet, 500_000);
-  await runClosedLoop(floor, CALLERS, 2); // a short load first, so that the code is compiled and the caches are filled
-  await runClosedLoop(lapel, CALLERS, 2);
+  await warmUp(floor);
+  await warmUp(lapel);
   const plain = await measureStorms(floor, {
     port: Number(floor.process.addresses['mqtt']),
     ids,
