@@ -63,6 +63,9 @@ t.test(
           const bad = [...record.verdicts.filter((verdict) => !isGood(verdict)), ...requirements];
           const isOfTime = bad.every(({ text }) => !AT_ANY_SPEED.test(text));
           if (bad.length === 0 || !(isOfTime || record.own.standstill >= STOOD_STILL_MS)) break;
+          t.comment(
+            `it is played again, ${slower} times slower: ${bad.map(({ text, shown }) => `${text}: ${shown}`).join('; ')}`,
+          );
           ({ record, gone } = await play(name, slower));
         }
         t.equal(gone, null);
