@@ -8,6 +8,7 @@ import { createService, type Service } from '../src/service.ts';
 import { type CheckedAnswer, type CheckedClient, createClient } from './contract/checked-client.ts';
 import { checkWebhook } from './contract/checked-messages.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
+import { writeNewDatabase } from './new-database.ts';
 import { createDatabase, type DatabaseKind, databaseOf, usualDatabase } from './postgres/databases.ts';
 import { openRaw } from './raw-database.ts';
 import { openRawDevice, type RawDevice, type RawDeviceOptions } from './raw-device.ts';
@@ -84,6 +85,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       ...options.env,
     },
   });
+  if (options.dataDir === undefined && config.databaseUrl === null) await writeNewDatabase(dataDir);
   const log = options.log ?? createLog({ level: 'silent', pretty: false });
   const start = (node: number): Promise<Service> => {
     const own = { ...config, dataDir: node === 0 ? dataDir : join(dataDir, `node${node}`) };

@@ -89,10 +89,11 @@ export function createSettling({
     while (!stopped.aborted && spentSince(from) < milliseconds) {
       const left = ledger.unfinished + ledger.waitingEvents;
       if (left === 0) return;
-      if (left !== before || ledger.waitingEvents > 0) stillSince = timers.now();
+      const refused = gone().length; // these come only when the customer asks for them
+      if (left !== before || ledger.waitingEvents > refused) stillSince = timers.now();
       before = left;
       if (spentSince(stillSince) >= QUIET_MILLISECONDS) {
-        if (!ledger.owed().some(mayMove)) return;
+        if (ledger.owed().filter(mayMove).length + ledger.waitingEvents <= refused) return;
         stillSince = timers.now();
       }
       await pause(timers, LOOK_MILLISECONDS, stopped);

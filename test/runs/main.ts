@@ -1,7 +1,8 @@
 // npm test: runs the tests in several processes, and prints a line for each, then each failure.
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { inParallel } from '../../device-sim/customer/service-client.ts';
 import { GROUPS, ORDER } from './groups.ts';
@@ -10,6 +11,8 @@ import { RESULTS, runTestProcess } from './test-process.ts';
 
 /** More processes would disturb tests that prefer the same ports. */
 const MOST = 5;
+
+const PREPARED = pathToFileURL(join(import.meta.dirname, 'prepared.ts')).href;
 
 const HELP = `npm test -- [options] [FILE or GROUP ...]
 
@@ -43,11 +46,13 @@ const ending = new AbortController();
 process.once('SIGTERM', () => ending.abort());
 
 const begun = performance.now();
-const names =
-  positionals.length > 0 ? positionals.map((name) => (name in GROUPS ? name : relative('test', name))) : ORDER;
-const outcomes = await inParallel(names, jobs, async (name): Promise<[name: string, outcome: Outcome]> => {
+const wanted = positionals.map((name) => [name in GROUPS ? name : relative('test', name)]);
+const runs = wanted.length > 0 ? wanted : ORDER;
+const outcomes = await inParallel(runs, jobs, async (names): Promise<[name: string, outcome: Outcome]> => {
   const from = performance.now();
-  const args = name in GROUPS ? ['test/runs/group.ts', name] : [`test/${name}`];
+  const name = names.join('+');
+  const isFile = names.some((one) => !(one in GROUPS));
+  const args = isFile ? ['--import', PREPARED, `test/${name}`] : ['test/runs/group.ts', ...names];
   const outcome = await runTestProcess(name, args, ending.signal);
   const { failures, passed, skipped } = outcome;
   const parts = [`${passed} passed`, `${failures.length} failed`, `${skipped.length} skipped`, seconds(from)];
