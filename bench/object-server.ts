@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { createMetrics } from '../src/metrics.ts';
 import { createEmbeddedStore } from '../src/platform/objects/embedded-store.ts';
 import { systemClock } from '../src/runtime/clock.ts';
-import { createLog } from '../src/runtime/log.ts';
+import { createLog, readableLines } from '../src/runtime/log.ts';
 
 /** Milliseconds. The delay of the event loop is measured with a timer of 1 ms, which is included. */
 export interface Watched {
@@ -22,7 +22,7 @@ const store = createEmbeddedStore({
   region: 'us-east-1',
   bucket: 'lapel',
   clock: systemClock,
-  log: createLog({ level: 'warn', pretty: true }),
+  log: createLog({ level: 'warn', destination: await readableLines() }),
   metrics: createMetrics(),
 });
 const { port } = await store.listen('127.0.0.1', 0);

@@ -1,6 +1,6 @@
 import { startReceiver } from '../device-sim/customer/receiver.ts';
 import { readConfig } from '../src/config.ts';
-import { createLog } from '../src/runtime/log.ts';
+import { createLog, readableLines } from '../src/runtime/log.ts';
 import { createService } from '../src/service.ts';
 import { commandsByHand } from './by-hand.ts';
 import { CAMERAS, type Camera, createCamera } from './cameras.ts';
@@ -56,7 +56,10 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
       LAPEL_LOG_LEVEL: 'error',
     },
   });
-  const log = createLog({ level: config.logLevel, pretty: process.stderr.isTTY });
+  const log = createLog({
+    level: config.logLevel,
+    ...(process.stderr.isTTY && { destination: await readableLines() }),
+  });
   let service = await createService(config, { log });
   stack.defer(() => service[Symbol.asyncDispose]());
   const { addresses, adminToken } = service;

@@ -18,7 +18,7 @@ export async function startObjectStore(folder: string, clock: Clock = systemCloc
     region: REGION,
     bucket: BUCKET,
     clock,
-    log: createLog({ level: 'silent', pretty: false }),
+    log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
     ...(given && { credentials: given }),
   });

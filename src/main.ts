@@ -1,14 +1,12 @@
 #!/usr/bin/env node
 import { constants, homedir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPrompt } from './clients/cli/account/prompt.ts';
 import { readServiceCommand, SERVICE_COMMANDS } from './clients/cli/line/service-commands.ts';
 import { UsageError } from './clients/cli/line/usage-error.ts';
-import { INTERRUPTED, runCli } from './clients/cli/run-cli.ts';
 import type { Terminal } from './clients/cli/show/terminal.ts';
 import { readConfig } from './config.ts';
 import { DomainError } from './errors.ts';
-import { createLog, type Log } from './runtime/log.ts';
+import { createLog, type Log, readableLines } from './runtime/log.ts';
 import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
 
@@ -106,7 +104,7 @@ async function serve(args: string[]): Promise<void> {
   process.on('SIGHUP', () => undefined);
   try {
     const config = readConfig({ env: process.env, options, openFiles: openFiles() });
-    log = createLog({ level: config.logLevel, pretty: process.stderr.isTTY });
+    log = createLog({ level: config.logLevel, ...(process.stderr.isTTY && { destination: await readableLines() }) });
     process.on('uncaughtException', (err) => {
       // After an unexpected error the state in memory is unknown. Every answered request is already stored, so a new
       // process can continue from there.
@@ -165,6 +163,8 @@ else if (command === '--version') {
 
 /** Runs all commands besides `serve` and `doctor`. They are clients of the REST API and of administration. */
 async function runClient(args: readonly string[]): Promise<void> {
+  const { INTERRUPTED, runCli } = await import('./clients/cli/run-cli.ts'); // `serve` needs none of it
+  const { createPrompt } = await import('./clients/cli/account/prompt.ts');
   const { env, stdin, stdout, stderr } = process;
   const controller = new AbortController();
   let first = 0;

@@ -86,7 +86,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
     },
   });
   if (options.dataDir === undefined && config.databaseUrl === null) await writeNewDatabase(dataDir);
-  const log = options.log ?? createLog({ level: 'silent', pretty: false });
+  const log = options.log ?? createLog({ level: 'silent' });
   const start = (node: number): Promise<Service> => {
     const own = { ...config, dataDir: node === 0 ? dataDir : join(dataDir, `node${node}`) };
     return createService(own, {

@@ -106,7 +106,7 @@ export async function runYear({ rows: count }: Options): Promise<Table> {
   const retention = createRetention({
     database,
     clock,
-    log: createLog({ level: 'silent', pretty: false }),
+    log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
     sweeps: [
       deliverySweep({ keptDays: KEPT.deliveries }),

@@ -1,5 +1,4 @@
 import { type Logger, pino, stdSerializers } from 'pino';
-import { PinoPretty } from 'pino-pretty';
 import { isSecretName } from './secret-names.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
@@ -15,14 +14,19 @@ const withoutSecret = {
 };
 
 /**
- * Creates the log: JSON lines on standard error, or readable lines when `pretty` (a terminal). Standard output is
- * reserved for the output of the commands.
+ * Creates the log: JSON lines on standard error, or on `destination`. Standard output is reserved for the output of the
+ * commands.
  */
-export function createLog(options: { level: string; pretty: boolean; destination?: NodeJS.WritableStream }): Log {
+export function createLog(options: { level: string; destination?: NodeJS.WritableStream }): Log {
   const settings = { level: options.level, ...withoutSecret, base: null };
   if (options.destination) return pino(settings, options.destination as Parameters<typeof pino>[1] & object);
-  if (options.pretty) return pino(settings, PinoPretty({ destination: 2, colorize: true, ignore: 'pid,hostname' }));
   return pino(settings, pino.destination({ dest: 2, sync: false }));
+}
+
+/** The destination of a log that a person reads in a terminal: readable lines on standard error. */
+export async function readableLines(): Promise<NodeJS.WritableStream> {
+  const { PinoPretty } = await import('pino-pretty'); // loaded only here, because a service without a terminal needs none
+  return PinoPretty({ destination: 2, colorize: true, ignore: 'pid,hostname' });
 }
 
 /** Writes the log lines for the events that a database reports. */

@@ -158,7 +158,7 @@ t.test(
         done();
       },
     });
-    const world = await startWorld(t, { log: createLog({ level: 'info', pretty: false, destination }) });
+    const world = await startWorld(t, { log: createLog({ level: 'info', destination }) });
     const tenant = await world.createTenant();
     const device = await world.activatedDevice(tenant);
     const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));

@@ -20,7 +20,7 @@ async function setUp(t: Test, more: Record<string, string> = {}) {
       done();
     },
   });
-  const log = createLog({ level: 'trace', pretty: false, destination });
+  const log = createLog({ level: 'trace', destination });
   const world = await startWorld(t, { clock, log, env: { ...issuer.env, ...more } });
   const signatures: string[] = [];
   const tenant = await world.createTenant();

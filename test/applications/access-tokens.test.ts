@@ -11,7 +11,7 @@ const issuer = 'https://lapel.example';
 async function createTokens(t: Test) {
   const { database, clock, ids } = await createTenant(t);
   const open = async (from = issuer) => {
-    const log = createLog({ level: 'silent', pretty: false });
+    const log = createLog({ level: 'silent' });
     const tokens = createAccessTokens({ database, clock, ids, log, issuer: () => from });
     t.teardown(() => tokens[Symbol.asyncDispose]());
     await tokens.start();

@@ -8,7 +8,7 @@ import { createDatabase, NO_POSTGRES } from '../postgres/databases.ts';
 
 t.test('nodes that start for the first time at once make one signing key', { skip: NO_POSTGRES }, async (t) => {
   const url = await createDatabase(t);
-  const log = createLog({ level: 'silent', pretty: false });
+  const log = createLog({ level: 'silent' });
   const opened = await Promise.all(Array.from({ length: 3 }, () => openPostgres({ url, nowMicros: 0 })));
   t.teardown(() => Promise.all(opened.map((database) => database.close())));
   const nodes = opened.map((database) =>

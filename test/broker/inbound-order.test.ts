@@ -15,7 +15,7 @@ import { createFakeClock } from '../fake-clock.ts';
 function startInbound() {
   const clock = createFakeClock();
   const metrics = createMetrics();
-  const log = createLog({ level: 'silent', pretty: false });
+  const log = createLog({ level: 'silent' });
   const logLimit = createLogLimit({ clock });
   const waitingMessages = createWaitingMessages({ clock, log, logLimit });
   const tries: { lang: unknown; outcome: PromiseWithResolvers<undefined> }[] = [];

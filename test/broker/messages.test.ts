@@ -237,7 +237,7 @@ t.test('a publish to a foreign topic gets a PUBACK, is dropped, reported and cou
       done();
     },
   });
-  const world = await startWorld(t, { log: createLog({ level: 'info', pretty: false, destination }) });
+  const world = await startWorld(t, { log: createLog({ level: 'info', destination }) });
   const tenant = await world.createTenant();
   const victim = await world.activatedDevice(tenant);
   const { transactionId } = (await tenant.api.delete(victim.path)).body;

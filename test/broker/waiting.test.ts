@@ -40,7 +40,7 @@ function logLines() {
       lines.push(JSON.parse(line) as Record<string, unknown>);
     },
   };
-  const log = createLog({ level: 'info', pretty: false, destination: destination as unknown as NodeJS.WritableStream });
+  const log = createLog({ level: 'info', destination: destination as unknown as NodeJS.WritableStream });
   return { log, lines };
 }
 

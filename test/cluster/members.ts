@@ -68,7 +68,7 @@ export async function startMember(
       done();
     },
   });
-  const log = createLog({ level: 'info', pretty: false, destination });
+  const log = createLog({ level: 'info', destination });
   const metrics = createMetrics();
   const { open } = wire;
   const nodes = createNodes({

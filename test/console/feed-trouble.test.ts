@@ -45,7 +45,7 @@ function startFeed({ hasOthers = false } = {}) {
     watch,
     metrics,
     sources,
-    log: createLog({ level: 'silent', pretty: false }),
+    log: createLog({ level: 'silent' }),
   });
   const isGood = async (): Promise<boolean> => true;
   return {

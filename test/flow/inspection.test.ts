@@ -77,7 +77,7 @@ t.test('when the service stops while it reads a file, nothing about the file is 
       done();
     },
   });
-  const log = createLog({ level: 'warn', pretty: false, destination });
+  const log = createLog({ level: 'warn', destination });
   const env = { LAPEL_S3_ENDPOINT: `http://127.0.0.1:${(store.address() as AddressInfo).port}` };
   const world = await startWorld(t, { env, log });
   const tenant = await world.createTenant();

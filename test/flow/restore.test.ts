@@ -18,7 +18,7 @@ function loudLog() {
       done();
     },
   });
-  return { log: createLog({ level: 'warn', pretty: false, destination }), lines };
+  return { log: createLog({ level: 'warn', destination }), lines };
 }
 
 /** Saves the database between two runs of the service; the returned function restores it. */

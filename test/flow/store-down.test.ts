@@ -23,7 +23,7 @@ t.test(
         bucket: 'lapel',
         region: 'us-east-1',
         clock,
-        log: createLog({ level: 'silent', pretty: false }),
+        log: createLog({ level: 'silent' }),
         metrics: createMetrics(),
       });
       t.teardown(() => store[Symbol.asyncDispose]());

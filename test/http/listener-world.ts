@@ -94,7 +94,7 @@ export async function startListener(
     contracts,
     clock: createFakeClock(),
     ids: randomIds,
-    log: createLog({ level: 'debug', pretty: false, destination }),
+    log: createLog({ level: 'debug', destination }),
     metrics,
     ...(maxInFlight === undefined ? {} : { maxInFlight }),
     ...(bounds as object),

@@ -124,7 +124,7 @@ await t.test('while the process is busy its own store is slow, but available', a
     config: { dataDir: t.testdir(), objects: readConfig({ env: { LAPEL_OBJECTS_PORT: '0' } }).objects },
     clock: systemClock,
     ids: randomIds,
-    log: createLog({ level: 'silent', pretty: false }),
+    log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
     ownerOf: async () => '',
     distributedSince: async () => null,

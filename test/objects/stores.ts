@@ -56,7 +56,7 @@ function clients(
 export async function startEmbedded(t: Test, parts: Partial<EmbeddedStoreParts> = {}) {
   const folder = parts.folder ?? t.testdir();
   const metrics = createMetrics();
-  const log = createLog({ level: 'silent', pretty: false });
+  const log = createLog({ level: 'silent' });
   const own = { region: 'us-east-1', bucket: 'lapel', clock: systemClock, log, metrics, ...parts, folder };
   const embedded = createEmbeddedStore(own);
   const { port } = await embedded.listen('127.0.0.1', 0);

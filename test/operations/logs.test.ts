@@ -13,7 +13,7 @@ function listen(level = 'trace') {
     },
   });
   return {
-    log: createLog({ level, pretty: false, destination }),
+    log: createLog({ level, destination }),
     text: () => text,
     lines: () =>
       text

@@ -8,7 +8,7 @@ t.test('a connection that lasts for years keeps no memory of prepared commands',
   const connection = new AbortController();
   const waiter = { signal: connection.signal, pausing: () => undefined };
   const clock = createFakeClock();
-  const log = createLog({ level: 'silent', pretty: false });
+  const log = createLog({ level: 'silent' });
   let failures = 0;
   const prepare = createPreparation({
     clock,

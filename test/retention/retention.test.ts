@@ -13,7 +13,7 @@ const DAYS = { LAPEL_RETENTION_DAYS: '3', LAPEL_DELIVERY_RETENTION_DAYS: '1' };
 async function setUp(t: Test, env: Record<string, string> = DAYS) {
   const lines: Record<string, unknown>[] = [];
   const destination = new PassThrough().on('data', (line: Buffer) => lines.push(JSON.parse(line.toString())));
-  const log = createLog({ level: 'info', pretty: false, destination });
+  const log = createLog({ level: 'info', destination });
   const world = await startWorld(t, { env, log });
   const file = await world.raw();
   const ids = async (table: string, column: string): Promise<unknown[]> =>

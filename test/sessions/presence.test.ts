@@ -31,7 +31,7 @@ async function setUp(t: Test) {
     "INSERT INTO devices (device_id, developer_id, credential_hash, activation, created_at) VALUES (?, 'dev', x'00', '', 0)",
   );
   for (let number = 0; number < DEVICES; number += 1) insert.run(idOf(number));
-  const presence = createPresence({ database, clock, log: createLog({ level: 'silent', pretty: false }) });
+  const presence = createPresence({ database, clock, log: createLog({ level: 'silent' }) });
   return {
     clock,
     database,
@@ -131,7 +131,7 @@ t.test('above its bound presence is written at once, but one write after the oth
     return disk.promise;
   };
   const database = { transactSoon } as unknown as Parameters<typeof createPresence>[0]['database'];
-  const presence = createPresence({ database, clock, log: createLog({ level: 'silent', pretty: false }) });
+  const presence = createPresence({ database, clock, log: createLog({ level: 'silent' }) });
   for (let number = 0; number <= 100_000; number += 1) presence.heard(idOf(number));
   clock.advance(1);
   t.equal(units, 1);
@@ -144,7 +144,7 @@ t.test('above its bound presence is written at once, but one write after the oth
 
 t.test('two nodes that write the same devices never wait for each other', { skip }, async (t) => {
   const url = await createDatabase(t);
-  const log = createLog({ level: 'silent', pretty: false });
+  const log = createLog({ level: 'silent' });
   const clock = createFakeClock();
   let rolledBack = 0;
   const onCommit = (commit: { rolledBack: number }): void => {

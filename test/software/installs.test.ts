@@ -30,7 +30,7 @@ t.test('the software part of an install', async (t) => {
       yield [];
     },
   };
-  const log = createLog({ level: 'silent', pretty: false });
+  const log = createLog({ level: 'silent' });
   const software = createSoftware({
     log,
     database,

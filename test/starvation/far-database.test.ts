@@ -30,7 +30,7 @@ t.test('writing last-seen times takes a few messages to the database, however ma
       );
   });
   const clock = createFakeClock();
-  const presence = createPresence({ database, clock, log: createLog({ level: 'silent', pretty: false }) });
+  const presence = createPresence({ database, clock, log: createLog({ level: 'silent' }) });
   for (const round of ['the first time', 'and each further one']) {
     for (const id of ids) presence.heard(id);
     const before = way.ways();

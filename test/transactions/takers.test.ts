@@ -15,7 +15,7 @@ onBoth(t, async (t, kind) => {
     const database = await openDatabaseOf(kind, t);
     const clock = createFakeClock();
     const [metrics, watch] = [createMetrics(), new Watch()];
-    const marks = createDeliveryMarks({ database, clock, log: createLog({ level: 'silent', pretty: false }), watch });
+    const marks = createDeliveryMarks({ database, clock, log: createLog({ level: 'silent' }), watch });
     const called: string[] = [];
     let refusal: Error | undefined;
     /** Writes to the row of the transaction, so that the commit shows whether the write was part of it. */

@@ -227,7 +227,7 @@ void t.test('log lines of webhooks hold neither URL, nor key, nor body', async (
       done();
     },
   });
-  const { webhooks, record } = await open({ log: createLog({ level: 'trace', pretty: false, destination }) });
+  const { webhooks, record } = await open({ log: createLog({ level: 'trace', destination }) });
   const deliveryId = await record({ data: { private: 'in-the-body' } });
   for (const status of [500, 302, 410]) {
     receiver.answer({ status });

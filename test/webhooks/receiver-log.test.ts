@@ -16,7 +16,7 @@ void t.test(
         done();
       },
     });
-    const { webhooks, record } = await open({ log: createLog({ level: 'info', pretty: false, destination }) });
+    const { webhooks, record } = await open({ log: createLog({ level: 'info', destination }) });
     const told = () => lines.splice(0).map(({ msg }) => msg);
     await record();
     await webhooks.idle();

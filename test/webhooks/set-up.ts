@@ -44,7 +44,7 @@ export async function createSetUp(t: Test, url: string | null) {
       database: choices.through?.(database) ?? database,
       clock,
       ids: choices.ids ?? steadyIds,
-      log: choices.log ?? createLog({ level: 'silent', pretty: false }),
+      log: choices.log ?? createLog({ level: 'silent' }),
       metrics,
       endpointOf: applications.endpointOf,
       findApplication: applications.findIn,

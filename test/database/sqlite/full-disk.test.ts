@@ -30,7 +30,7 @@ t.test(
     });
     const dataDir = join(folder, 'data');
     mkdirSync(dataDir);
-    const log = createLog({ level: 'warn', pretty: false, destination });
+    const log = createLog({ level: 'warn', destination });
     const world = await startWorld(t, { database: 'sqlite', dataDir, log });
     const tenant = await world.createTenant();
     const device = await world.activatedDevice(tenant);
