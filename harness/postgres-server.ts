@@ -185,18 +185,25 @@ export async function startPostgres({
   let main = 0; // the process identifier of the server's first process
   let lastDatabase = 0;
 
-  async function admin(text: string): Promise<void> {
+  async function admin(text: string): Promise<Record<string, string>[]> {
     const client = new Client({ connectionString: url('postgres') });
     client.on('error', () => undefined);
     await client.connect();
     try {
-      await client.query(text);
+      return (await client.query<Record<string, string>>(text)).rows;
     } finally {
       await client.end();
     }
   }
 
   const url = (database: string): string => `postgres://lapel@127.0.0.1:${port}/${database}`;
+
+  /** Copies files, which takes half the time of the copy by the log. PostgreSQL 14 knows no other way, and no name for it. */
+  let strategy: string | undefined;
+  async function strategyOf(): Promise<string> {
+    const [version] = await admin('SHOW server_version_num');
+    return Number(version?.['server_version_num']) >= 150_000 ? 'STRATEGY file_copy' : '';
+  }
 
   async function start(): Promise<void> {
     const settings = {
@@ -257,10 +264,13 @@ export async function startPostgres({
     async createDatabase(name, template = 'template1') {
       lastDatabase += 1;
       const database = name ?? `d${process.pid}_${lastDatabase}`;
-      await admin(`CREATE DATABASE ${database} TEMPLATE ${template}`);
+      strategy ??= await strategyOf();
+      await admin(`CREATE DATABASE ${database} TEMPLATE ${template} ${strategy}`);
       return url(database);
     },
-    dropDatabase: (name) => admin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    async dropDatabase(name) {
+      await admin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
     kill: () => end('SIGKILL'),
     stop: (mode) => end(mode === 'fast' ? 'SIGINT' : 'SIGQUIT'),
     start,
