@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IPublishPacket } from 'mqtt-packet';
-import type { Test } from 'tap';
+import root, { type Test } from 'tap';
 import { readCommandLine } from '../../../device-sim/command-line.ts';
 import type { RunRecord } from '../../../device-sim/report/record.ts';
 import { run } from '../../../device-sim/run.ts';
-import { ADMIN_TOKEN, fixedPorts, startProcess } from '../../flow/service-process.ts';
+import { ADMIN_TOKEN, fixedPorts, type ServiceProcess, startProcess } from '../../flow/service-process.ts';
 import { type Passing, type Reply, signed, startHttpBetween, startMqttBetween } from './between.ts';
 
 /** The faults of a service: each part may be missing. */
@@ -66,15 +66,18 @@ export function together(list: readonly Faults[]): Faults {
   };
 }
 
-/** One real service. `play` runs a scenario against it, with faults put between it and the simulator. */
+let started: Promise<ServiceProcess> | undefined;
+let runs = 0;
+
+/**
+ * The one real service of this process: the faults are outside of it, and each run has its own devices. `play` runs a
+ * scenario against it, with faults put between it and the simulator.
+ */
 export async function startBreakable(t: Test) {
-  const folder = t.testdir({ data: {} });
-  const { addresses } = await startProcess(t, {
-    LAPEL_DATA_DIR: join(folder, 'data'),
-    LAPEL_ALLOW_HTTP_WEBHOOKS: 'true',
-  });
+  const folder = t.testdir();
+  started ??= startProcess(root, { LAPEL_DATA_DIR: root.testdir(), LAPEL_ALLOW_HTTP_WEBHOOKS: 'true' });
+  const { addresses } = await started;
   const { admin, http, mqtt } = addresses;
-  let runs = 0;
 
   return async function play(t: Test, scenario: string, faults: Faults): Promise<RunRecord> {
     runs += 1;
