@@ -9,7 +9,7 @@ export const reportSchemaText = (): string => readFileSync(SCHEMA, 'utf8');
 
 let compiled: ReturnType<typeof compile> | undefined;
 function compile() {
-  const ajv = new Ajv2020({ allowUnionTypes: true, strictTuples: false });
+  const ajv = new Ajv2020({ allowUnionTypes: true, strictTuples: false, validateSchema: false, meta: false });
   return ajv.compile<RunRecord>(JSON.parse(reportSchemaText()) as object);
 }
 

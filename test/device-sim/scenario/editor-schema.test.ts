@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { parse } from 'yaml';
+import { schemaText } from '../../../device-sim/scenario/check-shape.ts';
 import { editorSchemaText } from '../../../device-sim/scenario/editor-schema.ts';
 import { readExpectation } from '../../../device-sim/scenario/expectation.ts';
+import { reportSchemaText } from '../../../device-sim/scenario/read-report.ts';
 import { readyFile, readyNames } from '../../../device-sim/scenario/ready.ts';
 
 type Schema = { [name: string]: Schema } & {
@@ -53,6 +55,13 @@ t.test('editors explain each action and each fault', async (t) => {
     t.ok(words.length >= 3);
     t.equal(texts.length, words.length);
     for (const [at, word] of words.entries()) t.ok(Number(texts[at]?.length) > 10, word);
+  }
+});
+
+t.test('the schemas of scenarios and reports obey JSON Schema', async (t) => {
+  for (const text of [schemaText(), editorSchemaText(), reportSchemaText()]) {
+    const ajv = new Ajv2020({ strict: false });
+    t.ok(ajv.validateSchema(JSON.parse(text) as object), ajv.errorsText());
   }
 });
 
