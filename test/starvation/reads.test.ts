@@ -51,8 +51,8 @@ t.test('pages of 4 MiB are made in slices, two at a time for each application', 
   const { statuses, results } = await createFleet(world);
   const { http } = world.service.addresses;
 
-  const reading = await openMany(t, http, 10, { from: ATTACKER, text: () => statuses.repeat(10), reads: true });
-  await neighbour.works('10 connections ask for pages of 4 MiB');
+  const reading = await openMany(t, http, 20, { from: ATTACKER, text: () => statuses.repeat(10), reads: true });
+  await neighbour.works('20 connections ask for pages of 4 MiB');
   await until(() => reading.answers.some((count) => count > 1));
   let whole = 0;
   const answers = reading.received.map((text) => text.split('HTTP/1.1 ').slice(1));
@@ -69,15 +69,15 @@ t.test('pages of 4 MiB are made in slices, two at a time for each application', 
   t.ok(whole > 0, 'and whole');
   for (const socket of reading.sockets) socket.destroy();
 
-  const lists = await openMany(t, http, 10, { from: ATTACKER, text: () => results.repeat(10), reads: true });
-  await neighbour.works('10 connections ask for 18 MB of results');
+  const lists = await openMany(t, http, 20, { from: ATTACKER, text: () => results.repeat(10), reads: true });
+  await neighbour.works('20 connections ask for 18 MB of results');
   await until(() => lists.answers.some((count) => count > 0));
   const page = lists.received.find((text) => text !== '') ?? '';
   t.match(page.slice(0, 1000), /^HTTP\/1.1 200 .*\r\nLink: <[^>]+after=\d+/s, 'a page of them is 4 MiB');
   for (const socket of lists.sockets) socket.destroy();
 
-  const deaf = await openMany(t, http, 50, { from: ATTACKER, text: () => statuses.repeat(8) });
-  await neighbour.works('50 connections ask for pages of 4 MiB and read nothing');
+  const deaf = await openMany(t, http, 100, { from: ATTACKER, text: () => statuses.repeat(8) });
+  await neighbour.works('100 connections ask for pages of 4 MiB and read nothing');
   await until(async () => {
     const text = (await world.anonymousAdmin().get('/metrics')).body as string;
     return text.includes('lapel_http_refused_total{bound="costly_reads"}');
