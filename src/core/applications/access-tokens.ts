@@ -27,6 +27,8 @@ interface Options {
   issuer(): string;
   /** A second issuer whose tokens are accepted too. */
   legacy?: LegacyTokens;
+  /** The number of verified tokens that are remembered; 10,000 by default. */
+  cached?: number;
 }
 
 interface VerifiedToken {
@@ -51,12 +53,12 @@ export type AccessTokens = ReturnType<typeof createAccessTokens>;
  * application's secret or deleting the application ends all of its tokens, because the APIs look up the application on
  * every request.
  */
-export function createAccessTokens({ database, clock, ids, log, issuer, legacy }: Options) {
+export function createAccessTokens({ database, clock, ids, log, issuer, legacy, cached = CACHED_TOKENS }: Options) {
   const keys = createSigningKeys({ database, clock, ids, log });
   const verified = new Map<string, Cached>();
 
   function remember(token: string, entry: Cached): void {
-    if (verified.size >= CACHED_TOKENS) {
+    if (verified.size >= cached) {
       const [first] = verified.keys();
       if (first !== undefined) verified.delete(first);
     }
