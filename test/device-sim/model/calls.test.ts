@@ -287,7 +287,7 @@ t.test('a narrow network delays each byte of an upload', async (t) => {
 t.test('a deactivated device sends no more events', async (t) => {
   await using parts = await wearable(() => ({ error: { code: 'NOT_ACTIVATED', message: '' } }));
   const { device, broker } = parts;
-  device.call({ ...plan, milliseconds: 50 });
+  device.call({ ...plan, milliseconds: 1_000 });
   await parts.told('call.started');
   broker.send(deviceId, command(1, 'deactivate', { applicationId: 'app' }));
   await device.idle();
