@@ -39,8 +39,8 @@ export function createElsewhere(violation: (entry: Entry, text: string, at: numb
       add(entry, deviceId, `answers command ${entry.transactionId}: ${status}`, at);
     },
     /**
-     * To be called at the 201, which says which device was asked: commands and answers of other devices, noted before,
-     * become a violation now.
+     * Called when a call is answered 201, because only then its device is known. Commands and answers of other devices
+     * that were noted before become violations now.
      */
     asked(entry: Entry, deviceId: string, at: number): void {
       const { deviceId: other, deliveredAt } = entry;

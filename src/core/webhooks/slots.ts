@@ -1,4 +1,4 @@
-/** The most waiting callers that wait again, when one slot has become free, before no further one is asked. */
+/** When a slot becomes free, waiting callers are asked in turn. After so many that may not take it no more are asked. */
 const MOST_REFUSED = 32;
 
 /**
