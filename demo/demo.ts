@@ -58,7 +58,7 @@ export async function demo({ folder, output, once, stopped }: Options): Promise<
   });
   const log = createLog({
     level: config.logLevel,
-    ...(process.stderr.isTTY && { destination: await readableLines() }),
+    destination: process.stderr.isTTY ? await readableLines() : undefined,
   });
   let service = await createService(config, { log });
   stack.defer(() => service[Symbol.asyncDispose]());

@@ -104,7 +104,10 @@ async function serve(args: string[]): Promise<void> {
   process.on('SIGHUP', () => undefined);
   try {
     const config = readConfig({ env: process.env, options, openFiles: openFiles() });
-    log = createLog({ level: config.logLevel, ...(process.stderr.isTTY && { destination: await readableLines() }) });
+    log = createLog({
+      level: config.logLevel,
+      destination: process.stderr.isTTY ? await readableLines() : undefined,
+    });
     process.on('uncaughtException', (err) => {
       // After an unexpected error the state in memory is unknown. Every answered request is already stored, so a new
       // process can continue from there.

@@ -89,11 +89,13 @@ export function createSettling({
     while (!stopped.aborted && spentSince(from) < milliseconds) {
       const left = ledger.unfinished + ledger.waitingEvents;
       if (left === 0) return;
-      const refused = gone().length; // these come only when the customer asks for them
-      if (left !== before || ledger.waitingEvents > refused) stillSince = timers.now();
+      const refused = gone();
+      if (left !== before || ledger.waitingEvents > refused.length) stillSince = timers.now();
       before = left;
       if (spentSince(stillSince) >= QUIET_MILLISECONDS) {
-        if (ledger.owed().filter(mayMove).length + ledger.waitingEvents <= refused) return;
+        // Webhooks that were answered 410 come only when the customer asks for them.
+        if (refused.length > 0) await redeliver(refused);
+        else if (!ledger.owed().some(mayMove)) return;
         stillSince = timers.now();
       }
       await pause(timers, LOOK_MILLISECONDS, stopped);

@@ -17,7 +17,7 @@ const withoutSecret = {
  * Creates the log: JSON lines on standard error, or on `destination`. Standard output is reserved for the output of the
  * commands.
  */
-export function createLog(options: { level: string; destination?: NodeJS.WritableStream }): Log {
+export function createLog(options: { level: string; destination?: NodeJS.WritableStream | undefined }): Log {
   const settings = { level: options.level, ...withoutSecret, base: null };
   if (options.destination) return pino(settings, options.destination as Parameters<typeof pino>[1] & object);
   return pino(settings, pino.destination({ dest: 2, sync: false }));

@@ -92,10 +92,7 @@ t.test('the console in a browser', { skip }, async (t) => {
       ['no/such/page'],
     ];
     for (const [path, ...texts] of pages) {
-      // As a click on a link does; the console's test of addresses loads each of them.
-      await page.evaluate(
-        `history.pushState(null, '', '/console/${path}'); dispatchEvent(new PopStateEvent('popstate'))`,
-      );
+      await page.goto(`/console/${path}`);
       await checkPage(t, operator, `/${path}`);
       for (const text of texts) await page.getByText(text).first().waitFor({ state: 'attached' });
     }

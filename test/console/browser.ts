@@ -56,12 +56,8 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
   /** The findings of axe-core; only of `rules` if some are named. */
   async function axe(...rules: string[]): Promise<string[]> {
     if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(AXE);
-    const options = {
-      resultTypes: ['violations'],
-      selectors: false,
-      preload: false,
-      ...(rules.length > 0 && { runOnly: rules }),
-    };
+    // The findings show the text of an element, so its selector is not wanted.
+    const options = { resultTypes: ['violations'], selectors: false, ...(rules.length > 0 && { runOnly: rules }) };
     return page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
         id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`);

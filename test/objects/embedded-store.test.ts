@@ -217,7 +217,7 @@ async function rawRawPut(url: string, path: string): Promise<void> {
 
 await t.test('the reader of an object that is replaced or removed continues to read the old one', async (t) => {
   const { url, store } = await withUrl(t);
-  const body = Buffer.alloc(12 * 1024 * 1024, 'old.');
+  const body = Buffer.alloc(30 * 1024 * 1024, 'old.');
   await put(url, body);
   const reads = [];
   const { url: download } = await store.downloadUrl(KEY, { expiresIn: 60 });

@@ -5,7 +5,7 @@ import { until } from '../until.ts';
 import { startWorld, type World } from '../world.ts';
 import { createNeighbour } from './neighbour.ts';
 
-const DEVICES = 40;
+const DEVICES = 60;
 /** Messages of each device. A connection handles only a few of them at a time. */
 const EACH = 32;
 const RINGS = 2;

@@ -64,7 +64,7 @@ void t.test('one tenant’s slow uploads and unread downloads do not keep others
   t.ok((await refusals(world, 'uploads_share')) > 0, 'a place was made for it');
 
   // 300 downloads of a large file, none of which is read.
-  const size = 12 * 1024 * 1024;
+  const size = 24 * 1024 * 1024;
   const large = { package: 'com.example.large', version: '1.0.0' };
   const body = new Uint8Array(size);
   t.equal((await fetch(await uploadUrl(attacker, large, size), { method: 'PUT', body })).status, 200);

@@ -2,7 +2,7 @@
 import { openSqlite } from '../../../src/platform/database/sqlite/open-sqlite.ts';
 
 const [folder = ''] = process.argv.slice(2);
-for (let round = 1; round <= 30; round += 2) {
+for (let round = 1; round <= 30; round += 1) {
   const database = openSqlite({ folder, nowMicros: 0 });
   await database.aside.get('SELECT 1 AS one');
   void database.aside.get('SELECT 1 AS one').catch(() => undefined);
