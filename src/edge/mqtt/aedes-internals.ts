@@ -1,25 +1,33 @@
 // All uses of parts of Aedes that its documentation does not describe, as found in the code of aedes 1.2.0 and
 // mqtt-packet 9.0.2. Check this file first when either package is updated. No other file may cast an object of Aedes.
 import type { Duplex } from 'node:stream';
-import type { Aedes, AedesPublishPacket, Client, PublishPacket, SubscribePacket, UnsubscribePacket } from 'aedes';
+import type { Aedes, Client, PublishPacket, SubscribePacket, UnsubscribePacket } from 'aedes';
 
 /** A packet that Aedes has parsed. */
-export type Packet = PublishPacket | SubscribePacket | UnsubscribePacket | { cmd: 'pingreq' };
+export type Packet =
+  | PublishPacket
+  | SubscribePacket
+  | UnsubscribePacket
+  | { cmd: 'puback'; messageId: number }
+  | { cmd: 'pingreq' };
 
 interface InnerClient {
   conn: Duplex;
-  duplicates: object;
   subscriptions: Record<string, { qos: number } | undefined>;
   will: unknown;
   closed: boolean;
   resume(): void;
   _authorized: boolean;
   _keepaliveInterval: number;
+  _keepaliveTimer: NodeJS.Timeout;
+  waitForDrain(written: (error?: Error | null) => void): void;
   version: number;
   _nextBatch: (error?: Error | null) => void;
   _parser: {
     parse(bytes: Buffer): number;
-    prependListener(event: 'packet', listener: (packet: Packet) => void): void;
+    listeners(event: 'packet'): ((packet: Packet) => void)[];
+    removeAllListeners(event: 'packet'): void;
+    on(event: 'packet', listener: (packet: Packet) => void): void;
   };
   _parsingBatch: number;
   emit(event: 'error', error: Error): boolean;
@@ -76,65 +84,52 @@ export function dropWill(client: Client): void {
 }
 
 /**
- * Switches off the duplicate check of Aedes, which drops a packet whose `brokerCounter` is not above the last one from
- * the same broker. The packets of publishNumbered are sent in order and once, and their `brokerCounter` holds a packet
- * identifier instead.
+ * Writes a packet to the connection of a client, without Aedes, which makes several copies and writes of a packet.
+ * `written` is called when it was written, or with an error when the client does not read: Aedes then ends the
+ * connection, as after its own writes.
  */
-export function ignoreDuplicates(client: Client): void {
-  ofClient(client).duplicates = new Proxy({}, { get: () => 0 });
+export function writePacket(client: Client, bytes: Buffer, written: (error?: Error | null) => void): void {
+  const inner = ofClient(client);
+  if (!inner.conn.writable) setImmediate(written, new Error('the connection is closed'));
+  else if (inner.conn.write(bytes)) setImmediate(written);
+  else inner.waitForDrain(written);
 }
 
-// Added to a packet identifier that is passed through Aedes in `brokerCounter`, because Aedes drops the identifier
-// itself on the way to authorizeForward. The counters of Aedes never get this high, so a packet of publishNumbered is
-// recognised by it.
-const NUMBERED = 2 ** 40;
-
-/**
- * Publishes to one client with a given packet identifier; 0 means QoS 0. `written` is called when the packet was
- * written to the connection.
- */
-export function publishNumbered(
-  client: Client,
-  packet: { topic: string; payload: string },
-  messageId: number,
-  written: (error?: Error) => void,
-): void {
-  const qos = messageId === 0 ? 0 : 1;
-  const whole = { cmd: 'publish', ...packet, qos, retain: false, dup: false, brokerCounter: NUMBERED + messageId };
-  client.publish(whole as Parameters<Client['publish']>[0], written);
-}
-
-/**
- * Called in authorizeForward: moves the packet identifier from `brokerCounter` into the packet. Returns false for a
- * packet that publishNumbered has not made.
- */
-export function takeNumber(packet: AedesPublishPacket): boolean {
-  if (!(packet.brokerCounter >= NUMBERED)) return false;
-  if (packet.qos > 0) packet.messageId = packet.brokerCounter - NUMBERED;
-  return true;
+interface Reading {
+  /** Called when the connection has data to read. */
+  readable(): void;
+  /**
+   * Called before a packet is carried out. Returns true when the caller carries it out; otherwise Aedes does.
+   */
+  packet(packet: Packet): boolean;
+  /** Called when Aedes has finished a packet; for a CONNECT, when the login has ended. */
+  done(error?: Error | null): void;
+  /** Called when the packets after the CONNECT may be passed on. */
+  connected(): void;
 }
 
 /**
  * Replaces the reading loop of Aedes, which parses packets in every state of the connection. The caller passes bytes to
- * Aedes with `feed`. Aedes calls `readable` when the connection has data to read, `packet` before it carries out a
- * packet, `done` when a packet is finished (a CONNECT: when the login has ended), and `connected` when the packets
- * after the CONNECT may be passed on.
+ * the parser of Aedes with `feed`.
  */
-export function takeReading(
-  client: Client,
-  on: { readable(): void; packet(packet: Packet): void; done(error?: Error | null): void; connected(): void },
-): { feed(bytes: Buffer): void; fail(error: Error): void } {
+export function takeReading(client: Client, on: Reading): { feed(bytes: Buffer): void; fail(error: Error): void } {
   const inner = ofClient(client);
+  const parser = inner._parser;
+  const carryOut = parser.listeners('packet');
   inner.conn.removeListener('readable', inner._nextBatch);
   inner.conn.on('readable', on.readable);
   inner._parsingBatch = 0; // makes Aedes handle the first packet instead of queueing it
   inner._nextBatch = on.done;
   inner.resume = () => undefined; // Aedes would continue to read after the login
-  inner._parser.prependListener('packet', on.packet);
+  parser.removeAllListeners('packet');
+  parser.on('packet', (packet) => {
+    if (!on.packet(packet)) for (const listener of carryOut) listener.call(parser, packet);
+    else if (inner._keepaliveInterval > 0) inner._keepaliveTimer.refresh(); // [MQTT-3.1.2-24]
+  });
   inner.on('connected', on.connected);
   return {
     feed: (bytes) => {
-      inner._parser.parse(bytes);
+      parser.parse(bytes);
     },
     fail: (error) => {
       inner.emit('error', error);

@@ -17,13 +17,11 @@ import {
   dropWill,
   guardRegistration,
   hasWill,
-  ignoreDuplicates,
   isLoggedIn,
   onBrokerError,
   registeredClient,
   registeredClients,
   subscriptionsOf,
-  takeNumber,
 } from './aedes-internals.ts';
 import { createAuthentication, type Proof } from './authentication.ts';
 import { readRevoked } from './certificates.ts';
@@ -186,9 +184,9 @@ export async function createBroker(parts: BrokerParts) {
       if (!allowed) metrics.mqttRefused.inc({ reason: 'subscribe' });
       callback(null, allowed ? subscription : null); // null makes Aedes answer 0x80 (failure) in the SUBACK
     },
-    // Only packets that the service itself publishes are forwarded. Messages of devices are for the service alone,
-    // whatever their topic.
-    authorizeForward: (_client, packet) => (takeNumber(packet) ? packet : null),
+    // Messages of devices are for the service alone, whatever their topic. The service writes its own messages without
+    // Aedes.
+    authorizeForward: () => null,
   });
   guardRegistration(broker, (client) => {
     if (hasWill(client))
@@ -248,6 +246,8 @@ export async function createBroker(parts: BrokerParts) {
     isWithinRate: inbound.isWithinRate,
     subscribes: subacks.prepare,
     awaitsPuback: outbound.awaits,
+    acknowledged: outbound.acknowledged,
+    published: inbound.authorizePublish,
     loginEnded: authentication.loginEnded,
     ending(client) {
       openLinks.close(client);
@@ -256,7 +256,6 @@ export async function createBroker(parts: BrokerParts) {
   });
   function handle(connection: Duplex, from: Omit<Origin, 'guarded'>): void {
     const client = broker.handle(connection);
-    ignoreDuplicates(client);
     devices.opened(client, { ...from, guarded: guard(client, connection, from.accepted) });
   }
   const connections = createConnections({

@@ -1,7 +1,8 @@
 import type { Client } from 'aedes';
 import { createCounts } from '../../runtime/counts.ts';
 import type { Watch } from '../../runtime/watch.ts';
-import { publishNumbered, subscriptionsOf } from './aedes-internals.ts';
+import { subscriptionsOf, writePacket } from './aedes-internals.ts';
+import { publishBytes } from './packet-bytes.ts';
 
 interface ClientState {
   /**
@@ -78,7 +79,7 @@ export function createOutbound({ watch, ownerOf }: Parts) {
     }
     // The QoS of a publish never exceeds the QoS of the subscription [MQTT-3.8.4-6].
     if (subscription.qos === 0) {
-      publishNumbered(client, { topic, payload }, 0, (error) => {
+      writePacket(client, publishBytes(topic, payload, 0), (error) => {
         if (!error && !client.closed) acknowledged?.();
       });
       return true;
@@ -88,7 +89,7 @@ export function createOutbound({ watch, ownerOf }: Parts) {
     if (messageId === 0) return false;
     state.pending.set(messageId, acknowledged);
     if (!acknowledged) state.answers += 1;
-    publishNumbered(client, { topic, payload }, messageId, () => undefined);
+    writePacket(client, publishBytes(topic, payload, messageId), () => undefined);
     return true;
   }
 

@@ -1,12 +1,13 @@
 import type { Duplex } from 'node:stream';
-import type { Client, SubscribePacket } from 'aedes';
+import type { Client, PublishPacket, SubscribePacket } from 'aedes';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
-import { type Packet, takeReading } from './aedes-internals.ts';
+import { type Packet, takeReading, writePacket } from './aedes-internals.ts';
 import { createConnectionEnd } from './connection-end.ts';
 import { createPacketAllowances } from './packet-allowance.ts';
+import { pubackBytes } from './packet-bytes.ts';
 import { createPacketReader, type Found } from './packet-reader.ts';
 import { packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
 import { createReadingShare } from './reading-share.ts';
@@ -49,6 +50,10 @@ interface Parts {
   subscribes(packet: SubscribePacket): void;
   /** True while a publish to the client with this packet identifier waits for its PUBACK. */
   awaitsPuback(client: Client, messageId: number): boolean;
+  /** Called when a PUBACK has arrived. */
+  acknowledged(client: Client, messageId: number): void;
+  /** Carries out a message of a device. `done` is called when it is stored, or with the reason why no PUBACK is sent. */
+  published(client: Client, packet: PublishPacket, done: (error?: Error | null) => void): void;
   /** Called when a CONNECT was processed, successfully or not. */
   loginEnded(client: Client): void;
   /** Called when a connection is about to end: only the answers to packets in work may still be written to it. */
@@ -94,6 +99,8 @@ export function createPacketGuard(parts: Parts) {
     isWithinRate,
     subscribes,
     awaitsPuback,
+    acknowledged,
+    published,
     loginEnded,
     ending,
   } = parts;
@@ -115,6 +122,25 @@ export function createPacketGuard(parts: Parts) {
     return undefined;
   }
 
+  /**
+   * Carries out a PUBACK, or a message of QoS 0 or 1, which are nearly all packets of a device. Aedes would do the same
+   * in three times as long. Returns false for all other packets.
+   */
+  function carryOut(client: Client, parsed: Packet, done: (error?: Error | null) => void): boolean {
+    if (parsed.cmd === 'puback') {
+      acknowledged(client, parsed.messageId);
+      done();
+      return true;
+    }
+    if (parsed.cmd !== 'publish' || parsed.qos === 2) return false;
+    const { qos, messageId = 0 } = parsed;
+    published(client, parsed, (error) => {
+      if (error || qos === 0) done(error);
+      else writePacket(client, pubackBytes(messageId), done);
+    });
+    return true;
+  }
+
   return function guard(client: Client, conn: Duplex, connection: Connection): Guarded {
     const { address } = connection;
     const reader = createPacketReader();
@@ -131,6 +157,7 @@ export function createPacketGuard(parts: Parts) {
       packet(parsed) {
         const reason = packet(client, parsed);
         if (reason !== undefined) end(reason); // this packet is the last one that gets an answer
+        return !loginRuns && carryOut(client, parsed, done);
       },
       connected() {
         if (phase !== 'connecting') return;
@@ -138,17 +165,20 @@ export function createPacketGuard(parts: Parts) {
         connection.loggedIn();
         read();
       },
-      done(error) {
-        inWork -= 1;
-        if (error && !client.closed) end(error.message);
-        if (loginRuns) {
-          loginRuns = false;
-          loginEnded(client);
-        }
-        if (phase === 'ending' && inWork === 0) finish();
-        else if (inWork <= WINDOW / 2) read();
-      },
+      done,
     });
+
+    /** Called when a packet is finished. */
+    function done(error?: Error | null): void {
+      inWork -= 1;
+      if (error && !client.closed) end(error.message);
+      if (loginRuns) {
+        loginRuns = false;
+        loginEnded(client);
+      }
+      if (phase === 'ending' && inWork === 0) finish();
+      else if (inWork <= WINDOW / 2) read();
+    }
 
     /** The number of packets that may be passed to Aedes now. */
     function room(): number {

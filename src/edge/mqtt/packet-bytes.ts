@@ -1,0 +1,29 @@
+/** The longest length field of one byte; each further byte holds seven more bits [MQTT-2.2.3]. */
+const MOST_IN_ONE_BYTE = 0x7f;
+
+const lengthBytes = (length: number): number =>
+  length <= 0x7f ? 1 : length <= 0x3fff ? 2 : length <= 0x1f_ffff ? 3 : 4;
+
+/**
+ * A PUBLISH packet in one buffer, without RETAIN and DUP [MQTT-3.3]. `messageId` 0 makes it QoS 0, any other value QoS 1.
+ */
+export function publishBytes(topic: string, payload: string, messageId: number): Buffer {
+  const topicLength = Buffer.byteLength(topic);
+  const payloadLength = Buffer.byteLength(payload);
+  const isNumbered = messageId !== 0;
+  const length = 2 + topicLength + (isNumbered ? 2 : 0) + payloadLength;
+  const bytes = Buffer.allocUnsafe(1 + lengthBytes(length) + length);
+  bytes[0] = isNumbered ? 0x32 : 0x30;
+  let at = 1;
+  let rest = length;
+  for (; rest > MOST_IN_ONE_BYTE; rest >>>= 7) at = bytes.writeUInt8((rest & MOST_IN_ONE_BYTE) | 0x80, at);
+  at = bytes.writeUInt8(rest, at);
+  at = bytes.writeUInt16BE(topicLength, at);
+  at += bytes.write(topic, at);
+  if (isNumbered) at = bytes.writeUInt16BE(messageId, at);
+  bytes.write(payload, at);
+  return bytes;
+}
+
+/** A PUBACK packet [MQTT-3.4]. */
+export const pubackBytes = (messageId: number): Buffer => Buffer.from([0x40, 2, messageId >>> 8, messageId & 0xff]);
