@@ -120,7 +120,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   const bytes = createBodyBytes({ metrics });
   const costly = createCostlyReads({ metrics, asking });
   const logins = createLoginGuard({ clock, name, perSecond: failedLoginLimit, shares, metrics });
-  const send = createSend();
+  const send = createSend({ log });
   const requestIdOf = createRequestIds(ids);
   const report = createReport({ name, clock, log, metrics });
   const checkHost = parts.names && createHostCheck(parts.names);

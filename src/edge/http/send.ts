@@ -1,5 +1,6 @@
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import type { Context } from 'koa';
+import type { Log } from '../../runtime/log.ts';
 import { createTurns } from '../../runtime/turns.ts';
 import { JsonSlices } from './json-slices.ts';
 import type { Answer } from './route.ts';
@@ -19,7 +20,7 @@ const SLICES_PER_TURN = 4;
  * loop, and only while its client reads. So a small answer waits for a few slices at most, however many clients ask for
  * long ones.
  */
-export function createSend() {
+export function createSend({ log }: { log: Log }) {
   const turn = createTurns(SLICES_PER_TURN);
 
   /** A stream of slices; `makeSlice` returns undefined at the end. */
@@ -43,15 +44,28 @@ export function createSend() {
       sendWhole(context, status, headers, body);
       return;
     }
-    begin(context, status, headers);
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    headers['Content-Length'] = String(bytes.length);
     let sent = 0;
-    context.body = inTurns(() => {
+    const slices = inTurns(() => {
       const slice = bytes.subarray(sent, sent + SLICE);
       sent += SLICE;
       return slice.length > 0 ? slice : undefined;
     });
-    context.length = bytes.length;
+    sendStream(context, status, headers, slices);
+  }
+
+  /** Sends what a stream delivers. When the client disconnects, the stream is destroyed. */
+  function sendStream({ res, method }: Context, status: number, headers: Headers, stream: Readable): void {
+    if (!res.destroyed) res.writeHead(status, headers);
+    if (res.destroyed || method === 'HEAD') {
+      stream.destroy();
+      res.end();
+      return;
+    }
+    pipeline(stream, res, (error) => {
+      if (error) log.debug({ err: error }, 'an answer could not be sent'); // nearly always the client has disconnected
+    });
   }
 
   /** Sends the slices of an object. Returns true when there is more than one. */
@@ -63,12 +77,12 @@ export function createSend() {
       sendBytes(context, status, headers, next.value);
       return false;
     }
-    begin(context, status, headers);
-    context.body = inTurns(() => {
+    const inSlices = inTurns(() => {
       const { value, done } = next ?? slices.next();
       next = done ? END : undefined;
       return value || undefined;
     });
+    sendStream(context, status, headers, inSlices);
     return true;
   }
 
@@ -78,8 +92,7 @@ export function createSend() {
   return (context: Context, { status, body, headers }: Answer, others: Headers): boolean => {
     const all = headers ? { ...others, ...headers } : others;
     if (body instanceof Readable) {
-      begin(context, status, all);
-      context.body = body;
+      sendStream(context, status, all, body);
       return true;
     }
     if (body instanceof JsonSlices) return sendSlices(context, status, all, body);
@@ -97,18 +110,9 @@ export function createSend() {
 
 type Headers = Record<string, string>;
 
-/** Sets status and headers of an answer that Koa sends slice by slice. */
-function begin(context: Context, status: number, headers: Headers): void {
-  context.status = status;
-  context.set(headers);
-}
-
-/**
- * Sends a complete answer in one write, head and body. Koa would set the headers one after another, which takes longer.
- */
+/** Sends a complete answer in one write, head and body. */
 function sendWhole(context: Context, status: number, headers: Headers, body: string | Buffer | undefined): void {
   const { res } = context;
-  context.respond = false;
   if (res.destroyed) return;
   if (!BODILESS.has(status)) headers['Content-Length'] = String(body === undefined ? 0 : Buffer.byteLength(body));
   res.writeHead(status, headers);

@@ -75,11 +75,7 @@ export function createSockets({
   const endless = new WeakSet<Socket>();
   let draining = false;
 
-  const koa = new Koa();
-  // Koa reports here that an answer could not be sent, nearly always because the client has disconnected.
-  koa.on('error', (error: Error) => log.debug({ err: error }, 'an answer could not be sent'));
-  koa.use(handle);
-  const respond = koa.callback();
+  const koa = new Koa(); // makes the contexts; `send.ts` writes the answers
 
   const bounds = createSocketBounds({
     clock,
@@ -90,7 +86,10 @@ export function createSockets({
     serve(request, response) {
       work.begun();
       bounds.works(request.socket);
-      void respond(request, response);
+      handle(koa.createContext(request, response)).catch((err: unknown) => {
+        log.error({ err }, 'a request could not be answered');
+        response.destroy();
+      });
     },
     onDone(socket) {
       if (!endless.delete(socket)) work.ended();
