@@ -1,3 +1,4 @@
+import { lateBody, termsBody } from './terms-body.ts';
 import type { TransactionRecord } from './transaction-repository.ts';
 
 /** The transaction record of the interface. `formatTime` formats the times (local in REST, UTC in webhooks). */
@@ -16,5 +17,7 @@ export function transactionBody(record: TransactionRecord, formatTime: (micros: 
     progress: record.progress,
     result: record.result,
     error: record.errorCode === null ? null : { code: record.errorCode, message: record.errorMessage ?? '' },
+    ...termsBody(record, formatTime),
+    ...lateBody(record, formatTime),
   };
 }

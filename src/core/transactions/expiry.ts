@@ -1,0 +1,128 @@
+import { isDatabaseAway } from '../../errors.ts';
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { createWork } from '../../runtime/idle.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
+import { findEnding, nextEnding } from './expiry-repository.ts';
+
+/** The transactions that one read finds, and the devices whose transactions are ended at the same time. */
+const PER_READ = 512;
+const DEVICES_AT_ONCE = 32;
+/** The longest pause of the timer, because the clock can leap forward while a timer waits. No row is read for it. */
+const LONGEST_WAIT_MS = 60_000;
+/**
+ * Milliseconds between two reads on several nodes. The node that leads ends the transactions of all nodes, and does not
+ * hear of those that the others store. When it dies, the next node that leads finds them in this time.
+ */
+const LOOK_MS = 2_000;
+const RETRY_MS = 1_000;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  /** True on one node only, and always without a cluster. */
+  leads(): boolean;
+  /** Ends a transaction if its time has passed, in a unit of work that has the device as its key. */
+  expireIn(unit: UnitOfWork, transactionId: number): Promise<void>;
+}
+
+export type Expiry = ReturnType<typeof createExpiry>;
+
+/**
+ * Ends transactions whose time has passed. One timer waits for the earliest time. Each device has its own units of
+ * work, few at a time, so that the units of callers come between them.
+ */
+export function createExpiry({ database, clock, log, leads, expireIn }: Parts) {
+  const work = createWork();
+  let isOn = false;
+  let looking = false;
+  /** The earliest time at which a transaction may have to be ended, as far as this process knows. */
+  let nextAt = Number.POSITIVE_INFINITY;
+  let wakeAt = Number.POSITIVE_INFINITY;
+  let cancel = (): void => undefined;
+
+  function arm(): void {
+    if (!isOn || looking || nextAt === Number.POSITIVE_INFINITY) return;
+    const now = clock.now();
+    const waitMs = Math.min(Math.max(0, Math.ceil((nextAt - now) / 1000)), LONGEST_WAIT_MS);
+    const at = now + waitMs * 1000;
+    if (at >= wakeAt) return;
+    cancel();
+    wakeAt = at;
+    cancel = clock.after(waitMs, wake);
+  }
+
+  function wake(): void {
+    wakeAt = Number.POSITIVE_INFINITY;
+    if (clock.now() < nextAt) arm();
+    else look();
+  }
+
+  function dueAt(at: Micros): void {
+    if (at >= nextAt) return;
+    nextAt = at;
+    arm();
+  }
+
+  async function endAll(): Promise<Micros | undefined> {
+    while (isOn && leads()) {
+      const found = await findEnding(database.read, clock.now(), PER_READ);
+      if (found.length === 0) return nextEnding(database.read);
+      const devices = Map.groupBy(found, ({ deviceId }) => deviceId).entries();
+      const worker = async (): Promise<void> => {
+        for (const [deviceId, transactions] of devices)
+          if (isOn)
+            await database.transactInCrowd(async (unit) => {
+              for (const { transactionId } of transactions) await expireIn(unit, transactionId);
+            }, deviceId);
+      };
+      const ends = await Promise.allSettled(Array.from({ length: DEVICES_AT_ONCE }, worker));
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    }
+    return undefined;
+  }
+
+  function look(): void {
+    looking = true;
+    nextAt = Number.POSITIVE_INFINITY;
+    work.begun();
+    endAll()
+      .then(
+        (next) => {
+          if (next !== undefined) dueAt(next);
+          if (database.concurrent) dueAt(clock.now() + LOOK_MS * 1000);
+        },
+        (err: unknown) => {
+          if (!isDatabaseAway(err)) log.error({ err }, 'transactions that expired could not be ended; trying again');
+          dueAt(clock.now() + RETRY_MS * 1000);
+        },
+      )
+      .finally(() => {
+        looking = false;
+        if (isOn && nextAt <= clock.now()) look();
+        else arm();
+        work.ended();
+      });
+  }
+
+  return {
+    /** Ends what has expired while the service was stopped, and waits for the rest. */
+    start(): void {
+      isOn = true;
+      look();
+    },
+
+    /** Call this after the commit of a transaction that may have to be ended at this time, or later. */
+    dueAt,
+
+    idle: work.idle,
+
+    async stop(): Promise<void> {
+      isOn = false;
+      cancel();
+      await work.idle();
+    },
+  };
+}
