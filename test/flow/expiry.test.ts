@@ -192,14 +192,14 @@ async function tests(t: Test, database: DatabaseKind): Promise<void> {
   });
 
   await t.test('what expires while the service is stopped ends at its start, and is not published', async (t) => {
-    const { tenant, link, put, take, pass: _, read: __, ...device } = await setUp(world, 'restart');
+    const { tenant, link, put, path } = await setUp(world, 'restart');
     await link.drop();
     const gone = await put('?expireIn=60');
     const kept = await put('?expireIn=180');
     await world.restart(() => world.clock.advance(60 * SECOND));
     await world.idle();
     await tenant.renew();
-    const read = async (id: number) => (await tenant.api.get(`${device.path}/transactions/${id}`)).body;
+    const read = async (id: number) => (await tenant.api.get(`${path}/transactions/${id}`)).body;
     t.match(await read(gone), { status: 'failed', error: { code: 'EXPIRED' } });
     t.match(await read(kept), { status: 'queued' });
     world.clock.advance(120 * SECOND);

@@ -28,8 +28,6 @@ interface Parts {
   expireIn(unit: UnitOfWork, transactionId: number): Promise<void>;
 }
 
-export type Expiry = ReturnType<typeof createExpiry>;
-
 /**
  * Ends transactions whose time has passed. One timer waits for the earliest time. Each device has its own units of
  * work, few at a time, so that the units of callers come between them.
@@ -60,7 +58,7 @@ export function createExpiry({ database, clock, log, leads, expireIn }: Parts) {
     else look();
   }
 
-  function dueAt(at: Micros): void {
+  function expect(at: Micros): void {
     if (at >= nextAt) return;
     nextAt = at;
     arm();
@@ -90,13 +88,13 @@ export function createExpiry({ database, clock, log, leads, expireIn }: Parts) {
     work.begun();
     endAll()
       .then(
-        (next) => {
-          if (next !== undefined) dueAt(next);
-          if (database.concurrent) dueAt(clock.now() + LOOK_MS * 1000);
+        (earliest) => {
+          if (earliest !== undefined) expect(earliest);
+          if (database.concurrent) expect(clock.now() + LOOK_MS * 1000);
         },
         (err: unknown) => {
           if (!isDatabaseAway(err)) log.error({ err }, 'transactions that expired could not be ended; trying again');
-          dueAt(clock.now() + RETRY_MS * 1000);
+          expect(clock.now() + RETRY_MS * 1000);
         },
       )
       .finally(() => {
@@ -115,7 +113,7 @@ export function createExpiry({ database, clock, log, leads, expireIn }: Parts) {
     },
 
     /** Call this after the commit of a transaction that may have to be ended at this time, or later. */
-    dueAt,
+    expect,
 
     idle: work.idle,
 

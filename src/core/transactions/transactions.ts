@@ -60,7 +60,7 @@ export function createTransactions({
   ownership,
   leads,
 }: Parts) {
-  const marks = createDeliveryMarks({ database, clock, log, watch, endsAt: (at) => expiry.dueAt(at) });
+  const marks = createDeliveryMarks({ database, clock, log, watch, endsAt: (at) => expiry.expect(at) });
   const installation = createInstallation({
     database,
     log,
@@ -92,7 +92,7 @@ export function createTransactions({
     onFinished,
     cancelled: outbox.cancelled,
     answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
-    dueAt: (at) => expiry.dueAt(at),
+    dueAt: (at) => expiry.expect(at),
   });
   const expiry = createExpiry({ database, clock, log, leads, expireIn: settlement.expireIn });
 
@@ -109,7 +109,7 @@ export function createTransactions({
       lockApplication,
       installation,
       supersedeIn: settlement.supersedeIn,
-      dueAt: expiry.dueAt,
+      dueAt: expiry.expect,
     }),
     /** The recent rate of submitted commands, per second. */
     demand: demand.perSecond,

@@ -35,7 +35,7 @@ export function command<Name extends Operation>(operation: Name) {
  */
 export function commandOfQuery<Name extends Operation>(operation: Name) {
   const handler = (services: Services, input: AtDevice<unknown, Asked<Name> & TermsQuery>): Promise<Answer> => {
-    const { expireIn, answerWithin, supersede, ...asked } = input.query;
+    const { expireIn: _, answerWithin: __, supersede: ___, ...asked } = input.query;
     const terms = termsOf(input.query);
     return submit(services, { ...input, headers: {} }, { operation, asked } as Request, terms);
   };

@@ -644,18 +644,6 @@ export type TransactionId3 = number;
  * @maxItems 100
  */
 export type WifiSettings = WifiEntry[];
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime12 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime13 = string;
-/**
- * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
- */
-export type TransactionId4 = number;
 
 /**
  * The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.
@@ -3629,7 +3617,7 @@ export interface TestEvent {
   };
 }
 /**
- * A transaction as webhooks show it: the record of the REST API, with times in UTC.
+ * A transaction as webhooks show it: the record of the REST API, with times in UTC. `expiresAt`, `answerWithin`, `answerBy` and `supersededBy` are present only in transactions with such terms.
  */
 export interface WebhookTransactionRecord {
   transactionId: TransactionId;
@@ -3656,13 +3644,13 @@ export interface WebhookTransactionRecord {
     code: string;
     message: string;
   } | null;
-  expiresAt?: UtcDateTime12;
+  expiresAt?: UtcDateTime;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime13;
-  supersededBy?: TransactionId4;
+  answerBy?: UtcDateTime;
+  supersededBy?: TransactionId;
 }
 /**
  * A transaction has finished.
