@@ -11,7 +11,7 @@ async function setUp(world: World, name: string) {
   const device = await world.activatedDevice(tenant);
   const put = async (query = ''): Promise<number> => {
     const answer = await tenant.api.put(`${device.path}/settings/wifi${query}`, { json: WIFI });
-    t.equal(answer.status, 201, JSON.stringify(answer.body));
+    if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
     return transactionIdOf(answer);
   };
   const read = async (id: number) => (await tenant.api.get(`${device.path}/transactions/${id}`)).body;

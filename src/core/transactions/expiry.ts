@@ -8,7 +8,7 @@ import { findEnding, nextEnding } from './expiry-repository.ts';
 
 /** The transactions that one read finds, and the devices whose transactions are ended at the same time. */
 const PER_READ = 512;
-const DEVICES_AT_ONCE = 32;
+const DEVICES_AT_ONCE = 4;
 /** The longest pause of the timer, because the clock can leap forward while a timer waits. No row is read for it. */
 const LONGEST_WAIT_MS = 60_000;
 /**
@@ -72,7 +72,7 @@ export function createExpiry({ database, clock, log, leads, expireIn }: Parts) {
       const worker = async (): Promise<void> => {
         for (const [deviceId, transactions] of devices)
           if (isOn)
-            await database.transactInCrowd(async (unit) => {
+            await database.transactSoon(async (unit) => {
               for (const { transactionId } of transactions) await expireIn(unit, transactionId);
             }, deviceId);
       };
