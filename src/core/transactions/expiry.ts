@@ -4,10 +4,15 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
-import { findEnding, nextEnding } from './expiry-repository.ts';
+import { type Ending, findEnding, nextEnding } from './expiry-repository.ts';
 
-/** The transactions that one read finds, and the devices whose transactions are ended at the same time. */
+/** The transactions that one read finds, and the most of one device that one unit of work ends. */
 const PER_READ = 512;
+const PER_UNIT = 16;
+/**
+ * The devices whose transactions are ended at the same time. Measured with 20,000 that expire in the same second: with 4
+ * devices, 1,100 end in a second, and single calls keep 85 % of their rate; with 32 it is 6,000 and 48 %.
+ */
 const DEVICES_AT_ONCE = 4;
 /** The longest pause of the timer, because the clock can leap forward while a timer waits. No row is read for it. */
 const LONGEST_WAIT_MS = 60_000;
@@ -64,17 +69,21 @@ export function createExpiry({ database, clock, log, leads, expireIn }: Parts) {
     arm();
   }
 
+  async function endOf(deviceId: string, transactions: readonly Ending[]): Promise<void> {
+    for (let from = 0; isOn && from < transactions.length; from += PER_UNIT)
+      await database.transactSoon(async (unit) => {
+        for (const { transactionId } of transactions.slice(from, from + PER_UNIT)) await expireIn(unit, transactionId);
+      }, deviceId);
+  }
+
+  /** Ends all whose time has passed. Resolves to the next time at which one has to be ended, if that is known. */
   async function endAll(): Promise<Micros | undefined> {
     while (isOn && leads()) {
       const found = await findEnding(database.read, clock.now(), PER_READ);
       if (found.length === 0) return nextEnding(database.read);
       const devices = Map.groupBy(found, ({ deviceId }) => deviceId).entries();
       const worker = async (): Promise<void> => {
-        for (const [deviceId, transactions] of devices)
-          if (isOn)
-            await database.transactSoon(async (unit) => {
-              for (const { transactionId } of transactions) await expireIn(unit, transactionId);
-            }, deviceId);
+        for (const [deviceId, transactions] of devices) await endOf(deviceId, transactions);
       };
       const ends = await Promise.allSettled(Array.from({ length: DEVICES_AT_ONCE }, worker));
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
