@@ -3,7 +3,7 @@ import { createRandom } from '../../device-sim/random.ts';
 import type { RawDevice } from '../raw-device.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 
-const SEEDS = 7;
+const SEEDS = 6;
 const STEPS = 12;
 const FINISHED = ['succeeded', 'failed', 'cancelled'];
 const EARLY = ['EXPIRED', 'NO_ANSWER', 'SUPERSEDED'];

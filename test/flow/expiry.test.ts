@@ -191,6 +191,34 @@ async function tests(t: Test, database: DatabaseKind): Promise<void> {
     t.equal((await tenant.api.post(path, { json: { clientId: 'mine' } })).status, 201);
   });
 
+  await t.test('a command whose time has passed is not published, even before the service has ended it', async (t) => {
+    const { link, put, read, take, pass, ...device } = await setUp(world, 'passed');
+    await link.drop();
+    const id = await put('?expireIn=60');
+    // The timer of the service does not know this time, so the command stays queued until its own.
+    await (await world.raw()).exec(`UPDATE transactions SET ends_at = 1 WHERE transaction_id = ${id}`);
+    const after = await put();
+    const again = await world.connect(device);
+    t.match(await take(again), { transactionId: after });
+    t.match(await read(id), { status: 'queued', attempts: 0 });
+    await pass(60);
+    t.match(await read(id), { status: 'failed', error: { code: 'EXPIRED' } });
+  });
+
+  await t.test('a deactivation or a removal of the device ends a transaction before its time, once', async (t) => {
+    const { tenant, link, put, path, pass, deviceId } = await setUp(world, 'gone');
+    const first = await put('?expireIn=60');
+    await link.command();
+    const deactivation = transactionIdOf(await tenant.api.delete(path));
+    await link.ack({ transactionId: deactivation, status: 'succeeded' });
+    t.equal((await tenant.api.post(path, { json: {} })).status, 201);
+    await world.idle();
+    const removed = await world.admin().delete(`/admin/v1/devices/${deviceId}?force=true`);
+    t.equal(removed.status, 204);
+    await pass(60);
+    t.same(await endsOf(world, tenant, first), ['transaction.cancelled']);
+  });
+
   await t.test('what expires while the service is stopped ends at its start, and is not published', async (t) => {
     const { tenant, link, put, path } = await setUp(world, 'restart');
     await link.drop();
