@@ -54,6 +54,16 @@ export function createMetrics() {
     tokensIssued: counter('tokens_issued_total', 'Access tokens issued'),
     transactionsCreated: counter('transactions_created_total', 'Transactions created and stored', ['operation']),
     transactionsFinished: counter('transactions_finished_total', 'Transactions finished', ['operation', 'status']),
+    transactionsEndedEarly: counter(
+      'transactions_ended_early_total',
+      'Transactions that the service itself ended, by code: EXPIRED, NO_ANSWER or SUPERSEDED',
+      ['code'],
+    ),
+    lateResults: counter(
+      'late_results_total',
+      'Results of devices that came after the service itself had ended the transaction, by the code of that end',
+      ['code'],
+    ),
     transactionsRefused: counter(
       'transactions_refused_total',
       'Commands refused because a limit was reached, by limit',

@@ -161,6 +161,7 @@ export const RULES: readonly string[] = [
   'core/software/version',
   'core/transactions/firmware-warning',
   'core/transactions/operations',
+  'core/transactions/terms',
   'core/transactions/transaction',
   'core/webhooks/retry-schedule',
   'edge/admin/sessions/own-page',

@@ -4,6 +4,7 @@ import { type DeviceOperation, operation, send } from '../base/requests.ts';
 import { mayChange } from '../base/session.ts';
 import { ask, close, open, title } from '../parts/dialog.ts';
 import { choice, given, textField, tick, typed } from '../parts/fields.ts';
+import { termsFields, termsQuery } from '../parts/terms-fields.ts';
 
 interface Target {
   deviceId: string;
@@ -16,6 +17,8 @@ interface Command {
   asked: DeviceOperation;
   fields?: Child;
   isBad?: boolean;
+  /** True: the command takes the place of no older one. */
+  supersedesNone?: boolean;
   body?(data: FormData): unknown;
   query?: Record<string, string>;
 }
@@ -125,6 +128,7 @@ const COMMANDS: readonly Command[] = [
     name: 'Deactivate',
     about: 'Ends the activation for this application. All other unfinished transactions are cancelled.',
     asked: 'deactivate',
+    supersedesNone: true,
     isBad: true,
   },
 ];
@@ -132,25 +136,26 @@ const ACTIVATE: Command = {
   name: 'Activate',
   about: 'Activates the device for this application.',
   asked: 'activate',
+  supersedesNone: true,
   fields: textField({ name: 'clientId', label: 'clientId', hint: 'Generated when left empty.' }),
   body: (data) => given({ clientId: typed(data, 'clientId') }),
 };
 
 function askFor(
-  { name, about, asked, fields, body, query, isBad = false }: Command,
+  { name, about, asked, fields, body, query, isBad = false, supersedesNone = false }: Command,
   { deviceId }: Target,
   done: () => void,
 ): void {
   ask({
     title: `${name}: ${deviceId}`,
     text: about,
-    fields,
+    fields: [fields, termsFields(!supersedesNone)],
     does: isBad ? name : 'Send the command',
     isBad,
     async act(data) {
       const response = await send(operation(asked, { deviceId }), {
         ...(body && { json: body(data) }),
-        ...(query && { query }),
+        query: { ...query, ...termsQuery(data) },
       });
       const { transactionId } = (await response.json()) as { transactionId: number };
       done();

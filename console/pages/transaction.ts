@@ -25,11 +25,47 @@ interface Stage {
   state: 'done' | 'now' | 'open' | 'bad' | 'skipped';
 }
 
+/** The codes with which the service itself ends a transaction whose time has passed. */
+const EXPIRED = new Set(['EXPIRED', 'NO_ANSWER']);
+
+const faultOf = ({ code, message }: NonNullable<TransactionDetail['error']>): Child =>
+  span({ class: 'fault' }, `${code}: `, said(message));
+
+/** The terms of the command: the times in which it must be delivered and answered. */
+const terms = ({ status, expiresAt, answerWithin, answerBy, supersededBy }: TransactionDetail): Child => [
+  expiresAt === undefined
+    ? null
+    : fact(
+        'Deliver by',
+        status === 'queued' ? until(expiresAt) : time({ dateTime: expiresAt }, whenExactly(expiresAt)),
+      ),
+  answerWithin === undefined ? null : fact('Answer within', span({ class: 'num' }, `${answerWithin} s`)),
+  answerBy === undefined
+    ? null
+    : fact('Answer by', isFinished(status) ? time({ dateTime: answerBy }, whenExactly(answerBy)) : until(answerBy)),
+  supersededBy === undefined
+    ? null
+    : fact('Superseded by', idLink(addressOf(['transactions', supersededBy]), String(supersededBy))),
+];
+
+/** The result that the device sent after the service itself had ended the transaction. */
+const lateResult = (late: NonNullable<TransactionDetail['late']>): VNode =>
+  card(
+    {
+      title: 'Late result of the device',
+      side: span({ class: 'quiet small' }, time({ dateTime: late.at, title: late.at }, whenExactly(late.at))),
+    },
+    p(null, transactionBadge(late.status, null), ' after the end of the transaction; it changed nothing'),
+    late.error === undefined ? null : p(null, faultOf(late.error)),
+    late.result === undefined ? null : json(late.result),
+  );
+
 /** The five stages of a transaction. The text of a stage says when it was left out or is not reached yet. */
 function stagesOf(row: TransactionDetail): Stage[] {
   const { createdAt, publishedAt, deliveredAt, completedAt, status, error, webhook, attempts } = row;
   const isOver = isFinished(status);
-  const acknowledgedAt = status === 'cancelled' ? null : completedAt;
+  const wasStopped = status === 'cancelled' || EXPIRED.has(error?.code ?? '');
+  const acknowledgedAt = wasStopped ? null : completedAt;
   const stage = (
     name: string,
     at: string | null,
@@ -44,31 +80,30 @@ function stagesOf(row: TransactionDetail): Stage[] {
     about: at !== null ? done : isOver ? 'left out' : open,
     state: at !== null ? 'done' : isOver ? 'skipped' : isNow ? 'now' : 'open',
   });
-  const end: Stage =
-    status === 'cancelled'
-      ? {
-          name: 'Cancelled',
-          at: completedAt,
-          gap: gapOf(deliveredAt ?? publishedAt ?? createdAt, completedAt),
-          about: 'before the device finished it',
-          state: 'bad',
-        }
-      : {
-          ...stage(
-            'Acknowledged',
-            acknowledgedAt,
-            deliveredAt ?? publishedAt,
-            deliveredAt === null
-              ? 'when the device has finished or failed'
-              : 'the device has the command and works on it',
-            status,
-            deliveredAt !== null || status === 'processing',
-          ),
-          ...(error && {
-            state: 'bad' as const,
-            about: span({ class: 'fault' }, `${error.code}: `, said(error.message)),
-          }),
-        };
+  const end: Stage = wasStopped
+    ? {
+        name: status === 'cancelled' ? 'Cancelled' : 'Expired',
+        at: completedAt,
+        gap: gapOf(deliveredAt ?? publishedAt ?? createdAt, completedAt),
+        about: error === null ? 'before the device finished it' : faultOf(error),
+        state: 'bad',
+      }
+    : {
+        ...stage(
+          'Acknowledged',
+          acknowledgedAt,
+          deliveredAt ?? publishedAt,
+          deliveredAt === null
+            ? 'when the device has finished or failed'
+            : 'the device has the command and works on it',
+          status,
+          deliveredAt !== null || status === 'processing',
+        ),
+        ...(error && {
+          state: 'bad' as const,
+          about: faultOf(error),
+        }),
+      };
   const isSent = webhook?.status === 'delivered';
   const told: Stage = {
     name: 'Webhook',
@@ -220,6 +255,7 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
                   'Error',
                   div({ class: 'fault' }, id(value.error.code), small(null, ' ', said(value.error.message))),
                 ),
+            terms(value),
             value.webhook
               ? fact('Webhook', [
                   a(
@@ -249,6 +285,7 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
             ? p({ class: 'quiet' }, isFinished(value.status) ? 'The device sent no result.' : 'There is no result yet.')
             : json(value.result),
         ),
+        value.late === undefined ? null : lateResult(value.late),
       ),
     ]),
   ];

@@ -30,10 +30,26 @@ export interface Release {
   readonly file?: string;
 }
 
+/** The terms of the command that an action sends, as the query of its operation has them. */
+export interface Terms {
+  /** Seconds in which the command must be delivered. */
+  readonly expireIn?: number;
+  /** Seconds from the delivery in which the device must answer. */
+  readonly answerWithin?: number;
+  readonly supersede?: 'true';
+}
+
+/** Actions whose command supersedes no older one. */
+export const SUPERSEDE_NONE: readonly string[] = ['activate', 'deactivate'] satisfies ActionName[];
+
+/** Actions that send no command. */
+export const COMMANDLESS: readonly string[] = ['cancel', 'readStatus'] satisfies ActionName[];
+
 /** One action of the run. Its number alone decides all random choices for it, such as the network to set. */
 export interface Action {
   readonly do: ActionName;
   /** The number of the action in the run, from 1; 0 for an activation that is no action of the scenario. */
   readonly number: number;
   readonly release?: Release;
+  readonly terms?: Terms;
 }

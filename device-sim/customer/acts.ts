@@ -1,6 +1,6 @@
 import type { LapelClient } from '../../src/clients/client/lapel-client.ts';
 import { peersOf } from '../model/bluetooth.ts';
-import type { Action, ActionName, Release } from './action.ts';
+import type { Action, ActionName, Release, Terms } from './action.ts';
 import { apnsOf, languageOf, networksOf } from './call-contents.ts';
 import { differences } from './differences.ts';
 import type { Asked } from './entry.ts';
@@ -15,7 +15,13 @@ const BLUETOOTH = { query: { type: 'bluetooth' } } as const;
 const KEYLESS: ReadonlySet<ActionName> = new Set(['readBluetooth', 'listBluetooth']);
 
 /** Makes one call to the service. The device and the number of the action decide the parameters of the call. */
-type Call = (to: { deviceId: string; idempotencyKey: string }, action: Action) => Promise<Made | undefined>;
+type Call = (
+  to: { deviceId: string; idempotencyKey: string; query: Terms },
+  action: Action,
+) => Promise<Made | undefined>;
+
+/** Adds the type of connectivity to the query of a call. */
+const ofBluetooth = <To extends { query: Terms }>(to: To) => ({ ...to, query: { ...BLUETOOTH.query, ...to.query } });
 
 function releaseOf({ do: name, release }: Action): Release {
   if (!release) throw new Error(`${name} needs a release`);
@@ -64,14 +70,13 @@ function callsOf(
       const body = { lang: languageOf(number) };
       return asking('setLanguage', body, lapel.setLanguage({ ...to, body }));
     },
-    readBluetooth: (to) =>
-      asking('getConnectivityState', BLUETOOTH.query, lapel.readConnectivity({ ...to, ...BLUETOOTH })),
+    readBluetooth: (to) => asking('getConnectivityState', BLUETOOTH.query, lapel.readConnectivity(ofBluetooth(to))),
     setBluetooth(to, { number }) {
       // Switches Bluetooth off only in every fourth action, because pairing and listing need it switched on.
       const body = { type: 'bluetooth', enabled: number % 4 !== 0 } as const;
       return asking('setConnectivityState', body, lapel.changeConnectivity({ ...to, body }));
     },
-    listBluetooth: (to) => asking('listConnectivity', BLUETOOTH.query, lapel.listConnectivity({ ...to, ...BLUETOOTH })),
+    listBluetooth: (to) => asking('listConnectivity', BLUETOOTH.query, lapel.listConnectivity(ofBluetooth(to))),
     pairBluetooth(to, { number }) {
       const peers = peersOf(to.deviceId);
       const body = { macAddress: peers[number % peers.length]?.macAddress ?? '' };
@@ -126,11 +131,14 @@ export function createActs({
 
   return {
     async perform(action, deviceId, phase, due) {
-      const { do: name, number } = action;
+      const { do: name, number, terms = {} } = action;
       const about = { deviceId, operation: name, phase, number: number || undefined, due };
       if (name !== 'cancel') {
         let key = '';
-        const again = () => calls[name]({ deviceId, idempotencyKey: key }, action);
+        const again = async (): Promise<Made | undefined> => {
+          const made = await calls[name]({ deviceId, idempotencyKey: key, query: terms }, action);
+          return made?.asked ? { ...made, asked: { ...made.asked, terms } } : made;
+        };
         const transactionId = await requests.make(about, (idempotencyKey) => {
           key = idempotencyKey;
           return again();

@@ -8,6 +8,13 @@ const ANSWERS_KEPT = 3;
 /** Error codes with which the service itself ends a transaction. No device has answered then. */
 const OF_THE_SERVICE = new Set(['DISTRIBUTION_STOPPED', 'BINARY_DELETED']);
 
+/** Error codes with which the service ends a transaction whose time has passed, each with the term that allows it. */
+const OF_TERMS = { EXPIRED: 'expireIn', NO_ANSWER: 'answerWithin' } as const;
+
+/** Whether the service itself ended the transaction because its time had passed. */
+export const isExpiry = (status: string, code: string | null): boolean =>
+  status === 'failed' && code !== null && Object.hasOwn(OF_TERMS, code);
+
 const codeOf = (error: unknown): string => {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -56,13 +63,18 @@ export function wrongResult(entry: Entry, outcome: Outcome): Difference[] {
   const operation = differences('operation', asked.operation, outcome.operation);
   const cancel = wrongCancel(entry, outcome.status);
   if (cancel.length > 0) return [...operation, ...cancel];
-  if (outcome.status === 'cancelled') return [...operation, ...differences('error', null, outcome.error)];
+  const code = codeOf(outcome.error);
+  if (outcome.status === 'cancelled')
+    return code === 'SUPERSEDED' ? operation : [...operation, ...differences('error', null, outcome.error)];
+  // Whatever the device has answered, or will: the time that the customer gave it has passed.
+  if (isExpiry(outcome.status, code) && asked.terms?.[OF_TERMS[code as keyof typeof OF_TERMS]] !== undefined)
+    return operation;
   if (byAdministration(outcome)) return operation;
   const [nearest] = given
     .map((answer) => compareOutcome(answer, outcome))
     .toSorted((one, other) => one.length - other.length);
   if (nearest) return [...operation, ...nearest];
-  if (outcome.status === 'failed' && OF_THE_SERVICE.has(codeOf(outcome.error))) return operation;
+  if (outcome.status === 'failed' && OF_THE_SERVICE.has(code)) return operation;
   return [
     ...operation,
     { field: 'status', wanted: '"no answer of the device"', found: JSON.stringify(outcome.status) },

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { aboutIn } from './about-webhook.ts';
 import { createContentBook } from './content-book.ts';
-import { remembersAnswer } from './contents.ts';
+import { isExpiry, remembersAnswer } from './contents.ts';
 import { createDeviceBooks } from './device-books.ts';
 import { createElsewhere } from './elsewhere.ts';
 import { type Entry, newEntry, type Outcome } from './entry.ts';
@@ -114,7 +114,7 @@ export function createLedger({
     if (result.status === 'succeeded' || result.status === 'failed' || result.status === 'cancelled')
       counts.add(result.status);
     if (result.status === 'failed') examples.failed(entry);
-    if (result.code !== null) counts.addTo('failures', result.code);
+    if (result.status === 'failed' && result.code !== null) counts.addTo('failures', result.code);
     took('settled', entry, result.at - requestedAt);
     const wait = acknowledgedAt === null ? 0 : result.at - acknowledgedAt - stoodStill(acknowledgedAt, result.at);
     if (wait <= lateAfter && !entry.lost) return;
@@ -235,10 +235,17 @@ export function createLedger({
       entry.got = { operation, parameters };
       contents.command(entry, at);
       const device = book(deviceId);
-      // The webhook of a cancel may overtake a command that was sent before. A connection that began a second after
+      // The webhook of a cancel, or of an expiry, may overtake a command that was sent before. A connection that began a second after
       // that webhook cannot bring such a command.
-      if (entry.result?.status === 'cancelled' && device.connectedAt - entry.result.at > OVERTAKING_MILLISECONDS)
-        violation(entry, `command ${transactionId} came on a later connection, although it was cancelled`, at);
+      const { result } = entry;
+      const stopped =
+        result?.status === 'cancelled'
+          ? 'was cancelled'
+          : result && isExpiry(result.status, result.code)
+            ? 'has expired'
+            : null;
+      if (result && stopped && device.connectedAt - result.at > OVERTAKING_MILLISECONDS)
+        violation(entry, `command ${transactionId} came on a later connection, although it ${stopped}`, at);
       if (entry.deliveredAt === null) {
         entry.deliveredAt = at;
         entry.operation ||= operation;

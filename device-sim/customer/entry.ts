@@ -1,4 +1,5 @@
 import type { Command } from '../mqtt/messages.ts';
+import type { Terms } from './action.ts';
 
 /** The command that the service should make from a request: its operation and its parameters. */
 export interface Asked {
@@ -6,6 +7,8 @@ export interface Asked {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Parameters that the service adds. */
   readonly added?: readonly string[];
+  /** The terms of the command; without them it does not expire. */
+  readonly terms?: Terms;
 }
 
 /** The content of a result, in a webhook or in the transaction record. */

@@ -159,7 +159,12 @@ function act(
     return undefined;
   }
   if (isOperators(action.do)) return operator?.act(action.do, index, phase.name, number);
-  const { release } = action;
+  const { release, terms } = action;
   const doing = action.do as ActionName;
-  return customer?.act({ do: doing, number, ...(release && { release }) }, device.deviceId, phase.name, due);
+  return customer?.act(
+    { do: doing, number, ...(release && { release }), ...(terms && { terms }) },
+    device.deviceId,
+    phase.name,
+    due,
+  );
 }

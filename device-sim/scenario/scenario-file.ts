@@ -536,6 +536,18 @@ export interface Action {
    */
   share?: number | string;
   release?: Release;
+  /**
+   * The time in which the command must be delivered, 60s to 30d; otherwise the transaction ends as failed with EXPIRED.
+   */
+  expireIn?: string;
+  /**
+   * The time from the delivery in which the device must answer, 60s to 30d; otherwise the transaction ends as failed with NO_ANSWER.
+   */
+  answerWithin?: string;
+  /**
+   * The command takes the place of older unfinished commands of the same operation; of installs: of the same package. Default: false.
+   */
+  supersede?: boolean;
 }
 /**
  * The release that `install` or `updateFirmware` installs.

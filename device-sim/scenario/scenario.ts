@@ -1,4 +1,4 @@
-import type { Release } from '../customer/action.ts';
+import type { Release, Terms } from '../customer/action.ts';
 import type { PlayedFault } from '../customer/receiver-fault.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import type { Absence } from '../fleet/absences.ts';
@@ -87,4 +87,5 @@ export interface PlannedAction {
    */
   readonly pace: { readonly perSecond: number } | { readonly each: number; readonly within: number | null };
   readonly release?: Release;
+  readonly terms?: Terms;
 }

@@ -1,4 +1,4 @@
-import { ACTIONS, type Release } from '../customer/action.ts';
+import { ACTIONS, COMMANDLESS, type Release, SUPERSEDE_NONE, type Terms } from '../customer/action.ts';
 import type { PlayedFault } from '../customer/receiver-fault.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import { WHOLE_RUN } from '../report/record.ts';
@@ -39,6 +39,16 @@ function nameFaults(named: readonly { name: string }[], list: string, taken: rea
 function releaseOf({ size, ...rest }: file.Release): Release {
   return { ...rest, ...(size !== undefined && { size: bytes(size) }) } as Release;
 }
+
+/** Actions that send a command to the device. */
+const SEND_COMMANDS = Object.keys(ACTIONS).filter((name) => !COMMANDLESS.includes(name));
+
+/** The terms of the command that an action sends. */
+const termsOf = ({ expireIn, answerWithin, supersede }: file.Action): Terms => ({
+  ...(expireIn !== undefined && { expireIn: duration(expireIn) / 1000 }),
+  ...(answerWithin !== undefined && { answerWithin: duration(answerWithin) / 1000 }),
+  ...(supersede && { supersede: 'true' }),
+});
 
 const ruleOf = ({ fault, probability, operations, delay }: file.Fault): FaultRule => ({
   fault,
@@ -89,6 +99,17 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
 
   function actionOf(action: file.Action, path: Path, phase: file.Phase): PlannedAction {
     const { each, within, release } = action;
+    const terms = termsOf(action);
+    for (const term of ['expireIn', 'answerWithin'] as const) {
+      const seconds = terms[term];
+      if (seconds !== undefined && !(Number.isInteger(seconds) && seconds >= 60 && seconds <= 2_592_000))
+        wrong([...path, term], 'must be whole seconds, from 60s to 30d');
+    }
+    if (terms.supersede && SUPERSEDE_NONE.includes(action.do))
+      wrong([...path, 'supersede'], `cannot be given for ${action.do}`);
+    const [term] = Object.keys(terms);
+    if (term !== undefined && !SEND_COMMANDS.includes(action.do))
+      wrong([...path, term], `cannot be given for ${action.do}, which sends no command`);
     if ((action.rate === undefined) === (each === undefined)) wrong(path, 'needs either rate or each, and not both');
     if (within !== undefined && each === undefined) wrong([...path, 'within'], 'can be given only together with each');
     if (each !== undefined && within === undefined && phase.duration === undefined)
@@ -104,6 +125,7 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
           ? { perSecond: rate(action.rate ?? '0/s') }
           : { each, within: within === undefined ? null : duration(within) },
       ...(release && { release: releaseOf(release) }),
+      ...(term !== undefined && { terms }),
     };
   }
 

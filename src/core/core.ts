@@ -95,6 +95,7 @@ export async function createCore(given: Given) {
       lockApplication: applications.lockIn,
       installs: software.installs,
       ownership: peers.ownership,
+      leads: peers.nodes.leads,
     }),
   );
   const sessions = createSessions(common);

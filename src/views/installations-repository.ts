@@ -85,9 +85,10 @@ function sourceOf(
     state === 'waiting'
       ? `x.due = 1 AND x.completed_at IS NULL AND x.${INSTALLS} AND ${which} AND NOT EXISTS (${has})
          AND NOT EXISTS (${waits} AND u.transaction_id < x.transaction_id)`
-      : `x.error_code IS NOT NULL AND x.${INSTALLS} AND ${which} AND NOT EXISTS (${has}) AND NOT EXISTS (${waits})
+      : `x.error_code IS NOT NULL AND x.status = 'failed' AND x.${INSTALLS} AND ${which} AND NOT EXISTS (${has}) AND NOT EXISTS (${waits})
          AND NOT EXISTS (SELECT 1 FROM transactions l WHERE l.subject = x.subject AND l.device_id = x.device_id
-           AND l.transaction_id > x.transaction_id AND l.error_code IS NOT NULL AND l.${INSTALLS})`;
+           AND l.transaction_id > x.transaction_id AND l.error_code IS NOT NULL AND l.status = 'failed'
+             AND l.${INSTALLS})`;
   return {
     version: 'substr(x.subject, CAST(? AS INTEGER))',
     versionValues: [name.length + SEPARATOR.length + 1],
@@ -145,7 +146,7 @@ export const installsOf = (
   deviceId: string,
 ): Promise<{ subject: string; errorCode: string | null; createdAt: Micros; completedAt: number | null }[]> =>
   sql.all(
-    `SELECT subject, error_code AS "errorCode", created_at AS "createdAt", completed_at AS "completedAt"
+    `SELECT subject, CASE WHEN status = 'failed' THEN error_code END AS "errorCode", created_at AS "createdAt", completed_at AS "completedAt"
      FROM transactions WHERE device_id = ? AND (due = 1 OR due = 0) AND operation = 'installSoftware'
      AND subject IS NOT NULL ORDER BY transaction_id DESC LIMIT 1000`,
     deviceId,

@@ -1,13 +1,21 @@
+import { lateBody } from '../core/transactions/terms-body.ts';
 import type { TransactionDetail } from '../platform/contracts/types.ts';
+import { toUtc } from '../runtime/clock.ts';
 import { withoutSecrets } from '../runtime/without-secrets.ts';
 import { deliveryRow } from './delivery-row.ts';
 import { transactionRow } from './transaction-row.ts';
 import type { Detailed } from './transactions.ts';
+
+function lateWithoutSecrets(record: Detailed['record']): Pick<TransactionDetail, 'late'> {
+  const { late } = lateBody(record, toUtc);
+  return late === undefined ? {} : { late: withoutSecrets(late) as NonNullable<TransactionDetail['late']> };
+}
 
 /** Makes the body that shows a transaction with all its data, except secrets. */
 export const transactionDetail = ({ record, warning, parameters, webhook }: Detailed): TransactionDetail => ({
   ...transactionRow(record, warning),
   parameters: withoutSecrets(parameters) as TransactionDetail['parameters'],
   result: withoutSecrets(record.result) as TransactionDetail['result'],
+  ...lateWithoutSecrets(record),
   webhook: webhook ? deliveryRow(webhook) : null,
 });

@@ -1,4 +1,5 @@
 import type { Warning } from '../core/transactions/firmware-warning.ts';
+import { termsBody } from '../core/transactions/terms-body.ts';
 import type { TransactionSummary } from '../core/transactions/transaction-record.ts';
 import type { TransactionRow } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
@@ -23,4 +24,5 @@ export const transactionRow = (record: TransactionSummary, warning: Warning | nu
   error: record.errorCode === null ? null : { code: record.errorCode, message: record.errorMessage ?? '' },
   warning,
   deliveryId: record.deliveryId,
+  ...termsBody(record, toUtc),
 });

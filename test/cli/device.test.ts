@@ -32,6 +32,27 @@ t.test('lapel device', async (t) => {
     return { transactionId, operation, parameters };
   }
 
+  t.test('a command can have terms, with durations in seconds or with a unit', async (t) => {
+    const read = async (id: number) => (await tenant.api.get(`${device.path}/transactions/${id}`)).body;
+    const older = await lapel(`device language ${deviceId} de --expire-in 90 --no-wait --json`);
+    const newer = await lapel(`device language ${deviceId} ja --expire-in 2h --answer-within 10m --supersede --json`);
+    const [first, second] = [older, newer].map(({ stdout }) => JSON.parse(stdout).transactionId as number);
+    t.match(await read(first!), { status: 'cancelled', expiresAt: /:31:30/, supersededBy: second });
+    t.match(await read(second!), { status: /queued|delivered/, expiresAt: /T20:30/, answerWithin: 600 });
+    const { stdout } = await lapel(`device transactions ${deviceId} ${first}`);
+    t.match(stdout, /SUPERSEDED/);
+    t.match((await lapel(`device language ${deviceId} ja --expire-in soon`)).stderr, /"soon" is no duration/);
+    t.match((await lapel(`device language ${deviceId} ja --expire-in 5s --no-wait`)).stderr, /expireIn/);
+    t.match((await lapel(`device deactivate ${deviceId} --supersede`)).code, 2);
+    t.match((await lapel('app upload camera.apk --expire-in 2h')).stderr, /needs --install/);
+    // The device takes all that it has got, so that the next test finds nothing.
+    const [command, cancel] = [await link.command(), await link.command()];
+    t.match([command, cancel], [{ transactionId: first }, { operation: 'cancel', transactionId: first }]);
+    for (const { packet } of [command, cancel]) link.puback(packet);
+    t.equal((await tenant.event()).type, 'transaction.cancelled');
+    await answer();
+  });
+
   t.test('every operation of a device is a command, and is followed to its end', async (t) => {
     const file = join(world.dataDir, 'networks.json');
     writeFileSync(file, '[{"ssid":"a","security":"OPEN"},{"ssid":"b","security":"WPA3","password":"12345678"}]');

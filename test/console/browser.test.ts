@@ -128,6 +128,26 @@ t.test('the console in a browser', { skip }, async (t) => {
     t.same(operator.faults, []);
   });
 
+  await t.test('a transaction shows its terms, the code of its early end, and a late result', async (t) => {
+    const older = transactionIdOf(
+      await tenant.api.put(`${device.path}/settings/wifi?expireIn=3600&answerWithin=600`, { json: WIFI }),
+    );
+    device.link.puback((await device.link.command()).packet);
+    await page.goto(`/console/transactions/${older}`);
+    await page.getByText('Deliver by').waitFor();
+    await page.getByText('600 s').waitFor();
+    await page.getByText('Answer by').waitFor();
+    const newer = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi?supersede=true`, { json: WIFI }));
+    for (let commands = 0; commands < 2; commands += 1) device.link.puback((await device.link.command()).packet);
+    await page.getByText('SUPERSEDED').first().waitFor();
+    await page.getByRole('link', { name: String(newer) }).waitFor();
+    for (const transactionId of [older, newer]) await device.link.ack({ transactionId, status: 'succeeded' });
+    for (let webhooks = 0; webhooks < 2; webhooks += 1) await tenant.receiver.next();
+    await page.reload();
+    await page.getByText('Late result of the device').waitFor();
+    t.same(operator.faults, []);
+  });
+
   await t.test('messages are shown live, without passwords, and at most as many as a person can read', async (t) => {
     await page.goto(`/console/devices/${fleet.deviceId}`);
     await operator.settled();

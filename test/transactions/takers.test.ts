@@ -15,7 +15,13 @@ onBoth(t, async (t, kind) => {
     const database = await openDatabaseOf(kind, t);
     const clock = createFakeClock();
     const [metrics, watch] = [createMetrics(), new Watch()];
-    const marks = createDeliveryMarks({ database, clock, log: createLog({ level: 'silent' }), watch });
+    const marks = createDeliveryMarks({
+      database,
+      clock,
+      log: createLog({ level: 'silent' }),
+      watch,
+      endsAt: () => undefined,
+    });
     const called: string[] = [];
     let refusal: Error | undefined;
     /** Writes to the row of the transaction, so that the commit shows whether the write was part of it. */
@@ -37,6 +43,7 @@ onBoth(t, async (t, kind) => {
       onFinished: [first, second],
       cancelled: async () => undefined,
       answered: () => undefined,
+      dueAt: () => undefined,
     });
     const make = (): Promise<number> =>
       database.transact((unit) =>

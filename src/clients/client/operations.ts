@@ -13,9 +13,9 @@ export interface Operations {
   /** Read the activation status of a device (op 4). */
   readActivation: { input: { deviceId: string }; answer: SchemaTypes['rest/activation-status'] };
   /** Activate a device (op 5). */
-  activate: { input: { deviceId: string; body?: SchemaTypes['rest/activation-request'] }; answer: SchemaTypes['rest/transaction-response'] };
+  activate: { input: { deviceId: string; body?: SchemaTypes['rest/activation-request']; query?: Partial<SchemaTypes['rest/expiry-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Deactivate a device (op 6). */
-  deactivate: { input: { deviceId: string }; answer: SchemaTypes['rest/transaction-response'] };
+  deactivate: { input: { deviceId: string; query?: Partial<SchemaTypes['rest/expiry-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Read the status of a device (op 7). */
   readStatus: { input: { deviceId: string }; answer: SchemaTypes['rest/device-status'] };
   /** List the status of the devices of the application (op 8). */
@@ -23,25 +23,25 @@ export interface Operations {
   /** Read the hardware properties of a device (op 9). */
   readHardware: { input: { deviceId: string }; answer: SchemaTypes['rest/hardware-properties'] };
   /** Set the access point names of a device (op 10). */
-  setApn: { input: { deviceId: string; body: SchemaTypes['rest/apn-settings'] }; answer: SchemaTypes['rest/transaction-response'] };
+  setApn: { input: { deviceId: string; body: SchemaTypes['rest/apn-settings']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Set the Wi-Fi networks of a device (op 11). */
-  setWifi: { input: { deviceId: string; body: SchemaTypes['rest/wifi-settings'] }; answer: SchemaTypes['rest/transaction-response'] };
+  setWifi: { input: { deviceId: string; body: SchemaTypes['rest/wifi-settings']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Set the language of a device (language). */
-  setLanguage: { input: { deviceId: string; body: SchemaTypes['rest/language-setting'] }; answer: SchemaTypes['rest/transaction-response'] };
+  setLanguage: { input: { deviceId: string; body: SchemaTypes['rest/language-setting']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Ask a device whether Bluetooth is on (connectivity state read). */
   readConnectivity: { input: { deviceId: string; query: SchemaTypes['rest/connectivity-query'] }; answer: SchemaTypes['rest/transaction-response'] };
   /** Turn Bluetooth of a device on or off (connectivity state change). */
-  changeConnectivity: { input: { deviceId: string; body: SchemaTypes['rest/connectivity-state'] }; answer: SchemaTypes['rest/transaction-response'] };
+  changeConnectivity: { input: { deviceId: string; body: SchemaTypes['rest/connectivity-state']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Ask a device for the Bluetooth devices in its reach (connectivity list). */
   listConnectivity: { input: { deviceId: string; query: SchemaTypes['rest/connectivity-query'] }; answer: SchemaTypes['rest/transaction-response'] };
   /** Pair a device with a Bluetooth device (pairing). */
-  pairBluetooth: { input: { deviceId: string; body: SchemaTypes['rest/bluetooth-pairing'] }; answer: SchemaTypes['rest/transaction-response'] };
+  pairBluetooth: { input: { deviceId: string; body: SchemaTypes['rest/bluetooth-pairing']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Install a distributed version on a device (op 28). */
-  installSoftware: { input: { deviceId: string; body: SchemaTypes['rest/install-request'] }; answer: SchemaTypes['rest/transaction-response'] };
+  installSoftware: { input: { deviceId: string; body: SchemaTypes['rest/install-request']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** Read the firmware of a device (firmware read). */
   readFirmware: { input: { deviceId: string }; answer: SchemaTypes['rest/firmware-state'] };
   /** Update the firmware of a device (firmware update). */
-  updateFirmware: { input: { deviceId: string; body: SchemaTypes['rest/install-request'] }; answer: SchemaTypes['rest/transaction-response'] };
+  updateFirmware: { input: { deviceId: string; body: SchemaTypes['rest/install-request']; query?: Partial<SchemaTypes['rest/terms-query']> }; answer: SchemaTypes['rest/transaction-response'] };
   /** List the transactions of a device (transaction list). */
   listTransactions: { input: { deviceId: string; query?: Partial<SchemaTypes['rest/transaction-list-query']> }; answer: SchemaTypes['rest/transaction-list'] };
   /** Read a transaction (transaction lookup). */

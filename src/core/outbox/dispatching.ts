@@ -14,8 +14,8 @@ export interface DispatchingParts {
   watch: Watch;
   work: Work;
   prepare: ReturnType<typeof createPreparation>;
-  /** Called at the device's PUBACK for a command. */
-  delivered(transactionId: number): void;
+  /** Called at the device's PUBACK for a command. `answerWithin`: the seconds in which the device must answer. */
+  delivered(transactionId: number, answerWithin: number | null): void;
   /** Called at the device's PUBACK for a cancel. */
   cancelDelivered(transactionId: number): void;
   /** Called when the connection has room for another unacknowledged command. */
@@ -55,7 +55,7 @@ export function createDispatching(parts: DispatchingParts) {
   }
 
   /** Writes one command, which already counts as in flight. */
-  function send(connection: ConnectionState, command: Command): void {
+  function send(connection: ConnectionState, command: Command, answerWithin: number | null): void {
     if (!connection.open) return;
     const isCancel = command.operation === 'cancel';
     metrics.commandsPublished.inc({ kind: isCancel ? 'cancel' : command.attempt > 1 ? 'repeat' : 'first' });
@@ -66,7 +66,7 @@ export function createDispatching(parts: DispatchingParts) {
     connection.link.publish(command, () => {
       if (!connection.open) return;
       if (isCancel) cancelDelivered(command.transactionId);
-      else delivered(command.transactionId);
+      else delivered(command.transactionId, answerWithin);
       received(connection, slot);
     });
   }
@@ -96,7 +96,7 @@ export function createDispatching(parts: DispatchingParts) {
     const drops = parameters === null || isOver();
     if (isCommand) connection.unsent.delete(due.transactionId);
     if (drops) release(connection);
-    else send(connection, toCommand(parameters ? { ...due, parameters } : due));
+    else send(connection, toCommand(parameters ? { ...due, parameters } : due), due.answerWithin);
   }
 
   /**
@@ -122,7 +122,7 @@ export function createDispatching(parts: DispatchingParts) {
       const before = connection.preparing;
       const preparation = before ? undefined : preparationOf(connection, due);
       if (!before && !preparation) {
-        send(connection, toCommand(due));
+        send(connection, toCommand(due), due.answerWithin);
         return;
       }
       if (due.status !== 'cancelled') connection.unsent.add(due.transactionId);

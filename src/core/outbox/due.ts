@@ -6,8 +6,11 @@ export interface Due {
   applicationId: string;
   operation: string;
   parameters: object;
+  /** `cancelled`: the device gets a cancel. */
   status: string;
   attempts: number;
   createdAt: Micros;
   updatedAt: Micros;
+  /** Seconds from the delivery in which the device must answer; null: any time. */
+  answerWithin: number | null;
 }

@@ -97,9 +97,9 @@ export function createOutbox(parts: Parts) {
       .finally(work.ended);
   }
 
-  function reserveOn(unit: UnitOfWork, connection: ConnectionState | undefined): Slot | undefined {
+  function reserveOn(unit: UnitOfWork, connection: ConnectionState | undefined, waits: boolean): Slot | undefined {
     if (!connection) return undefined;
-    if (hasBacklog(connection) || connection.inFlight >= window) {
+    if (waits || hasBacklog(connection) || connection.inFlight >= window) {
       connection.backlog = true;
       unit.onCommit(() => pump(connection));
       return undefined;
@@ -118,7 +118,7 @@ export function createOutbox(parts: Parts) {
     };
   }
 
-  async function reserve(unit: UnitOfWork, deviceId: string): Promise<Slot | undefined> {
+  async function reserve(unit: UnitOfWork, deviceId: string, waits = false): Promise<Slot | undefined> {
     const owner = await ownership.look(unit, deviceId, connections.get(deviceId)?.cursor ?? Number.MAX_SAFE_INTEGER);
     // Read again, since a connection that came during the await claims all commands itself.
     const connection = connections.get(deviceId);
@@ -127,7 +127,7 @@ export function createOutbox(parts: Parts) {
       return undefined;
     }
     if (owner?.behind === 1) connection.backlog = true;
-    return reserveOn(unit, connection);
+    return reserveOn(unit, connection, waits);
   }
 
   async function wakeOwner(unit: UnitOfWork, deviceId: string): Promise<void> {
@@ -161,7 +161,8 @@ export function createOutbox(parts: Parts) {
     /**
      * Called inside the unit of work that stores a new transaction, before its INSERT. Returns a slot if the connection
      * has room, so that the command is stored with its first attempt counted. Then the caller must call `send` of the
-     * slot in the same unit; the command is published at the commit.
+     * slot in the same unit; the command is published at the commit. `waits`: the command is not published before the
+     * cancels of the same commit, so there is no slot.
      */
     reserve,
 

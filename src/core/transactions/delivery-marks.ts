@@ -2,7 +2,9 @@ import { isDatabaseAway } from '../../errors.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
+import { answerBy } from './terms.ts';
 import { markCancelDelivered, markDelivered } from './transaction-repository.ts';
 
 // Most devices answer a command within this time. Then the UPDATE that stores the answer also stores the time of the
@@ -17,6 +19,14 @@ interface Parts {
   clock: Clock;
   log: Log;
   watch: Watch;
+  /** Called after the commit of marks with the time at which the first of their transactions may have to be ended. */
+  endsAt(at: Micros): void;
+}
+
+/** The time of a PUBACK, and the seconds from it in which the device must answer. */
+interface Mark {
+  at: Micros;
+  answerWithin: number | null;
 }
 
 /**
@@ -24,8 +34,8 @@ interface Parts {
  * usually follows, and the UPDATE that stores the answer can then store the mark as well. A mark that is lost in a
  * crash does no harm: at its next connection the device gets every unfinished command again anyway.
  */
-export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
-  let delivered = new Map<number, number>();
+export function createDeliveryMarks({ database, clock, log, watch, endsAt }: Parts) {
+  let delivered = new Map<number, Mark>();
   let cancelled = new Set<number>();
   let armed = false;
 
@@ -53,17 +63,21 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
         cancelled = new Set([...cancels, ...cancelled]);
       });
       // All units lock the rows in the same order, because two units with different orders could wait for each other.
-      await Promise.all(inOrder(marks.keys()).map((id) => markDelivered(unit, id, marks.get(id) ?? 0)));
+      await Promise.all(inOrder(marks.keys()).map((id) => markDelivered(unit, id, marks.get(id)?.at ?? 0)));
       await Promise.all(inOrder(cancels).map((id) => markCancelDelivered(unit, id)));
       unit.onCommit(() => {
+        for (const { at, answerWithin } of marks.values()) {
+          const by = answerBy({ deliveredAt: at, answerWithin });
+          if (by !== null) endsAt(by);
+        }
         if (watch.transactions > 0) for (const id of marks.keys()) watch.transaction(id);
       });
     });
   }
 
   return {
-    delivered(transactionId: number): void {
-      delivered.set(transactionId, clock.now());
+    delivered(transactionId: number, answerWithin: number | null): void {
+      delivered.set(transactionId, { at: clock.now(), answerWithin });
       arm(GATHER_MS);
     },
     cancelDelivered(transactionId: number): void {
@@ -72,11 +86,11 @@ export function createDeliveryMarks({ database, clock, log, watch }: Parts) {
     },
     /** Takes a transaction's mark out of memory, for a unit of work that stores it together with another change. */
     take(unit: UnitOfWork, transactionId: number): number | null {
-      const at = delivered.get(transactionId);
-      if (at === undefined) return null;
+      const mark = delivered.get(transactionId);
+      if (mark === undefined) return null;
       delivered.delete(transactionId);
-      unit.onRollback(() => delivered.set(transactionId, at));
-      return at;
+      unit.onRollback(() => delivered.set(transactionId, mark));
+      return mark.at;
     },
     /** Stores the marks that wait in memory. */
     flush,

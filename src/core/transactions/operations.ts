@@ -89,7 +89,7 @@ export const OPERATIONS = {
   },
   getConnectivityState: {
     schema: 'mqtt/connectivity-type-parameters',
-    parameters: asAsked<SchemaTypes['rest/connectivity-query']>,
+    parameters: asAsked<SchemaTypes['mqtt/connectivity-type-parameters']>,
     subject: ({ type }: { type: string }) => type,
     needsFirmware: true,
   },
@@ -101,7 +101,7 @@ export const OPERATIONS = {
   },
   listConnectivity: {
     schema: 'mqtt/connectivity-type-parameters',
-    parameters: asAsked<SchemaTypes['rest/connectivity-query']>,
+    parameters: asAsked<SchemaTypes['mqtt/connectivity-type-parameters']>,
     subject: ({ type }: { type: string }) => type,
     needsFirmware: true,
   },

@@ -17,12 +17,20 @@ const PARAMETERS = 64 * 1024;
 const PER_DEVICE = 4 * 1024 ** 2;
 const PER_APPLICATION = 256 * 1024 ** 2;
 
+/** Transactions that end in the commit of a new one: their number, and the characters of their large parameters. */
+export interface Freed {
+  number: number;
+  largeCharacters: number;
+}
+
 interface Wanted {
   applicationId: string;
   deviceId: string;
   operation: Operation;
   /** The command's parameters as the JSON text that is stored. */
   text: string;
+  /** The transactions of the device whose place the command takes. */
+  freed: Freed;
 }
 
 /** The most devices whose number is kept in memory; above it the oldest entry is dropped. */
@@ -40,11 +48,12 @@ export function createQueueBounds(metrics: Metrics, concurrent: boolean) {
   const atMost = new Map<string, number>();
   const refuse = (bound: string): void => metrics.transactionsRefused.inc({ bound });
 
-  async function requireNumber(unit: UnitOfWork, deviceId: string, limit: number): Promise<void> {
-    let number = concurrent ? limit : (atMost.get(deviceId) ?? limit);
-    if (number >= limit) number = await countDue(unit, deviceId, limit);
-    if (number >= limit) number = await countUnfinished(unit, deviceId);
-    if (number >= limit) {
+  async function requireNumber(unit: UnitOfWork, deviceId: string, limit: number, freed: number): Promise<void> {
+    const most = limit + freed;
+    let number = concurrent ? most : (atMost.get(deviceId) ?? most);
+    if (number >= most) number = await countDue(unit, deviceId, most);
+    if (number >= most) number = await countUnfinished(unit, deviceId);
+    if (number >= most) {
       refuse('unfinished');
       throw new DomainError('TOO_MANY_TRANSACTIONS', { values: { limit } });
     }
@@ -59,21 +68,22 @@ export function createQueueBounds(metrics: Metrics, concurrent: boolean) {
    * application. Throws REQUEST_INVALID, TOO_MANY_TRANSACTIONS, TOO_MUCH_QUEUED.
    */
   return async function requireRoom(unit: UnitOfWork, wanted: Wanted): Promise<void> {
-    const { applicationId, deviceId, operation, text } = wanted;
+    const { applicationId, deviceId, operation, text, freed } = wanted;
     if (text.length * 3 > PARAMETERS && Buffer.byteLength(text) > PARAMETERS) {
       refuse('parameters');
       const msg = `Body should make a command of at most ${PARAMETERS / 1024} KiB`;
       throw DomainError.invalid({ loc: ['body'], msg, type: 'less_than_equal' });
     }
-    await requireNumber(unit, deviceId, operation === 'deactivate' ? UNFINISHED + BEYOND_FOR_DEACTIVATION : UNFINISHED);
+    const limit = operation === 'deactivate' ? UNFINISHED + BEYOND_FOR_DEACTIVATION : UNFINISHED;
+    await requireNumber(unit, deviceId, limit, freed.number);
     if (text.length <= LARGE_PARAMETERS) return;
-    for (const [bound, queued, limit] of [
+    for (const [bound, queued, most] of [
       ['device_bytes', await sumLargeParameters(unit, applicationId, deviceId), PER_DEVICE],
       ['application_bytes', await sumLargeParameters(unit, applicationId), PER_APPLICATION],
     ] as const) {
-      if (queued + text.length <= limit) continue;
+      if (queued - freed.largeCharacters + text.length <= most) continue;
       refuse(bound);
-      throw new DomainError('TOO_MUCH_QUEUED', { values: { limit: limit / 1024 ** 2 } });
+      throw new DomainError('TOO_MUCH_QUEUED', { values: { limit: most / 1024 ** 2 } });
     }
   };
 }

@@ -4,16 +4,21 @@ import type { Fence } from '../../platform/cluster/ownership.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { completeActivation, releaseActivation } from '../devices/activation.ts';
 import { type Device, findDevice } from '../devices/device-repository.ts';
 import type { createDeliveryMarks } from './delivery-marks.ts';
+import { setEarlyEnd, setEndsAt, setLate } from './expiry-repository.ts';
 import { type Effect, effectsOf, type Operation } from './operations.ts';
-import { type FinishedStatus, isFinished, nextStatus } from './transaction.ts';
+import { canExpire, type EarlyEnd, endsAt, expiryOf, SUPERSEDED } from './terms.ts';
+import { type FinishedStatus, isFinished, nextStatus, type TransactionStatus } from './transaction.ts';
+import type { Late } from './transaction-record.ts';
 import {
   clearDue,
   findTransaction,
   insertTransaction,
+  markDelivered,
   markUnpublished,
   type TransactionRecord,
   unfinishedOf,
@@ -52,6 +57,8 @@ interface Parts {
    * device.
    */
   cancelled(unit: UnitOfWork, deviceId: string, transactionId: number): Promise<void>;
+  /** Called after the commit of a transaction that may have to be ended at this time, or later. */
+  dueAt(at: Micros): void;
   /** Called when the device has answered a transaction, and so has received its command. */
   answered(deviceId: string, transactionId: number): void;
 }
@@ -62,6 +69,13 @@ const CANCELLED_AT_ONCE = 256;
 /** Whether the success of an operation changes the number of an application's activated devices. */
 const changesActivation = (operation: Operation): boolean =>
   effectsOf(operation, 'succeeded').some((effect) => effect === 'completeActivation' || effect === 'releaseActivation');
+
+/**
+ * The time at which a command without a PUBACK counts as delivered: at the first report of progress, if an answer must
+ * follow in time.
+ */
+const arrivedAt = ({ answerWithin }: TransactionRecord, status: TransactionStatus, now: Micros): Micros | null =>
+  status === 'processing' && answerWithin !== null ? now : null;
 
 const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
 
@@ -89,7 +103,12 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     for (const effect of effectsOf(operation, status)) await effects[effect](unit, finished);
     const taken = onFinished.map((take) => take(unit, finished));
     for (const { deliveryId } of taken) if (deliveryId !== undefined) finished.deliveryId = deliveryId;
-    await Promise.all([updateTransaction(unit, finished, due), ...taken.map(({ written }) => written)]);
+    await Promise.all([
+      updateTransaction(unit, finished, due),
+      ...(finished.late === '' ? [setEarlyEnd(unit, transactionId, finished.supersededBy)] : []),
+      ...(finished.late === null && canExpire(finished) ? [setEndsAt(unit, transactionId, null)] : []),
+      ...taken.map(({ written }) => written),
+    ]);
     unit.onCommit(() => {
       metrics.transactionsFinished.inc({ operation, status });
       if (watch.transactions > 0) watch.transaction(transactionId);
@@ -97,27 +116,92 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
   }
 
   /**
-   * Cancels an unfinished transaction. If its command was never published, it is not sent any more; if the device may
-   * have received it, a cancel is sent to the device.
+   * Ends an unfinished transaction without an answer of the device. If its command was never published, it is not sent
+   * any more; if the device may have received it, a cancel is sent to the device.
    */
-  async function cancelIn(unit: UnitOfWork, record: TransactionRecord): Promise<void> {
+  async function stopIn(
+    unit: UnitOfWork,
+    record: TransactionRecord,
+    end: Pick<TransactionRecord, 'status'> & Partial<TransactionRecord>,
+  ): Promise<void> {
     const now = clock.now();
-    const cancelled: TransactionRecord = {
+    const stopped: TransactionRecord = {
       ...record,
-      status: 'cancelled',
       deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt,
       updatedAt: now,
       completedAt: now,
+      ...end,
     };
     const mayHaveArrived = record.attempts > 0;
-    await finishIn(unit, cancelled, mayHaveArrived);
+    await finishIn(unit, stopped, mayHaveArrived);
     if (mayHaveArrived) await parts.cancelled(unit, record.deviceId, record.transactionId);
   }
 
+  const cancelIn = (unit: UnitOfWork, record: TransactionRecord): Promise<void> =>
+    stopIn(unit, record, { status: 'cancelled' });
+
+  /** Ends an unfinished transaction by a decision of the service. A result that the device sends later is kept. */
+  async function endEarlyIn(
+    unit: UnitOfWork,
+    record: TransactionRecord,
+    { status, code, message }: EarlyEnd,
+    supersededBy: number | null = null,
+  ): Promise<void> {
+    await stopIn(unit, record, { status, errorCode: code, errorMessage: message, supersededBy, late: '' });
+    unit.onCommit(() => metrics.transactionsEndedEarly.inc({ code }));
+  }
+
+  /**
+   * Ends a transaction if its time has passed. A command whose PUBACK is known in memory only counts as delivered. Only
+   * the first of all ends counts, so a transaction that has ended stays as it is.
+   */
+  async function expireIn(unit: UnitOfWork, transactionId: number): Promise<void> {
+    const record = await findTransaction(unit, transactionId);
+    if (!record) return;
+    const at = record.status === 'queued' ? marks.take(unit, transactionId) : null;
+    if (at !== null) {
+      await markDelivered(unit, transactionId, at);
+      unit.onCommit(() => {
+        if (watch.transactions > 0) watch.transaction(transactionId);
+      });
+      return;
+    }
+    const end = expiryOf(record, clock.now());
+    if (end) await endEarlyIn(unit, record, end);
+    // A node of the former release may have changed the transaction, without the time of its end.
+    else await setEndsAt(unit, transactionId, endsAt(record));
+  }
+
+  /** Keeps the result that the device sent after the service itself had ended its transaction. */
+  async function keepLateIn(unit: UnitOfWork, record: TransactionRecord, ack: Acknowledgement): Promise<void> {
+    const { transactionId, errorCode } = record;
+    const { status, result } = ack;
+    if (record.late !== '' || status === 'processing') return;
+    const error = status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
+    const late: Late = { status, at: clock.now(), ...(result && { result }), ...(error && { error }) };
+    await setLate(unit, transactionId, late);
+    unit.onCommit(() => {
+      metrics.lateResults.inc({ code: errorCode ?? '' });
+      if (watch.transactions > 0) watch.transaction(transactionId);
+    });
+  }
+
+  /** Stores the next time at which a transaction with terms may have to be ended. */
+  async function moveEndIn(unit: UnitOfWork, record: TransactionRecord): Promise<void> {
+    if (!canExpire(record)) return;
+    const at = endsAt(record);
+    await setEndsAt(unit, record.transactionId, at);
+    if (at !== null) unit.onCommit(() => parts.dueAt(at));
+  }
+
   /** Cancels many transactions of one device, in few round trips. */
-  async function cancelAllIn(unit: UnitOfWork, records: readonly TransactionRecord[]): Promise<void> {
+  async function cancelAllIn(
+    unit: UnitOfWork,
+    records: readonly TransactionRecord[],
+    cancel: (record: TransactionRecord) => Promise<void> = (record) => cancelIn(unit, record),
+  ): Promise<void> {
     for (let from = 0; from < records.length; from += CANCELLED_AT_ONCE)
-      await inOneGo(...records.slice(from, from + CANCELLED_AT_ONCE).map((record) => cancelIn(unit, record)));
+      await inOneGo(...records.slice(from, from + CANCELLED_AT_ONCE).map(cancel));
   }
 
   /**
@@ -153,14 +237,17 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     const status = nextStatus(record.status, ack.status);
     if (!isAlone && status === 'succeeded' && changesActivation(record.operation)) return false;
     unit.onCommit(() => answered(deviceId, ack.transactionId));
-    if (status === null) return true;
+    if (status === null) {
+      await keepLateIn(unit, record, ack);
+      return true;
+    }
     const now = clock.now();
     const error = ack.status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
     const moved: TransactionRecord = {
       ...record,
       status,
       updatedAt: now,
-      deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt,
+      deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt ?? arrivedAt(record, status, now),
       completedAt: isFinished(status) ? now : null,
       progress: ack.progress ?? record.progress,
       result: ack.result ?? record.result,
@@ -172,6 +259,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
       return true;
     }
     await updateTransaction(unit, moved, true);
+    await moveEndIn(unit, moved);
     unit.onCommit(() => {
       if (watch.transactions > 0) watch.transaction(ack.transactionId);
     });
@@ -254,6 +342,12 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
       await cancelAllIn(unit, await unfinishedOf(unit, deviceId));
       await clearDue(unit, deviceId);
     },
+
+    expireIn,
+
+    /** Ends older transactions of a device, whose place a new one takes, in the unit of work that stores the new one. */
+    supersedeIn: (unit: UnitOfWork, records: readonly TransactionRecord[], by: number): Promise<void> =>
+      cancelAllIn(unit, records, (record) => endEarlyIn(unit, record, SUPERSEDED, by)),
 
     /** Cancels on behalf of the application. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
     async cancel(applicationId: string, deviceId: string, transactionId: number): Promise<void> {

@@ -4,18 +4,28 @@ import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, Lock, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import type { Applications } from '../applications/applications.ts';
 import { findDeveloper } from '../applications/developer-repository.ts';
 import { holdActivation, requireActivatedDevice } from '../devices/activation.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Demand } from './demand.ts';
+import { setTerms } from './expiry-repository.ts';
 import type { Installation } from './installation.ts';
 import { type InstallOperation, isInstall, parametersOf, type Request, subjectOf } from './operations.ts';
-import { createQueueBounds } from './queue-bounds.ts';
-import { insertTransaction, LARGE_PARAMETERS } from './transaction-repository.ts';
+import { createQueueBounds, type Freed } from './queue-bounds.ts';
+import { canExpire, endsAt, type StoredTerms, storedTerms, type Terms } from './terms.ts';
+import {
+  findParameters,
+  insertTransaction,
+  LARGE_PARAMETERS,
+  sumLargeParametersOf,
+  type TransactionRecord,
+  unfinishedOf,
+} from './transaction-repository.ts';
 
-type Submission = Request & { applicationId: string; deviceId: string };
+type Submission = Request & { applicationId: string; deviceId: string; terms?: Terms };
 type Installing = Extract<Submission, { operation: InstallOperation }>;
 
 const isInstallation = (submission: Submission): submission is Installing => isInstall(submission.operation);
@@ -31,7 +41,19 @@ interface Parts {
   findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];
   installation: Pick<Installation, 'hasBinary' | 'admit'>;
+  /** Ends older transactions of the device, whose place the new one takes. */
+  supersedeIn(unit: UnitOfWork, records: readonly TransactionRecord[], by: number): Promise<void>;
+  /** Called after the commit of a transaction that may have to be ended at this time, or later. */
+  dueAt(at: Micros): void;
 }
+
+/** The older transactions whose place a new one takes. */
+interface Older {
+  records: readonly TransactionRecord[];
+  freed: Freed;
+}
+
+const NO_OLDER: Older = { records: [], freed: { number: 0, largeCharacters: 0 } };
 
 interface Owner {
   applicationId: string;
@@ -50,6 +72,8 @@ export function createSubmission({
   findApplication,
   lockApplication,
   installation,
+  supersedeIn,
+  dueAt,
 }: Parts) {
   const requireRoom = createQueueBounds(metrics, database.concurrent);
 
@@ -88,13 +112,32 @@ export function createSubmission({
     wanted: Parameters<typeof requireRoom>[1],
     isAlone: boolean,
   ) {
+    const reserve = () => outbox.reserve(unit, wanted.deviceId, wanted.freed.number > 0);
     if (database.concurrent && !isAlone) {
-      const [, , slot] = await inOneGo(admitted, requireRoom(unit, wanted), outbox.reserve(unit, wanted.deviceId));
+      const [, , slot] = await inOneGo(admitted, requireRoom(unit, wanted), reserve());
       return slot;
     }
     await admitted;
     await requireRoom(unit, wanted);
-    return outbox.reserve(unit, wanted.deviceId);
+    return reserve();
+  }
+
+  /**
+   * Finds the application's older unfinished transactions of the same operation for the device; for an install, those
+   * of the same package. The unit has locked the device.
+   */
+  async function olderOf(unit: UnitOfWork, submission: Submission): Promise<Older> {
+    const { applicationId, deviceId, operation } = submission;
+    const unfinished = await unfinishedOf(unit, deviceId, applicationId);
+    let records = unfinished.filter((record) => record.operation === operation);
+    if (isInstallation(submission)) {
+      const installs = await inOneGo(...records.map(({ transactionId }) => findParameters(unit, transactionId)));
+      const isSame = (index: number): boolean =>
+        (installs[index] as { package?: string }).package === submission.asked.package;
+      records = records.filter((_, index) => isSame(index));
+    }
+    const largeCharacters = records.length === 0 ? 0 : await sumLargeParametersOf(unit, submission);
+    return { records, freed: { number: records.length, largeCharacters } };
   }
 
   /**
@@ -104,6 +147,12 @@ export function createSubmission({
   async function lookForBinary({ applicationId, operation, asked }: Installing): Promise<boolean> {
     const { developerId } = await findApplication(database.read, applicationId);
     return installation.hasBinary(operation, asked, developerId);
+  }
+
+  async function keepTerms(unit: UnitOfWork, transactionId: number, stored: StoredTerms): Promise<void> {
+    const at = endsAt({ ...stored, status: 'queued', deliveredAt: null });
+    await setTerms(unit, transactionId, stored, at);
+    if (at !== null) unit.onCommit(() => dueAt(at));
   }
 
   /**
@@ -116,7 +165,7 @@ export function createSubmission({
     submission: Submission,
     also?: (unit: UnitOfWork, transactionId: number) => Promise<void>,
   ): Promise<number> {
-    const { applicationId, deviceId, operation } = submission;
+    const { applicationId, deviceId, operation, terms = {} } = submission;
     demand.add();
     const hasBinary = isInstallation(submission) && (await lookForBinary(submission));
     const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
@@ -140,13 +189,19 @@ export function createSubmission({
             developer,
           )
         : admit(unit, submission, application, { lock, hasBinary });
-      const slot = await takePlace(unit, admitted, { applicationId, deviceId, operation, text }, isAlone);
+      const older = terms.supersede ? await admitted.then(() => olderOf(unit, submission)) : NO_OLDER;
+      const wanted = { applicationId, deviceId, operation, text, freed: older.freed };
+      const slot = await takePlace(unit, admitted, wanted, isAlone);
       const createdAt = clock.now();
       const attempts = slot ? 1 : 0;
       const transaction = { deviceId, applicationId, operation, attempts, createdAt };
       const shown = { ...transaction, publishedAt: slot ? createdAt : null, subject };
       const transactionId = await insertTransaction(unit, shown, text);
-      slot?.send({ ...transaction, transactionId, parameters, status: 'queued', updatedAt: createdAt });
+      const stored = storedTerms(terms, createdAt);
+      const { answerWithin } = stored;
+      slot?.send({ ...transaction, transactionId, parameters, status: 'queued', updatedAt: createdAt, answerWithin });
+      if (canExpire(stored)) await keepTerms(unit, transactionId, stored);
+      if (older.records.length > 0) await supersedeIn(unit, older.records, transactionId);
       await also?.(unit, transactionId);
       unit.onCommit(() => {
         metrics.transactionsCreated.inc({ operation });

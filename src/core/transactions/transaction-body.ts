@@ -1,9 +1,11 @@
+import { canExpire } from './terms.ts';
+import { lateBody, termsBody } from './terms-body.ts';
 import type { TransactionRecord } from './transaction-repository.ts';
 
 /** The transaction record of the interface. `formatTime` formats the times (local in REST, UTC in webhooks). */
 export function transactionBody(record: TransactionRecord, formatTime: (micros: number) => string) {
   const time = (micros: number | null): string | null => (micros === null ? null : formatTime(micros));
-  return {
+  const body = {
     transactionId: record.transactionId,
     deviceId: record.deviceId,
     operation: record.operation,
@@ -17,4 +19,8 @@ export function transactionBody(record: TransactionRecord, formatTime: (micros: 
     result: record.result,
     error: record.errorCode === null ? null : { code: record.errorCode, message: record.errorMessage ?? '' },
   };
+  // Most transactions have neither, and their body costs nothing more.
+  return canExpire(record) || record.late !== null
+    ? { ...body, ...termsBody(record, formatTime), ...lateBody(record, formatTime) }
+    : body;
 }

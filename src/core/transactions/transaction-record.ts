@@ -1,8 +1,9 @@
 import type { Micros } from '../../runtime/units.ts';
 import type { Operation } from './operations.ts';
+import type { StoredTerms } from './terms.ts';
 import type { TransactionStatus } from './transaction.ts';
 
-export interface TransactionRecord {
+export interface TransactionRecord extends StoredTerms {
   transactionId: number;
   deviceId: string;
   applicationId: string;
@@ -29,10 +30,28 @@ export interface TransactionRecord {
   subject: string | null;
   /** The webhook that reports the end of the transaction. */
   deliveryId: string | null;
+  /** The transaction that took the place of this one. */
+  supersededBy: number | null;
+  /**
+   * The result that the device sent after the service itself had ended the transaction, as JSON (`Late`). An empty text
+   * while there is none; null when such a result is ignored.
+   */
+  late: string | null;
 }
 
-/** A record without its result, which can be large. */
-export type TransactionSummary = Omit<TransactionRecord, 'result'>;
+/** The result that a device sent after the service itself had ended the transaction. */
+export interface Late {
+  status: 'succeeded' | 'failed';
+  at: Micros;
+  result?: object;
+  error?: { code: string; message: string };
+}
+
+export const lateOf = ({ late }: Pick<TransactionRecord, 'late'>): Late | null =>
+  late === null || late === '' ? null : (JSON.parse(late) as Late);
+
+/** A record without its results, which can be large. */
+export type TransactionSummary = Omit<TransactionRecord, 'result' | 'late'>;
 
 /** A record in the form of the database's columns. */
 export type TransactionRow = Omit<TransactionRecord, 'result'> & { result: string | null };
@@ -40,8 +59,9 @@ export type TransactionRow = Omit<TransactionRecord, 'result'> & { result: strin
 export const SUMMARY_COLUMNS = `transaction_id AS "transactionId", device_id AS "deviceId", application_id AS "applicationId", operation,
   status, attempts, created_at AS "createdAt", updated_at AS "updatedAt", delivered_at AS "deliveredAt",
   completed_at AS "completedAt", progress, error_code AS "errorCode", error_message AS "errorMessage",
-  published_at AS "publishedAt", subject, delivery_id AS "deliveryId"`;
-export const COLUMNS = `${SUMMARY_COLUMNS}, result`;
+  published_at AS "publishedAt", subject, delivery_id AS "deliveryId", expires_at AS "expiresAt",
+  answer_within AS "answerWithin", superseded_by AS "supersededBy"`;
+export const COLUMNS = `${SUMMARY_COLUMNS}, result, late`;
 
 export const toRecord = (row: TransactionRow): TransactionRecord => ({
   ...row,

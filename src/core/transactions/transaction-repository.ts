@@ -18,8 +18,12 @@ export type { TransactionRecord } from './transaction-record.ts';
 
 type DueRow = Omit<Due, 'parameters'> & { parameters: string | null };
 
-const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "applicationId", operation, parameters, status,
-  attempts, created_at AS "createdAt", updated_at AS "updatedAt"`;
+// A transaction that has ended and is due has a cancel for the device, however it ended.
+const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "applicationId", operation, parameters,
+  CASE WHEN completed_at IS NULL THEN status ELSE 'cancelled' END AS status,
+  attempts, created_at AS "createdAt", updated_at AS "updatedAt", answer_within AS "answerWithin"`;
+// A command whose time has passed is not published again, even if it could not be ended yet.
+const IN_TIME = '(ends_at IS NULL OR ends_at > ?)';
 
 const toDue = (row: DueRow): Due => ({
   ...row,
@@ -44,8 +48,9 @@ const UPDATE = inSets(
 );
 const MARK_DELIVERED = inSets(
   `UPDATE transactions SET status = CASE WHEN status = 'queued' THEN 'delivered' ELSE status END,
-     delivered_at = ?, updated_at = ? WHERE transaction_id = ? AND delivered_at IS NULL AND completed_at IS NULL`,
-  ['bigint', 'bigint', 'bigint'],
+     delivered_at = ?, updated_at = ?, ends_at = ? + answer_within * 1000000
+   WHERE transaction_id = ? AND delivered_at IS NULL AND completed_at IS NULL`,
+  ['bigint', 'bigint', 'bigint', 'bigint'],
 );
 const COUNT_DUE = inSets(
   'SELECT count(*) AS count FROM (SELECT 1 FROM transactions WHERE device_id = ? AND due = 1 LIMIT ?) AS due',
@@ -53,13 +58,14 @@ const COUNT_DUE = inSets(
 );
 const FIND_DUE = inSets(
   `SELECT ${DUE_COLUMNS} FROM transactions
-   WHERE device_id IN (?) AND due = 1 AND transaction_id > ? ORDER BY transaction_id LIMIT (? + 0)`,
-  ['text', 'bigint', 'bigint'],
+   WHERE device_id IN (?) AND due = 1 AND transaction_id > ? AND ${IN_TIME}
+   ORDER BY transaction_id LIMIT (? + 0)`,
+  ['text', 'bigint', 'bigint', 'bigint'],
 );
 const COUNT_ATTEMPT = inSets(
   `UPDATE transactions SET attempts = attempts + 1, published_at = COALESCE(published_at, ?)
-   WHERE device_id = ? AND due = 1 AND transaction_id > ? AND transaction_id <= ?`,
-  ['bigint', 'text', 'bigint', 'bigint'],
+   WHERE device_id = ? AND due = 1 AND transaction_id > ? AND transaction_id <= ? AND ${IN_TIME}`,
+  ['bigint', 'text', 'bigint', 'bigint', 'bigint'],
 );
 
 /** Stores a queued transaction with its parameters as JSON; identifiers rise and are never used twice. */
@@ -127,12 +133,12 @@ export async function markUnpublished(sql: Sql, transactionId: number): Promise<
 
 /** Stores the device's PUBACK, which changes the state of a queued transaction only. */
 export async function markDelivered(sql: Sql, transactionId: number, at: number): Promise<void> {
-  await sql.run(MARK_DELIVERED, at, at, transactionId);
+  await sql.run(MARK_DELIVERED, at, at, at, transactionId);
 }
 
 /** Stores that the device has received the cancel, so that nothing is due any more. */
 export async function markCancelDelivered(sql: Sql, transactionId: number): Promise<void> {
-  await sql.run(`UPDATE transactions SET due = 0 WHERE transaction_id = ? AND status = 'cancelled'`, transactionId);
+  await sql.run(`UPDATE transactions SET due = 0 WHERE transaction_id = ? AND completed_at IS NOT NULL`, transactionId);
 }
 
 /** The number of a device's due transactions, at most `most`; only the index is read. */
@@ -165,6 +171,21 @@ export async function sumLargeParameters(sql: Sql, applicationId: string, device
   return row?.sum ?? 0;
 }
 
+/** The characters of the large parameters of an application's unfinished transactions of one operation for a device. */
+export async function sumLargeParametersOf(
+  sql: Sql,
+  { applicationId, deviceId, operation }: { applicationId: string; deviceId: string; operation: Operation },
+): Promise<number> {
+  const row = await sql.get<{ sum: number | null }>(
+    `SELECT SUM(parameters_length) AS sum FROM transactions WHERE completed_at IS NULL AND parameters_length > 4096
+     AND application_id = ? AND device_id = ? AND operation = ?`,
+    applicationId,
+    deviceId,
+    operation,
+  );
+  return row?.sum ?? 0;
+}
+
 /** The unfinished transactions of a device, oldest first: those of one application, or all. */
 export async function unfinishedOf(sql: Sql, deviceId: string, applicationId?: string): Promise<TransactionRecord[]> {
   const own = applicationId === undefined ? '' : ' AND application_id = ?';
@@ -188,10 +209,10 @@ export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
  * (microseconds) becomes the time of the publication, if there was none before.
  */
 export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]> {
-  const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, limit);
+  const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, now, limit);
   const last = rows.at(-1);
   if (!last) return [];
-  await sql.run(COUNT_ATTEMPT, now, deviceId, after, last.transactionId);
+  await sql.run(COUNT_ATTEMPT, now, deviceId, after, last.transactionId, now);
   return rows.map((row) => toDue({ ...row, attempts: row.attempts + 1 }));
 }
 
@@ -201,7 +222,7 @@ export async function claimCancel(sql: Sql, transactionId: number): Promise<Due 
   // which it may believe to be empty, and which can be long.
   const row = await sql.get<DueRow>(
     `UPDATE transactions SET attempts = attempts + 1
-     WHERE transaction_id = ? AND due + 0 = 1 AND status = 'cancelled' RETURNING ${DUE_COLUMNS}`,
+     WHERE transaction_id = ? AND due + 0 = 1 AND completed_at IS NOT NULL RETURNING ${DUE_COLUMNS}`,
     transactionId,
   );
   return row && toDue(row);
@@ -211,7 +232,7 @@ export async function claimCancel(sql: Sql, transactionId: number): Promise<Due 
 export async function dueCancels(sql: Sql, deviceId: string, upTo: number): Promise<number[]> {
   const rows = await sql.all<{ transactionId: number }>(
     `SELECT transaction_id AS "transactionId" FROM transactions
-     WHERE device_id = ? AND due = 1 AND status = 'cancelled' AND transaction_id <= ?`,
+     WHERE device_id = ? AND due = 1 AND completed_at IS NOT NULL AND transaction_id <= ?`,
     deviceId,
     upTo,
   );
@@ -241,7 +262,7 @@ export async function listTransactions(
     table: 'transactions',
     key: 'transaction_id',
     keyOf: ({ transactionId }) => transactionId,
-    sizeOf: ({ result }) => result?.length ?? 0,
+    sizeOf: ({ result, late }) => (result?.length ?? 0) + (late?.length ?? 0),
     columns: COLUMNS,
     ranges: wheres.map((where) => ({ where, values: [deviceId, applicationId] })),
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,

@@ -11,6 +11,7 @@ import { createOutbox } from '../outbox/outbox.ts';
 import type { Software } from '../software/software.ts';
 import { createDeliveryMarks } from './delivery-marks.ts';
 import { createDemand } from './demand.ts';
+import { createExpiry } from './expiry.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createInstallation } from './installation.ts';
 import { createSettlement, type OnFinished } from './settlement.ts';
@@ -38,6 +39,8 @@ interface Parts {
   lockApplication: Applications['lockIn'];
   installs: Software['installs'];
   ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
+  /** True on the one node that ends the transactions whose time has passed. */
+  leads(): boolean;
 }
 
 export type Transactions = ReturnType<typeof createTransactions>;
@@ -55,8 +58,9 @@ export function createTransactions({
   lockApplication,
   installs,
   ownership,
+  leads,
 }: Parts) {
-  const marks = createDeliveryMarks({ database, clock, log, watch });
+  const marks = createDeliveryMarks({ database, clock, log, watch, endsAt: (at) => expiry.expect(at) });
   const installation = createInstallation({
     database,
     log,
@@ -88,7 +92,9 @@ export function createTransactions({
     onFinished,
     cancelled: outbox.cancelled,
     answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
+    dueAt: (at) => expiry.expect(at),
   });
+  const expiry = createExpiry({ database, clock, log, leads, expireIn: settlement.expireIn });
 
   return {
     submit: createSubmission({
@@ -102,6 +108,8 @@ export function createTransactions({
       findApplication,
       lockApplication,
       installation,
+      supersedeIn: settlement.supersedeIn,
+      dueAt: expiry.expect,
     }),
     /** The recent rate of submitted commands, per second. */
     demand: demand.perSecond,
@@ -132,13 +140,18 @@ export function createTransactions({
     list: (applicationId: string, deviceId: string, filter: TransactionFilter) =>
       listTransactions(database.read, deviceId, applicationId, filter),
 
+    /** Ends the transactions whose time has passed, from now on. */
+    start: expiry.start,
+
     /** Resolves when nothing is in progress: whatever remains waits for a caller, for a device or for the clock. */
     async idle(): Promise<void> {
+      await expiry.idle();
       await outbox.idle();
       await marks.flush();
     },
 
     async [Symbol.asyncDispose](): Promise<void> {
+      await expiry.stop();
       await outbox[Symbol.asyncDispose]();
       await outbox.idle();
       await marks.flush();

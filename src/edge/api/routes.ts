@@ -45,22 +45,22 @@ export const ROUTES = [
   route('POST',   '/v1/applications/{applicationId}/refresh_authkey', B, {}, issueKey), // op 3
 
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}', C, {}, readActivation), // op 4
-  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}', D, { body: 'rest/activation-request', bodyOptional: true }, command('activate')), // op 5
-  route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}', D, {}, command('deactivate')), // op 6
+  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}', D, { query: 'rest/expiry-query', body: 'rest/activation-request', bodyOptional: true }, command('activate')), // op 5
+  route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}', D, { query: 'rest/expiry-query' }, command('deactivate')), // op 6
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/status', C, {}, readStatus), // op 7
   route('GET',    '/v1/applications/{applicationId}/devices/status', C, { query: 'rest/device-status-query', costly: true }, listStatuses), // op 8
   route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { body: 'rest/apn-settings' }, command('setApn')), // op 10
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { body: 'rest/wifi-settings' }, command('setWifi')), // op 11
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/lang', D, { body: 'rest/language-setting' }, command('setLanguage')),
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { query: 'rest/terms-query', body: 'rest/apn-settings' }, command('setApn')), // op 10
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { query: 'rest/terms-query', body: 'rest/wifi-settings' }, command('setWifi')), // op 11
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/lang', D, { query: 'rest/terms-query', body: 'rest/language-setting' }, command('setLanguage')),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', C, { query: 'rest/connectivity-query', name: 'readConnectivity' }, commandOfQuery('getConnectivityState')),
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', D, { body: 'rest/connectivity-state', name: 'changeConnectivity' }, command('setConnectivityState')),
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/state', D, { query: 'rest/terms-query', body: 'rest/connectivity-state', name: 'changeConnectivity' }, command('setConnectivityState')),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/connectivity/list', C, { query: 'rest/connectivity-query' }, commandOfQuery('listConnectivity')),
-  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}/bluetooth/devices', D, { body: 'rest/bluetooth-pairing' }, command('pairBluetooth')),
+  route('POST',   '/v1/applications/{applicationId}/devices/{deviceId}/bluetooth/devices', D, { query: 'rest/terms-query', body: 'rest/bluetooth-pairing' }, command('pairBluetooth')),
 
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/apps', D, { body: 'rest/install-request' }, command('installSoftware')), // op 28
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/apps', D, { query: 'rest/terms-query', body: 'rest/install-request' }, command('installSoftware')), // op 28
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', C, {}, readFirmware),
-  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', D, { body: 'rest/install-request' }, command('updateFirmware')),
+  route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/firmware', D, { query: 'rest/terms-query', body: 'rest/install-request' }, command('updateFirmware')),
 
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions', C, { query: 'rest/transaction-list-query', costly: true }, listTransactions),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/transactions/{transactionId}', C, {}, readTransaction),

@@ -99,7 +99,7 @@ export const ownedBy = (sql: Sql, nodeId: string, after: string, limit: number):
     `SELECT o.device_id AS "deviceId", o.epoch, found.newest, found.cancels FROM
        (SELECT device_id, epoch FROM device_owners WHERE node_id = ? AND device_id > ? ORDER BY device_id
         LIMIT CAST(? AS BIGINT)) AS o
-     LEFT JOIN LATERAL (SELECT MAX(transaction_id) AS newest, bool_or(status = 'cancelled') AS cancels
+     LEFT JOIN LATERAL (SELECT MAX(transaction_id) AS newest, bool_or(completed_at IS NOT NULL) AS cancels
        FROM transactions t WHERE t.device_id = o.device_id AND t.due = 1) AS found ON true
      ORDER BY o.device_id`,
     nodeId,

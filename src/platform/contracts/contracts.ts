@@ -121,9 +121,16 @@ function compile(urlFault: UrlFault, removed: ReadonlySet<string>): Contracts {
     if (validate(value)) return value as never;
     throw new DomainError('REQUEST_INVALID', { details: toFaults(validate.errors ?? [], [place]) });
   };
+  /** Schemas that read an empty query as an empty object, so that it need not be checked again. */
+  const optional = new Set<SchemaName>();
   return {
     check,
-    checkQuery: (name, query) => check(name, readQuery(query, documents.get(name)!, integers.get(name)!), 'query'),
+    checkQuery<Name extends SchemaName>(name: Name, query: string): SchemaTypes[Name] {
+      if (query === '' && optional.has(name)) return {} as SchemaTypes[Name];
+      const read = check(name, readQuery(query, documents.get(name)!, integers.get(name)!), 'query');
+      if (query === '' && Object.keys(read as object).length === 0) optional.add(name);
+      return read;
+    },
     read: (name, value) => reader(name, value) as never,
     accepts: (name, value): value is never => validator(name)(value) as boolean,
     faults,

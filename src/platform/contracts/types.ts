@@ -288,6 +288,10 @@ export type Duration1 = string;
  */
 export type VersionName2 = string;
 /**
+ * Seconds from the delivery in which the device must give a final result. Without one the transaction ends as `failed` with the code `NO_ANSWER`. Reports of progress do not prolong the time.
+ */
+export type AnswerWithin = number;
+/**
  * Key that signs the webhooks of an application: `whsec_` and 32 random bytes in base64.
  */
 export type AuthenticationKey = string;
@@ -366,6 +370,10 @@ export type Duration2 = string;
  */
 export type EventId = string;
 /**
+ * Seconds in which the command must be delivered. A command that is not delivered by then ends as `failed` with the code `EXPIRED`. Without it, the command waits for ever. A command is delivered when the service has the device’s PUBACK or its first acknowledgement.
+ */
+export type ExpireIn = number;
+/**
  * Identifier of a file that an app on the device uploads, made by the device.
  */
 export type FileId = string;
@@ -436,6 +444,10 @@ export type SettingUrl = string | null;
  */
 export type Sha256 = string;
 /**
+ * `true`: the command takes the place of the application’s older unfinished commands of the same operation for the device; of installs, those of the same package. They end as `cancelled` with the code `SUPERSEDED`.
+ */
+export type Supersede = 'true' | 'false';
+/**
  * The number of matching rows; null if the service would have to read more than 10,000 rows to count them, or more than 2,000 with a filter.
  */
 export type TotalIfKnown = number | null;
@@ -477,6 +489,30 @@ export type DeliveryRowOrNull1 = {
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
 } | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime8 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime9 = string;
+/**
+ * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
+ */
+export type TransactionId1 = number;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime10 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime11 = string;
+/**
+ * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
+ */
+export type TransactionId2 = number;
 /**
  * The URL that a device uploads to: absolute, `https`, without credentials (also `http` if the service allows it).
  */
@@ -591,6 +627,18 @@ export type TransactionStatus2 = 'queued' | 'delivered' | 'processing' | 'succee
  */
 export type Duration4 = string;
 /**
+ * ISO 8601 local date-time with microseconds, in the time zone of the service.
+ */
+export type LocalDateTime1 = string;
+/**
+ * ISO 8601 local date-time with microseconds, in the time zone of the service.
+ */
+export type LocalDateTime2 = string;
+/**
+ * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
+ */
+export type TransactionId3 = number;
+/**
  * The complete list of the device's Wi-Fi networks, at most 100.
  *
  * @maxItems 100
@@ -664,6 +712,7 @@ export interface SchemaTypes {
   'admin/version-row': VersionRow;
   'admin/version-row-list': VersionRowList;
   'admin/version-row-query': VersionRowQuery;
+  'common/answer-within': AnswerWithin;
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
@@ -694,6 +743,7 @@ export interface SchemaTypes {
   'common/distribution-date': DistributionDate;
   'common/duration': Duration2;
   'common/event-id': EventId;
+  'common/expire-in': ExpireIn;
   'common/fault': Fault;
   'common/fault-type': FaultType;
   'common/feed-query': FeedQuery;
@@ -723,6 +773,7 @@ export interface SchemaTypes {
   'common/secret': Secret;
   'common/setting-url': SettingUrl;
   'common/sha256': Sha256;
+  'common/supersede': Supersede;
   'common/total': Total;
   'common/total-if-known': TotalIfKnown;
   'common/transaction-detail': TransactionDetail;
@@ -800,6 +851,7 @@ export interface SchemaTypes {
   'rest/device-status-query': DeviceStatusQuery;
   'rest/distribution-started': DistributionStarted;
   'rest/distribution-status': DistributionStatus;
+  'rest/expiry-query': ExpiryQuery;
   'rest/firmware-list': FirmwareList;
   'rest/firmware-state': FirmwareState;
   'rest/hardware-properties': DeviceHardware;
@@ -815,6 +867,7 @@ export interface SchemaTypes {
   'rest/package-update': PackageUpdate;
   'rest/redelivered': Redelivered;
   'rest/redelivery-range': RedeliveryRange;
+  'rest/terms-query': TermsQuery;
   'rest/token-answer': TokenAnswer;
   'rest/token-error': TokenError;
   'rest/token-request': TokenRequest;
@@ -2173,6 +2226,31 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
+  expiresAt?: UtcDateTime8;
+  /**
+   * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
+   */
+  answerWithin?: number;
+  answerBy?: UtcDateTime9;
+  supersededBy?: TransactionId1;
+  /**
+   * The result that the device sent after the service itself had ended the transaction (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`). It changed nothing, and no webhook reports it. Present only when there is one.
+   */
+  late?: {
+    status: 'succeeded' | 'failed';
+    at: UtcDateTime;
+    /**
+     * The result that the device reported.
+     */
+    result?: {};
+    /**
+     * The error of a `failed` result.
+     */
+    error?: {
+      code: string;
+      message: string;
+    };
+  };
 }
 /**
  * A transaction in a list.
@@ -2218,6 +2296,13 @@ export interface TransactionRow {
    * The delivery of the webhook that reports the result; null before the end, or if it was removed.
    */
   deliveryId: string | null;
+  expiresAt?: UtcDateTime10;
+  /**
+   * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
+   */
+  answerWithin?: number;
+  answerBy?: UtcDateTime11;
+  supersededBy?: TransactionId2;
 }
 /**
  * A page of transactions. A page can be shorter than its limit, or even empty, without being the last.
@@ -2801,6 +2886,9 @@ export interface BluetoothPairing {
  */
 export interface ConnectivityQuery {
   type: ConnectivityType;
+  expireIn?: ExpireIn;
+  answerWithin?: AnswerWithin;
+  supersede?: Supersede;
 }
 /**
  * The body that turns Bluetooth on or off.
@@ -2975,6 +3063,13 @@ export interface DistributionStatus {
    */
   exist?: boolean;
   distributionDate?: DistributionDate;
+}
+/**
+ * Query of an activation and of a deactivation: the times in which the command must be delivered and answered. An activation or deactivation supersedes no other.
+ */
+export interface ExpiryQuery {
+  expireIn?: ExpireIn;
+  answerWithin?: AnswerWithin;
 }
 /**
  * The firmware that can be distributed, ordered by package, newest version first.
@@ -3187,6 +3282,14 @@ export interface RedeliveryRange {
   setting?: WebhookSetting;
 }
 /**
+ * Query of an operation that sends a command: the terms of the command. All are optional.
+ */
+export interface TermsQuery {
+  expireIn?: ExpireIn;
+  answerWithin?: AnswerWithin;
+  supersede?: Supersede;
+}
+/**
  * Answer of the token endpoint (RFC 6749 5.1).
  */
 export interface TokenAnswer {
@@ -3270,6 +3373,31 @@ export interface TransactionRecord {
     code: 'FIRMWARE_TOO_OLD';
     message: string;
   } | null;
+  expiresAt?: LocalDateTime1;
+  /**
+   * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
+   */
+  answerWithin?: number;
+  answerBy?: LocalDateTime2;
+  supersededBy?: TransactionId3;
+  /**
+   * The result that the device sent after the service itself had ended the transaction (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`). It changed nothing, and no webhook reports it. Present only when there is one.
+   */
+  late?: {
+    status: 'succeeded' | 'failed';
+    at: LocalDateTime;
+    /**
+     * The result that the device reported.
+     */
+    result?: {};
+    /**
+     * The error of a `failed` result.
+     */
+    error?: {
+      code: string;
+      message: string;
+    };
+  };
 }
 /**
  * Query of the transactions of a device, with its defaults filled in.
@@ -3489,7 +3617,7 @@ export interface TestEvent {
   };
 }
 /**
- * A transaction as webhooks show it: the record of the REST API, with times in UTC.
+ * A transaction as webhooks show it: the record of the REST API, with times in UTC. `expiresAt`, `answerWithin`, `answerBy` and `supersededBy` are present only in transactions with such terms.
  */
 export interface WebhookTransactionRecord {
   transactionId: TransactionId;
@@ -3516,6 +3644,13 @@ export interface WebhookTransactionRecord {
     code: string;
     message: string;
   } | null;
+  expiresAt?: UtcDateTime;
+  /**
+   * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
+   */
+  answerWithin?: number;
+  answerBy?: UtcDateTime;
+  supersededBy?: TransactionId;
 }
 /**
  * A transaction has finished.

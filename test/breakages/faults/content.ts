@@ -148,8 +148,8 @@ function exchange(result) {
     patches: [
       {
         file: 'core/transactions/settlement.ts',
-        search: 'await Promise.all([updateTransaction(unit, finished, due), ...taken',
-        replacement: 'await Promise.all([updateTransaction(unit, { ...finished, result: null }, due), ...taken',
+        search: '      updateTransaction(unit, finished, due),',
+        replacement: '      updateTransaction(unit, { ...finished, result: null }, due),',
       },
     ],
     play: 'everyday',

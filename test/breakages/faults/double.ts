@@ -87,8 +87,8 @@ export const DOUBLE: readonly Breakage[] = [
     patches: [
       {
         file: 'core/transactions/settlement.ts',
-        search: 'await finishIn(unit, cancelled, mayHaveArrived);',
-        replacement: 'await finishIn(unit, cancelled, true);',
+        search: 'await finishIn(unit, stopped, mayHaveArrived);',
+        replacement: 'await finishIn(unit, stopped, true);',
       },
       {
         file: 'core/outbox/dispatching.ts',

@@ -9,8 +9,8 @@ export const ORDER: readonly Breakage[] = [
     patches: [
       {
         file: 'core/transactions/transaction-repository.ts',
-        search: 'AND due = 1 AND transaction_id > ? ORDER BY transaction_id LIMIT (? + 0)',
-        replacement: 'AND due = 1 AND transaction_id > ? ORDER BY operation, transaction_id LIMIT (? + 0)',
+        search: '   ORDER BY transaction_id LIMIT (? + 0)',
+        replacement: '   ORDER BY operation, transaction_id LIMIT (? + 0)',
       },
     ],
     play: 'away',
@@ -24,7 +24,7 @@ export const ORDER: readonly Breakage[] = [
     patches: [
       {
         file: 'core/outbox/outbox.ts',
-        search: 'if (hasBacklog(connection) || connection.inFlight >= window) {',
+        search: 'if (waits || hasBacklog(connection) || connection.inFlight >= window) {',
         replacement: 'if (connection.inFlight >= window) {',
       },
     ],

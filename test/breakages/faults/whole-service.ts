@@ -32,8 +32,8 @@ const isInstallation = `,
     patches: [
       {
         file: 'core/outbox/outbox.ts',
-        search: 'if (hasBacklog(connection) || connection.inFlight >= window) {',
-        replacement: 'if (hasBacklog(connection) || inFlightOfAll() >= window) {',
+        search: 'if (waits || hasBacklog(connection) || connection.inFlight >= window) {',
+        replacement: 'if (waits || hasBacklog(connection) || inFlightOfAll() >= window) {',
       },
       {
         file: 'core/outbox/outbox.ts',

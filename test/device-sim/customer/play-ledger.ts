@@ -29,9 +29,9 @@ function play(ledger: Ledger) {
     },
     result(
       transactionId: number,
-      { webhookId = `w${transactionId}`, status = 'succeeded', more = '', deviceId = DEVICE } = {},
+      { webhookId = `w${transactionId}`, status = 'succeeded', code = 'INTERNAL', more = '', deviceId = DEVICE } = {},
     ): void {
-      const error = status === 'failed' ? { code: 'INTERNAL', message: 'no' } : null;
+      const error = status === 'failed' ? { code, message: 'no' } : null;
       const transaction = { transactionId, deviceId, status, error };
       const event = { type: `transaction.${status}`, data: { deviceId, transaction } } as never;
       ledger.received({ webhookId, event, body: Buffer.from(`${transactionId} ${status} ${more}`) }, tick());

@@ -161,6 +161,21 @@ for (const [what, text, words] of [
     /release: cannot be given for setWifi/,
   ],
   [
+    'a time that is too short',
+    `${plain}    actions: [{ do: setWifi, each: 1, expireIn: 30s }]`,
+    /expireIn: must be whole seconds, from 60s to 30d/,
+  ],
+  [
+    'an activation that supersedes another',
+    `${plain}    actions: [{ do: activate, each: 1, supersede: true }]`,
+    /supersede: cannot be given for activate/,
+  ],
+  [
+    'terms of an action without a command',
+    `${plain}    actions: [{ do: readStatus, each: 1, answerWithin: 2m }]`,
+    /answerWithin: cannot be given for readStatus/,
+  ],
+  [
     'a phase that never ends before another',
     'name: a\ndevices: 1\nphases: [{ name: b }, { name: c, duration: 1s }]',
     /phases\[0\]: needs a duration/,

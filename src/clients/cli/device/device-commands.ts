@@ -89,22 +89,24 @@ const bluetooth = { type: 'bluetooth' } as const;
 const ROWS: readonly TransactionRow[] = [
   {
     name: 'activate',
+    supersedesNone: true,
     summary: 'Activates a device for the application',
     options: { 'client-id': { value: 'ID', text: 'clientId of the device; by default the service generates one' } },
     examples: ['lapel device activate 490154203237518', 'lapel device activate 490154203237518 --client-id glasses-7'],
     prepare(given, { deviceId }) {
       const clientId = given.text('client-id');
-      return (lapel) => lapel.activate({ deviceId, body: clientId === undefined ? {} : { clientId } });
+      return (lapel, query) => lapel.activate({ deviceId, body: clientId === undefined ? {} : { clientId }, query });
     },
   },
   {
     name: 'deactivate',
+    supersedesNone: true,
     summary: 'Deactivates a device, and then cancels its other unfinished transactions',
     examples: ['lapel device deactivate 490154203237518'],
     prepare:
       (_given, { deviceId }) =>
-      (lapel) =>
-        lapel.deactivate({ deviceId }),
+      (lapel, query) =>
+        lapel.deactivate({ deviceId, query }),
   },
   {
     name: 'wifi',
@@ -124,10 +126,11 @@ const ROWS: readonly TransactionRow[] = [
     examples: [
       "lapel device wifi 490154203237518 --ssid office --password 'correct horse'",
       'lapel device wifi 490154203237518 --file networks.json --wait',
+      'lapel device wifi 490154203237518 --file networks.json --expire-in 2h --supersede',
     ],
     async prepare(given, { deviceId }, terminal) {
       const body = (await entries(given, terminal, () => wifiEntry(given))) as Wifi;
-      return (lapel) => lapel.setWifi({ deviceId, body });
+      return (lapel, query) => lapel.setWifi({ deviceId, body, query });
     },
   },
   {
@@ -147,7 +150,7 @@ const ROWS: readonly TransactionRow[] = [
     ],
     async prepare(given, { deviceId }, terminal) {
       const body = (await entries(given, terminal, () => apnEntry(given))) as Apn;
-      return (lapel) => lapel.setApn({ deviceId, body });
+      return (lapel, query) => lapel.setApn({ deviceId, body, query });
     },
   },
   {
@@ -157,8 +160,8 @@ const ROWS: readonly TransactionRow[] = [
     examples: ['lapel device language 490154203237518 ja-JP'],
     prepare:
       (_given, { deviceId, rest: [lang = ''] }) =>
-      (lapel) =>
-        lapel.setLanguage({ deviceId, body: { lang } }),
+      (lapel, query) =>
+        lapel.setLanguage({ deviceId, body: { lang }, query }),
   },
   {
     name: 'bluetooth state',
@@ -167,8 +170,8 @@ const ROWS: readonly TransactionRow[] = [
     examples: ['lapel device bluetooth state 490154203237518 --wait'],
     prepare:
       (_given, { deviceId }) =>
-      (lapel) =>
-        lapel.readConnectivity({ deviceId, query: bluetooth }),
+      (lapel, query) =>
+        lapel.readConnectivity({ deviceId, query: { ...bluetooth, ...query } }),
     show: asState,
   },
   ...[true, false].map(
@@ -179,8 +182,8 @@ const ROWS: readonly TransactionRow[] = [
       examples: [`lapel device bluetooth ${enabled ? 'on' : 'off'} 490154203237518`],
       prepare:
         (_given, { deviceId }) =>
-        (lapel) =>
-          lapel.changeConnectivity({ deviceId, body: { ...bluetooth, enabled } }),
+        (lapel, query) =>
+          lapel.changeConnectivity({ deviceId, body: { ...bluetooth, enabled }, query }),
       show: asState,
     }),
   ),
@@ -191,8 +194,8 @@ const ROWS: readonly TransactionRow[] = [
     examples: ['lapel device bluetooth list 490154203237518 --wait'],
     prepare:
       (_given, { deviceId }) =>
-      (lapel) =>
-        lapel.listConnectivity({ deviceId, query: bluetooth }),
+      (lapel, query) =>
+        lapel.listConnectivity({ deviceId, query: { ...bluetooth, ...query } }),
     show: PEERS,
   },
   {
@@ -203,8 +206,8 @@ const ROWS: readonly TransactionRow[] = [
     examples: ['lapel device bluetooth pair 490154203237518 AA:BB:CC:DD:EE:FF --wait'],
     prepare:
       (_given, { deviceId, rest: [macAddress = ''] }) =>
-      (lapel) =>
-        lapel.pairBluetooth({ deviceId, body: { macAddress } }),
+      (lapel, query) =>
+        lapel.pairBluetooth({ deviceId, body: { macAddress }, query }),
     show: ({ name, macAddress }) => `paired with ${fieldText(macAddress)}${name ? ` (${fieldText(name)})` : ''}\n`,
   },
   {
@@ -215,7 +218,7 @@ const ROWS: readonly TransactionRow[] = [
     examples: ['lapel device install 490154203237518 com.example.camera 1.1.0'],
     prepare: (_given, { deviceId, rest: [name = '', version = ''] }) => {
       const body = { package: name, version };
-      return (lapel) => lapel.installSoftware({ deviceId, body });
+      return (lapel, query) => lapel.installSoftware({ deviceId, body, query });
     },
   },
   {
@@ -225,7 +228,7 @@ const ROWS: readonly TransactionRow[] = [
     examples: ['lapel device firmware update 490154203237518 com.lapel.firmware 9.2.0'],
     prepare: (_given, { deviceId, rest: [name = '', version = ''] }) => {
       const body = { package: name, version };
-      return (lapel) => lapel.updateFirmware({ deviceId, body });
+      return (lapel, query) => lapel.updateFirmware({ deviceId, body, query });
     },
   },
 ];

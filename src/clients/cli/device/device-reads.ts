@@ -144,9 +144,9 @@ const TRANSACTION_COLUMNS: readonly Column<TransactionRecord>[] = [
   { head: 'DETAIL', cell: (record) => transactionDetail(record), flexible: true },
 ];
 
-/** The error, the warning, the progress or the result of a transaction. */
-export function transactionDetail({ error, warning, progress, status, result }: TransactionRecord): string {
-  if (error) return `${error.code}: ${error.message}`;
+/** The error with a late result, the warning, the progress or the result of a transaction. */
+export function transactionDetail({ error, warning, progress, status, result, late }: TransactionRecord): string {
+  if (error) return `${error.code}: ${error.message}${late ? ` (late: ${late.status})` : ''}`;
   if (warning) return `${warning.code}: ${warning.message}`;
   if (status === 'processing' && progress !== null) return stateText({ status, progress, error: null });
   return fieldText(result);

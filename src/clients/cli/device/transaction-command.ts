@@ -9,9 +9,10 @@ import { UsageError } from '../line/usage-error.ts';
 import type { Text } from '../show/look.ts';
 import { createScreen, type Terminal } from '../show/terminal.ts';
 import { type Followed, followTransactions, isFinished, stateText } from './follow-transactions.ts';
+import { EXPIRY_OPTIONS, readTerms, TERMS_OPTIONS, type Terms } from './terms-options.ts';
 
 export type TransactionRecord = Operations['readTransaction']['answer'];
-type Ordered = (lapel: LapelClient) => Promise<{ transactionId: number }>;
+type Ordered = (lapel: LapelClient, query: Terms) => Promise<{ transactionId: number }>;
 
 /** An operation of a device as a command: it creates a transaction and may wait for its end. */
 export interface TransactionRow {
@@ -21,6 +22,8 @@ export interface TransactionRow {
   about?: string;
   arguments?: readonly Argument[];
   options?: Options;
+  /** True: older commands of the same kind stay, because there can be no others. */
+  supersedesNone?: true;
   examples: readonly string[];
   /** Reads the command line. Throws a UsageError before anything is sent. */
   prepare(
@@ -70,15 +73,21 @@ export function transactionCommand(row: TransactionRow): Command {
     arguments: [{ name: 'DEVICE' }, ...(row.arguments ?? [])],
     summary: row.summary,
     ...(row.about !== undefined && { about: row.about }),
-    options: { ...row.options, ...WAIT_OPTIONS, ...APPLICATION_OPTIONS },
+    options: {
+      ...row.options,
+      ...(row.supersedesNone ? EXPIRY_OPTIONS : TERMS_OPTIONS),
+      ...WAIT_OPTIONS,
+      ...APPLICATION_OPTIONS,
+    },
     examples: row.examples,
     endsItself: true,
     async run(given, terminal) {
       const [deviceId = '', ...rest] = given.positionals;
       const timeout = readWait(given, terminal);
+      const terms = readTerms(given);
       const order = await row.prepare(given, { deviceId, rest }, terminal);
       const application = await openApplication(given, terminal);
-      const { transactionId } = await application.call(`${row.name} on ${deviceId}`, order);
+      const { transactionId } = await application.call(`${row.name} on ${deviceId}`, (lapel) => order(lapel, terms));
       if (timeout === undefined) {
         const text = `transaction ${transactionId} of ${deviceId}\n`;
         return { json: { ok: true, transactionId, deviceId }, text };

@@ -1,5 +1,6 @@
 import { APPLICATION_OPTIONS, type Application, openApplication } from '../account/access.ts';
 import { type Followed, followTransactions, isFinished } from '../device/follow-transactions.ts';
+import { readTerms, TERMS_OPTIONS, type Terms } from '../device/terms-options.ts';
 import type { Command, Outcome } from '../line/command.ts';
 import { type Given, readSeconds } from '../line/command-line.ts';
 import { Interrupted } from '../line/interrupted.ts';
@@ -29,6 +30,7 @@ const OPTIONS = {
     value: 'SECONDS',
     text: 'wait at most this many seconds for the installations, which go on (default: until their end)',
   },
+  ...TERMS_OPTIONS,
 } as const;
 
 /** The meaning of the devices' error codes for the person who uploads (contract, section 2). */
@@ -52,6 +54,8 @@ interface Wanted {
   devices: string[];
   /** Milliseconds to follow the installations; null to follow them to their end. */
   timeout: number | null;
+  /** The terms of the installations. */
+  terms: Terms;
 }
 
 function readWanted(given: Given): Wanted {
@@ -69,7 +73,10 @@ function readWanted(given: Given): Wanted {
   const seconds = given.text('timeout');
   if (seconds !== undefined && devices.length === 0) throw new UsageError('--timeout', 'needs --install');
   const timeout = seconds === undefined ? null : 1000 * readSeconds('timeout', seconds);
-  return { path, version: given.text('version'), distribute, replace: given.flag('replace'), devices, timeout };
+  const terms = readTerms(given);
+  const [term] = Object.keys(TERMS_OPTIONS).filter((name) => given.flag(name) || given.text(name) !== undefined);
+  if (term !== undefined && devices.length === 0) throw new UsageError(`--${term}`, 'needs --install');
+  return { path, version: given.text('version'), distribute, replace: given.flag('replace'), devices, timeout, terms };
 }
 
 type ReportedInstallation = Omit<Followed, 'record'>;
@@ -142,7 +149,7 @@ async function upload(
   report.distribution = await startDistribution(application, software);
   screen.line(`distribution ${report.distribution}`);
 
-  const installations = await beginInstallations(wanted.devices, software, { application, screen });
+  const installations = await beginInstallations(wanted, software, { application, screen });
   report.installations = installations;
   await followTransactions(installations, { application, screen, terminal, timeout: wanted.timeout });
   report.installations = installations.map(withoutRecord);

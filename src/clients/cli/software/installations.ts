@@ -1,22 +1,23 @@
 import type { Application } from '../account/access.ts';
 import { type Followed, inParallel, stateText } from '../device/follow-transactions.ts';
+import type { Terms } from '../device/terms-options.ts';
 import { Failure } from '../show/failure.ts';
 import type { Screen } from '../show/terminal.ts';
 
 /** Begins the installation on each device (op 28); a refusal for one device does not affect the others. */
 export async function beginInstallations(
-  deviceIds: readonly string[],
+  { devices, terms }: { devices: readonly string[]; terms: Terms },
   software: { package: string; version: string },
   { application, screen }: { application: Application; screen: Screen },
 ): Promise<Followed[]> {
-  const installations = deviceIds.map(
+  const installations = devices.map(
     (deviceId): Followed => ({ deviceId, transactionId: null, status: 'refused', progress: null, error: null }),
   );
   await inParallel(installations, async (installation) => {
     const { deviceId } = installation;
     try {
       const { transactionId } = await application.call(`install on ${deviceId}`, (lapel) =>
-        lapel.installSoftware({ deviceId, body: software }),
+        lapel.installSoftware({ deviceId, body: software, query: terms }),
       );
       installation.transactionId = transactionId;
       installation.status = 'queued';

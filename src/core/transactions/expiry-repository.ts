@@ -1,0 +1,62 @@
+import { inSets } from '../../platform/database/set-form.ts';
+import type { Sql } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
+import type { StoredTerms } from './terms.ts';
+
+const SET_TERMS = inSets(
+  'UPDATE transactions SET expires_at = ?, answer_within = ?, ends_at = ? WHERE transaction_id = ?',
+  ['bigint', 'bigint', 'bigint', 'bigint'],
+);
+const SET_ENDS_AT = inSets('UPDATE transactions SET ends_at = ? WHERE transaction_id = ?', ['bigint', 'bigint']);
+const SET_EARLY_END = inSets(
+  `UPDATE transactions SET ends_at = NULL, late = '', superseded_by = ? WHERE transaction_id = ?`,
+  ['bigint', 'bigint'],
+);
+
+/** Stores the terms of a new transaction, and the time at which the service has to end it. */
+export async function setTerms(
+  sql: Sql,
+  transactionId: number,
+  { expiresAt, answerWithin }: StoredTerms,
+  endsAt: Micros | null,
+): Promise<void> {
+  await sql.run(SET_TERMS, expiresAt, answerWithin, endsAt, transactionId);
+}
+
+/** Stores the time at which the service has to end a transaction; null: it need not. */
+export async function setEndsAt(sql: Sql, transactionId: number, endsAt: Micros | null): Promise<void> {
+  await sql.run(SET_ENDS_AT, endsAt, transactionId);
+}
+
+/** Stores that the service itself ended a transaction, so that a later result of the device is kept. */
+export async function setEarlyEnd(sql: Sql, transactionId: number, supersededBy: number | null): Promise<void> {
+  await sql.run(SET_EARLY_END, supersededBy, transactionId);
+}
+
+/** Stores the result that the device sent after the end; the first one stays. */
+export async function setLate(sql: Sql, transactionId: number, late: object): Promise<void> {
+  const text = `UPDATE transactions SET late = ? WHERE transaction_id = ? AND late = ''`;
+  await sql.run(text, JSON.stringify(late), transactionId);
+}
+
+export interface Ending {
+  transactionId: number;
+  deviceId: string;
+}
+
+/** The first transactions whose time has passed. */
+export const findEnding = (sql: Sql, now: Micros, limit: number): Promise<Ending[]> =>
+  sql.all(
+    `SELECT transaction_id AS "transactionId", device_id AS "deviceId" FROM transactions
+     WHERE ends_at <= ? ORDER BY ends_at, transaction_id LIMIT (? + 0)`,
+    now,
+    limit,
+  );
+
+/** The next time at which the service has to end a transaction; undefined when there is none. */
+export async function nextEnding(sql: Sql): Promise<Micros | undefined> {
+  const row = await sql.get<{ endsAt: Micros }>(
+    `SELECT ends_at AS "endsAt" FROM transactions WHERE ends_at IS NOT NULL ORDER BY ends_at, transaction_id LIMIT 1`,
+  );
+  return row?.endsAt;
+}

@@ -1,0 +1,135 @@
+import { isDatabaseAway } from '../../errors.ts';
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { createWork } from '../../runtime/idle.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
+import { type Ending, findEnding, nextEnding } from './expiry-repository.ts';
+
+/** The transactions that one read finds, and the most of one device that one unit of work ends. */
+const PER_READ = 512;
+const PER_UNIT = 16;
+/**
+ * The devices whose transactions are ended at the same time. Measured with 20,000 that expire in the same second: with 4
+ * devices, 1,100 end in a second, and single calls keep 85 % of their rate; with 32 it is 6,000 and 48 %.
+ */
+const DEVICES_AT_ONCE = 4;
+/** The longest pause of the timer, because the clock can leap forward while a timer waits. No row is read for it. */
+const LONGEST_WAIT_MS = 60_000;
+/**
+ * Milliseconds between two reads on several nodes. The node that leads ends the transactions of all nodes, and does not
+ * hear of those that the others store. When it dies, the next node that leads finds them in this time.
+ */
+const LOOK_MS = 2_000;
+const RETRY_MS = 1_000;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  /** True on one node only, and always without a cluster. */
+  leads(): boolean;
+  /** Ends a transaction if its time has passed, in a unit of work that has the device as its key. */
+  expireIn(unit: UnitOfWork, transactionId: number): Promise<void>;
+}
+
+/**
+ * Ends transactions whose time has passed. One timer waits for the earliest time. Each device has its own units of
+ * work, few at a time, so that the units of callers come between them.
+ */
+export function createExpiry({ database, clock, log, leads, expireIn }: Parts) {
+  const work = createWork();
+  let isOn = false;
+  let looking = false;
+  /** The earliest time at which a transaction may have to be ended, as far as this process knows. */
+  let nextAt = Number.POSITIVE_INFINITY;
+  let wakeAt = Number.POSITIVE_INFINITY;
+  let cancel = (): void => undefined;
+
+  function arm(): void {
+    if (!isOn || looking || nextAt === Number.POSITIVE_INFINITY) return;
+    const now = clock.now();
+    const waitMs = Math.min(Math.max(0, Math.ceil((nextAt - now) / 1000)), LONGEST_WAIT_MS);
+    const at = now + waitMs * 1000;
+    if (at >= wakeAt) return;
+    cancel();
+    wakeAt = at;
+    cancel = clock.after(waitMs, wake);
+  }
+
+  function wake(): void {
+    wakeAt = Number.POSITIVE_INFINITY;
+    if (clock.now() < nextAt) arm();
+    else look();
+  }
+
+  function expect(at: Micros): void {
+    if (at >= nextAt) return;
+    nextAt = at;
+    arm();
+  }
+
+  async function endOf(deviceId: string, transactions: readonly Ending[]): Promise<void> {
+    for (let from = 0; isOn && from < transactions.length; from += PER_UNIT)
+      await database.transactSoon(async (unit) => {
+        for (const { transactionId } of transactions.slice(from, from + PER_UNIT)) await expireIn(unit, transactionId);
+      }, deviceId);
+  }
+
+  /** Ends all whose time has passed. Resolves to the next time at which one has to be ended, if that is known. */
+  async function endAll(): Promise<Micros | undefined> {
+    while (isOn && leads()) {
+      const found = await findEnding(database.read, clock.now(), PER_READ);
+      if (found.length === 0) return nextEnding(database.read);
+      const devices = Map.groupBy(found, ({ deviceId }) => deviceId).entries();
+      const worker = async (): Promise<void> => {
+        for (const [deviceId, transactions] of devices) await endOf(deviceId, transactions);
+      };
+      const ends = await Promise.allSettled(Array.from({ length: DEVICES_AT_ONCE }, worker));
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    }
+    return undefined;
+  }
+
+  function look(): void {
+    looking = true;
+    nextAt = Number.POSITIVE_INFINITY;
+    work.begun();
+    endAll()
+      .then(
+        (earliest) => {
+          if (earliest !== undefined) expect(earliest);
+          if (database.concurrent) expect(clock.now() + LOOK_MS * 1000);
+        },
+        (err: unknown) => {
+          if (!isDatabaseAway(err)) log.error({ err }, 'transactions that expired could not be ended; trying again');
+          expect(clock.now() + RETRY_MS * 1000);
+        },
+      )
+      .finally(() => {
+        looking = false;
+        if (isOn && nextAt <= clock.now()) look();
+        else arm();
+        work.ended();
+      });
+  }
+
+  return {
+    /** Ends what has expired while the service was stopped, and waits for the rest. */
+    start(): void {
+      isOn = true;
+      look();
+    },
+
+    /** Call this after the commit of a transaction that may have to be ended at this time, or later. */
+    expect,
+
+    idle: work.idle,
+
+    async stop(): Promise<void> {
+      isOn = false;
+      cancel();
+      await work.idle();
+    },
+  };
+}
