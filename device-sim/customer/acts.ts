@@ -139,6 +139,7 @@ export function createActs({
           const made = await calls[name]({ deviceId, idempotencyKey: key, query: terms }, action);
           return made?.asked ? { ...made, asked: { ...made.asked, terms } } : made;
         };
+        if (terms.supersede) ledger.supersedes(deviceId);
         const transactionId = await requests.make(about, (idempotencyKey) => {
           key = idempotencyKey;
           return again();

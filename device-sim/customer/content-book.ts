@@ -51,11 +51,18 @@ export function createContentBook({
       wrong({ text: `command ${transactionId}`, deviceId, transactionId, phase }, wrongIn(got, asked), at);
     },
 
-    /** Compares the result of a finished transaction with the answer of the device. */
-    result(entry: Entry, at: number): void {
+    /**
+     * Compares the result of a finished transaction with the answer of the device. `superseding`: the customer has asked
+     * for a command of the device that may supersede others.
+     */
+    result(entry: Entry, at: number, superseding: boolean): void {
       const { transactionId, deviceId, outcome, phase } = entry;
       if (!outcome || phase === null) return;
-      wrong({ text: webhookOf(transactionId), deviceId, transactionId, phase }, wrongResult(entry, outcome), at);
+      wrong(
+        { text: webhookOf(transactionId), deviceId, transactionId, phase },
+        wrongResult(entry, outcome, superseding),
+        at,
+      );
       sample.add({ transactionId, deviceId, ...outcome });
       Object.assign(entry, { outcome: null, given: [] });
     },

@@ -15,6 +15,19 @@ const OF_TERMS = { EXPIRED: 'expireIn', NO_ANSWER: 'answerWithin' } as const;
 export const isExpiry = (status: string, code: string | null): boolean =>
   status === 'failed' && code !== null && Object.hasOwn(OF_TERMS, code);
 
+/**
+ * The differences between the end of a transaction whose time has passed and its terms: the customer must have given the
+ * term, and its time must have passed since the request.
+ */
+function wrongExpiry({ asked, requestedAt, result }: Entry, code: keyof typeof OF_TERMS): Difference[] {
+  const seconds = asked?.terms?.[OF_TERMS[code]];
+  if (seconds === undefined) return differences('error.code', null, code);
+  const passed = ((result?.at ?? Number.POSITIVE_INFINITY) - requestedAt) / 1000;
+  return passed >= seconds
+    ? []
+    : [{ field: 'time', wanted: `at least ${seconds} s after the request`, found: `${passed.toFixed(1)} s` }];
+}
+
 const codeOf = (error: unknown): string => {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -56,8 +69,11 @@ export function remembersAnswer(entry: Entry, answer: Answer): void {
 export const wrongCancel = ({ cancelledAt }: Pick<Entry, 'cancelledAt'>, status: string): Difference[] =>
   cancelledAt === null ? [] : differences('status', 'cancelled', status);
 
-/** The differences between a result and the answers of the device. Empty if the request is not known. */
-export function wrongResult(entry: Entry, outcome: Outcome): Difference[] {
+/**
+ * The differences between a result and the answers of the device. Empty if the request is not known. `superseding`: the
+ * customer has asked for a command of the device that may supersede others.
+ */
+export function wrongResult(entry: Entry, outcome: Outcome, superseding = false): Difference[] {
   const { asked, given } = entry;
   if (!asked) return [];
   const operation = differences('operation', asked.operation, outcome.operation);
@@ -65,10 +81,11 @@ export function wrongResult(entry: Entry, outcome: Outcome): Difference[] {
   if (cancel.length > 0) return [...operation, ...cancel];
   const code = codeOf(outcome.error);
   if (outcome.status === 'cancelled')
-    return code === 'SUPERSEDED' ? operation : [...operation, ...differences('error', null, outcome.error)];
+    return superseding && code === 'SUPERSEDED'
+      ? operation
+      : [...operation, ...differences('error', null, outcome.error)];
   // Whatever the device has answered, or will: the time that the customer gave it has passed.
-  if (isExpiry(outcome.status, code) && asked.terms?.[OF_TERMS[code as keyof typeof OF_TERMS]] !== undefined)
-    return operation;
+  if (isExpiry(outcome.status, code)) return [...operation, ...wrongExpiry(entry, code as keyof typeof OF_TERMS)];
   if (byAdministration(outcome)) return operation;
   const [nearest] = given
     .map((answer) => compareOutcome(answer, outcome))

@@ -110,7 +110,7 @@ export function createLedger({
     const counts = of(phase, entry);
     close(entry);
     books.finish(entry);
-    contents.result(entry, result.at);
+    contents.result(entry, result.at, devices.known(entry.deviceId)?.superseding ?? false);
     if (result.status === 'succeeded' || result.status === 'failed' || result.status === 'cancelled')
       counts.add(result.status);
     if (result.status === 'failed') examples.failed(entry);
@@ -216,6 +216,10 @@ export function createLedger({
       if (!entry) return;
       entry.cancelledAt = at;
       contents.cancel(entry, at);
+    },
+
+    supersedes(deviceId) {
+      book(deviceId).superseding = true;
     },
 
     delivered(deviceId, { transactionId, operation, parameters, issuedAt, attempt }, at) {

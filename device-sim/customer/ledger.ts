@@ -92,6 +92,8 @@ export interface Ledger {
   postponed(phase: string, about: Counted): void;
   /** A cancel of the transaction was answered 204. */
   cancelled(transactionId: number, at: number): void;
+  /** A command is about to be requested that may supersede others of its device. */
+  supersedes(deviceId: string): void;
   /** A command reached its device. */
   delivered(deviceId: string, command: Command, at: number): void;
   /** A device has an answer ready. */

@@ -1,3 +1,4 @@
+import type { Terms } from '../../../device-sim/customer/action.ts';
 import { createLedger } from '../../../device-sim/customer/create-ledger.ts';
 import type { Ledger } from '../../../device-sim/customer/ledger.ts';
 
@@ -35,6 +36,17 @@ function play(ledger: Ledger) {
       const transaction = { transactionId, deviceId, status, error };
       const event = { type: `transaction.${status}`, data: { deviceId, transaction } } as never;
       ledger.received({ webhookId, event, body: Buffer.from(`${transactionId} ${status} ${more}`) }, tick());
+    },
+    /** Plays a transaction with these terms, which the service ends after so many milliseconds. */
+    end({ terms, after, status, code }: { terms: Terms; after: number; status: string; code: string }): void {
+      const asked = { operation: 'setWifi', parameters: {}, terms };
+      const about = { transactionId: 1, deviceId: DEVICE, operation: 'setWifi', phase: 'day', number: 1, asked };
+      ledger.accepted({ ...about, requestedAt: at, at });
+      at += after;
+      const error = { code, message: 'ended' };
+      const transaction = { transactionId: 1, deviceId: DEVICE, operation: 'setWifi', status, result: null, error };
+      const event = { type: `transaction.${status}`, data: { deviceId: DEVICE, transaction } } as never;
+      ledger.received({ webhookId: 'w1', event, body: Buffer.from(code) }, at);
     },
     event(eventId: string, webhookId: string): void {
       const event = { type: 'custom.sos', data: { deviceId: DEVICE, eventId } } as never;
