@@ -12,8 +12,14 @@ const OF_THE_SERVICE = new Set(['DISTRIBUTION_STOPPED', 'BINARY_DELETED']);
 const OF_TERMS = { EXPIRED: 'expireIn', NO_ANSWER: 'answerWithin' } as const;
 
 /** Whether the service itself ended the transaction because its time had passed. */
-export const isExpiry = (status: string, code: string | null): boolean =>
+const isExpiry = (status: string, code: string | null): boolean =>
   status === 'failed' && code !== null && Object.hasOwn(OF_TERMS, code);
+
+/** The way in which the service has stopped a command, as a story tells it; null if it has not. */
+export function stopOf({ status, code }: NonNullable<Entry['result']>): 'was cancelled' | 'has expired' | null {
+  if (status === 'cancelled') return 'was cancelled';
+  return isExpiry(status, code) ? 'has expired' : null;
+}
 
 /**
  * The differences between the end of a transaction whose time has passed and its terms: the customer must have given the

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { aboutIn } from './about-webhook.ts';
 import { createContentBook } from './content-book.ts';
-import { isExpiry, remembersAnswer } from './contents.ts';
+import { remembersAnswer, stopOf } from './contents.ts';
 import { createDeviceBooks } from './device-books.ts';
 import { createElsewhere } from './elsewhere.ts';
 import { type Entry, newEntry, type Outcome } from './entry.ts';
@@ -242,12 +242,7 @@ export function createLedger({
       // The webhook of a cancel, or of an expiry, may overtake a command that was sent before. A connection that began a second after
       // that webhook cannot bring such a command.
       const { result } = entry;
-      const stopped =
-        result?.status === 'cancelled'
-          ? 'was cancelled'
-          : result && isExpiry(result.status, result.code)
-            ? 'has expired'
-            : null;
+      const stopped = result && stopOf(result);
       if (result && stopped && device.connectedAt - result.at > OVERTAKING_MILLISECONDS)
         violation(entry, `command ${transactionId} came on a later connection, although it ${stopped}`, at);
       if (entry.deliveredAt === null) {
