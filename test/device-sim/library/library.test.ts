@@ -90,6 +90,7 @@ t.test('devices, fleets and receivers of the library at the real service', async
     const next = await setLanguage(second.deviceId, 'ro');
     await cameras.receiver.webhook({ transactionId: next });
     t.equal(second.state.lang, 'ro', 'the next command is carried out');
+    await world.idle(); // so the time of the PUBACK before it is stored
     const { status, attempts } = await cameras.request('readTransaction', {
       deviceId: second.deviceId,
       transactionId: open,
