@@ -140,7 +140,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     const newer = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi?supersede=true`, { json: WIFI }));
     for (let commands = 0; commands < 2; commands += 1) device.link.puback((await device.link.command()).packet);
     await page.getByText('SUPERSEDED').first().waitFor();
-    await page.getByRole('link', { name: String(newer) }).waitFor();
+    await page.getByRole('link', { name: String(newer), exact: true }).waitFor();
     for (const transactionId of [older, newer]) await device.link.ack({ transactionId, status: 'succeeded' });
     for (let webhooks = 0; webhooks < 2; webhooks += 1) await tenant.receiver.next();
     await page.reload();
