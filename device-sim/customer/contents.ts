@@ -1,25 +1,13 @@
 import type { Answer, Command } from '../mqtt/messages.ts';
 import { type Difference, differences } from './differences.ts';
 import type { Asked, Entry, Outcome } from './entry.ts';
+import { isExpiry, OF_TERMS } from './stops.ts';
 
 /** How many different answers to one command are remembered: a device that restarted may answer differently. */
 const ANSWERS_KEPT = 3;
 
 /** Error codes with which the service itself ends a transaction. No device has answered then. */
 const OF_THE_SERVICE = new Set(['DISTRIBUTION_STOPPED', 'BINARY_DELETED']);
-
-/** Error codes with which the service ends a transaction whose time has passed, each with the term that allows it. */
-const OF_TERMS = { EXPIRED: 'expireIn', NO_ANSWER: 'answerWithin' } as const;
-
-/** Whether the service itself ended the transaction because its time had passed. */
-const isExpiry = (status: string, code: string | null): boolean =>
-  status === 'failed' && code !== null && Object.hasOwn(OF_TERMS, code);
-
-/** The way in which the service has stopped a command, as a story tells it; null if it has not. */
-export function stopOf({ status, code }: NonNullable<Entry['result']>): 'was cancelled' | 'has expired' | null {
-  if (status === 'cancelled') return 'was cancelled';
-  return isExpiry(status, code) ? 'has expired' : null;
-}
 
 /**
  * The differences between the end of a transaction whose time has passed and its terms: the customer must have given the

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { aboutIn } from './about-webhook.ts';
 import { createContentBook } from './content-book.ts';
-import { remembersAnswer, stopOf } from './contents.ts';
+import { remembersAnswer } from './contents.ts';
 import { createDeviceBooks } from './device-books.ts';
 import { createElsewhere } from './elsewhere.ts';
 import { type Entry, newEntry, type Outcome } from './entry.ts';
@@ -11,11 +11,9 @@ import type { Stage } from './figures.ts';
 import type { Ledger, Refused } from './ledger.ts';
 import { createLedgerViews } from './ledger-views.ts';
 import { createScopedCounts } from './scopes.ts';
+import { commandAfterStop, needlessCancel } from './stops.ts';
 import { createTransactionBooks } from './transaction-books.ts';
 import { createTroubleBook } from './trouble-book.ts';
-
-/** By at most this much may messages overtake one another on their way through the network and the simulator. */
-const OVERTAKING_MILLISECONDS = 1000;
 
 /**
  * `began`: the start of the run. `lateAfter`: a result is late when it comes more than this many milliseconds after the
@@ -224,7 +222,12 @@ export function createLedger({
 
     delivered(deviceId, { transactionId, operation, parameters, issuedAt, attempt }, at) {
       // A cancel is no delivery: it has the transactionId of the command that it cancels.
-      if (operation === 'cancel') return;
+      if (operation === 'cancel') {
+        const cancelled = find(transactionId);
+        const needless = cancelled?.deviceId === deviceId && needlessCancel(cancelled, { issuedAt });
+        if (cancelled && needless) violation(cancelled, needless, at);
+        return;
+      }
       let entry = meet(transactionId, deviceId, at);
       if (!entry) return;
       if (entry.deviceId !== deviceId) {
@@ -239,12 +242,8 @@ export function createLedger({
       entry.got = { operation, parameters };
       contents.command(entry, at);
       const device = book(deviceId);
-      // The webhook of a cancel, or of an expiry, may overtake a command that was sent before. A connection that began a second after
-      // that webhook cannot bring such a command.
-      const { result } = entry;
-      const stopped = result && stopOf(result);
-      if (result && stopped && device.connectedAt - result.at > OVERTAKING_MILLISECONDS)
-        violation(entry, `command ${transactionId} came on a later connection, although it ${stopped}`, at);
+      const stray = commandAfterStop(entry, device.connectedAt);
+      if (stray) violation(entry, stray, at);
       if (entry.deliveredAt === null) {
         entry.deliveredAt = at;
         entry.operation ||= operation;

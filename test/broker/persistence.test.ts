@@ -10,8 +10,6 @@ import { systemClock } from '../../src/runtime/clock.ts';
 const LEFT_OUT =
   /retained|outgoing|outoing|^update to (publish|pubrel)|^store and look up subscriptions by topic|restored but not matched/;
 
-const noOutbound = { identified: () => undefined, acknowledged: () => undefined };
-
 /** The part of node:test that the suite of the library uses. */
 function suiteTest(title: string, body: (suite: unknown) => Promise<void>): void {
   if (LEFT_OUT.test(title)) return;
@@ -45,7 +43,6 @@ abstractPersistence({
     const database = openSqlite({ folder: `${folder}/n${folders}`, nowMicros: 0 });
     const store = createPersistence({
       sessions: createSessions({ database, clock: systemClock }),
-      outbound: noOutbound,
       allows: () => true,
     });
     const instance = {
@@ -66,7 +63,6 @@ t.test('a filter that the access rules refuse is never stored', async (t) => {
   t.teardown(() => database.close());
   const store = createPersistence({
     sessions: createSessions({ database, clock: systemClock }),
-    outbound: noOutbound,
     allows: (_client, topic) => topic === 'mine',
   });
   const both = [

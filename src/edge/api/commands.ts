@@ -1,5 +1,6 @@
 import type { Operation, Request } from '../../core/transactions/operations.ts';
 import type { Terms } from '../../core/transactions/terms.ts';
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';
@@ -8,12 +9,7 @@ type Services = Pick<ApiServices, 'transactions'>;
 type AtDevice<Body, Query> = Input<{ applicationId: string; deviceId: string }, Body, Query>;
 type Asked<Name extends Operation> = Extract<Request, { operation: Name }>['asked'];
 
-/** The query parameters that every operation with a command has: the terms of the command. */
-interface TermsQuery {
-  expireIn?: number;
-  answerWithin?: number;
-  supersede?: 'true' | 'false';
-}
+type TermsQuery = SchemaTypes['rest/terms-query'];
 
 /** The terms that a query names. `supersede=false` is the default, so it is no term. */
 const termsOf = ({ expireIn, answerWithin, supersede }: TermsQuery): Terms => ({
@@ -35,8 +31,8 @@ export function command<Name extends Operation>(operation: Name) {
  */
 export function commandOfQuery<Name extends Operation>(operation: Name) {
   const handler = (services: Services, input: AtDevice<unknown, Asked<Name> & TermsQuery>): Promise<Answer> => {
-    const { expireIn: _, answerWithin: __, supersede: ___, ...asked } = input.query;
-    const terms = termsOf(input.query);
+    const { expireIn, answerWithin, supersede, ...asked } = input.query;
+    const terms = termsOf({ expireIn, answerWithin, supersede } as TermsQuery);
     return submit(services, { ...input, headers: {} }, { operation, asked } as Request, terms);
   };
   return Object.defineProperty(handler, 'name', { value: operation });

@@ -57,9 +57,10 @@ export function createSend({ log }: { log: Log }) {
 
   /** Sends what a stream delivers. When the client disconnects, the stream is destroyed. */
   function sendStream({ res, method }: Context, status: number, headers: Headers, stream: Readable): void {
-    if (!res.destroyed) res.writeHead(status, headers);
-    if (res.destroyed || method === 'HEAD') {
-      stream.destroy();
+    if (res.destroyed || method === 'HEAD') stream.destroy();
+    if (res.destroyed) return;
+    res.writeHead(status, headers);
+    if (method === 'HEAD') {
       res.end();
       return;
     }

@@ -98,7 +98,6 @@ export async function createBroker(parts: BrokerParts) {
   const outbound = createOutbound({ watch, ownerOf: parts.ownerOf });
   const persistence = createPersistence({
     sessions,
-    outbound,
     allows: (clientId, topic) => outboundKind(clientId, topic) !== undefined,
     released: (client, messageId) => exactlyOnce.released(client, messageId),
     forwards: false,

@@ -111,15 +111,15 @@ const LONGEST_LINE = 300;
 const shortTopic = (topic: string): string => topic.slice(0, LONGEST_TOPIC).toWellFormed();
 
 /**
- * Processes messages from devices in authorizePublish, which Aedes calls before it sends the PUBACK. So everything that
- * a PUBACK confirms is stored.
+ * Processes messages from devices in authorizePublish, which is called before the PUBACK is sent: by the packet guard
+ * for messages of QoS 0 and 1, by Aedes for those of QoS 2 and for wills. So everything that a PUBACK confirms is stored.
  * 1. Work starts in the order of the packets, so the units of work have that order too, and several of them share a
  *    commit.
  * 2. PUBACKs follow in the order of the packets [MQTT-4.6.0-2].
  *
  * A message may be faulty in parts: these are left out and reported on the errors topic. The whole message is dropped
  * and reported when it has no meaning without these parts, or when its topic is not one of the device's own. In both
- * cases the device gets its PUBACK. Only an error that is returned to Aedes closes the connection without a PUBACK, so
+ * cases the device gets its PUBACK. Only an error that is returned to the caller closes the connection without a PUBACK, so
  * that the device sends the message again, if necessary for ever. This is done when a device exceeds its rate, and when
  * the service itself fails.
  */

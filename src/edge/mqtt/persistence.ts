@@ -12,7 +12,6 @@ import type { Seen, Standing } from '../../core/sessions/takeover.ts';
 import { isDatabaseAway } from '../../errors.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import { MOST_UNRELEASED } from './exactly-once.ts';
-import type { Outbound } from './outbound.ts';
 
 /**
  * A topic filter that no device can subscribe to. It is returned for a stored session, because Aedes reports a session
@@ -26,7 +25,6 @@ type Subscription = { topic: string; qos: number } & Record<string, unknown>;
 
 interface Parts {
   sessions: Sessions;
-  outbound: Pick<Outbound, 'acknowledged'>;
   /**
    * Whether a device may subscribe to a topic. This was checked before, but Aedes stores all filters of a SUBSCRIBE,
    * also refused ones.
@@ -70,7 +68,7 @@ const toSubscription = ({ topic, qos, properties }: StoredSubscription): Subscri
 });
 
 export function createPersistence(parts: Parts) {
-  const { sessions, outbound, allows, released, forwards = true, nodeId } = parts;
+  const { sessions, allows, released, forwards = true, nodeId } = parts;
   const { isLoggedIn = () => true, fenceOf = () => undefined } = parts;
   // The clients whose session existed before their login. A client leaves the set when Aedes asks for its
   // subscriptions.
@@ -207,9 +205,7 @@ export function createPersistence(parts: Parts) {
     async outgoingEnqueue(): Promise<void> {},
     async outgoingEnqueueCombi(): Promise<void> {},
     async outgoingUpdate(): Promise<void> {},
-    async outgoingClearMessageId(client: Client, packet: Packet | undefined): Promise<undefined> {
-      outbound.acknowledged(client, packet?.messageId);
-    },
+    async outgoingClearMessageId(): Promise<undefined> {},
     outgoingStream: (): Readable => Readable.from([]),
     async storeRetained(): Promise<void> {},
     createRetainedStream: (): Readable => Readable.from([]),

@@ -60,10 +60,30 @@ export const DOUBLE: readonly Breakage[] = [
         search: 'await finishIn(unit, moved, false);',
         replacement: 'await finishIn(unit, moved, true);',
       },
+      {
+        file: 'core/transactions/transaction-repository.ts',
+        search: "CASE WHEN completed_at IS NULL THEN status ELSE 'cancelled' END AS status",
+        replacement: 'status',
+      },
     ],
     play: 'away',
     figures: ['doubled'],
     cause: /command \d+ came again, attempt \d+, after its answer was acknowledged/,
+  },
+  {
+    name: 'answered-commands-are-cancelled',
+    about: 'A device that connects again gets a cancel for each command that it has already answered.',
+    kind: 'double',
+    patches: [
+      {
+        file: 'core/transactions/settlement.ts',
+        search: 'await finishIn(unit, moved, false);',
+        replacement: 'await finishIn(unit, moved, true);',
+      },
+    ],
+    play: 'away',
+    figures: ['violations'],
+    cause: /the cancel of command \d+ came, although the command had succeeded/,
   },
   {
     name: 'attempts-not-counted',

@@ -142,6 +142,31 @@ t.test('a transaction whose cancel was answered 204 may only end as cancelled', 
   t.end();
 });
 
+t.test('an answered command gets no cancel', (t) => {
+  const { ledger, accept, deliver, answer, result } = startLedger();
+  const cancel = (transactionId: number, issuedAt = 'then') =>
+    ledger.delivered(DEVICE, { transactionId, operation: 'cancel', parameters: {}, issuedAt, attempt: 2 }, 99);
+  for (const [transactionId, status] of [
+    [1, 'cancelled'],
+    [2, 'succeeded'],
+    [3, 'failed'],
+  ] as const) {
+    accept(transactionId);
+    deliver(transactionId);
+    answer(transactionId);
+    cancel(transactionId);
+    t.equal(ledger.figures().violations, Math.max(0, transactionId - 2), 'a cancel may overtake its webhook');
+    result(transactionId, { status });
+    cancel(transactionId);
+    t.equal(ledger.figures().violations, transactionId - 1, status);
+  }
+  cancel(2, 'later');
+  t.equal(ledger.figures().violations, 2, 'a newer command with the same id may be cancelled');
+  const text = 'the cancel of command 2 came, although the command had succeeded';
+  t.match(ledger.troubles(), [{ kind: 'violation', deviceId: DEVICE, text }, { text: /command 3 .* had failed$/ }]);
+  t.end();
+});
+
 t.test('a command may expire only by the terms of its request, and not before its time', async (t) => {
   const minute = { expireIn: 60, answerWithin: 60 };
   const cases = [
