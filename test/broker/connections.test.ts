@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import mqttPacket from 'mqtt-packet';
 import t from 'tap';
+import type { RawDevice } from '../raw-device.ts';
 import { until } from '../until.ts';
 import { startWorld, WIFI } from '../world.ts';
 
@@ -105,6 +106,29 @@ t.test('a device that stops reading delays no other', async (t) => {
     const command = await other.link.command();
     t.equal(command.operation, 'setWifi');
     other.link.puback(command.packet);
+  }
+});
+
+t.test('each packet of a device begins its keep-alive interval anew', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const logIn = async () => world.connect({ ...(await world.registerDevice()), connect: { keepalive: 1 } });
+  const talks: ((link: RawDevice) => void)[] = [
+    (link) => link.publish('status', {}),
+    (link) => link.publish('status', {}, { qos: 0 }),
+    (link) => link.puback({ messageId: 7 }),
+    (link) => link.send({ cmd: 'pingreq' }),
+  ];
+  const talkers = await Promise.all(talks.map(logIn));
+  const silent = await logIn();
+  const talk = setInterval(() => {
+    for (const [index, say] of talks.entries()) say(talkers[index]!);
+  }, 200);
+  t.teardown(() => clearInterval(talk));
+  await silent.closed; // after one and a half intervals [MQTT-3.1.2-24]
+  for (const [index, talker] of talkers.entries()) {
+    talker.send({ cmd: 'pingreq' });
+    t.ok(await talker.next('pingresp'), `${index}`);
   }
 });
 

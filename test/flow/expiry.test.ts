@@ -219,6 +219,30 @@ async function tests(t: Test, database: DatabaseKind): Promise<void> {
     t.same(await endsOf(world, tenant, first), ['transaction.cancelled']);
   });
 
+  await t.test('a command does not wait for the many that have expired before it', async (t) => {
+    const many = await setUp(world, 'many');
+    const one = await setUp(world, 'one');
+    for (const { link } of [many, one]) await link.drop();
+    const first = await many.put('?expireIn=60');
+    const copied =
+      'device_id, application_id, operation, status, due, attempts, created_at, updated_at, expires_at, ends_at';
+    const database = await world.raw();
+    await database.exec(
+      `INSERT INTO transactions (${copied})
+       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 700)
+       SELECT ${copied} FROM transactions CROSS JOIN numbers WHERE transaction_id = ${first}`,
+    );
+    const last = await one.put('?expireIn=61');
+    const before: number[] = [];
+    const counted = many.tenant.receiver.requests.length;
+    const told = one.tenant.receiver.next().then(() => before.push(many.tenant.receiver.requests.length - counted));
+    await one.pass(61);
+    await told;
+    t.match(await one.read(last), { status: 'failed', error: { code: 'EXPIRED' } });
+    t.equal(many.tenant.receiver.requests.length - counted, 701);
+    t.ok(before[0]! < 600, `${before[0]} of 701 webhooks came before`);
+  });
+
   await t.test('what expires while the service is stopped ends at its start, and is not published', async (t) => {
     const { tenant, link, put, path } = await setUp(world, 'restart');
     await link.drop();

@@ -44,14 +44,20 @@ export interface Ending {
   deviceId: string;
 }
 
-/** The first transactions whose time has passed. */
-export const findEnding = (sql: Sql, now: Micros, limit: number): Promise<Ending[]> =>
-  sql.all(
+/** Transactions whose time has passed: those with the earliest times, or those with the latest. */
+export const findEnding = (
+  sql: Sql,
+  now: Micros,
+  { end, limit }: { end: 'earliest' | 'latest'; limit: number },
+): Promise<Ending[]> => {
+  const order = end === 'earliest' ? 'ends_at, transaction_id' : 'ends_at DESC, transaction_id DESC';
+  return sql.all(
     `SELECT transaction_id AS "transactionId", device_id AS "deviceId" FROM transactions
-     WHERE ends_at <= ? ORDER BY ends_at, transaction_id LIMIT (? + 0)`,
+     WHERE ends_at <= ? ORDER BY ${order} LIMIT (? + 0)`,
     now,
     limit,
   );
+};
 
 /** The next time at which the service has to end a transaction; undefined when there is none. */
 export async function nextEnding(sql: Sql): Promise<Micros | undefined> {

@@ -7,7 +7,7 @@ import type { Micros } from '../../runtime/units.ts';
 import { type Ending, findEnding, nextEnding } from './expiry-repository.ts';
 
 /** The transactions that one read finds, and the most of one device that one unit of work ends. */
-const PER_READ = 512;
+const PER_READ = 256;
 const PER_UNIT = 16;
 /**
  * The devices whose transactions are ended at the same time. Measured with 20,000 that expire in the same second: with 4
@@ -76,10 +76,23 @@ export function createExpiry({ database, clock, log, leads, expireIn }: Parts) {
       }, deviceId);
   }
 
+  /**
+   * Finds transactions whose time has passed. If there are more than one read finds, a read from the other end joins it:
+   * a hundred thousand commands of one application that expire together then delay none that expires after them.
+   */
+  async function find(): Promise<Ending[]> {
+    const now = clock.now();
+    const earliest = await findEnding(database.read, now, { end: 'earliest', limit: PER_READ });
+    if (earliest.length < PER_READ) return earliest;
+    const latest = await findEnding(database.read, now, { end: 'latest', limit: PER_READ });
+    const known = new Set(earliest.map(({ transactionId }) => transactionId));
+    return [...latest.filter(({ transactionId }) => !known.has(transactionId)), ...earliest];
+  }
+
   /** Ends all whose time has passed. Resolves to the next time at which one has to be ended, if that is known. */
   async function endAll(): Promise<Micros | undefined> {
     while (isOn && leads()) {
-      const found = await findEnding(database.read, clock.now(), PER_READ);
+      const found = await find();
       if (found.length === 0) return nextEnding(database.read);
       const devices = Map.groupBy(found, ({ deviceId }) => deviceId).entries();
       const worker = async (): Promise<void> => {

@@ -148,5 +148,3 @@ export function createOutbound({ watch, ownerOf }: Parts) {
     },
   };
 }
-
-export type Outbound = ReturnType<typeof createOutbound>;
