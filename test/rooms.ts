@@ -52,6 +52,10 @@ export const WINGS: Readonly<Record<string, Wing>> = {
         about: 'deliveries, attempts, signature, retry schedule, address guard',
         owns: ['undici', 'ipaddr.js'],
       },
+      selection: {
+        about: 'selectors: which devices a rollout, a change of tags or a count is about',
+        owns: ['semver'],
+      },
       sessions: { about: 'MQTT sessions, subscriptions and wills; the times at which devices were last seen' },
       devices: { about: 'devices, credentials, activation, status' },
       applications: { about: 'developers, applications, settings, signing keys, access tokens', owns: ['jose'] },

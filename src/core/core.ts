@@ -11,6 +11,8 @@ import { auditSweep } from './audit/audit-sweep.ts';
 import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
 import { createDevices, type Revoke } from './devices/devices.ts';
 import { createStatuses } from './devices/statuses.ts';
+import { removeTags } from './devices/tag-repository.ts';
+import { createTags } from './devices/tags.ts';
 import { createAnswering } from './events/answering.ts';
 import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
@@ -105,7 +107,7 @@ export async function createCore(given: Given) {
     owners,
     requireDeveloper: developers.find,
     revoke: given.revoke,
-    forgetting: [sessions.remove, presence.remove, deleteEvents, deleteRequests],
+    forgetting: [sessions.remove, presence.remove, deleteEvents, deleteRequests, removeTags],
     removed: peers.ownership.remove,
     endTransactions: transactions.endAll,
   });
@@ -132,6 +134,7 @@ export async function createCore(given: Given) {
     applications,
     developers,
     devices,
+    tags: createTags(common),
     statuses,
     software,
     quotas,

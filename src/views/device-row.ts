@@ -1,3 +1,4 @@
+import { readTermsOfQuery } from '../core/selection/read-selector.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceRow, FleetDeviceQuery } from '../platform/contracts/types.ts';
 import { readDuration, toUtc } from '../runtime/clock.ts';
@@ -17,6 +18,7 @@ export const deviceRow = (device: FleetDevice): DeviceRow => ({
   firmware: device.firmware,
   battery: device.battery,
   unfinished: device.unfinished,
+  tags: device.tags,
 });
 
 /**
@@ -35,14 +37,17 @@ function placeOf(cursor: string, order: FleetQuery['order']): FleetPlace {
 
 /** Turns the query of a request into the query of the view. Throws REQUEST_INVALID. */
 export function readFleetQuery(query: FleetDeviceQuery, now: Micros): FleetQuery {
-  const { connected, firmware, notSeenFor, sort, after, ...rest } = query;
-  if (query.version !== undefined && query.package === undefined) {
-    throw DomainError.invalid({ loc: ['query', 'package'], msg: 'Field required', type: 'missing' });
-  }
+  const { prefix, developerId, applicationId, activation, batteryBelow, batteryFrom, notSeenFor, sort, after, limit } =
+    query;
   return {
-    ...rest,
-    ...(connected !== undefined && { connected: connected === 'true' }),
-    ...(firmware !== undefined && { firmware: firmware === '' ? null : firmware }),
+    ...(prefix !== undefined && { prefix }),
+    ...(developerId !== undefined && { developerId }),
+    ...(applicationId !== undefined && { applicationId }),
+    ...(activation !== undefined && { activation }),
+    ...(batteryBelow !== undefined && { batteryBelow }),
+    ...(batteryFrom !== undefined && { batteryFrom }),
+    limit,
+    terms: readTermsOfQuery(query, now),
     ...(notSeenFor !== undefined && { seenBefore: now - readDuration(notSeenFor) }),
     ...(after !== undefined && { after: placeOf(after, sort) }),
     order: sort,

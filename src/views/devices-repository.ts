@@ -1,3 +1,6 @@
+import type { Candidate } from '../core/selection/candidate.ts';
+import type { Terms } from '../core/selection/selector.ts';
+import { type Conditions, SEEN_AT, termConditions } from '../core/selection/term-conditions.ts';
 import { IN_LIST, inLists } from '../platform/database/in-lists.ts';
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
@@ -11,11 +14,7 @@ export interface FleetFilter {
   developerId?: string;
   applicationId?: string;
   activation?: 'deactivated' | 'activating' | 'activated';
-  /** The last reported firmware version; null matches devices that have reported none. */
-  firmware?: string | null;
-  package?: string;
-  /** The version that is installed of `package`. */
-  version?: string;
+  terms: Terms;
   batteryBelow?: number;
   batteryFrom?: number;
   /**
@@ -45,12 +44,22 @@ export interface FleetRow {
   unfinished: number;
 }
 
-const SEEN_AT = 'COALESCE(p.last_seen_at, 0)';
 /** A character that sorts after every digit. */
 const AFTER_DIGITS = ':';
 
-const ORDERS: Record<FleetOrder, { by: string; after: string; place(at: FleetPlace): SqlValue[] }> = {
-  deviceId: { by: 'd.device_id', after: 'd.device_id > ?', place: ({ deviceId }) => [deviceId] },
+/** How a list is ordered, and which rows are behind a place in it. */
+interface Order {
+  by: string;
+  after: string;
+  place(at: FleetPlace): SqlValue[];
+}
+
+const byDevice = (column: string): Order => ({
+  by: column,
+  after: `${column} > ?`,
+  place: ({ deviceId }) => [deviceId],
+});
+const ORDERS: Record<Exclude<FleetOrder, 'deviceId'>, Order> = {
   lastSeen: {
     by: `${SEEN_AT}, d.device_id`,
     after: `(${SEEN_AT} > ? OR (${SEEN_AT} = ? AND d.device_id > ?))`,
@@ -63,40 +72,26 @@ const ORDERS: Record<FleetOrder, { by: string; after: string; place(at: FleetPla
   },
 };
 
-/** The WHERE conditions of a filter with their values, and the JOINs that they need. */
-function conditions(filter: FleetFilter): {
-  joins: string;
-  joinValues: SqlValue[];
-  where: string[];
-  values: SqlValue[];
-} {
-  const where: string[] = [];
-  const values: SqlValue[] = [];
-  const joinValues: SqlValue[] = [];
-  let joins = '';
+/** The conditions of a filter. `leads` is false when the devices are found in another way than by a tag. */
+function conditions(filter: FleetFilter, leads: boolean): Conditions {
+  const { prefix, batteryBelow, batteryFrom, terms } = filter;
+  const conditions = termConditions(terms, {
+    joinsStatus: batteryBelow !== undefined || batteryFrom !== undefined,
+    applicationId: leads ? filter.applicationId : undefined,
+  });
+  const { where, values } = conditions;
   const add = (condition: string, ...given: SqlValue[]): void => {
     where.push(condition);
     values.push(...given);
   };
-  const { prefix, firmware, batteryBelow, batteryFrom } = filter;
   if (prefix !== undefined) add('d.device_id >= ? AND d.device_id < ?', prefix, `${prefix}${AFTER_DIGITS}`);
   if (filter.developerId !== undefined) add('d.developer_id = ?', filter.developerId);
   if (filter.applicationId !== undefined) add('d.application_id = ?', filter.applicationId);
   if (filter.activation !== undefined) add('d.activation = ?', filter.activation);
-  if (firmware !== undefined || batteryBelow !== undefined || batteryFrom !== undefined) {
-    joins += ' LEFT JOIN device_status s ON s.device_id = d.device_id';
-    if (firmware === null) add('s.firmware IS NULL');
-    else if (firmware !== undefined) add('s.firmware = ?', firmware);
-    if (batteryBelow !== undefined) add('s.battery < ?', batteryBelow);
-    if (batteryFrom !== undefined) add('s.battery >= ?', batteryFrom);
-  }
-  if (filter.package !== undefined) {
-    joins += ' JOIN device_software w ON w.device_id = d.device_id AND w.package = ?';
-    joinValues.push(filter.package);
-    if (filter.version !== undefined) add('w.version = ?', filter.version);
-  }
+  if (batteryBelow !== undefined) add('s.battery < ?', batteryBelow);
+  if (batteryFrom !== undefined) add('s.battery >= ?', batteryFrom);
   if (filter.seenBefore !== undefined) add(`${SEEN_AT} < ?`, filter.seenBefore);
-  return { joins, joinValues, where, values };
+  return conditions;
 }
 
 /**
@@ -111,15 +106,16 @@ export function fleetPlaces(
     after,
     limit,
   }: { filter: FleetFilter; order: FleetOrder; after: FleetPlace | undefined; limit: number },
-): Promise<FleetPlace[]> {
-  const { joins, joinValues, where, values } = conditions(filter);
-  const { by, after: behind, place } = ORDERS[order];
+): Promise<Candidate[]> {
+  const isByDevice = order === 'deviceId';
+  const { columns, from, deviceId, joins, joinValues, where, values } = conditions(filter, isByDevice);
+  const { by, after: behind, place } = isByDevice ? byDevice(deviceId) : ORDERS[order];
   if (after) {
     where.push(behind);
     values.push(...place(after));
   }
-  return sql.all<FleetPlace>(
-    `SELECT d.device_id AS "deviceId", ${SEEN_AT} AS "seenAt" FROM devices d
+  return sql.all<Candidate>(
+    `SELECT ${columns} FROM ${from}
      LEFT JOIN device_presence p ON p.device_id = d.device_id${joins}
      WHERE ${where.length > 0 ? where.join(' AND ') : '1 = 1'} ORDER BY ${by} LIMIT ?`,
     ...joinValues,
@@ -133,14 +129,14 @@ export async function fleetPlacesAmong(
   sql: Sql,
   filter: FleetFilter,
   deviceIds: readonly string[],
-): Promise<FleetPlace[]> {
-  const { joins, joinValues, where, values } = conditions(filter);
-  const text = `SELECT d.device_id AS "deviceId", ${SEEN_AT} AS "seenAt" FROM devices d
+): Promise<Candidate[]> {
+  const { columns, from, joins, joinValues, where, values } = conditions(filter, false);
+  const text = `SELECT ${columns} FROM ${from}
     LEFT JOIN device_presence p ON p.device_id = d.device_id${joins}
     WHERE ${[...where, `d.device_id IN ${IN_LIST}`].join(' AND ')}`;
-  const found: FleetPlace[] = [];
+  const found: Candidate[] = [];
   for (const list of inLists(deviceIds)) {
-    found.push(...(await sql.all<FleetPlace>(text, ...joinValues, ...values, ...list)));
+    found.push(...(await sql.all<Candidate>(text, ...joinValues, ...values, ...list)));
   }
   return found;
 }

@@ -1,3 +1,6 @@
+import { findTags, type Tags } from '../core/devices/tag-repository.ts';
+import { type Candidate, needsJudging } from '../core/selection/candidate.ts';
+import type { Selection } from '../core/selection/selection.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import {
@@ -13,10 +16,10 @@ import {
 /** A device in a list, with its current state. */
 export interface FleetDevice extends Omit<FleetRow, 'reportedAt'> {
   connected: boolean;
+  tags: Tags;
 }
 
 export interface FleetQuery extends FleetFilter {
-  connected?: boolean;
   order: FleetOrder;
   after?: FleetPlace;
   limit: number;
@@ -29,6 +32,8 @@ interface Parts {
    * minute.
    */
   presence: { newerThanStored(deviceId: string): number | undefined };
+  /** Keeps those of the candidates that match the terms which the database cannot check. */
+  selection: Pick<Selection, 'matching'>;
   /** Selects those of the given devices that are connected, to any node. */
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
   /** The deviceIds of all connected devices; undefined when there are more than `most`. */
@@ -62,17 +67,15 @@ export type Fleet = ReturnType<typeof createFleet>;
  * last minute. These are checked here, for a bounded number of devices per page. So a page can be shorter than its
  * limit, even empty, without being the last one.
  */
-export function createFleet({ database: { aside }, presence, connected, connectedIds }: Parts) {
+export function createFleet({ database: { aside }, presence, selection, connected, connectedIds }: Parts) {
   /** Selects the devices that match the conditions which the database cannot check. */
-  async function passing(batch: readonly FleetPlace[], query: FleetQuery): Promise<readonly FleetPlace[]> {
-    const { seenBefore } = query;
+  async function passing(batch: readonly Candidate[], query: FleetQuery): Promise<readonly Candidate[]> {
+    const { seenBefore, terms } = query;
     const silent =
       seenBefore === undefined
         ? batch
         : batch.filter(({ deviceId }) => (presence.newerThanStored(deviceId) ?? 0) < seenBefore);
-    if (query.connected === undefined) return silent;
-    const isConnected = await connected(silent.map(({ deviceId }) => deviceId));
-    return silent.filter(({ deviceId }) => isConnected.has(deviceId) === query.connected);
+    return selection.matching(silent, terms);
   }
 
   /** Makes a page from the given devices, which are few, so all of them are read. */
@@ -86,7 +89,7 @@ export function createFleet({ database: { aside }, presence, connected, connecte
 
   async function places(query: FleetQuery): Promise<Page<FleetPlace, FleetPlace>> {
     const { order, limit } = query;
-    const isJudged = query.connected !== undefined || query.seenBefore !== undefined;
+    const isJudged = needsJudging(query.terms) || query.seenBefore !== undefined;
     const size = isJudged ? EXAMINED_PER_QUERY[order] : limit + 1;
     const kept: FleetPlace[] = [];
     let { after } = query;
@@ -102,11 +105,20 @@ export function createFleet({ database: { aside }, presence, connected, connecte
 
   /** Reads the current state of the given devices, in their order. A device that no longer exists is left out. */
   async function find(deviceIds: readonly string[]): Promise<FleetDevice[]> {
-    const [rows, isConnected] = await Promise.all([fleetRows(aside, deviceIds), connected(deviceIds)]);
+    const [rows, tags, isConnected] = await Promise.all([
+      fleetRows(aside, deviceIds),
+      findTags(aside, deviceIds),
+      connected(deviceIds),
+    ]);
     return rows.map(({ reportedAt, ...row }) => {
       // A stored report is a sign of life, too. It may be newer than the stored time of the last sign of life.
       const seen = Math.max(presence.newerThanStored(row.deviceId) ?? 0, row.lastSeenAt ?? 0, reportedAt ?? 0);
-      return { ...row, connected: isConnected.has(row.deviceId), lastSeenAt: seen === 0 ? null : seen };
+      return {
+        ...row,
+        connected: isConnected.has(row.deviceId),
+        lastSeenAt: seen === 0 ? null : seen,
+        tags: tags.get(row.deviceId) ?? {},
+      };
     });
   }
 
@@ -115,7 +127,7 @@ export function createFleet({ database: { aside }, presence, connected, connecte
 
     /** Lists a page of devices, with the position at which the next page begins; undefined after the last page. */
     async list(query: FleetQuery): Promise<Page<FleetDevice, FleetPlace>> {
-      const few = query.connected === true ? await connectedIds(FEW_CONNECTED) : undefined;
+      const few = query.terms.connected === true ? await connectedIds(FEW_CONNECTED) : undefined;
       const page = few ? await placesAmong(few, query) : await places(query);
       return { rows: await find(page.rows.map(({ deviceId }) => deviceId)), next: page.next };
     },

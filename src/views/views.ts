@@ -1,4 +1,5 @@
 import type { Core } from '../core/core.ts';
+import { createSelection } from '../core/selection/selection.ts';
 import { surveyDue } from '../core/transactions/transaction-repository.ts';
 import { surveyPending } from '../core/webhooks/delivery-repository.ts';
 import type { ConnectionsHere, Peers } from '../platform/cluster/peers.ts';
@@ -48,8 +49,10 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     const { presence, statuses } = core;
     const { connected, connectedIds } = ownership;
     const from = { ...common, database: { read: database.read, aside: through } };
+    const selection = createSelection({ ...from, presence, connected });
     return {
-      fleet: createFleet({ ...from, presence, connected, connectedIds }),
+      selection,
+      fleet: createFleet({ ...from, presence, selection, connected, connectedIds }),
       overview: createOverview({ ...from, versionsOf: statuses.versionsOf }),
       installations: createInstallations(from),
     };

@@ -336,6 +336,26 @@ const OWN: Record<string, Cases> = {
     },
   },
   'devices of the application': { 200: PLAIN('devices of the application', 'the devices of the application') },
+  'device count': { 200: PLAIN('device count', 'all devices of the application') },
+  'tags of a device': {
+    200: PLAIN('tags of a device', 'an activated device'),
+    403: NOT_ACTIVATED('tags of a device'),
+  },
+  'change of tags': {
+    200: PLAIN('change of tags', 'an activated device'),
+    403: NOT_ACTIVATED('change of tags'),
+    409: {
+      title: 'a device with 32 tags',
+      async run({ api, path, device }) {
+        const tags = `${path}/devices/${device.deviceId}/tags`;
+        const full = Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`k${index}`, 'v']));
+        await api.patch(tags, { json: { site: null } });
+        await api.patch(tags, { json: full });
+        return api.patch(tags, { json: { one: 'more' } });
+      },
+    },
+  },
+  'tags of many devices': { 200: PLAIN('tags of many devices', 'all devices of the application') },
   'transactions of the application': {
     200: PLAIN('transactions of the application', 'the transactions of the application'),
   },

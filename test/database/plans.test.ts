@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Sql, SqlValue } from '../../src/platform/database/sql.ts';
 import { findApplicationOfDelivery } from '../../src/views/delivery-repository.ts';
-import { fleetPlaces, fleetRows } from '../../src/views/devices-repository.ts';
+import { type FleetFilter, fleetPlaces, fleetRows } from '../../src/views/devices-repository.ts';
 import { countInstallations, listInstallations } from '../../src/views/installations-repository.ts';
 import {
   transactionsBetween,
@@ -32,9 +32,14 @@ t.test('lists of a whole fleet read only the rows that their indexes name', asyn
     });
     return plans;
   };
-  const places = (filter: object, order: 'deviceId' | '-lastSeen' = 'deviceId', after = true) =>
+  const places = (filter: Partial<FleetFilter>, order: 'deviceId' | '-lastSeen' = 'deviceId', after = true) =>
     plansOf((sql) =>
-      fleetPlaces(sql, { filter, order, after: after ? { deviceId: '3', seenAt: 1 } : undefined, limit: 9 }),
+      fleetPlaces(sql, {
+        filter: { terms: {}, ...filter },
+        order,
+        after: after ? { deviceId: '3', seenAt: 1 } : undefined,
+        limit: 9,
+      }),
     );
   const sorted = (plans: readonly string[]): string[] => plans.filter((step) => step.startsWith('USE TEMP B-TREE'));
 
@@ -52,6 +57,10 @@ t.test('lists of a whole fleet read only the rows that their indexes name', asyn
           { applicationId: 'a' },
           /^SEARCH d USING .*INDEX devices_by_application \(application_id=\? AND device_id>\?\)/,
         ],
+        [
+          { applicationId: 'a', terms: { tags: [{ key: 'site', values: ['osaka'] }] } },
+          /^SEARCH t USING .*INDEX device_tags_by_value \(application_id=\? AND tag_key=\? AND tag_value=\? AND device_id>\?\)/,
+        ],
       ] as const) {
         const plans = await places(filter);
         t.match(plans[0], index);
@@ -62,8 +71,10 @@ t.test('lists of a whole fleet read only the rows that their indexes name', asyn
   );
 
   t.test('a rare value is found by its own index', async (t) => {
-    t.match(await places({ firmware: '9' }), [/device_status_by_firmware \(firmware=\?/]);
-    t.match(await places({ package: 'p', version: '1' }), [/device_software_by_version \(package=\? AND version=\?/]);
+    t.match(await places({ terms: { firmwareVersion: { is: '9' } } }), [/device_status_by_firmware \(firmware=\?/]);
+    t.match(await places({ terms: { package: 'p', version: { is: '1' } } }), [
+      /device_software_by_version \(package=\? AND version=\?/,
+    ]);
     const byTime = await places({}, '-lastSeen');
     t.equal(sorted(byTime).length, 1, 'by time they are sorted: for a thread of its own');
   });

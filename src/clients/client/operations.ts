@@ -20,6 +20,14 @@ export interface Operations {
   readStatus: { input: { deviceId: string }; answer: SchemaTypes['rest/device-status'] };
   /** List the status of the devices of the application (op 8). */
   listStatuses: { input: { query?: Partial<SchemaTypes['rest/device-status-query']> }; answer: SchemaTypes['rest/device-status-list'] };
+  /** Count the devices that a selector matches (device count). */
+  countDevices: { input: { body: SchemaTypes['rest/device-count-request'] }; answer: SchemaTypes['rest/device-count'] };
+  /** Change tags of many devices (tags of many devices). */
+  updateTagsOfMany: { input: { body: SchemaTypes['rest/tagging'] }; answer: SchemaTypes['rest/tagged'] };
+  /** Read the tags of a device (tags of a device). */
+  readTags: { input: { deviceId: string }; answer: SchemaTypes['common/tags'] };
+  /** Change tags of a device (change of tags). */
+  updateTags: { input: { deviceId: string; body: SchemaTypes['common/tag-patch'] }; answer: SchemaTypes['common/tags'] };
   /** Read the hardware properties of a device (op 9). */
   readHardware: { input: { deviceId: string }; answer: SchemaTypes['rest/hardware-properties'] };
   /** Set the access point names of a device (op 10). */
@@ -112,6 +120,10 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   deactivate: { method: 'DELETE', path: '/v1/applications/{applicationId}/devices/{deviceId}', scope: 'svc:device:write', repeatable: true },
   readStatus: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/status', scope: 'svc:device:read' },
   listStatuses: { method: 'GET', path: '/v1/applications/{applicationId}/devices/status', scope: 'svc:device:read' },
+  countDevices: { method: 'POST', path: '/v1/applications/{applicationId}/devices/count', scope: 'svc:device:read' },
+  updateTagsOfMany: { method: 'PATCH', path: '/v1/applications/{applicationId}/devices/tags', scope: 'svc:device:write' },
+  readTags: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/tags', scope: 'svc:device:read' },
+  updateTags: { method: 'PATCH', path: '/v1/applications/{applicationId}/devices/{deviceId}/tags', scope: 'svc:device:write' },
   readHardware: { method: 'GET', path: '/v1/devices/{deviceId}/hardware-properties', scope: 'svc:device:read' },
   setApn: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', scope: 'svc:device:write', repeatable: true },
   setWifi: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', scope: 'svc:device:write', repeatable: true },

@@ -1,6 +1,7 @@
 import { DomainError } from '../../errors.ts';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { countHeldSlots, type Device, findDevice, isClientIdTaken, setActivation } from './device-repository.ts';
+import { removeTags } from './tag-repository.ts';
 
 /**
  * Finds a device that is linked to the developer; otherwise throws DEVICE_UNAVAILABLE. A unit of work that was begun
@@ -66,9 +67,10 @@ export async function completeActivation(sql: Sql, deviceId: string): Promise<vo
 }
 
 /**
- * Marks a device as deactivated: it no longer counts against the contract, and its client identifier is free. This
- * follows an activation that failed or was cancelled, and a successful deactivation.
+ * Marks a device as deactivated: it no longer counts against the contract, its client identifier is free, and its tags
+ * are removed. This follows an activation that failed or was cancelled, and a successful deactivation.
  */
 export async function releaseActivation(sql: Sql, deviceId: string): Promise<void> {
   await setActivation(sql, deviceId, { activation: 'deactivated', applicationId: null, clientId: null });
+  await removeTags(sql, deviceId);
 }

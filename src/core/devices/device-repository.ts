@@ -1,6 +1,7 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Lock, Sql } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
+import { lotOf } from './lot.ts';
 
 type ActivationState = 'deactivated' | 'activating' | 'activated';
 
@@ -75,13 +76,14 @@ export async function insertDevice(
   credentialHash: Buffer,
 ): Promise<boolean> {
   const changed = await sql.run(
-    `INSERT INTO devices (device_id, developer_id, credential_hash, hardware_properties, activation, created_at)
-     VALUES (?, ?, ?, ?, 'deactivated', ?) ON CONFLICT (device_id) DO NOTHING`,
+    `INSERT INTO devices (device_id, developer_id, credential_hash, hardware_properties, activation, created_at, lot)
+     VALUES (?, ?, ?, ?, 'deactivated', ?, ?) ON CONFLICT (device_id) DO NOTHING`,
     device.deviceId,
     device.developerId,
     credentialHash,
     toText(device.hardwareProperties),
     device.createdAt,
+    lotOf(device.deviceId),
   );
   return changed === 1;
 }

@@ -12,20 +12,23 @@ export interface SoftwareChange {
 
 function countedOf(reported: ReportedFields): Counted {
   const firmware = reported['firmwareVersion']?.value;
+  const lang = reported['lang']?.value;
   const battery = (reported['battery']?.value as { level?: unknown } | undefined)?.level;
   return {
     firmware: typeof firmware === 'string' ? firmware : null,
     battery: typeof battery === 'number' ? battery : null,
+    lang: typeof lang === 'string' ? lang.toLowerCase() : null,
   };
 }
 
 /**
- * Returns the firmware version and the battery level, which have columns of their own for lists of devices, if either
- * has changed; otherwise undefined.
+ * Returns the firmware version, the battery level and the language, which have columns of their own for lists of
+ * devices, if one has changed; otherwise undefined.
  */
 export function newlyCounted(before: ReportedFields, after: ReportedFields): Counted | undefined {
   const [was, is] = [countedOf(before), countedOf(after)];
-  return was.firmware === is.firmware && was.battery === is.battery ? undefined : is;
+  const isSame = was.firmware === is.firmware && was.battery === is.battery && was.lang === is.lang;
+  return isSame ? undefined : is;
 }
 
 /** The installed versions. If a package is named twice, the last entry counts. */

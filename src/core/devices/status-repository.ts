@@ -51,6 +51,8 @@ export interface Counted {
   firmware: string | null;
   /** The battery level in percent. */
   battery: number | null;
+  /** The language in lower case. */
+  lang: string | null;
 }
 
 /** Stores a report, unless the device was removed. `counted` is given only if one of its values has changed. */
@@ -72,14 +74,15 @@ export async function saveStatus(
     return;
   }
   await sql.run(
-    `INSERT INTO device_status (device_id, reported, reported_at, firmware, battery)
-     SELECT device_id, ?, ?, ?, CAST(? AS BIGINT) FROM devices WHERE device_id = ?
+    `INSERT INTO device_status (device_id, reported, reported_at, firmware, battery, lang)
+     SELECT device_id, ?, ?, ?, CAST(? AS BIGINT), ? FROM devices WHERE device_id = ?
      ON CONFLICT (device_id) DO UPDATE SET reported = excluded.reported, reported_at = excluded.reported_at,
-       firmware = excluded.firmware, battery = excluded.battery`,
+       firmware = excluded.firmware, battery = excluded.battery, lang = excluded.lang`,
     text,
     reportedAt,
     counted.firmware,
     counted.battery,
+    counted.lang,
     deviceId,
   );
 }

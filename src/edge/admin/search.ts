@@ -33,7 +33,7 @@ async function delivery({ findDelivery }: AdminServices, q: string): Promise<Res
 
 async function devices({ fleet }: AdminServices, q: string): Promise<Result[]> {
   if (!DIGITS.test(q)) return [];
-  const found = await fleet.list({ prefix: q, order: 'deviceId', limit: MOST });
+  const found = await fleet.list({ prefix: q, terms: {}, order: 'deviceId', limit: MOST });
   return found.rows.map(({ deviceId, developerId }) => result('device', deviceId, developerId));
 }
 

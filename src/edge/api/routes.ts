@@ -6,6 +6,7 @@ import { readActivation } from './activation.ts';
 import { listAvailable, listFirmware } from './available.ts';
 import { issueUploadUrl, readBinary, removeBinary, uploadApp } from './binaries.ts';
 import { command, commandOfQuery } from './commands.ts';
+import { countDevices } from './device-count.ts';
 import { readFirmware } from './device-software.ts';
 import { listStatuses, readHardware, readStatus } from './device-status.ts';
 import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
@@ -15,6 +16,7 @@ import { listInstallations, listOwnDevices, listOwnTransactions, readOwnTransact
 import { listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
 import type { ApiServices } from './services.ts';
 import { issueKey, readSettings, updateSettings } from './settings.ts';
+import { readTags, updateTags, updateTagsOfMany } from './tags.ts';
 import { issueToken, readJwks, readMetadata, tokenError } from './tokens.ts';
 import { cancelTransaction, listTransactions, readTransaction } from './transactions.ts';
 import { listVersions, registerVersion, removeVersion, updateVersion } from './versions.ts';
@@ -49,6 +51,10 @@ export const ROUTES = [
   route('DELETE', '/v1/applications/{applicationId}/devices/{deviceId}', D, { query: 'rest/expiry-query' }, command('deactivate')), // op 6
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/status', C, {}, readStatus), // op 7
   route('GET',    '/v1/applications/{applicationId}/devices/status', C, { query: 'rest/device-status-query', costly: true }, listStatuses), // op 8
+  route('POST',   '/v1/applications/{applicationId}/devices/count', C, { body: 'rest/device-count-request', costly: true }, countDevices),
+  route('PATCH',  '/v1/applications/{applicationId}/devices/tags', D, { body: 'rest/tagging', costly: true }, updateTagsOfMany),
+  route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/tags', C, {}, readTags),
+  route('PATCH',  '/v1/applications/{applicationId}/devices/{deviceId}/tags', D, { body: 'common/tag-patch' }, updateTags),
   route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { query: 'rest/terms-query', body: 'rest/apn-settings' }, command('setApn')), // op 10
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { query: 'rest/terms-query', body: 'rest/wifi-settings' }, command('setWifi')), // op 11

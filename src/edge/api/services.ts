@@ -3,6 +3,8 @@ import type { Application } from '../../core/applications/application-repository
 import type { Applications } from '../../core/applications/applications.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
+import type { TagsOfDevices } from '../../core/devices/tags.ts';
+import type { Selection } from '../../core/selection/selection.ts';
 import type { Software } from '../../core/software/software.ts';
 import type { Transactions } from '../../core/transactions/transactions.ts';
 import type { DeliveryLog } from '../../core/webhooks/delivery-log.ts';
@@ -28,6 +30,9 @@ export interface ApiServices {
   tokenLimit: RateLimit;
   devices: Pick<Devices, 'activationStatus' | 'requireActivated' | 'requireLinked'>;
   statuses: Pick<Statuses, 'find' | 'list' | 'firmwareVersion' | 'versions'>;
+  tags: Pick<TagsOfDevices, 'find' | 'update' | 'updateMany'>;
+  /** The devices that selectors match; each call names the application. */
+  selection: Pick<Selection, 'page' | 'count'>;
   transactions: Pick<Transactions, 'submit' | 'once' | 'find' | 'list' | 'cancel'>;
   software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
   /**

@@ -3,7 +3,7 @@ import type { Contracts, SchemaName } from '../../platform/contracts/contracts.t
 
 /**
  * Checks the query by the schema of the route; a route without a schema has no parameters. Throws REQUEST_INVALID with
- * every fault: an unknown parameter, a repeated one, one that breaks its schema.
+ * every fault: an unknown parameter, a repeated one that is no list, one that breaks its schema.
  */
 export function checkQueryParameters(contracts: Contracts, schema: SchemaName | undefined, query: string): unknown {
   const known = schema === undefined ? {} : (contracts.documents.get(schema)?.properties ?? {});
@@ -12,7 +12,7 @@ export function checkQueryParameters(contracts: Contracts, schema: SchemaName | 
   return schema === undefined ? undefined : contracts.checkQuery(schema, query);
 }
 
-function unknownOrRepeated(known: object, query: string): Fault[] {
+function unknownOrRepeated(known: Record<string, { type?: string }>, query: string): Fault[] {
   const counts = new Map<string, number>();
   for (const name of new URLSearchParams(query).keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
   const faults: Fault[] = [];
@@ -20,7 +20,8 @@ function unknownOrRepeated(known: object, query: string): Fault[] {
     const loc = ['query', name];
     if (!Object.hasOwn(known, name))
       faults.push({ loc, msg: 'Extra inputs are not permitted', type: 'extra_forbidden' });
-    else if (count > 1) faults.push({ loc, msg: 'Parameter should be given once', type: 'extra_forbidden' });
+    else if (count > 1 && known[name]?.type !== 'array')
+      faults.push({ loc, msg: 'Parameter should be given once', type: 'extra_forbidden' });
   }
   return faults;
 }

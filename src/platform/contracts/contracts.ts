@@ -102,12 +102,16 @@ function compile(urlFault: UrlFault, removed: ReadonlySet<string>): Contracts {
   for (const document of documents.values()) withoutRemoved(document, removed);
   const validator = createValidators(documents, { urlFault });
   const integers = new Map<SchemaName, ReadonlySet<string>>();
+  const lists = new Map<SchemaName, ReadonlySet<string>>();
   for (const [name, document] of documents) {
     const types = Object.entries(document.properties ?? {}).map(([property, { $ref, type }]) => [
       property,
       $ref ? (documents.get(referredSchema(name, $ref)) as { type?: string }).type : type,
     ]);
-    integers.set(name, new Set(types.filter(([, type]) => type === 'integer').map(([property]) => property!)));
+    const ofType = (wanted: string) =>
+      new Set(types.filter(([, type]) => type === wanted).map(([property]) => property!));
+    integers.set(name, ofType('integer'));
+    lists.set(name, ofType('array'));
   }
   // The schemas of messages of devices, and the schemas that they refer to. Only these are read tolerantly.
   const messages = new Map([...documents].filter(([name]) => /^(mqtt|common)\//.test(name)));
@@ -127,7 +131,11 @@ function compile(urlFault: UrlFault, removed: ReadonlySet<string>): Contracts {
     check,
     checkQuery<Name extends SchemaName>(name: Name, query: string): SchemaTypes[Name] {
       if (query === '' && optional.has(name)) return {} as SchemaTypes[Name];
-      const read = check(name, readQuery(query, documents.get(name)!, integers.get(name)!), 'query');
+      const read = check(
+        name,
+        readQuery(query, documents.get(name)!, { integers: integers.get(name)!, lists: lists.get(name)! }),
+        'query',
+      );
       if (query === '' && Object.keys(read as object).length === 0) optional.add(name);
       return read;
     },
@@ -174,15 +182,22 @@ export function referredSchema(from: SchemaName | undefined, reference: string):
   return address.slice(BASE.length, -'.json'.length) as SchemaName;
 }
 
-/** Reads a query string. A parameter that is given twice becomes a list, which no schema of a query allows. */
-function readQuery(query: string, document: SchemaDocument, integers: ReadonlySet<string>): Record<string, unknown> {
+/**
+ * Reads a query string. A parameter that is given twice becomes a list, which the schema refuses unless the parameter is a
+ * list.
+ */
+function readQuery(
+  query: string,
+  document: SchemaDocument,
+  { integers, lists }: { integers: ReadonlySet<string>; lists: ReadonlySet<string> },
+): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   if (query === '') return value;
   const parameters = new URLSearchParams(query);
   for (const name of Object.keys(document.properties ?? {})) {
     const given = parameters.getAll(name);
     if (given.length === 0) continue;
-    value[name] = given.length > 1 ? given : integers.has(name) ? readInteger(given[0]!) : given[0];
+    value[name] = given.length > 1 || lists.has(name) ? given : integers.has(name) ? readInteger(given[0]!) : given[0];
   }
   return value;
 }

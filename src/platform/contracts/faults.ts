@@ -18,7 +18,7 @@ const FORMATS: Record<string, string> = {
 
 // Keywords that combine schemas. Their errors are left out, because they only repeat the errors of the combined
 // schemas.
-export const WRAPPERS: ReadonlySet<string> = new Set(['if', 'anyOf', 'oneOf', 'allOf', 'not']);
+export const WRAPPERS: ReadonlySet<string> = new Set(['if', 'anyOf', 'oneOf', 'allOf', 'not', 'propertyNames']);
 
 /**
  * Turns the errors of a failed validation into faults of the interface (contract, section 1), in the order found. One real
@@ -40,7 +40,8 @@ export function toFaults(errors: readonly ErrorObject[], place: readonly string[
 }
 
 function toFault(error: ErrorObject, place: readonly string[]): Fault {
-  const loc = [...place, ...pointerParts(error.instancePath)];
+  const name = error.propertyName === undefined ? [] : [error.propertyName];
+  const loc = [...place, ...pointerParts(error.instancePath), ...name];
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
     case 'required':

@@ -12,7 +12,7 @@ type Schema = Record<string, unknown>;
  * Throws for a pattern without a sentence for people beside it (`x-pattern-message`), since that sentence is the caller's answer.
  */
 export function judgedSchema(schema: object, silent = false): Schema {
-  const { properties, additionalProperties, items, ...rest } = schema as Schema;
+  const { properties, additionalProperties, items, propertyNames, ...rest } = schema as Schema;
   if (rest['pattern'] !== undefined && rest['x-pattern-message'] === undefined && !silent) {
     throw new Error(`the pattern ${JSON.stringify(rest['pattern'])} has no x-pattern-message`);
   }
@@ -32,6 +32,9 @@ export function judgedSchema(schema: object, silent = false): Schema {
   if (isSchema(additionalProperties)) {
     const member = judgedSchema(additionalProperties, silent);
     contents.push(behindCount(rest, 'maxProperties', { additionalProperties: member }));
+  }
+  if (isSchema(propertyNames)) {
+    contents.push(behindCount(rest, 'maxProperties', { propertyNames: judgedSchema(propertyNames, silent) }));
   }
   if (contents.length > 0) judged['allOf'] = contents;
   const isText = [rest['type']].flat().includes('string') && rest['enum'] === undefined && rest['const'] === undefined;

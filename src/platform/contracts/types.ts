@@ -177,6 +177,22 @@ export type DeveloperId2 = string;
  */
 export type ApplicationId2 = string;
 /**
+ * `key=value`: a tag that the device has; `!key`: the device has no tag of this key.
+ */
+export type TagTerm = string;
+/**
+ * Only devices that last reported this firmware version.
+ */
+export type FirmwareVersion = string;
+/**
+ * Only devices that last reported another firmware version, or none.
+ */
+export type FirmwareVersion1 = string;
+/**
+ * Only devices whose last reported firmware version is in this SemVer range.
+ */
+export type VersionRange = string;
+/**
  * Name of a package: an Android package name.
  */
 export type PackageName2 = string;
@@ -185,9 +201,29 @@ export type PackageName2 = string;
  */
 export type VersionName1 = string;
 /**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName2 = string;
+/**
+ * Only devices whose version of the package is in this SemVer range; needs `package`.
+ */
+export type VersionRange1 = string;
+/**
  * Only devices that have sent nothing for at least this time, or never sent anything.
  */
 export type Duration = string;
+/**
+ * Only devices that have sent something within this number of seconds.
+ */
+export type SeenWithin = number;
+/**
+ * Only this share of the devices, in percent. It is stable: the devices of 10 percent are also among those of 20 percent with the same `salt`.
+ */
+export type Percent = number;
+/**
+ * Any text. Each salt makes other shares; needs `percent`.
+ */
+export type Salt = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -286,7 +322,7 @@ export type Duration1 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName2 = string;
+export type VersionName3 = string;
 /**
  * Seconds from the delivery in which the device must give a final result. Without one the transaction ends as `failed` with the code `NO_ANSWER`. Reports of progress do not prolong the time.
  */
@@ -354,6 +390,38 @@ export type DeliveryRowOrNull = {
   updatedAt: UtcDateTime;
 } | null;
 /**
+ * The value of a tag.
+ */
+export type TagValue = string;
+/**
+ * Name of a package: an Android package name.
+ */
+export type PackageName3 = string;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName4 = string;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName5 = string;
+/**
+ * Only devices whose version of the package is in this SemVer range; needs `package`.
+ */
+export type VersionRange2 = string;
+/**
+ * Only devices that last reported this firmware version.
+ */
+export type FirmwareVersion2 = string;
+/**
+ * Only devices that last reported another firmware version, or none.
+ */
+export type FirmwareVersion3 = string;
+/**
+ * Only devices whose last reported firmware version is in this SemVer range.
+ */
+export type VersionRange3 = string;
+/**
  * ISO 8601 date-time with an offset or `Z`, with the precision of the device's clock; from 1970 to 2199.
  */
 export type DeviceTime = string;
@@ -385,6 +453,10 @@ export type FileName = string;
  * In bytes.
  */
 export type FileSize = number;
+/**
+ * A firmware version as devices report it.
+ */
+export type FirmwareVersion4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -447,6 +519,10 @@ export type Sha256 = string;
  * `true`: the command takes the place of the application’s older unfinished commands of the same operation for the device; of installs, those of the same package. They end as `cancelled` with the code `SUPERSEDED`.
  */
 export type Supersede = 'true' | 'false';
+/**
+ * The key of a tag.
+ */
+export type TagKey = string;
 /**
  * The number of matching rows; null if the service would have to read more than 10,000 rows to count them, or more than 2,000 with a filter.
  */
@@ -530,6 +606,10 @@ export type UploadMethod = 'PUT' | 'POST';
  */
 export type Url = string;
 /**
+ * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
+ */
+export type VersionRange4 = string;
+/**
  * Data of `call.started`, `call.ended` and any other `call.` event: the call. Further members are passed on unchanged.
  */
 export type CallEventData = {callId: string} & Record<string, unknown>;
@@ -586,11 +666,35 @@ export type Moment6 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName3 = string;
+export type PackageName4 = string;
+/**
+ * A firmware version as devices report it.
+ */
+export type FirmwareVersion5 = string;
+/**
+ * A firmware version as devices report it.
+ */
+export type FirmwareVersion6 = string;
+/**
+ * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
+ */
+export type VersionRange5 = string;
+/**
+ * Name of a package: an Android package name.
+ */
+export type PackageName5 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName3 = string;
+export type VersionName6 = string;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName7 = string;
+/**
+ * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
+ */
+export type VersionRange6 = string;
 /**
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
@@ -738,6 +842,7 @@ export interface SchemaTypes {
   'common/device-limit': DeviceLimit;
   'common/device-row': DeviceRow;
   'common/device-row-list': DeviceRowList;
+  'common/device-selector': DeviceSelector;
   'common/device-time': DeviceTime;
   'common/display-name': DisplayName;
   'common/distribution-date': DistributionDate;
@@ -750,6 +855,7 @@ export interface SchemaTypes {
   'common/file-id': FileId;
   'common/file-name': FileName;
   'common/file-size': FileSize;
+  'common/firmware-version': FirmwareVersion4;
   'common/hardware-properties': HardwareProperties;
   'common/installation-counts': InstallationCounts;
   'common/installations': InstallationList;
@@ -766,14 +872,22 @@ export interface SchemaTypes {
   'common/operation': Operation1;
   'common/package-name': PackageName;
   'common/paging-query': PagingQuery;
+  'common/percent': Percent;
   'common/reason-error': ReasonError;
   'common/recorded-file': RecordedFile;
   'common/recorded-files': RecordedFiles;
   'common/request-id': RequestId;
+  'common/salt': Salt;
   'common/secret': Secret;
+  'common/seen-within': SeenWithin;
   'common/setting-url': SettingUrl;
   'common/sha256': Sha256;
   'common/supersede': Supersede;
+  'common/tag-key': TagKey;
+  'common/tag-patch': TagPatch;
+  'common/tag-term': TagTerm;
+  'common/tag-value': TagValue;
+  'common/tags': Tags;
   'common/total': Total;
   'common/total-if-known': TotalIfKnown;
   'common/transaction-detail': TransactionDetail;
@@ -788,6 +902,7 @@ export interface SchemaTypes {
   'common/utc-date-time': UtcDateTime;
   'common/utc-date-time-or-null': UtcDateTimeOrNull1;
   'common/version-name': VersionName;
+  'common/version-range': VersionRange4;
   'common/webhook-setting': WebhookSetting;
   'common/wifi-entry': WifiEntry;
   'mqtt/ack': Ack;
@@ -846,6 +961,8 @@ export interface SchemaTypes {
   'rest/delivery': Delivery;
   'rest/delivery-list': DeliveryList;
   'rest/delivery-list-query': DeliveryListQuery;
+  'rest/device-count': DeviceCount;
+  'rest/device-count-request': DeviceCountRequest;
   'rest/device-status': DeviceStatus;
   'rest/device-status-list': DeviceStatusList;
   'rest/device-status-query': DeviceStatusQuery;
@@ -867,6 +984,8 @@ export interface SchemaTypes {
   'rest/package-update': PackageUpdate;
   'rest/redelivered': Redelivered;
   'rest/redelivery-range': RedeliveryRange;
+  'rest/tagged': Tagged;
+  'rest/tagging': Tagging;
   'rest/terms-query': TermsQuery;
   'rest/token-answer': TokenAnswer;
   'rest/token-error': TokenError;
@@ -1423,6 +1542,12 @@ export interface FleetDeviceQuery {
    */
   activation?: 'deactivated' | 'activating' | 'activated';
   /**
+   * Only devices with these tags; repeat the parameter for several. Of several values of one key the device must have one. `!key` selects devices without a tag of this key.
+   *
+   * @maxItems 32
+   */
+  tag?: TagTerm[];
+  /**
    * `true`: only devices that are connected now; `false`: only devices that are not connected.
    */
   connected?: 'true' | 'false';
@@ -1430,8 +1555,17 @@ export interface FleetDeviceQuery {
    * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
    */
   firmware?: string;
+  firmwareVersion?: FirmwareVersion;
+  firmwareVersionNot?: FirmwareVersion1;
+  firmwareVersionRange?: VersionRange;
+  /**
+   * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
+   */
+  lang?: string;
   package?: PackageName2;
   version?: VersionName1;
+  versionNot?: VersionName2;
+  versionRange?: VersionRange1;
   /**
    * Only devices whose battery was last reported below this level, in percent.
    */
@@ -1441,6 +1575,9 @@ export interface FleetDeviceQuery {
    */
   batteryFrom?: number;
   notSeenFor?: Duration;
+  lastSeenWithin?: SeenWithin;
+  percent?: Percent;
+  salt?: Salt;
   /**
    * The order: by identifier; by the time at which a device was last seen (devices that were never seen come first); or by that time in descending order. The order uses the stored time, which is up to a minute old.
    */
@@ -1905,7 +2042,7 @@ export interface VersionRowQuery {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
-  after?: VersionName2;
+  after?: VersionName3;
   /**
    * The largest number of rows in the answer.
    */
@@ -2082,12 +2219,59 @@ export interface DeviceRow {
    * The number of its unfinished transactions.
    */
   unfinished: number;
+  tags: Tags;
+}
+/**
+ * The tags of a device: a value for each key.
+ */
+export interface Tags {
+  [k: string]: TagValue;
 }
 /**
  * A page of devices. A page can be shorter than its limit, or even empty, without being the last.
  */
 export interface DeviceRowList {
   devices: DeviceRow[];
+}
+/**
+ * A selection of devices that are activated for the application: either `devices`, or all devices that match all other members. `{}` selects all.
+ */
+export interface DeviceSelector {
+  /**
+   * These devices, and no other member.
+   *
+   * @minItems 1
+   * @maxItems 10000
+   */
+  devices?: DeviceId[];
+  /**
+   * Tags by key: one value, a list of values of which the device must have one, or null for devices without a tag of this key.
+   */
+  tags?: {
+    /**
+     * @minItems 1
+     * @maxItems 16
+     */
+    [k: string]: string | TagValue[] | null;
+  };
+  package?: PackageName3;
+  version?: VersionName4;
+  versionNot?: VersionName5;
+  versionRange?: VersionRange2;
+  firmwareVersion?: FirmwareVersion2;
+  firmwareVersionNot?: FirmwareVersion3;
+  firmwareVersionRange?: VersionRange3;
+  /**
+   * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
+   */
+  lang?: string;
+  /**
+   * Only devices that are connected now (`true`), or that are not connected (`false`).
+   */
+  connected?: boolean;
+  lastSeenWithin?: SeenWithin;
+  percent?: Percent;
+  salt?: Salt;
 }
 /**
  * Query of the feed: the topics that a reader follows.
@@ -2172,6 +2356,12 @@ export interface RecordedFile {
   name: FileName;
   size: FileSize;
   contentType: ContentType;
+}
+/**
+ * Changes of tags: a value sets the tag of its key, null removes it. Other tags stay as they are.
+ */
+export interface TagPatch {
+  [k: string]: string | null;
 }
 /**
  * A transaction with its command and its webhook.
@@ -2964,6 +3154,60 @@ export interface DeliveryListQuery {
   limit: number;
 }
 /**
+ * How many devices a selector matches now, and what they have.
+ */
+export interface DeviceCount {
+  /**
+   * The devices that match.
+   */
+  matching: number;
+  /**
+   * Those of them that are connected now.
+   */
+  connected: number;
+  /**
+   * True if only a sample of the devices was counted, because the application has more than 10,000.
+   */
+  estimate: boolean;
+  /**
+   * The matching devices by their installed version of the package, the most frequent 50 first; absent without a package.
+   *
+   * @maxItems 50
+   */
+  versions?: {
+    /**
+     * Null: the package is not installed.
+     */
+    version: string | null;
+    /**
+     * The number of devices.
+     */
+    devices: number;
+  }[];
+  /**
+   * The matching devices by their firmware version, the most frequent 50 first.
+   *
+   * @maxItems 50
+   */
+  firmwareVersions: {
+    /**
+     * Null: none was reported.
+     */
+    version: string | null;
+    /**
+     * The number of devices.
+     */
+    devices: number;
+  }[];
+}
+/**
+ * Asks how many devices a selector matches.
+ */
+export interface DeviceCountRequest {
+  devices: DeviceSelector;
+  versionsOf?: PackageName4;
+}
+/**
  * The status of a device. `lastSeenAt` is the time at which the service last received anything from the device (after a crash of the service it can be a minute old). `reportedAt` is the time of the device's last status report. A field that the device has not reported is null.
  */
 export interface DeviceStatus {
@@ -3167,6 +3411,12 @@ export interface OwnDeviceQuery {
    */
   activation?: 'deactivated' | 'activating' | 'activated';
   /**
+   * Only devices with these tags; repeat the parameter for several. Of several values of one key the device must have one. `!key` selects devices without a tag of this key.
+   *
+   * @maxItems 32
+   */
+  tag?: TagTerm[];
+  /**
    * `true`: only devices that are connected now; `false`: only devices that are not connected.
    */
   connected?: 'true' | 'false';
@@ -3174,8 +3424,17 @@ export interface OwnDeviceQuery {
    * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
    */
   firmware?: string;
-  package?: PackageName3;
-  version?: VersionName3;
+  firmwareVersion?: FirmwareVersion5;
+  firmwareVersionNot?: FirmwareVersion6;
+  firmwareVersionRange?: VersionRange5;
+  /**
+   * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
+   */
+  lang?: string;
+  package?: PackageName5;
+  version?: VersionName6;
+  versionNot?: VersionName7;
+  versionRange?: VersionRange6;
   /**
    * Only devices whose battery was last reported below this level, in percent.
    */
@@ -3185,6 +3444,9 @@ export interface OwnDeviceQuery {
    */
   batteryFrom?: number;
   notSeenFor?: Duration3;
+  lastSeenWithin?: SeenWithin;
+  percent?: Percent;
+  salt?: Salt;
   /**
    * The order: by identifier; by the time at which a device was last seen (devices that were never seen come first); or by that time in descending order. The order uses the stored time, which is up to a minute old.
    */
@@ -3280,6 +3542,36 @@ export interface RedeliveryRange {
   until?: LocalDateTime;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
+}
+/**
+ * The outcome of a change of tags.
+ */
+export interface Tagged {
+  /**
+   * The devices that the selector matches.
+   */
+  matching: number;
+  /**
+   * The devices whose tags are different now.
+   */
+  changed: number;
+  /**
+   * The devices that stay as they were, because they would have more than 32 tags.
+   */
+  refused: number;
+  /**
+   * Some of the refused devices.
+   *
+   * @maxItems 10
+   */
+  refusedDevices: DeviceId[];
+}
+/**
+ * A change of the tags of many devices.
+ */
+export interface Tagging {
+  devices: DeviceSelector;
+  tags: TagPatch;
 }
 /**
  * Query of an operation that sends a command: the terms of the command. All are optional.

@@ -22,13 +22,33 @@ const ALL_OF_FLEET = {
   developerId: 'd',
   applicationId: 'a',
   activation: 'activated',
-  firmware: '9',
-  package: 'p',
-  version: '1',
   batteryBelow: 9,
   batteryFrom: 1,
   seenBefore: 9,
+  terms: { firmwareVersion: { is: '9' }, package: 'p', version: { is: '1' } },
 };
+/** Selectors with all forms of conditions. */
+const TERMS = [
+  {},
+  {
+    tags: [
+      { key: 'a', values: ['1'] },
+      { key: 'b', values: ['1', '2'] },
+      { key: 'c', values: [] },
+    ],
+    lang: 'ja',
+    firmwareVersion: { is: null },
+  },
+  { package: 'p', version: { not: '1' }, firmwareVersion: { not: '1' } },
+];
+const SELECTIONS = TERMS.flatMap((terms) =>
+  [undefined, 'p'].map((versionOf) => ({
+    applicationId: 'a',
+    terms,
+    versionOf,
+    readsFirmware: versionOf !== undefined,
+  })),
+);
 const ALL_OF_TRANSACTIONS = {
   applicationId: 'a',
   operations: ['setApn', 'setWifi'],
@@ -96,12 +116,21 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   versionsBehind: [undefined, '1'].map((after) => ['software', 'p', { after, limit: 9 }]),
   fleetPlaces: [
     ...(['deviceId', 'lastSeen', '-lastSeen'] as const).flatMap((order) => [
-      { order, filter: {}, after: undefined },
+      { order, filter: { terms: {} }, after: undefined },
       { order, filter: ALL_OF_FLEET, after: { deviceId: 'd', seenAt: 1 } },
     ]),
-    { order: 'deviceId', filter: { firmware: null }, after: undefined },
+    ...TERMS.map((terms) => ({ order: 'deviceId', filter: { applicationId: 'a', terms }, after: undefined })),
   ].map((wanted) => [{ ...wanted, limit: 9 }]),
-  fleetPlacesAmong: [{}, ALL_OF_FLEET].map((filter) => [filter, ['d']]),
+  fleetPlacesAmong: [{ terms: {} }, ALL_OF_FLEET].map((filter) => [filter, ['d']]),
+  findCandidates: SELECTIONS.map((asked) => [asked, '', 9]),
+  findCandidatesAmong: SELECTIONS.map((asked) => [asked, ['d']]),
+  findCandidatesOfSample: SELECTIONS.map((asked) => [
+    asked,
+    { highest: 9, after: { lot: 1, deviceId: 'd' }, limit: 9 },
+  ]),
+  countTagged: [['a', { key: 'k', values: ['v'] }, 9]],
+  findTags: [[['d']]],
+  lockActivated: [['a', ['d']]],
   fleetRows: [[['d']]],
   transactionsByNumber: [[[1]]],
   unfinishedTransactions: [true, false].flatMap((newestFirst) =>

@@ -1,0 +1,88 @@
+import { DomainError } from '../../errors.ts';
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Watch } from '../../runtime/watch.ts';
+import { requireActivatedDevice } from './activation.ts';
+import { changesOf, MOST_TAGS, patched, type TagPatch } from './tag-patch.ts';
+import { findTags, lockActivated, removeTag, setTag, type Tags } from './tag-repository.ts';
+
+interface Parts {
+  database: Database;
+  watch: Watch;
+}
+
+interface Owner {
+  applicationId: string;
+  developerId: string;
+}
+
+/** How many devices a patch of many has changed. */
+export interface Patched {
+  changed: number;
+  /** The devices that would have more than MOST_TAGS tags; they stay as they were. */
+  refused: string[];
+}
+
+export type TagsOfDevices = ReturnType<typeof createTags>;
+
+/** The tags that an application gives its devices. They are removed when the device is deactivated. */
+export function createTags({ database, watch }: Parts) {
+  /** Writes the changes of a device that the unit has locked; false when there is nothing to change. */
+  async function write(
+    unit: UnitOfWork,
+    device: { deviceId: string; applicationId: string; tags: Tags },
+    patch: TagPatch,
+  ): Promise<boolean> {
+    const { tags, ...of } = device;
+    const changes = changesOf(tags, patch);
+    await Promise.all(
+      changes.map(([key, value]) =>
+        value === null ? removeTag(unit, of.deviceId, key) : setTag(unit, { ...of, key, value }),
+      ),
+    );
+    if (changes.length > 0) {
+      unit.onCommit(() => {
+        if (watch.devices > 0) watch.device(of.deviceId);
+      });
+    }
+    return changes.length > 0;
+  }
+
+  return {
+    /** Throws DEVICE_UNAVAILABLE, DEVICE_NOT_ACTIVATED, DEVICE_ACTIVATED_ELSEWHERE. */
+    async find(owner: Owner, deviceId: string): Promise<Tags> {
+      await requireActivatedDevice(database.read, deviceId, owner);
+      return (await findTags(database.read, [deviceId])).get(deviceId) ?? {};
+    },
+
+    /**
+     * Changes the tags of a device, and returns all of them. Throws DEVICE_UNAVAILABLE, DEVICE_NOT_ACTIVATED,
+     * DEVICE_ACTIVATED_ELSEWHERE, and TOO_MANY_TAGS.
+     */
+    update: (owner: Owner, deviceId: string, patch: TagPatch): Promise<Tags> =>
+      database.transact(async (unit) => {
+        await requireActivatedDevice(unit, deviceId, owner);
+        const tags = (await findTags(unit, [deviceId])).get(deviceId) ?? {};
+        const after = patched(tags, patch);
+        if (!after) throw new DomainError('TOO_MANY_TAGS', { values: { limit: MOST_TAGS } });
+        await write(unit, { deviceId, applicationId: owner.applicationId, tags }, patch);
+        return after;
+      }, deviceId),
+
+    /**
+     * Changes the tags of those of the devices that are activated for the application, in one unit of work, without
+     * delaying other callers.
+     */
+    updateMany: (applicationId: string, deviceIds: readonly string[], patch: TagPatch): Promise<Patched> =>
+      database.transactSoon(async (unit) => {
+        const result: Patched = { changed: 0, refused: [] };
+        const locked = await lockActivated(unit, applicationId, deviceIds);
+        const all = await findTags(unit, locked);
+        for (const deviceId of locked) {
+          const tags = all.get(deviceId) ?? {};
+          if (!patched(tags, patch)) result.refused.push(deviceId);
+          else if (await write(unit, { deviceId, applicationId, tags }, patch)) result.changed += 1;
+        }
+        return result;
+      }),
+  };
+}

@@ -1,0 +1,31 @@
+import { readSelector } from '../../core/selection/read-selector.ts';
+import type { DeviceCount } from '../../platform/contracts/types.ts';
+import type { Answer } from '../http/route.ts';
+import type { ApiServices, AtApplication } from './services.ts';
+
+/** The most versions of an answer. */
+const MOST_VERSIONS = 50;
+
+const mostFrequent = (counts: ReadonlyMap<string | null, number>): { version: string | null; devices: number }[] =>
+  [...counts]
+    .map(([version, devices]) => ({ version, devices }))
+    .toSorted((one, other) => other.devices - one.devices || ((one.version ?? '') < (other.version ?? '') ? -1 : 1))
+    .slice(0, MOST_VERSIONS);
+
+/** Counts the devices that a selector matches, and what they have. */
+export async function countDevices(
+  { selection, clock }: ApiServices,
+  { params, body }: AtApplication<'rest/device-count-request'>,
+): Promise<Answer> {
+  const { devices, versionsOf = devices.package } = body;
+  const selector = readSelector(devices, clock.now());
+  const count = await selection.count(params.applicationId, selector, versionsOf);
+  const answer: DeviceCount = {
+    matching: count.matching,
+    connected: count.connected,
+    estimate: count.isEstimate,
+    ...(versionsOf !== undefined && { versions: mostFrequent(count.versions) }),
+    firmwareVersions: mostFrequent(count.firmwareVersions),
+  };
+  return { status: 200, body: answer };
+}
