@@ -72,12 +72,13 @@ const ORDERS: Record<Exclude<FleetOrder, 'deviceId'>, Order> = {
   },
 };
 
-/** The conditions of a filter. `leads` is false when the devices are found in another way than by a tag. */
-function conditions(filter: FleetFilter, leads: boolean): Conditions {
+/** The conditions of a filter. `byTag`: devices may be found by a tag, in the order of their deviceIds. */
+function conditions(filter: FleetFilter, byTag: boolean): Conditions {
   const { prefix, batteryBelow, batteryFrom, terms } = filter;
   const conditions = termConditions(terms, {
     joinsStatus: batteryBelow !== undefined || batteryFrom !== undefined,
-    applicationId: leads ? filter.applicationId : undefined,
+    applicationId: filter.applicationId,
+    byTag,
   });
   const { where, values } = conditions;
   const add = (condition: string, ...given: SqlValue[]): void => {
@@ -86,7 +87,6 @@ function conditions(filter: FleetFilter, leads: boolean): Conditions {
   };
   if (prefix !== undefined) add('d.device_id >= ? AND d.device_id < ?', prefix, `${prefix}${AFTER_DIGITS}`);
   if (filter.developerId !== undefined) add('d.developer_id = ?', filter.developerId);
-  if (filter.applicationId !== undefined) add('d.application_id = ?', filter.applicationId);
   if (filter.activation !== undefined) add('d.activation = ?', filter.activation);
   if (batteryBelow !== undefined) add('s.battery < ?', batteryBelow);
   if (batteryFrom !== undefined) add('s.battery >= ?', batteryFrom);

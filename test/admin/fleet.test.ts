@@ -66,6 +66,7 @@ t.test('the devices of all developers', async (t) => {
         firmware: '9.1.0',
         battery: 15,
         unfinished: 1,
+        tags: {},
       },
     ]);
     const { body: all } = await admin.get(`${DEVICES}?developerId=other&limit=1`);

@@ -20,17 +20,18 @@ interface Asked {
 }
 
 /** The conditions and columns of all statements about candidates: activated devices of the application. */
-function candidates({ applicationId, terms, versionOf, readsFirmware = false }: Asked, useTag: boolean) {
+function candidates({ applicationId, terms, versionOf, readsFirmware = false }: Asked, byTag: boolean) {
   const { columns, from, deviceId, joins, joinValues, where, values } = termConditions(terms, {
     joinsStatus: readsFirmware,
-    ...(useTag && { applicationId }),
+    applicationId,
+    byTag,
   });
   const has =
     versionOf === undefined ? '' : ' LEFT JOIN device_software x ON x.device_id = d.device_id AND x.package = ?';
   const text = `SELECT ${columns}, d.lot, ${versionOf === undefined ? 'NULL' : 'x.version'} AS "has" FROM ${from}
     LEFT JOIN device_presence p ON p.device_id = d.device_id${joins}${has}
-    WHERE ${[`d.application_id = ? AND d.activation = 'activated'`, ...where].join(' AND ')}`;
-  const given: SqlValue[] = [...joinValues, ...(versionOf === undefined ? [] : [versionOf]), applicationId, ...values];
+    WHERE ${[...where, `d.activation = 'activated'`].join(' AND ')}`;
+  const given: SqlValue[] = [...joinValues, ...(versionOf === undefined ? [] : [versionOf]), ...values];
   return { text, deviceId, given };
 }
 

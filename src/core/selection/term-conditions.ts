@@ -53,15 +53,20 @@ export const leadingTag = ({ tags = [] }: Terms): TagTerm | undefined => tags.fi
 interface Options {
   /** Joins the status of devices also when no term is about it. */
   joinsStatus?: boolean;
-  /** The devices belong to this application, so that those of a tag are a range of an index. */
+  /** Only devices that are activated, or being activated, for this application. */
   applicationId?: string | undefined;
+  /** Whether devices may be found by a tag of the application, in the order of their deviceIds. */
+  byTag?: boolean;
 }
 
 /**
  * Writes the terms that the database can check as conditions: all but ranges, `connected`, `seenSince` and `share`. The
  * status of devices is joined as `s`, the package of the terms as `w`.
  */
-export function termConditions(terms: Terms, { joinsStatus = false, applicationId }: Options = {}): Conditions {
+export function termConditions(
+  terms: Terms,
+  { joinsStatus = false, applicationId, byTag = false }: Options = {},
+): Conditions {
   const { tags = [], firmwareVersion, lang } = terms;
   const readsStatus = joinsStatus || firmwareVersion !== undefined || lang !== undefined;
   const conditions: Conditions = {
@@ -87,12 +92,18 @@ export function termConditions(terms: Terms, { joinsStatus = false, applicationI
     conditions.joinValues.push(terms.package);
     if (terms.version) addVersion(conditions, 'w.version', terms.version);
   }
-  const leading = applicationId === undefined ? undefined : leadingTag(terms);
-  if (leading && applicationId !== undefined) {
+  const leading = byTag ? leadingTag(terms) : undefined;
+  if (applicationId !== undefined && leading) {
     conditions.from = 'device_tags t CROSS JOIN devices d';
     conditions.deviceId = 't.device_id';
-    where.push('d.device_id = t.device_id AND t.application_id = ? AND t.tag_key = ? AND t.tag_value = ?');
+    where.push('t.application_id = ? AND t.tag_key = ? AND t.tag_value = ? AND d.device_id = t.device_id');
     values.push(applicationId, leading.key, ...leading.values);
+    // The expression has no index: before PostgreSQL has statistics, it would find each device by its application.
+    where.push("COALESCE(d.application_id, '') = ?");
+    values.push(applicationId);
+  } else if (applicationId !== undefined) {
+    where.push('d.application_id = ?');
+    values.push(applicationId);
   }
   for (const tag of tags.toSorted((one, other) => one.values.length - other.values.length)) {
     if (tag === leading) continue;
