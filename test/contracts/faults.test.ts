@@ -208,7 +208,7 @@ t.test('NUL and lone surrogates are refused by the name of their field', async (
 
 t.test('every keyword that a schema uses has a word in the interface', async (t) => {
   const silent =
-    /^(\$schema|\$ref|title|description|examples|default|deprecated|tsType|x-pattern-message|type|properties|items|required|additionalProperties|if|then|else)$/;
+    /^(\$schema|\$ref|title|description|examples|default|deprecated|tsType|x-pattern-message|type|properties|items|required|additionalProperties|if|then|else|propertyNames)$/;
   const spoken =
     /^(minLength|maxLength|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|minItems|maxItems|maxProperties|maxDepth|maxJsonBytes|settingUrl)$/;
   const unknown: string[] = [];
@@ -217,7 +217,8 @@ t.test('every keyword that a schema uses has a word in the interface', async (t)
     for (const [keyword, value] of Object.entries(schema)) {
       if (!silent.test(keyword) && !spoken.test(keyword)) unknown.push(`${place}: ${keyword}`);
       if (keyword === 'properties') for (const [name, part] of Object.entries(value)) walk(part, `${place}.${name}`);
-      if (['items', 'additionalProperties', 'if', 'then', 'else'].includes(keyword)) walk(value, `${place}.${keyword}`);
+      if (['items', 'additionalProperties', 'if', 'then', 'else', 'propertyNames'].includes(keyword))
+        walk(value, `${place}.${keyword}`);
     }
   };
   for (const [name, document] of contracts.documents) walk(document, name);
