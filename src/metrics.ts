@@ -56,9 +56,14 @@ export function createMetrics() {
     transactionsFinished: counter('transactions_finished_total', 'Transactions finished', ['operation', 'status']),
     transactionsEndedEarly: counter(
       'transactions_ended_early_total',
-      'Transactions that the service itself ended, by code: EXPIRED, NO_ANSWER or SUPERSEDED',
+      'Transactions that the service itself ended, by code: EXPIRED, NO_ANSWER, SUPERSEDED or WITHDRAWN',
       ['code'],
     ),
+    rolloutsCreated: counter('rollouts_created_total', 'Rollouts created and stored', ['operation']),
+    rolloutsPaused: counter('rollouts_paused_total', 'Rollouts that were paused, by reason', ['reason']),
+    rolloutsRefused: counter('rollouts_refused_total', 'Rollouts refused because a limit was reached, by limit', [
+      'bound',
+    ]),
     lateResults: counter(
       'late_results_total',
       'Results of devices that came after the service itself had ended the transaction, by the code of that end',

@@ -95,13 +95,16 @@ export async function createService(
   const consoleUrls: string[] = [];
   const takeover = takeoverOf(peers, common);
   const wiring = { parts, config, peers, common, owners, asking, deprecations, readiness };
+  const audit = numbers.writtenTo(createAudit(common));
   const core = await createCore({
     ...wiring,
+    audit,
     urlFault,
     revoke: createRevoke(takeover, () => broker),
     forgotten: (about) => feed.recheck(about),
     consoleUrls: () => consoleUrls,
   });
+  numbers.onRestored(core.rollouts.pauseRestored);
   const { broker, addresses: mqtt } = await createMqttEdge({ ...wiring, core, takeover });
 
   // 3. The views, which read lists and figures, and the HTTP listeners of the API and of administration.
@@ -116,7 +119,7 @@ export async function createService(
     ...wiring,
     core,
     views,
-    audit: numbers.writtenTo(createAudit(common)),
+    audit,
     administratorToken,
     mqttUrls: () => Object.values(mqtt.urls),
     keepsMetrics: overrides.keepsMetrics ?? true,

@@ -5,8 +5,10 @@ import type { Sweep } from '../platform/database/sweep.ts';
 import { openObjects } from '../platform/objects/open-objects.ts';
 import type { Deprecations } from '../runtime/deprecations.ts';
 import type { createOwners } from '../runtime/device-owners.ts';
+import { createHeldRollouts } from '../runtime/held-rollouts.ts';
 import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
+import type { Audit } from './audit/audit.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
 import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
 import { createDevices, type Revoke } from './devices/devices.ts';
@@ -20,6 +22,11 @@ import { deleteEvents } from './events/event-repository.ts';
 import { eventSweep } from './events/event-sweep.ts';
 import { deleteRequests } from './requests/request-repository.ts';
 import { requestSweep } from './requests/request-sweep.ts';
+import { createRolloutNotes } from './rollouts/notes.ts';
+import { createResults } from './rollouts/results.ts';
+import { createRollouts } from './rollouts/rollouts.ts';
+import { createTransitions } from './rollouts/transitions.ts';
+import { createSelection } from './selection/selection.ts';
 import { createPresence } from './sessions/presence.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { aboutObjects } from './software/owner.ts';
@@ -51,6 +58,7 @@ interface Given {
   forgotten(applicationId: string): void;
   /** The URLs of the console, whose pages may upload to the embedded store. */
   consoleUrls(): readonly string[];
+  audit: Pick<Audit, 'noted'>;
 }
 
 export type Core = Awaited<ReturnType<typeof createCore>>;
@@ -89,10 +97,26 @@ export async function createCore(given: Given) {
   const software = parts.add(
     createSoftware({ ...common, quotas, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
   );
+  const { connected } = peers.ownership;
+  const held = createHeldRollouts(common.clock);
+  const rolloutOf = (about: string): string => about.split(' ', 1)[0] ?? '';
+  peers.bus.on('held', (about) => held.hold(rolloutOf(about)));
+  peers.bus.on('released', (about) => held.release(rolloutOf(about)));
+  const wake = (): void => rollouts.wake();
+  const transitions = createTransitions({
+    ...common,
+    findApplication,
+    record: webhooks.record,
+    held,
+    tell: (about, isHeld) => peers.bus.broadcast({ kind: isHeld ? 'held' : 'released', about }),
+    noted: createRolloutNotes(given.audit),
+    wake,
+  });
   const transactions = parts.add(
     createTransactions({
       ...common,
-      onFinished: [createResultEvent(webhooks.begin)],
+      onFinished: [createResultEvent(webhooks.begin), createResults({ ...common, transitions, wake })],
+      isHeld: held.isHeld,
       findApplication,
       lockApplication: applications.lockIn,
       installs: software.installs,
@@ -111,7 +135,19 @@ export async function createCore(given: Given) {
     removed: peers.ownership.remove,
     endTransactions: transactions.endAll,
   });
-  const statuses = createStatuses({ ...common, presence, connected: peers.ownership.connected });
+  const statuses = createStatuses({ ...common, presence, connected });
+  const rollouts = parts.add(
+    createRollouts({
+      ...common,
+      leads: peers.nodes.leads,
+      connected,
+      transactions,
+      transitions,
+      statuses,
+      selection: createSelection({ ...common, presence, connected }),
+      installs: software.installs,
+    }),
+  );
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
   const bytes = createEventBytes({ ...common, deviceMebibytes, applicationMebibytes, nodes: peers.nodes.count });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
@@ -140,6 +176,7 @@ export async function createCore(given: Given) {
     quotas,
     objects,
     transactions,
+    rollouts,
     sessions,
     presence,
     webhooks,

@@ -24,5 +24,6 @@ export const transactionRow = (record: TransactionSummary, warning: Warning | nu
   error: record.errorCode === null ? null : { code: record.errorCode, message: record.errorMessage ?? '' },
   warning,
   deliveryId: record.deliveryId,
+  ...(record.rolloutId !== null && { rolloutId: record.rolloutId }),
   ...termsBody(record, toUtc),
 });

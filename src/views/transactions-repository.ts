@@ -9,6 +9,7 @@ import type { Sql, SqlValue } from '../platform/database/sql.ts';
 export interface OverviewFilter {
   applicationId?: string;
   deviceId?: string;
+  rolloutId?: string;
   /** The operations that are listed. */
   operations?: readonly Operation[];
   status?: TransactionStatus;
@@ -20,6 +21,7 @@ function conditions(filter: OverviewFilter): { where: string[]; values: SqlValue
   const found: [condition: string, ...values: SqlValue[]][] = [];
   const { operations } = filter;
   if (filter.deviceId !== undefined) found.push(['device_id = ?', filter.deviceId]);
+  if (filter.rolloutId !== undefined) found.push(['rollout_id = ?', filter.rolloutId]);
   if (filter.applicationId !== undefined) found.push(['application_id = ?', filter.applicationId]);
   if (operations) found.push([`operation IN (${operations.map(() => '?').join(', ')})`, ...operations]);
   if (filter.status !== undefined) found.push(['status = ?', filter.status]);
@@ -87,6 +89,24 @@ export function transactionsBetween(
     from,
     before,
     ...values,
+    limit,
+  );
+}
+
+/** Lists transactions of one rollout, newest first, or the oldest first. */
+export function transactionsOfRollout(
+  sql: Sql,
+  filter: OverviewFilter & { rolloutId: string },
+  { after, limit, unfinished }: { after?: number | undefined; limit: number; unfinished: boolean },
+): Promise<TransactionSummary[]> {
+  const { where, values } = conditions(filter);
+  if (unfinished) where.push('completed_at IS NULL');
+  if (after !== undefined) where.push(`transaction_id ${unfinished ? '>' : '<'} ?`);
+  return sql.all<TransactionSummary>(
+    `SELECT ${SUMMARY_COLUMNS} FROM transactions WHERE ${where.join(' AND ')}
+     ORDER BY transaction_id ${unfinished ? 'ASC' : 'DESC'} LIMIT ?`,
+    ...values,
+    ...(after === undefined ? [] : [after]),
     limit,
   );
 }

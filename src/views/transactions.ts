@@ -20,6 +20,7 @@ import {
   transactionsBetween,
   transactionsByNumber,
   transactionsOfDevice,
+  transactionsOfRollout,
   unfinishedTransactions,
 } from './transactions-repository.ts';
 
@@ -126,11 +127,19 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
     return { rows: await withWarnings(rows), next: next && Number(next.after) };
   }
 
+  async function listOfRollout(query: OverviewQuery & { rolloutId: string }): Promise<Page<Listed, number>> {
+    const { after, limit, unfinished, warning, ...filter } = query;
+    const page = { after, limit: limit + 1, unfinished };
+    const found = pageOf(await withWarnings(await transactionsOfRollout(aside, filter, page)), limit, placeOf);
+    return warning ? { ...found, rows: found.rows.filter((one) => one.warning !== null) } : found;
+  }
+
   return {
     /** Lists a page. It can be shorter than its limit, even empty, although further pages follow. */
     async list(query: OverviewQuery): Promise<Page<Listed, number>> {
       const { unfinished, warning, status, deviceId, after, limit } = query;
       if (unfinished && status !== undefined && isFinished(status)) return { rows: [], next: undefined };
+      if (query.rolloutId !== undefined) return listOfRollout({ ...query, rolloutId: query.rolloutId });
       if (warning) return listWarned(query);
       if (unfinished || (status !== undefined && !isFinished(status))) {
         const page = { after, limit: limit + 1, newestFirst: !unfinished };

@@ -16,6 +16,7 @@ import { createFleetFigures } from './figures.ts';
 import { createFleetHistory } from './history.ts';
 import { createInstallations } from './installations.ts';
 import { createReceiverStates } from './receivers.ts';
+import { createRolloutViews } from './rollouts.ts';
 import { createSoftwareOverview } from './software.ts';
 import { createOverview } from './transactions.ts';
 
@@ -52,6 +53,7 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     const selection = createSelection({ ...from, presence, connected });
     return {
       selection,
+      rolloutViews: createRolloutViews({ ...common, database: { aside: through } }),
       fleet: createFleet({ ...from, presence, selection, connected, connectedIds }),
       overview: createOverview({ ...from, versionsOf: statuses.versionsOf }),
       installations: createInstallations(from),

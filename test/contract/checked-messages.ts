@@ -16,6 +16,7 @@ export function checkMessage(topic: string, payload: string | Buffer): Record<st
 const WEBHOOKS: [RegExp, string][] = [
   [/^test$/, 'testEvent'],
   [/^endpoint\./, 'endpointEvent'],
+  [/^rollout\./, 'rolloutEvent'],
   [/^transaction\./, 'transactionResult'],
   [/^bluetooth\./, 'bluetoothEvent'],
   [/^custom\./, 'customEvent'],

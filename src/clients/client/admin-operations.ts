@@ -50,6 +50,16 @@ export interface AdminOperations {
   closeConnection: { input: { deviceId: string }; answer: undefined };
   /** List the transactions of a device. */
   listFleetDeviceTransactions: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/device-transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
+  /** List the rollouts of all applications. */
+  listFleetRollouts: { input: { query?: Partial<SchemaTypes['admin/rollout-query']> }; answer: SchemaTypes['common/rollout-row-list'] };
+  /** Show a rollout. */
+  readFleetRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  /** Cancel a rollout. */
+  cancelFleetRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  /** Pause a rollout. */
+  pauseFleetRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  /** List the devices of a rollout. */
+  listFleetRolloutDevices: { input: { rolloutId: string; query?: Partial<SchemaTypes['common/rollout-device-query']> }; answer: SchemaTypes['common/rollout-device-list'] };
   /** List transactions. */
   listFleetTransactions: { input: { query?: Partial<SchemaTypes['admin/transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
   /** Cancel many transactions. */
@@ -139,6 +149,11 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   readConnection: { method: 'GET', path: '/admin/v1/devices/{deviceId}/connection' },
   closeConnection: { method: 'DELETE', path: '/admin/v1/devices/{deviceId}/connection' },
   listFleetDeviceTransactions: { method: 'GET', path: '/admin/v1/devices/{deviceId}/transactions' },
+  listFleetRollouts: { method: 'GET', path: '/admin/v1/rollouts' },
+  readFleetRollout: { method: 'GET', path: '/admin/v1/rollouts/{rolloutId}' },
+  cancelFleetRollout: { method: 'DELETE', path: '/admin/v1/rollouts/{rolloutId}' },
+  pauseFleetRollout: { method: 'POST', path: '/admin/v1/rollouts/{rolloutId}/pause' },
+  listFleetRolloutDevices: { method: 'GET', path: '/admin/v1/rollouts/{rolloutId}/devices' },
   listFleetTransactions: { method: 'GET', path: '/admin/v1/transactions' },
   cancelFleetTransactions: { method: 'POST', path: '/admin/v1/transactions/cancel' },
   readFleetTransaction: { method: 'GET', path: '/admin/v1/transactions/{transactionId}' },

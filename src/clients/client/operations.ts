@@ -28,6 +28,26 @@ export interface Operations {
   readTags: { input: { deviceId: string }; answer: SchemaTypes['common/tags'] };
   /** Change tags of a device (change of tags). */
   updateTags: { input: { deviceId: string; body: SchemaTypes['common/tag-patch'] }; answer: SchemaTypes['common/tags'] };
+  /** Start a rollout (rollout start). */
+  startRollout: { input: { body: SchemaTypes['rest/rollout-create'] }; answer: SchemaTypes['rest/rollout-created'] };
+  /** List the rollouts of the application (rollouts). */
+  listRollouts: { input: { query?: Partial<SchemaTypes['rest/rollout-query']> }; answer: SchemaTypes['common/rollout-row-list'] };
+  /** Show a rollout (rollout). */
+  readRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  /** Change the rules of a rollout (rollout change). */
+  updateRollout: { input: { rolloutId: string; body: SchemaTypes['rest/rollout-update'] }; answer: SchemaTypes['common/rollout'] };
+  /** Cancel a rollout (rollout cancel). */
+  cancelRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  /** Pause a rollout (rollout pause). */
+  pauseRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  /** Let a paused rollout go on (rollout resume). */
+  resumeRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  /** Approve the present stage (rollout approval). */
+  approveRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  /** Let failed devices try again (rollout retry). */
+  retryRollout: { input: { rolloutId: string; body?: SchemaTypes['rest/rollout-retry'] }; answer: SchemaTypes['rest/rollout-retried'] };
+  /** List the devices of a rollout (rollout devices). */
+  listRolloutDevices: { input: { rolloutId: string; query?: Partial<SchemaTypes['common/rollout-device-query']> }; answer: SchemaTypes['common/rollout-device-list'] };
   /** Read the hardware properties of a device (op 9). */
   readHardware: { input: { deviceId: string }; answer: SchemaTypes['rest/hardware-properties'] };
   /** Set the access point names of a device (op 10). */
@@ -124,6 +144,16 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   updateTagsOfMany: { method: 'PATCH', path: '/v1/applications/{applicationId}/devices/tags', scope: 'svc:device:write' },
   readTags: { method: 'GET', path: '/v1/applications/{applicationId}/devices/{deviceId}/tags', scope: 'svc:device:read' },
   updateTags: { method: 'PATCH', path: '/v1/applications/{applicationId}/devices/{deviceId}/tags', scope: 'svc:device:write' },
+  startRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts', scope: 'svc:device:write', repeatable: true },
+  listRollouts: { method: 'GET', path: '/v1/applications/{applicationId}/rollouts', scope: 'svc:device:read' },
+  readRollout: { method: 'GET', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}', scope: 'svc:device:read' },
+  updateRollout: { method: 'PATCH', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}', scope: 'svc:device:write' },
+  cancelRollout: { method: 'DELETE', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}', scope: 'svc:device:write' },
+  pauseRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/pause', scope: 'svc:device:write' },
+  resumeRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/resume', scope: 'svc:device:write' },
+  approveRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/approve', scope: 'svc:device:write' },
+  retryRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/retry-failed', scope: 'svc:device:write' },
+  listRolloutDevices: { method: 'GET', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/devices', scope: 'svc:device:read' },
   readHardware: { method: 'GET', path: '/v1/devices/{deviceId}/hardware-properties', scope: 'svc:device:read' },
   setApn: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', scope: 'svc:device:write', repeatable: true },
   setWifi: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', scope: 'svc:device:write', repeatable: true },

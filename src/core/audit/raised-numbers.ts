@@ -30,6 +30,8 @@ export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
   const waiting: Raised[] = [];
   let write: ((raised: Raised) => void) | undefined;
   let onOther = (): void => undefined;
+  let onRestored: (() => void) | undefined;
+  let wasRestored = false;
 
   function report(raised: Raised): void {
     const { reason, to } = raised;
@@ -39,6 +41,9 @@ export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
     if (write) write(raised);
     else waiting.push(raised);
     if (reason === 'other_database') onOther();
+    if (!needsAttention(raised)) return;
+    wasRestored = true;
+    onRestored?.();
   }
 
   return {
@@ -54,6 +59,15 @@ export function createRaisedNumbers({ clock, ids, log, metrics }: Parts) {
         void audit.noted({ action: 'RAISE /numbers', resource: '/numbers', id: lifeId, details: { reason, to } });
       for (const raised of waiting.splice(0)) write(raised);
       return audit;
+    },
+
+    /**
+     * Registers the function that is called when the database was restored, copied or exchanged; it is called at once if
+     * that was found before.
+     */
+    onRestored(act: () => void): void {
+      onRestored = act;
+      if (wasRestored) act();
     },
 
     /** Registers the function that is called when the connection leads to another database than before. */

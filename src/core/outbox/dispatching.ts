@@ -16,6 +16,8 @@ export interface DispatchingParts {
   prepare: ReturnType<typeof createPreparation>;
   /** Called at the device's PUBACK for a command. `answerWithin`: the seconds in which the device must answer. */
   delivered(transactionId: number, answerWithin: number | null): void;
+  /** Whether the undelivered commands of a rollout must not be published. */
+  isHeld(rolloutId: string | null): boolean;
   /** Called at the device's PUBACK for a cancel. */
   cancelDelivered(transactionId: number): void;
   /** Called when the connection has room for another unacknowledged command. */
@@ -89,9 +91,10 @@ export function createDispatching(parts: DispatchingParts) {
     preparation: Promise<object | null> | undefined,
   ): Promise<void> {
     await before;
-    // A command that was cancelled while it waited must not be sent.
+    // A command that was cancelled while it waited must not be sent, nor one of a rollout that was paused.
     const isCommand = due.status !== 'cancelled';
-    const isOver = (): boolean => isCommand && !connection.unsent.has(due.transactionId);
+    const isOver = (): boolean =>
+      isCommand && (!connection.unsent.has(due.transactionId) || parts.isHeld(due.rolloutId));
     const parameters = isOver() ? null : await (before ? preparationOf(connection, due) : preparation);
     const drops = parameters === null || isOver();
     if (isCommand) connection.unsent.delete(due.transactionId);

@@ -13,4 +13,6 @@ export interface Due {
   updatedAt: Micros;
   /** Seconds from the delivery in which the device must answer; null: any time. */
   answerWithin: number | null;
+  /** The rollout that made the command; null without one. */
+  rolloutId: string | null;
 }

@@ -14,7 +14,7 @@ import { createPreparation, type Prepare } from './preparation.ts';
 
 interface Parts
   extends Omit<ClaimingParts, 'window' | 'dispatch' | 'close' | 'ownership'>,
-    Pick<DispatchingParts, 'delivered' | 'cancelDelivered'> {
+    Pick<DispatchingParts, 'delivered' | 'cancelDelivered' | 'isHeld'> {
   log: Log;
   metrics: Metrics;
   watch: Watch;

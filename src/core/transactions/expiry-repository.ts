@@ -42,6 +42,7 @@ export async function setLate(sql: Sql, transactionId: number, late: object): Pr
 export interface Ending {
   transactionId: number;
   deviceId: string;
+  rolloutId: string | null;
 }
 
 /** Transactions whose time has passed: those with the earliest times, or those with the latest. */
@@ -52,7 +53,7 @@ export const findEnding = (
 ): Promise<Ending[]> => {
   const order = end === 'earliest' ? 'ends_at, transaction_id' : 'ends_at DESC, transaction_id DESC';
   return sql.all(
-    `SELECT transaction_id AS "transactionId", device_id AS "deviceId" FROM transactions
+    `SELECT transaction_id AS "transactionId", device_id AS "deviceId", rollout_id AS "rolloutId" FROM transactions
      WHERE ends_at <= ? ORDER BY ${order} LIMIT (? + 0)`,
     now,
     limit,

@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
+import { findDevice } from '../devices/device-repository.ts';
 import { type Ending, findEnding, nextEnding } from './expiry-repository.ts';
 
 /** The transactions that one read finds, and the most of one device that one unit of work ends. */
@@ -69,7 +70,15 @@ export function createExpiry({ database, clock, log, leads, expireIn }: Parts) {
     arm();
   }
 
-  async function endOf(deviceId: string, transactions: readonly Ending[]): Promise<void> {
+  async function endOf(deviceId: string, ending: readonly Ending[]): Promise<void> {
+    // On several nodes, the counts of a rollout are changed in units without a device's key (see settlement).
+    const isAlone = ({ rolloutId }: Ending): boolean => database.concurrent && rolloutId !== null;
+    for (const { transactionId } of ending.filter(isAlone))
+      await database.transactSoon(async (unit) => {
+        await findDevice(unit, deviceId, unit.forUpdate);
+        await expireIn(unit, transactionId);
+      });
+    const transactions = ending.filter((one) => !isAlone(one));
     for (let from = 0; isOn && from < transactions.length; from += PER_UNIT)
       await database.transactSoon(async (unit) => {
         for (const { transactionId } of transactions.slice(from, from + PER_UNIT)) await expireIn(unit, transactionId);

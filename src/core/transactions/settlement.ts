@@ -9,30 +9,20 @@ import type { Watch } from '../../runtime/watch.ts';
 import { completeActivation, releaseActivation } from '../devices/activation.ts';
 import { type Device, findDevice } from '../devices/device-repository.ts';
 import type { createDeliveryMarks } from './delivery-marks.ts';
-import { setEarlyEnd, setEndsAt, setLate } from './expiry-repository.ts';
+import { type Acknowledgement, createEarlyEnds, NO_REASON } from './early-ends.ts';
+import { setEarlyEnd, setEndsAt } from './expiry-repository.ts';
 import { type Effect, effectsOf, type Operation } from './operations.ts';
-import { canExpire, type EarlyEnd, endsAt, expiryOf, SUPERSEDED } from './terms.ts';
+import { canExpire, endsAt, SUPERSEDED } from './terms.ts';
 import { type FinishedStatus, isFinished, nextStatus, type TransactionStatus } from './transaction.ts';
-import type { Late } from './transaction-record.ts';
 import {
   clearDue,
   findTransaction,
   insertTransaction,
-  markDelivered,
   markUnpublished,
   type TransactionRecord,
   unfinishedOf,
   updateTransaction,
 } from './transaction-repository.ts';
-
-/** A device's acknowledgement of a transaction: the schema mqtt/ack. */
-interface Acknowledgement {
-  transactionId: number;
-  status: 'processing' | 'succeeded' | 'failed';
-  progress?: number;
-  result?: object;
-  error?: { code?: string; message?: string };
-}
 
 /** A transaction in a final state. */
 export type Finished = TransactionRecord & { status: FinishedStatus };
@@ -70,14 +60,16 @@ const CANCELLED_AT_ONCE = 256;
 const changesActivation = (operation: Operation): boolean =>
   effectsOf(operation, 'succeeded').some((effect) => effect === 'completeActivation' || effect === 'releaseActivation');
 
+/** Whether the end of a transaction changes numbers that many devices share. */
+const needsAlone = ({ operation, rolloutId }: TransactionRecord, status: TransactionStatus): boolean =>
+  (status === 'succeeded' && changesActivation(operation)) || (rolloutId !== null && isFinished(status));
+
 /**
  * The time at which a command without a PUBACK counts as delivered: at the first report of progress, if an answer must
  * follow in time.
  */
 const arrivedAt = ({ answerWithin }: TransactionRecord, status: TransactionStatus, now: Micros): Micros | null =>
   status === 'processing' && answerWithin !== null ? now : null;
-
-const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
 
 /**
  * Moves transactions from one status to the next. The end of a transaction is one commit: the new status, its effects
@@ -139,52 +131,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
 
   const cancelIn = (unit: UnitOfWork, record: TransactionRecord): Promise<void> =>
     stopIn(unit, record, { status: 'cancelled' });
-
-  /** Ends an unfinished transaction by a decision of the service. A result that the device sends later is kept. */
-  async function endEarlyIn(
-    unit: UnitOfWork,
-    record: TransactionRecord,
-    { status, code, message }: EarlyEnd,
-    supersededBy: number | null = null,
-  ): Promise<void> {
-    await stopIn(unit, record, { status, errorCode: code, errorMessage: message, supersededBy, late: '' });
-    unit.onCommit(() => metrics.transactionsEndedEarly.inc({ code }));
-  }
-
-  /**
-   * Ends a transaction if its time has passed. A command whose PUBACK is known in memory only counts as delivered. Only
-   * the first of all ends counts, so a transaction that has ended stays as it is.
-   */
-  async function expireIn(unit: UnitOfWork, transactionId: number): Promise<void> {
-    const record = await findTransaction(unit, transactionId);
-    if (!record) return;
-    const at = record.status === 'queued' ? marks.take(unit, transactionId) : null;
-    if (at !== null) {
-      await markDelivered(unit, transactionId, at);
-      unit.onCommit(() => {
-        if (watch.transactions > 0) watch.transaction(transactionId);
-      });
-      return;
-    }
-    const end = expiryOf(record, clock.now());
-    if (end) await endEarlyIn(unit, record, end);
-    // A node of the former release may have changed the transaction, without the time of its end.
-    else await setEndsAt(unit, transactionId, endsAt(record));
-  }
-
-  /** Keeps the result that the device sent after the service itself had ended its transaction. */
-  async function keepLateIn(unit: UnitOfWork, record: TransactionRecord, ack: Acknowledgement): Promise<void> {
-    const { transactionId, errorCode } = record;
-    const { status, result } = ack;
-    if (record.late !== '' || status === 'processing') return;
-    const error = status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
-    const late: Late = { status, at: clock.now(), ...(result && { result }), ...(error && { error }) };
-    await setLate(unit, transactionId, late);
-    unit.onCommit(() => {
-      metrics.lateResults.inc({ code: errorCode ?? '' });
-      if (watch.transactions > 0) watch.transaction(transactionId);
-    });
-  }
+  const early = createEarlyEnds({ clock, metrics, watch, marks, stopIn });
 
   /** Stores the next time at which a transaction with terms may have to be ended. */
   async function moveEndIn(unit: UnitOfWork, record: TransactionRecord): Promise<void> {
@@ -235,10 +182,10 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     const record = fence ? (await inOneGo(fence(unit), looked))[1] : await looked;
     if (record?.deviceId !== deviceId) throw new DomainError('TRANSACTION_NOT_FOUND');
     const status = nextStatus(record.status, ack.status);
-    if (!isAlone && status === 'succeeded' && changesActivation(record.operation)) return false;
+    if (!isAlone && status !== null && needsAlone(record, status)) return false;
     unit.onCommit(() => answered(deviceId, ack.transactionId));
     if (status === null) {
-      await keepLateIn(unit, record, ack);
+      await early.keepLateIn(unit, record, ack);
       return true;
     }
     const now = clock.now();
@@ -266,16 +213,25 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     return true;
   }
 
-  async function settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
-    // On several nodes, a change of an application's number of activated devices needs a unit without a device's key.
-    // Units with a key share commits, and two commits that change several of these numbers could wait for each other.
-    const how = { isAlone: !database.concurrent, fence };
-    if (await database.transact((unit) => settleIn(unit, deviceId, ack, how), deviceId)) return;
+  /**
+   * Runs a unit of work under the lock of a device. On several nodes, a change of an application's number of activated
+   * devices, or of the counts of a rollout, needs a unit without a device's key: units with a key share commits, and two
+   * commits that change several of these numbers could wait for each other. For such a change `work` returns false and
+   * changes nothing; it is then called again with `isAlone`.
+   */
+  async function underLock(
+    deviceId: string,
+    work: (unit: UnitOfWork, isAlone: boolean) => Promise<boolean>,
+  ): Promise<void> {
+    if (await database.transact((unit) => work(unit, !database.concurrent), deviceId)) return;
     await database.transact(async (unit) => {
       await findDevice(unit, deviceId, unit.forUpdate);
-      await settleIn(unit, deviceId, ack, { isAlone: true, fence });
+      await work(unit, true);
     });
   }
+
+  const settle = (deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> =>
+    underLock(deviceId, (unit, isAlone) => settleIn(unit, deviceId, ack, { isAlone, fence }));
 
   /**
    * On several nodes, by device: the acknowledgements of success in progress, which may change the device's activation.
@@ -311,9 +267,10 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
      * finished transaction is left as it is.
      */
     async fail(deviceId: string, transactionId: number, error: { code: string; message: string }): Promise<void> {
-      await database.transact(async (unit) => {
+      await underLock(deviceId, async (unit, isAlone) => {
         const record = await findTransaction(unit, transactionId);
-        if (!record || nextStatus(record.status, 'failed') === null) return;
+        if (!record || nextStatus(record.status, 'failed') === null) return true;
+        if (!isAlone && needsAlone(record, 'failed')) return false;
         const now = clock.now();
         const { code: errorCode, message: errorMessage } = error;
         const failed = {
@@ -327,7 +284,8 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
         };
         await finishIn(unit, failed, false);
         await markUnpublished(unit, transactionId);
-      }, deviceId);
+        return true;
+      });
     },
 
     /**
@@ -343,22 +301,31 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
       await clearDue(unit, deviceId);
     },
 
-    expireIn,
+    expireIn: early.expireIn,
+    withdrawIn: early.withdrawIn,
 
     /** Ends older transactions of a device, whose place a new one takes, in the unit of work that stores the new one. */
     supersedeIn: (unit: UnitOfWork, records: readonly TransactionRecord[], by: number): Promise<void> =>
-      cancelAllIn(unit, records, (record) => endEarlyIn(unit, record, SUPERSEDED, by)),
+      cancelAllIn(unit, records, (record) => early.endIn(unit, record, SUPERSEDED, by)),
+
+    /** Cancels a transaction whose device the unit has locked; one that has ended stays as it is. */
+    async cancelIn(unit: UnitOfWork, transactionId: number): Promise<void> {
+      const record = await findTransaction(unit, transactionId);
+      if (record && !isFinished(record.status)) await cancelIn(unit, record);
+    },
 
     /** Cancels on behalf of the application. Throws TRANSACTION_NOT_FOUND, TRANSACTION_FINISHED. */
     async cancel(applicationId: string, deviceId: string, transactionId: number): Promise<void> {
-      await database.transact(async (unit) => {
+      await underLock(deviceId, async (unit, isAlone) => {
         const record = await findTransaction(unit, transactionId);
         if (record?.deviceId !== deviceId || record.applicationId !== applicationId) {
           throw new DomainError('TRANSACTION_NOT_FOUND');
         }
         if (isFinished(record.status)) throw new DomainError('TRANSACTION_FINISHED');
+        if (!isAlone && needsAlone(record, 'cancelled')) return false;
         await cancelIn(unit, record);
-      }, deviceId);
+        return true;
+      });
     },
   };
 }

@@ -20,12 +20,19 @@ import {
   findParameters,
   insertTransaction,
   LARGE_PARAMETERS,
+  setRollout,
   sumLargeParametersOf,
   type TransactionRecord,
   unfinishedOf,
 } from './transaction-repository.ts';
 
-type Submission = Request & { applicationId: string; deviceId: string; terms?: Terms };
+type Submission = Request & {
+  applicationId: string;
+  deviceId: string;
+  terms?: Terms;
+  /** The rollout that makes the transaction. */
+  rolloutId?: string;
+};
 type Installing = Extract<Submission, { operation: InstallOperation }>;
 
 const isInstallation = (submission: Submission): submission is Installing => isInstall(submission.operation);
@@ -165,15 +172,19 @@ export function createSubmission({
     submission: Submission,
     also?: (unit: UnitOfWork, transactionId: number) => Promise<void>,
   ): Promise<number> {
-    const { applicationId, deviceId, operation, terms = {} } = submission;
+    const { applicationId, deviceId, operation, terms = {}, rolloutId = null } = submission;
     demand.add();
     const hasBinary = isInstallation(submission) && (await lookForBinary(submission));
     const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);
     const subject = subjectOf(operation, parameters);
-    // The contract, client identifiers and the sum of large parameters concern many devices. A unit that decides on
-    // them is begun without a deviceId as its key, and locks rows instead.
-    const isAlone = operation === 'activate' || text.length > LARGE_PARAMETERS;
+    // The contract, client identifiers, the sum of large parameters and the counts of a rollout (also of one whose
+    // command is superseded) concern many devices. A unit that decides on them is begun without a deviceId as its key,
+    // and locks rows instead.
+    const isAlone =
+      operation === 'activate' ||
+      text.length > LARGE_PARAMETERS ||
+      (database.concurrent && (rolloutId !== null || terms.supersede === true));
 
     async function submitIn(unit: UnitOfWork): Promise<number> {
       const { application, developer } = isAlone
@@ -199,8 +210,17 @@ export function createSubmission({
       const transactionId = await insertTransaction(unit, shown, text);
       const stored = storedTerms(terms, createdAt);
       const { answerWithin } = stored;
-      slot?.send({ ...transaction, transactionId, parameters, status: 'queued', updatedAt: createdAt, answerWithin });
+      slot?.send({
+        ...transaction,
+        transactionId,
+        parameters,
+        status: 'queued',
+        updatedAt: createdAt,
+        answerWithin,
+        rolloutId,
+      });
       if (canExpire(stored)) await keepTerms(unit, transactionId, stored);
+      if (rolloutId !== null) await setRollout(unit, transactionId, rolloutId);
       if (older.records.length > 0) await supersedeIn(unit, older.records, transactionId);
       await also?.(unit, transactionId);
       unit.onCommit(() => {

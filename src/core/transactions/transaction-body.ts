@@ -19,8 +19,13 @@ export function transactionBody(record: TransactionRecord, formatTime: (micros: 
     result: record.result,
     error: record.errorCode === null ? null : { code: record.errorCode, message: record.errorMessage ?? '' },
   };
-  // Most transactions have neither, and their body costs nothing more.
-  return canExpire(record) || record.late !== null
-    ? { ...body, ...termsBody(record, formatTime), ...lateBody(record, formatTime) }
+  // Most transactions have none of this, and their body costs nothing more.
+  return canExpire(record) || record.late !== null || record.rolloutId !== null
+    ? {
+        ...body,
+        ...(record.rolloutId !== null && { rolloutId: record.rolloutId }),
+        ...termsBody(record, formatTime),
+        ...lateBody(record, formatTime),
+      }
     : body;
 }

@@ -30,6 +30,8 @@ export interface TransactionRecord extends StoredTerms {
   subject: string | null;
   /** The webhook that reports the end of the transaction. */
   deliveryId: string | null;
+  /** The rollout that made it; null without one. */
+  rolloutId: string | null;
   /** The transaction that took the place of this one. */
   supersededBy: number | null;
   /**
@@ -60,7 +62,7 @@ export const SUMMARY_COLUMNS = `transaction_id AS "transactionId", device_id AS 
   status, attempts, created_at AS "createdAt", updated_at AS "updatedAt", delivered_at AS "deliveredAt",
   completed_at AS "completedAt", progress, error_code AS "errorCode", error_message AS "errorMessage",
   published_at AS "publishedAt", subject, delivery_id AS "deliveryId", expires_at AS "expiresAt",
-  answer_within AS "answerWithin", superseded_by AS "supersededBy"`;
+  answer_within AS "answerWithin", superseded_by AS "supersededBy", rollout_id AS "rolloutId"`;
 export const COLUMNS = `${SUMMARY_COLUMNS}, result, late`;
 
 export const toRecord = (row: TransactionRow): TransactionRecord => ({

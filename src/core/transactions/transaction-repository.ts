@@ -21,9 +21,12 @@ type DueRow = Omit<Due, 'parameters'> & { parameters: string | null };
 // A transaction that has ended and is due has a cancel for the device, however it ended.
 const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "applicationId", operation, parameters,
   CASE WHEN completed_at IS NULL THEN status ELSE 'cancelled' END AS status,
-  attempts, created_at AS "createdAt", updated_at AS "updatedAt", answer_within AS "answerWithin"`;
+  attempts, created_at AS "createdAt", updated_at AS "updatedAt", answer_within AS "answerWithin",
+  rollout_id AS "rolloutId"`;
 // A command whose time has passed is not published again, even if it could not be ended yet.
-const IN_TIME = '(ends_at IS NULL OR ends_at > ?)';
+// While the commands of a rollout are held, those that were never delivered are not published.
+const MAY_GO = `(ends_at IS NULL OR ends_at > ?) AND (rollout_id IS NULL OR delivered_at IS NOT NULL
+  OR completed_at IS NOT NULL OR rollout_id IN (SELECT rollout_id FROM rollouts WHERE publishes = 1))`;
 
 const toDue = (row: DueRow): Due => ({
   ...row,
@@ -58,13 +61,13 @@ const COUNT_DUE = inSets(
 );
 const FIND_DUE = inSets(
   `SELECT ${DUE_COLUMNS} FROM transactions
-   WHERE device_id IN (?) AND due = 1 AND transaction_id > ? AND ${IN_TIME}
+   WHERE device_id IN (?) AND due = 1 AND transaction_id > ? AND ${MAY_GO}
    ORDER BY transaction_id LIMIT (? + 0)`,
   ['text', 'bigint', 'bigint', 'bigint'],
 );
 const COUNT_ATTEMPT = inSets(
   `UPDATE transactions SET attempts = attempts + 1, published_at = COALESCE(published_at, ?)
-   WHERE device_id = ? AND due = 1 AND transaction_id > ? AND transaction_id <= ? AND ${IN_TIME}`,
+   WHERE device_id = ? AND due = 1 AND transaction_id > ? AND transaction_id <= ? AND ${MAY_GO}`,
   ['bigint', 'text', 'bigint', 'bigint', 'bigint'],
 );
 
@@ -94,6 +97,19 @@ export async function insertTransaction(
 export async function findTransaction(sql: Sql, transactionId: number): Promise<TransactionRecord | undefined> {
   const row = await sql.get<Row>(FIND, transactionId);
   return row && toRecord(row);
+}
+
+/** Stores the rollout that made a transaction. */
+export async function setRollout(unit: UnitOfWork, transactionId: number, rolloutId: string): Promise<void> {
+  await unit.run('UPDATE transactions SET rollout_id = ? WHERE transaction_id = ?', rolloutId, transactionId);
+}
+
+/** Removes a transaction whose command was never published, and that nobody was notified of. */
+export async function deleteUnpublished(unit: UnitOfWork, transactionId: number): Promise<void> {
+  await unit.run(
+    'DELETE FROM transactions WHERE transaction_id = ? AND attempts = 0 AND completed_at IS NULL',
+    transactionId,
+  );
 }
 
 /** The parameters of an unfinished transaction. */

@@ -39,6 +39,8 @@ interface Parts {
   lockApplication: Applications['lockIn'];
   installs: Software['installs'];
   ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
+  /** Whether the undelivered commands of a rollout must not be published. */
+  isHeld(rolloutId: string | null): boolean;
   /** True on the one node that ends the transactions whose time has passed. */
   leads(): boolean;
 }
@@ -58,6 +60,7 @@ export function createTransactions({
   lockApplication,
   installs,
   ownership,
+  isHeld,
   leads,
 }: Parts) {
   const marks = createDeliveryMarks({ database, clock, log, watch, endsAt: (at) => expiry.expect(at) });
@@ -80,6 +83,7 @@ export function createTransactions({
     dueCancels,
     ownership,
     prepare: installation.prepare,
+    isHeld,
     delivered: marks.delivered,
     cancelDelivered: marks.cancelDelivered,
   });
@@ -118,6 +122,8 @@ export function createTransactions({
     settle: settlement.settle,
     ending: settlement.ending,
     cancel: settlement.cancel,
+    cancelIn: settlement.cancelIn,
+    withdrawIn: settlement.withdrawIn,
     /** Ends every transaction of a device that the administration removes, and its activation. */
     endAll: settlement.endAll,
     /** Makes a fresh download URL for a device that is installing software. */

@@ -28,6 +28,13 @@ import {
 } from './fleet-transactions.ts';
 import { importDevices } from './import-devices.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
+import {
+  cancelFleetRollout,
+  listFleetRolloutDevices,
+  listFleetRollouts,
+  pauseFleetRollout,
+  readFleetRollout,
+} from './rollouts.ts';
 import { search } from './search.ts';
 import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
@@ -71,6 +78,12 @@ export const ROUTES = [
   route('GET',    '/admin/v1/devices/{deviceId}/connection', A, {}, readConnection),
   route('DELETE', '/admin/v1/devices/{deviceId}/connection', A, {}, closeConnection),
   route('GET',    '/admin/v1/devices/{deviceId}/transactions', A, { query: 'admin/device-transaction-query' }, listFleetDeviceTransactions),
+
+  route('GET',    '/admin/v1/rollouts', A, { query: 'admin/rollout-query' }, listFleetRollouts),
+  route('GET',    '/admin/v1/rollouts/{rolloutId}', A, {}, readFleetRollout),
+  route('DELETE', '/admin/v1/rollouts/{rolloutId}', A, {}, cancelFleetRollout),
+  route('POST',   '/admin/v1/rollouts/{rolloutId}/pause', A, {}, pauseFleetRollout),
+  route('GET',    '/admin/v1/rollouts/{rolloutId}/devices', A, { query: 'common/rollout-device-query' }, listFleetRolloutDevices),
 
   route('GET',    '/admin/v1/transactions', A, { query: 'admin/transaction-query' }, listFleetTransactions),
   route('POST',   '/admin/v1/transactions/cancel', A, { body: 'admin/transactions-cancel' }, cancelFleetTransactions),

@@ -4,6 +4,7 @@ import type { Developers } from '../../core/applications/developers.ts';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
+import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Quotas } from '../../core/software/quotas.ts';
 import type { Software } from '../../core/software/software.ts';
 import type { Cancellation } from '../../core/transactions/cancellation.ts';
@@ -21,6 +22,7 @@ import type { FleetFigures } from '../../views/figures.ts';
 import type { FleetHistory } from '../../views/history.ts';
 import type { Installations } from '../../views/installations.ts';
 import type { ReceiverStates } from '../../views/receivers.ts';
+import type { RolloutViews } from '../../views/rollouts.ts';
 import type { SoftwareOverview } from '../../views/software.ts';
 import type { Overview } from '../../views/transactions.ts';
 import type { Feed } from '../feed/feed.ts';
@@ -41,6 +43,8 @@ export interface AdminServices {
     'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
   >;
   /** The views of devices of all developers. */
+  rollouts: Pick<Rollouts, 'find' | 'pause' | 'cancel'>;
+  rolloutViews: RolloutViews;
   fleet: Fleet;
   statuses: Pick<Statuses, 'find' | 'reported'>;
   /** Finds the connection and session of a device. */

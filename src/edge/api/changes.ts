@@ -7,10 +7,12 @@ import type { Changes } from '../http/changes.ts';
  * Commands to devices are not among them: they are recorded as transactions.
  */
 const OWN = 'svc:application:write';
+/** Rollouts change many devices, and so are recorded, too. */
+const ROLLOUTS = '/v1/applications/{applicationId}/rollouts';
 
 /** Records the changes that an application makes to itself in the audit log. */
 export const createApiChanges = (audit: Pick<Audit, 'begin'>): Changes<Application> => ({
-  has: ({ method, scope }) => method !== 'GET' && scope === OWN,
+  has: ({ method, path, scope }) => method !== 'GET' && (scope === OWN || path.startsWith(ROLLOUTS)),
   begin: ({ caller, ...change }) =>
     audit.begin({ ...change, actor: { kind: 'application', name: caller.applicationId } }),
 });

@@ -14,6 +14,18 @@ import { readDocs } from './docs.ts';
 import { readFeed } from './feed.ts';
 import { listInstallations, listOwnDevices, listOwnTransactions, readOwnTransaction } from './overview.ts';
 import { listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
+import {
+  approveRollout,
+  cancelRollout,
+  listRolloutDevices,
+  listRollouts,
+  pauseRollout,
+  readRollout,
+  resumeRollout,
+  retryRollout,
+  startRollout,
+  updateRollout,
+} from './rollouts.ts';
 import type { ApiServices } from './services.ts';
 import { issueKey, readSettings, updateSettings } from './settings.ts';
 import { readTags, updateTags, updateTagsOfMany } from './tags.ts';
@@ -55,6 +67,16 @@ export const ROUTES = [
   route('PATCH',  '/v1/applications/{applicationId}/devices/tags', D, { body: 'rest/tagging', costly: true }, updateTagsOfMany),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/tags', C, {}, readTags),
   route('PATCH',  '/v1/applications/{applicationId}/devices/{deviceId}/tags', D, { body: 'common/tag-patch' }, updateTags),
+  route('POST',   '/v1/applications/{applicationId}/rollouts', D, { body: 'rest/rollout-create', costly: true }, startRollout),
+  route('GET',    '/v1/applications/{applicationId}/rollouts', C, { query: 'rest/rollout-query', costly: true }, listRollouts),
+  route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}', C, { costly: true }, readRollout),
+  route('PATCH',  '/v1/applications/{applicationId}/rollouts/{rolloutId}', D, { body: 'rest/rollout-update' }, updateRollout),
+  route('DELETE', '/v1/applications/{applicationId}/rollouts/{rolloutId}', D, {}, cancelRollout),
+  route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/pause', D, {}, pauseRollout),
+  route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/resume', D, {}, resumeRollout),
+  route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/approve', D, {}, approveRollout),
+  route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/retry-failed', D, { body: 'rest/rollout-retry', bodyOptional: true }, retryRollout),
+  route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}/devices', C, { query: 'common/rollout-device-query', costly: true }, listRolloutDevices),
   route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { query: 'rest/terms-query', body: 'rest/apn-settings' }, command('setApn')), // op 10
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { query: 'rest/terms-query', body: 'rest/wifi-settings' }, command('setWifi')), // op 11

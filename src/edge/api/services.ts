@@ -4,17 +4,19 @@ import type { Applications } from '../../core/applications/applications.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { TagsOfDevices } from '../../core/devices/tags.ts';
+import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Selection } from '../../core/selection/selection.ts';
 import type { Software } from '../../core/software/software.ts';
 import type { Transactions } from '../../core/transactions/transactions.ts';
 import type { DeliveryLog } from '../../core/webhooks/delivery-log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { SchemaName } from '../../platform/contracts/contracts.ts';
+import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
 import type { Fleet } from '../../views/devices.ts';
 import type { Installations } from '../../views/installations.ts';
+import type { RolloutViews } from '../../views/rollouts.ts';
 import type { Overview } from '../../views/transactions.ts';
 import type { Docs } from '../docs/docs.ts';
 import type { Feed } from '../feed/feed.ts';
@@ -33,6 +35,9 @@ export interface ApiServices {
   tags: Pick<TagsOfDevices, 'find' | 'update' | 'updateMany'>;
   /** The devices that selectors match; each call names the application. */
   selection: Pick<Selection, 'page' | 'count'>;
+  rollouts: Pick<Rollouts, 'create' | 'find' | 'pause' | 'resume' | 'approve' | 'cancel' | 'update' | 'retryFailed'>;
+  rolloutViews: RolloutViews;
+  contracts: Contracts;
   transactions: Pick<Transactions, 'submit' | 'once' | 'find' | 'list' | 'cancel'>;
   software: Omit<Software, 'systemPackages' | 'firmware' | 'installs'>;
   /**
@@ -80,6 +85,11 @@ export type AtDevice<Body extends SchemaName = never, Query extends SchemaName =
 /** The input of a handler whose path has a device but no application. */
 export type AtOwnDevice = At<{ deviceId: string }>;
 export type AtTransaction = At<{ applicationId: string; deviceId: string; transactionId: number }>;
+export type AtRollout<Body extends SchemaName = never, Query extends SchemaName = never> = At<
+  { applicationId: string; rolloutId: string },
+  Body,
+  Query
+>;
 export type AtDelivery = At<{ applicationId: string; deliveryId: string }>;
 export type AtPackage<Body extends SchemaName = never, Query extends SchemaName = never> = At<
   { applicationId: string; package: string },

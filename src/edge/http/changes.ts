@@ -23,7 +23,7 @@ export interface BegunChange {
 /** Decides which requests of a listener are recorded as changes, and records them. */
 export interface Changes<Caller> {
   /** True when each request of this route must be recorded. */
-  has(route: Pick<Route<never, never>, 'method' | 'scope'>): boolean;
+  has(route: Pick<Route<never, never>, 'method' | 'path' | 'scope'>): boolean;
   /** Called before the change is carried out, after the caller is known. When it rejects, nothing is changed. */
   begin(asked: ChangeAsked<Caller>): Promise<BegunChange>;
 }

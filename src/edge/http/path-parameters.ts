@@ -7,6 +7,7 @@ const SCHEMAS: Record<string, SchemaName> = {
   deviceId: 'common/device-id',
   transactionId: 'common/transaction-id',
   deliveryId: 'common/delivery-id',
+  rolloutId: 'common/rollout-id',
   sessionId: 'common/console-session-id',
   package: 'common/package-name',
   version: 'common/version-name',

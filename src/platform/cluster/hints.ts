@@ -7,9 +7,20 @@
  * - changed: an application was changed
  * - due: a webhook is due for a receiver in one of that node's partitions
  * - partitions: a partition is free, and may be taken
+ * - held, released: the undelivered commands of a rollout are held, or not any more; a number that rises follows the id
  * - used: how much the sender has let through of each limit that all nodes share
  */
-export const HINT_KINDS = ['wake', 'cancel', 'close', 'changed', 'due', 'partitions', 'used'] as const;
+export const HINT_KINDS = [
+  'wake',
+  'cancel',
+  'close',
+  'changed',
+  'due',
+  'partitions',
+  'held',
+  'released',
+  'used',
+] as const;
 export type HintKind = (typeof HINT_KINDS)[number];
 
 export interface Hint {
@@ -28,6 +39,8 @@ const LETTERS: Record<HintKind, string> = {
   changed: 'a',
   due: 'd',
   partitions: 'p',
+  held: 'h',
+  released: 'r',
   used: 'u',
 };
 const KINDS = new Map(HINT_KINDS.map((kind) => [LETTERS[kind], kind]));

@@ -289,6 +289,23 @@ export type UtcDateTimeOrNull5 = string | null;
  */
 export type UtcDateTimeOrNull6 = string | null;
 /**
+ * Only rollouts in this state.
+ */
+export type RolloutState = 'scheduled' | 'running' | 'paused' | 'completed' | 'cancelled';
+/**
+ * Only rollouts of this operation.
+ */
+export type RolloutOperation =
+  'setApn' | 'setWifi' | 'setLanguage' | 'setConnectivityState' | 'installSoftware' | 'updateFirmware';
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId3 = string;
+/**
+ * The beginning of the page; take it from the `Link` of the page before.
+ */
+export type RolloutId = string;
+/**
  * Only transactions with this operation.
  */
 export type Operation =
@@ -306,11 +323,15 @@ export type Operation =
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId3 = string;
+export type ApplicationId4 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
 export type DeviceId2 = string;
+/**
+ * Only transactions of this rollout.
+ */
+export type RolloutId1 = string;
 /**
  * Only transactions in this state.
  */
@@ -508,6 +529,41 @@ export type RecordedFiles = RecordedFile[];
  */
 export type RequestId = string;
 /**
+ * Identifier of a rollout.
+ */
+export type RolloutId2 = string;
+/**
+ * An operation that a rollout can carry out.
+ */
+export type RolloutOperation1 =
+  'setApn' | 'setWifi' | 'setLanguage' | 'setConnectivityState' | 'installSoftware' | 'updateFirmware';
+/**
+ * State of a rollout.
+ */
+export type RolloutState1 = 'scheduled' | 'running' | 'paused' | 'completed' | 'cancelled';
+/**
+ * Why the rollout is paused. `REQUESTED`: somebody asked for it; `ABORT_RULE`: too many devices failed; `STAGE_FAILED`: all devices of the stage have ended, and too few succeeded for the next stage; `DATABASE_RESTORED`: the service does not know what happened since the backup. All others are codes of errors, such as `DISTRIBUTION_STOPPED` or `NOTIFICATION_NOT_CONFIGURED`.
+ */
+export type RolloutReason = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull8 = string | null;
+/**
+ * Who changed the rollout: the application, administration, or the service itself by a rule.
+ */
+export type RolloutActor = 'application' | 'administration' | 'service';
+/**
+ * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
+ */
+export type RolloutDeviceState =
+  'waiting' | 'unfinished' | 'succeeded' | 'failed' | 'cancelled' | 'unchanged' | 'refused';
+/**
+ * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
+ */
+export type RolloutDeviceState1 =
+  'waiting' | 'unfinished' | 'succeeded' | 'failed' | 'cancelled' | 'unchanged' | 'refused';
+/**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
 export type SettingUrl = string | null;
@@ -578,6 +634,10 @@ export type UtcDateTime9 = string;
  */
 export type TransactionId1 = number;
 /**
+ * Identifier of a rollout.
+ */
+export type RolloutId3 = string;
+/**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime10 = string;
@@ -589,6 +649,10 @@ export type UtcDateTime11 = string;
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
 export type TransactionId2 = number;
+/**
+ * Identifier of a rollout.
+ */
+export type RolloutId4 = string;
 /**
  * The URL that a device uploads to: absolute, `https`, without credentials (also `http` if the service allows it).
  */
@@ -723,6 +787,10 @@ export type Operation2 =
  */
 export type DeviceId4 = string;
 /**
+ * Identifier of a rollout.
+ */
+export type RolloutId5 = string;
+/**
  * queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final.
  */
 export type TransactionStatus2 = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
@@ -730,6 +798,23 @@ export type TransactionStatus2 = 'queued' | 'delivered' | 'processing' | 'succee
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
 export type Duration4 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment7 = string;
+/**
+ * State of a rollout.
+ */
+export type RolloutState2 = 'scheduled' | 'running' | 'paused' | 'completed' | 'cancelled';
+/**
+ * An operation that a rollout can carry out.
+ */
+export type RolloutOperation2 =
+  'setApn' | 'setWifi' | 'setLanguage' | 'setConnectivityState' | 'installSoftware' | 'updateFirmware';
+/**
+ * Identifier of a rollout.
+ */
+export type RolloutId6 = string;
 /**
  * ISO 8601 local date-time with microseconds, in the time zone of the service.
  */
@@ -742,6 +827,10 @@ export type LocalDateTime2 = string;
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
 export type TransactionId3 = number;
+/**
+ * Identifier of a rollout.
+ */
+export type RolloutId7 = string;
 /**
  * The complete list of the device's Wi-Fi networks, at most 100.
  *
@@ -804,6 +893,7 @@ export interface SchemaTypes {
   'admin/receiver-list': ReceiverList;
   'admin/receiver-query': ReceiverQuery;
   'admin/redelivery-range': FleetRedeliveryRange;
+  'admin/rollout-query': FleetRolloutQuery;
   'admin/search-query': SearchQuery;
   'admin/search-results': SearchResults;
   'admin/service-software-put': ServiceSoftwarePut;
@@ -877,6 +967,21 @@ export interface SchemaTypes {
   'common/recorded-file': RecordedFile;
   'common/recorded-files': RecordedFiles;
   'common/request-id': RequestId;
+  'common/rollout': RolloutDetails;
+  'common/rollout-abort': RolloutAbortRule;
+  'common/rollout-actor': RolloutActor;
+  'common/rollout-counts': RolloutCounts;
+  'common/rollout-device-list': RolloutDeviceList;
+  'common/rollout-device-query': RolloutDeviceQuery;
+  'common/rollout-device-state': RolloutDeviceState;
+  'common/rollout-id': RolloutId2;
+  'common/rollout-operation': RolloutOperation1;
+  'common/rollout-reason': RolloutReason;
+  'common/rollout-row': RolloutRow;
+  'common/rollout-row-list': RolloutRowList;
+  'common/rollout-stage': RolloutStage;
+  'common/rollout-state': RolloutState1;
+  'common/rollout-window': RolloutWindow;
   'common/salt': Salt;
   'common/secret': Secret;
   'common/seen-within': SeenWithin;
@@ -984,6 +1089,12 @@ export interface SchemaTypes {
   'rest/package-update': PackageUpdate;
   'rest/redelivered': Redelivered;
   'rest/redelivery-range': RedeliveryRange;
+  'rest/rollout-create': RolloutCreate;
+  'rest/rollout-created': RolloutCreated;
+  'rest/rollout-query': RolloutQuery;
+  'rest/rollout-retried': RolloutRetried;
+  'rest/rollout-retry': RolloutRetry;
+  'rest/rollout-update': RolloutUpdate;
   'rest/tagged': Tagged;
   'rest/tagging': Tagging;
   'rest/terms-query': TermsQuery;
@@ -1012,6 +1123,7 @@ export interface SchemaTypes {
   'webhooks/file-upload-succeeded': FileUploadSucceeded;
   'webhooks/recording-failed': RecordingFailed;
   'webhooks/recording-saved': RecordingSaved;
+  'webhooks/rollout-event': RolloutEvent;
   'webhooks/test-event': TestEvent;
   'webhooks/transaction-record': WebhookTransactionRecord;
   'webhooks/transaction-result': TransactionResult;
@@ -1875,6 +1987,19 @@ export interface FleetRedeliveryRange {
   setting?: WebhookSetting;
 }
 /**
+ * Query of the rollouts of all applications, with its defaults filled in.
+ */
+export interface FleetRolloutQuery {
+  state?: RolloutState;
+  operation?: RolloutOperation;
+  applicationId?: ApplicationId3;
+  after?: RolloutId;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+}
+/**
  * Query of the search.
  */
 export interface SearchQuery {
@@ -1940,8 +2065,9 @@ export interface TransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation;
-  applicationId?: ApplicationId3;
+  applicationId?: ApplicationId4;
   deviceId?: DeviceId2;
+  rolloutId?: RolloutId1;
   status?: TransactionStatus;
   olderThan?: Duration1;
   /**
@@ -2358,6 +2484,319 @@ export interface RecordedFile {
   contentType: ContentType;
 }
 /**
+ * A rollout with its stages, errors, speed and history.
+ */
+export interface RolloutDetails {
+  rolloutId: RolloutId2;
+  applicationId: ApplicationId;
+  label: string | null;
+  operation: RolloutOperation1;
+  /**
+   * The subject of its commands, without secrets: package@version, or a few words.
+   */
+  subject: string | null;
+  state: RolloutState1;
+  reason: RolloutReason;
+  /**
+   * The number of the last stage that has begun, from 1; 0 before the first.
+   */
+  stage: number;
+  /**
+   * The number of devices.
+   */
+  devices: number;
+  counts: RolloutCounts;
+  createdAt: UtcDateTime;
+  startedAt: UtcDateTimeOrNull1;
+  endedAt: UtcDateTimeOrNull1;
+  /**
+   * The stages.
+   */
+  stages: {
+    /**
+     * The number of its devices when the rollout was made.
+     */
+    planned: number;
+    /**
+     * `waiting`: it has not begun; `running`; `over`: a later one has begun, or the rollout has ended.
+     */
+    state: 'waiting' | 'running' | 'over';
+    counts: RolloutCounts;
+    /**
+     * The rule for the next stage.
+     */
+    continueWhen: {
+      succeededPercent: number;
+      soakFor?: number;
+    } | null;
+    approval: boolean;
+    approved: boolean;
+  }[];
+  /**
+   * The failures and refusals by code, the most frequent 50 first.
+   */
+  errors: {
+    state: 'failed' | 'refused' | 'cancelled';
+    code: string;
+    devices: number;
+    /**
+     * Some of the devices.
+     *
+     * @maxItems 3
+     */
+    examples: DeviceId[];
+  }[];
+  /**
+   * Seconds from the creation of a command to its delivery: 50, 90 and 99 percent were not slower. The values are rounded up by less than half.
+   */
+  delivery: {
+    /**
+     * Seconds.
+     */
+    p50: number | null;
+    /**
+     * Seconds.
+     */
+    p90: number | null;
+    /**
+     * Seconds.
+     */
+    p99: number | null;
+  };
+  /**
+   * Seconds from the creation of a command to its result.
+   */
+  result: {
+    /**
+     * Seconds.
+     */
+    p50: number | null;
+    /**
+     * Seconds.
+     */
+    p90: number | null;
+    /**
+     * Seconds.
+     */
+    p99: number | null;
+  };
+  /**
+   * The speed since the rollout began; null before the first result.
+   */
+  resultsPerMinute: number | null;
+  estimatedEnd: UtcDateTimeOrNull8;
+  selector: DeviceSelector;
+  /**
+   * The rules of the rollout, as they were given.
+   */
+  rules: {
+    ratePerMinute?: number;
+    window?: RolloutWindow;
+    startAt?: UtcDateTime;
+    abort?: RolloutAbortRule;
+    retry?: {};
+    expireIn?: number;
+    answerWithin?: number;
+    supersede?: boolean;
+    continuous?: boolean;
+    preferConnected?: boolean;
+  };
+  /**
+   * What happened, the newest first; at most 100 entries.
+   */
+  history: {
+    at: UtcDateTime;
+    event:
+      | 'created'
+      | 'started'
+      | 'stageStarted'
+      | 'paused'
+      | 'resumed'
+      | 'approved'
+      | 'changed'
+      | 'retried'
+      | 'completed'
+      | 'cancelled';
+    /**
+     * The number of the stage, from 1.
+     */
+    stage: number | null;
+    by: RolloutActor;
+    reason: RolloutReason;
+  }[];
+}
+/**
+ * Numbers of devices by their state in a rollout.
+ */
+export interface RolloutCounts {
+  waiting: number;
+  unfinished: number;
+  succeeded: number;
+  failed: number;
+  cancelled: number;
+  unchanged: number;
+  refused: number;
+}
+/**
+ * The times at which commands are made and published. What is not delivered at the end of a window is taken back, and goes again in the next one.
+ */
+export interface RolloutWindow {
+  /**
+   * The days on which a window begins; all by default.
+   *
+   * @minItems 1
+   * @maxItems 7
+   */
+  days?: ('mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun')[];
+  /**
+   * Time of day.
+   */
+  from: string;
+  /**
+   * Time of day; if it is not after `from`, on the next day.
+   */
+  to: string;
+  /**
+   * IANA name, such as `Asia/Tokyo`.
+   */
+  timeZone: string;
+}
+/**
+ * Pauses the rollout in the commit of the result with which it becomes true.
+ */
+export interface RolloutAbortRule {
+  /**
+   * The share of failures among the results from which on the rollout is paused.
+   */
+  failedPercent: number;
+  /**
+   * The number of results before which the rule does not count.
+   */
+  minimumResults: number;
+  /**
+   * The codes of errors that count as failures; by default all except `EXPIRED`.
+   *
+   * @minItems 1
+   * @maxItems 50
+   */
+  codes?: string[];
+}
+/**
+ * A page of the devices of a rollout: by deviceId, or, with `state`, in the order in which they are served.
+ */
+export interface RolloutDeviceList {
+  devices: {
+    deviceId: DeviceId;
+    /**
+     * The number of its stage, from 1.
+     */
+    stage: number;
+    state: RolloutDeviceState;
+    /**
+     * The status of its transaction; null without one.
+     */
+    status: string | null;
+    /**
+     * Its latest transaction; null without one.
+     */
+    transactionId: number | null;
+    /**
+     * The number of its transactions.
+     */
+    attempts: number;
+    /**
+     * The code of its failure or refusal.
+     */
+    code: string | null;
+    updatedAt: UtcDateTime;
+  }[];
+}
+/**
+ * Query of the devices of a rollout, with its defaults filled in.
+ */
+export interface RolloutDeviceQuery {
+  state?: RolloutDeviceState1;
+  /**
+   * Only devices with this code of an error; needs `state`.
+   */
+  code?: string;
+  /**
+   * The beginning of the page; take it from the `Link` of the page before.
+   */
+  after?: string;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+}
+/**
+ * A rollout in a list.
+ */
+export interface RolloutRow {
+  rolloutId: RolloutId2;
+  applicationId: ApplicationId;
+  label: string | null;
+  operation: RolloutOperation1;
+  /**
+   * The subject of its commands, without secrets: package@version, or a few words.
+   */
+  subject: string | null;
+  state: RolloutState1;
+  reason: RolloutReason;
+  /**
+   * The number of the last stage that has begun, from 1; 0 before the first.
+   */
+  stage: number;
+  /**
+   * The number of stages.
+   */
+  stages: number;
+  /**
+   * The number of devices.
+   */
+  devices: number;
+  counts: RolloutCounts;
+  createdAt: UtcDateTime;
+  startedAt: UtcDateTimeOrNull1;
+  endedAt: UtcDateTimeOrNull1;
+}
+/**
+ * A page of rollouts, the newest first.
+ */
+export interface RolloutRowList {
+  rollouts: RolloutRow[];
+}
+/**
+ * A stage: a share of all devices, or a number of them. The devices that no stage takes make a last one.
+ */
+export interface RolloutStage {
+  /**
+   * The share of all devices of the rollout.
+   */
+  percent?: number;
+  /**
+   * The number of devices.
+   */
+  count?: number;
+  /**
+   * What must be true before the next stage begins; without it, all devices of the stage must have ended.
+   */
+  continueWhen?: {
+    /**
+     * The share of the stage's devices that must have succeeded. Devices that were refused or cancelled do not count.
+     */
+    succeededPercent: number;
+    /**
+     * Seconds that must pass after that.
+     */
+    soakFor?: number;
+  };
+  /**
+   * True: the next stage begins only when somebody has approved this one.
+   */
+  approval?: boolean;
+}
+/**
  * Changes of tags: a value sets the tag of its key, null removes it. Other tags stay as they are.
  */
 export interface TagPatch {
@@ -2441,6 +2880,7 @@ export interface TransactionDetail {
       message: string;
     };
   };
+  rolloutId?: RolloutId3;
 }
 /**
  * A transaction in a list.
@@ -2493,6 +2933,7 @@ export interface TransactionRow {
   answerWithin?: number;
   answerBy?: UtcDateTime11;
   supersededBy?: TransactionId2;
+  rolloutId?: RolloutId4;
 }
 /**
  * A page of transactions. A page can be shorter than its limit, or even empty, without being the last.
@@ -3484,6 +3925,7 @@ export interface OwnTransactionQuery {
   unfinished?: 'true' | 'false';
   operation?: Operation2;
   deviceId?: DeviceId4;
+  rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration4;
   /**
@@ -3542,6 +3984,126 @@ export interface RedeliveryRange {
   until?: LocalDateTime;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
+}
+/**
+ * One operation for many devices, in stages.
+ */
+export interface RolloutCreate {
+  /**
+   * A name for people.
+   */
+  label?: string | null;
+  operation: RolloutOperation1;
+  /**
+   * The body of the operation, as for a single device.
+   */
+  parameters: {} | unknown[];
+  devices: DeviceSelector;
+  /**
+   * By default one stage with all devices.
+   *
+   * @maxItems 20
+   */
+  stages?: RolloutStage[];
+  /**
+   * The most commands that are made in a minute.
+   */
+  ratePerMinute?: number;
+  window?: RolloutWindow;
+  startAt?: Moment7;
+  abort?: RolloutAbortRule;
+  /**
+   * Which failures are tried again.
+   */
+  retry?: {
+    /**
+     * The codes of errors after which a device gets another command.
+     *
+     * @minItems 1
+     * @maxItems 50
+     */
+    codes: string[];
+    /**
+     * The most commands of a device.
+     */
+    attempts: number;
+    /**
+     * Seconds between the failure and the next command.
+     */
+    after: number;
+  };
+  expireIn?: ExpireIn;
+  answerWithin?: AnswerWithin;
+  /**
+   * True: each command ends older unfinished commands of the same operation for its device.
+   */
+  supersede?: boolean;
+  /**
+   * True: devices that are activated, or begin to match, later join the last stage that has begun. Such a rollout ends only when it is cancelled.
+   */
+  continuous?: boolean;
+  /**
+   * True: of the devices of a stage, connected ones come first.
+   */
+  preferConnected?: boolean;
+}
+/**
+ * A new rollout.
+ */
+export interface RolloutCreated {
+  rolloutId: RolloutId2;
+  /**
+   * The number of its devices.
+   */
+  devices: number;
+}
+/**
+ * Query of the rollouts of the application, with its defaults filled in.
+ */
+export interface RolloutQuery {
+  state?: RolloutState2;
+  operation?: RolloutOperation2;
+  after?: RolloutId6;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+}
+/**
+ * The number of devices that wait for another command.
+ */
+export interface RolloutRetried {
+  devices: number;
+}
+/**
+ * Which failed devices wait for another command.
+ */
+export interface RolloutRetry {
+  /**
+   * Only those with this code; by default all.
+   */
+  code?: string;
+}
+/**
+ * Changes of a rollout that is paused or scheduled; null removes a rule.
+ */
+export interface RolloutUpdate {
+  /**
+   * A name for people.
+   */
+  label?: string | null;
+  /**
+   * The most commands that are made in a minute.
+   */
+  ratePerMinute?: number | null;
+  /**
+   * The new window; null: at all times.
+   */
+  window?: {} | null;
+  /**
+   * The new abort rule; null: none.
+   */
+  abort?: {} | null;
 }
 /**
  * The outcome of a change of tags.
@@ -3690,6 +4252,7 @@ export interface TransactionRecord {
       message: string;
     };
   };
+  rolloutId?: RolloutId7;
 }
 /**
  * Query of the transactions of a device, with its defaults filled in.
@@ -3897,6 +4460,30 @@ export interface RecordingSaved {
   };
 }
 /**
+ * A stage of a rollout has begun, or the rollout was paused, has completed, or was cancelled. The deviceId in it is not a real device.
+ */
+export interface RolloutEvent {
+  type: 'rollout.stageStarted' | 'rollout.paused' | 'rollout.completed' | 'rollout.cancelled';
+  timestamp: UtcDateTime;
+  data: {
+    applicationId: ApplicationId;
+    deviceId: DeviceId;
+    rolloutId: RolloutId2;
+    label: string | null;
+    operation: RolloutOperation1;
+    subject: string | null;
+    /**
+     * The number of the last stage that has begun, from 1; 0 before the first.
+     */
+    stage: number;
+    stages: number;
+    by: RolloutActor;
+    reason: RolloutReason;
+    devices: number;
+    counts: RolloutCounts;
+  };
+}
+/**
  * A test event, which the application requested. The deviceId in it is not a real device.
  */
 export interface TestEvent {
@@ -3943,6 +4530,7 @@ export interface WebhookTransactionRecord {
   answerWithin?: number;
   answerBy?: UtcDateTime;
   supersededBy?: TransactionId;
+  rolloutId?: RolloutId2;
 }
 /**
  * A transaction has finished.

@@ -1,0 +1,123 @@
+import { isDatabaseAway } from '../../errors.ts';
+import type { Database } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { createWork } from '../../runtime/idle.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
+import type { Rollout } from './rollout.ts';
+import { findAtWork } from './rollout-repository.ts';
+import type { Steps } from './steps.ts';
+
+const RETRY_MS = 1_000;
+/** Milliseconds between two looks on several nodes: the node that leads does not hear of all that others store. */
+const LOOK_MS = 1_000;
+/** The longest pause of the timer, because the clock can leap forward while a timer waits. */
+const LONGEST_WAIT_MS = 60_000;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  /** True on one node only, and always without a cluster. */
+  leads(): boolean;
+  steps: Steps;
+  /** Pauses a rollout, because the database was restored. */
+  pauseRestored(rollout: Rollout): Promise<void>;
+}
+
+/**
+ * Takes all rollouts further, in turn, a step of each at a time, until nothing can be done now. It is woken by what happens,
+ * and by one timer.
+ */
+export function createDriver({ database, clock, log, leads, steps, pauseRestored }: Parts) {
+  const work = createWork();
+  let isOn = false;
+  let looking = false;
+  /** Something has happened since the present look began. */
+  let again = false;
+  let isRestored = false;
+  let cancel = (): void => undefined;
+
+  function arm(at: Micros): void {
+    cancel();
+    const waitMs = Math.min(Math.max(0, Math.ceil((at - clock.now()) / 1000)), LONGEST_WAIT_MS);
+    cancel = clock.after(waitMs, look);
+  }
+
+  async function pauseAll(): Promise<void> {
+    for (const rollout of await findAtWork(database.read))
+      if (rollout.state === 'running' || rollout.state === 'scheduled') await pauseRestored(rollout);
+    isRestored = false;
+  }
+
+  /** Takes all rollouts further. Resolves to the time of the next look; Infinity when nothing is known. */
+  async function advanceAll(): Promise<Micros> {
+    let next = Number.POSITIVE_INFINITY;
+    for (let isBusy = true; isBusy && isOn && leads(); ) {
+      if (isRestored) await pauseAll();
+      again = false;
+      isBusy = false;
+      next = Number.POSITIVE_INFINITY;
+      for (const rollout of await findAtWork(database.read)) {
+        if (!isOn) break;
+        const at = await steps.advance(rollout);
+        if (at === 'now') isBusy = true;
+        else if (at !== undefined) next = Math.min(next, at);
+      }
+      isBusy ||= again;
+    }
+    return next;
+  }
+
+  function look(): void {
+    if (!isOn) return;
+    if (looking) {
+      again = true;
+      return;
+    }
+    looking = true;
+    again = false;
+    work.begun();
+    advanceAll()
+      .then(
+        (next) => {
+          const atMost = database.concurrent ? clock.now() + LOOK_MS * 1000 : Number.POSITIVE_INFINITY;
+          if (Math.min(next, atMost) !== Number.POSITIVE_INFINITY) arm(Math.min(next, atMost));
+        },
+        (err: unknown) => {
+          if (!isDatabaseAway(err)) log.error({ err }, 'rollouts could not be taken further; trying again');
+          arm(clock.now() + RETRY_MS * 1000);
+        },
+      )
+      .finally(() => {
+        looking = false;
+        if (again) look();
+        work.ended();
+      });
+  }
+
+  return {
+    /** Takes up what was left when the service stopped. */
+    start(): void {
+      isOn = true;
+      look();
+    },
+
+    /** From now on, nothing is done before all rollouts that run are paused. */
+    pauseFirst(): void {
+      isRestored = true;
+      look();
+    },
+
+    /** Call this after the commit of anything that a rollout may wait for. */
+    wake: look,
+
+    idle: work.idle,
+
+    async stop(): Promise<void> {
+      isOn = false;
+      cancel();
+      await work.idle();
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { DomainError, type ErrorCode } from '../../errors.ts';
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Statuses } from '../devices/statuses.ts';
+import { firmwareWarning } from '../transactions/firmware-warning.ts';
+import type { Request } from '../transactions/operations.ts';
+import type { Transactions } from '../transactions/transactions.ts';
+import { moveCount } from './count-repository.ts';
+import { type Member, updateMember } from './member-repository.ts';
+import type { PauseReason, Rollout } from './rollout.ts';
+import { findRollout } from './rollout-repository.ts';
+import { findUnchanged } from './unchanged.ts';
+
+/**
+ * The units of work that make commands at the same time; few, so that the units of callers come between them. It is the
+ * same number as for commands that expire, where single calls keep 85 % of their rate.
+ */
+const AT_ONCE = 4;
+
+/** Errors that concern the whole rollout, and not one of its devices. */
+const OF_ALL: readonly ErrorCode[] = [
+  'APPLICATION_UNREGISTERED',
+  'KEY_NOT_ISSUED',
+  'NOTIFICATION_NOT_CONFIGURED',
+  'PACKAGE_NOT_FOUND',
+  'VERSION_NOT_FOUND',
+  'DISTRIBUTION_NOT_STARTED',
+  'BINARY_MISSING',
+  'FIRMWARE_NOT_LISTED',
+];
+/** Errors that pass. */
+const PASSING: readonly ErrorCode[] = ['OBJECT_STORE_UNAVAILABLE', 'DATABASE_UNAVAILABLE', 'OVERLOADED'];
+
+/** Thrown in a unit of work whose rollout, or device, has changed since it was read: nothing is done. */
+const CHANGED = new Error('the rollout has changed');
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  submit: Transactions['submit'];
+  statuses: Pick<Statuses, 'versionsOf'>;
+}
+
+export type Issuing = ReturnType<typeof createIssuing>;
+
+/** Makes the transactions of rollouts, each in a unit of work that also changes its member and the counts. */
+export function createIssuing({ database, clock, submit, statuses }: Parts) {
+  /** Moves a waiting member on, if the rollout still runs. Throws CHANGED. */
+  async function take(
+    unit: UnitOfWork,
+    rolloutId: string,
+    member: Member,
+    to: Pick<Member, 'state'> & Partial<Member>,
+  ): Promise<void> {
+    const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
+    if (!rollout?.publishes || rollout.state !== 'running') throw CHANGED;
+    const taken = { ...member, notBefore: 0, code: null, ...to };
+    if (!(await updateMember(unit, rolloutId, member, taken, clock.now()))) throw CHANGED;
+    await moveCount(unit, rolloutId, member.stage, member, taken);
+  }
+
+  const end = (rollout: Rollout, member: Member, state: 'unchanged' | 'refused', code: string | null): Promise<void> =>
+    database.transactSoon((unit) => take(unit, rollout.rolloutId, member, { state, code }));
+
+  /** Makes the transaction of a member. Returns the reason for which the whole rollout must pause. */
+  async function one(rollout: Rollout, asked: unknown, member: Member): Promise<PauseReason | undefined> {
+    const { rolloutId, applicationId, operation, plan } = rollout;
+    const { deviceId } = member;
+    const request = { operation, asked } as Request;
+    try {
+      await submit({ applicationId, deviceId, ...request, terms: plan.terms, rolloutId }, (unit, transactionId) =>
+        take(unit, rolloutId, member, { state: 'unfinished', transactionId, attempts: member.attempts + 1 }),
+      );
+    } catch (error) {
+      if (!(error instanceof DomainError) || PASSING.includes(error.code)) throw error;
+      if (OF_ALL.includes(error.code)) return error.code;
+      await end(rollout, member, 'refused', error.code);
+    }
+    return undefined;
+  }
+
+  return {
+    /**
+     * Makes the transactions of waiting members, in their order, a few at a time. A device that has the wanted state
+     * already, or cannot have a command, gets none. Resolves to the reason for which the whole rollout must pause, if there
+     * is one. Rejects when the database or the object store does not answer; whoever has no transaction then still waits.
+     */
+    async issue(rollout: Rollout, asked: unknown, members: readonly Member[]): Promise<PauseReason | undefined> {
+      const ids = members.map(({ deviceId }) => deviceId);
+      const unchanged = await findUnchanged(database.read, rollout.operation, asked, ids);
+      const versions = rollout.operation === 'setConnectivityState' ? await statuses.versionsOf(ids) : undefined;
+      const isTooOld = (deviceId: string): boolean => {
+        const known = versions?.get(deviceId);
+        return (
+          known !== undefined && firmwareWarning({ operation: rollout.operation, status: 'queued' }, known) !== null
+        );
+      };
+      let reason: PauseReason | undefined;
+      const waiting = members[Symbol.iterator]();
+      const worker = async (): Promise<void> => {
+        for (const member of waiting) {
+          if (reason !== undefined) return;
+          const { deviceId } = member;
+          if (unchanged.has(deviceId)) await end(rollout, member, 'unchanged', null);
+          else if (isTooOld(deviceId)) await end(rollout, member, 'refused', 'FIRMWARE_TOO_OLD');
+          else reason ??= await one(rollout, asked, member);
+        }
+      };
+      const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
+      for (const each of ended) if (each.status === 'rejected' && each.reason !== CHANGED) throw each.reason;
+      return reason;
+    },
+  };
+}

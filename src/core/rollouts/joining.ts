@@ -1,0 +1,102 @@
+import type { Database } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
+import { readSelector } from '../selection/read-selector.ts';
+import type { Selection } from '../selection/selection.ts';
+import { addCount } from './count-repository.ts';
+import { insertMembers, membersAmong } from './member-repository.ts';
+import type { Rollout } from './rollout.ts';
+import { findRollout, updateRollout } from './rollout-repository.ts';
+
+/** The devices that one page has, and those that one unit of work stores. */
+const PER_PAGE = 1_000;
+const PER_UNIT = 200;
+/** The most devices of a rollout. */
+export const MOST_DEVICES = 100_000;
+const EVERY_MICROS = 60 * 1_000_000;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  selection: Pick<Selection, 'page'>;
+}
+
+export type Joining = ReturnType<typeof createJoining>;
+
+/** Stores the devices of rollouts, in small units of work. */
+export function createJoining({ database, clock, selection }: Parts) {
+  /** By continuous rollout: the time of the next look. */
+  const lookAt = new Map<string, Micros>();
+
+  async function join(rollout: Rollout, deviceIds: readonly string[]): Promise<void> {
+    const { rolloutId } = rollout;
+    for (let start = 0; start < deviceIds.length; start += PER_UNIT)
+      await database.transactSoon(async (unit) => {
+        const current = await findRollout(unit, rolloutId, unit.forUpdate);
+        if (current?.state !== 'running') return;
+        const room = MOST_DEVICES - current.devices;
+        const stage = Math.max(0, current.stage);
+        const some = deviceIds.slice(start, start + PER_UNIT);
+        const known = await membersAmong(unit, rolloutId, some);
+        const members = some
+          .filter((deviceId) => !known.has(deviceId))
+          .map((deviceId, index) => ({ deviceId, stage, place: current.devices + index }));
+        const added = await insertMembers(unit, rolloutId, members.slice(0, room), clock.now());
+        if (added.length === 0) return;
+        await addCount(unit, rolloutId, { stage, state: 'waiting', code: '', devices: added.length });
+        await updateRollout(unit, { ...current, devices: current.devices + added.length });
+      });
+  }
+
+  return {
+    /** Finds all devices that the selector of a rollout matches, up to `most`. */
+    async find(applicationId: string, selector: Parameters<typeof readSelector>[0], most: number): Promise<string[]> {
+      const read = readSelector(selector, clock.now());
+      const found: string[] = [];
+      for (let after: string | undefined = ''; after !== undefined && found.length < most; ) {
+        const page: Awaited<ReturnType<Selection['page']>> = await selection.page(applicationId, read, {
+          after,
+          limit: PER_PAGE,
+        });
+        found.push(...page.deviceIds);
+        after = page.next;
+      }
+      return found.slice(0, most);
+    },
+
+    /** Stores the devices of a new rollout; `stageOf` tells the stage of a place. */
+    async store(rolloutId: string, deviceIds: readonly string[], stageOf: (place: number) => number): Promise<void> {
+      for (let start = 0; start < deviceIds.length; start += PER_UNIT)
+        await database.transactSoon(async (unit) => {
+          const members = deviceIds
+            .slice(start, start + PER_UNIT)
+            .map((deviceId, index) => ({ deviceId, stage: stageOf(start + index), place: start + index }));
+          const added = await insertMembers(unit, rolloutId, members, clock.now());
+          for (const [stage, those] of Map.groupBy(added, (member) => member.stage))
+            await addCount(unit, rolloutId, { stage, state: 'waiting', code: '', devices: those.length });
+        });
+    },
+
+    /** Adds the devices that match a continuous rollout by now, once a minute. Returns the time of the next look. */
+    async look(rollout: Rollout): Promise<Micros | undefined> {
+      const { rolloutId, applicationId, plan } = rollout;
+      if (!plan.continuous) return undefined;
+      const now = clock.now();
+      const due = lookAt.get(rolloutId) ?? 0;
+      if (now < due) return due;
+      lookAt.set(rolloutId, now + EVERY_MICROS);
+      const read = readSelector(plan.selector, now);
+      for (let after: string | undefined = ''; after !== undefined; ) {
+        const page: Awaited<ReturnType<Selection['page']>> = await selection.page(applicationId, read, {
+          after,
+          limit: PER_PAGE,
+        });
+        await join(rollout, page.deviceIds);
+        after = page.next;
+      }
+      return now + EVERY_MICROS;
+    },
+
+    forget: (rolloutId: string): unknown => lookAt.delete(rolloutId),
+  };
+}

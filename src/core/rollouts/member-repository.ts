@@ -1,0 +1,183 @@
+import { IN_LIST, inLists } from '../../platform/database/in-lists.ts';
+import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
+import type { MemberState } from './rollout.ts';
+
+/** A device of a rollout. */
+export interface Member {
+  deviceId: string;
+  stage: number;
+  /** Its number in the order in which the devices are served. */
+  place: number;
+  state: MemberState;
+  /** Its latest transaction. */
+  transactionId: number | null;
+  /** The number of its transactions, without those that were taken back. */
+  attempts: number;
+  /** The code of its failure or refusal. */
+  code: string | null;
+  /** The time before which no transaction is made for it. */
+  notBefore: Micros;
+  updatedAt: Micros;
+}
+
+const COLUMNS = `device_id AS "deviceId", stage, place, state, transaction_id AS "transactionId", attempts, code,
+  not_before AS "notBefore", updated_at AS "updatedAt"`;
+
+export const findMember = (sql: Sql, rolloutId: string, deviceId: string): Promise<Member | undefined> =>
+  sql.get<Member>(`SELECT ${COLUMNS} FROM rollout_members WHERE rollout_id = ? AND device_id = ?`, rolloutId, deviceId);
+
+/** Those of the devices that are members already. */
+export async function membersAmong(sql: Sql, rolloutId: string, deviceIds: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const list of inLists(deviceIds)) {
+    const rows = await sql.all<{ deviceId: string }>(
+      `SELECT device_id AS "deviceId" FROM rollout_members WHERE rollout_id = ? AND device_id IN ${IN_LIST}`,
+      rolloutId,
+      ...list,
+    );
+    for (const { deviceId } of rows) found.add(deviceId);
+  }
+  return found;
+}
+
+/** Adds waiting members. A device that is a member already stays as it is; returns the new ones. */
+export async function insertMembers(
+  unit: UnitOfWork,
+  rolloutId: string,
+  members: readonly Pick<Member, 'deviceId' | 'stage' | 'place'>[],
+  now: Micros,
+): Promise<Pick<Member, 'stage'>[]> {
+  const added: Pick<Member, 'stage'>[] = [];
+  const written = members.map(async (member) => {
+    const changed = await unit.run(
+      `INSERT INTO rollout_members (rollout_id, device_id, stage, place, state, attempts, not_before, updated_at)
+       VALUES (?, ?, ?, ?, 'waiting', 0, 0, ?) ON CONFLICT (rollout_id, device_id) DO NOTHING`,
+      rolloutId,
+      member.deviceId,
+      member.stage,
+      member.place,
+      now,
+    );
+    if (changed === 1) added.push(member);
+  });
+  await Promise.all(written);
+  return added;
+}
+
+/** Changes a member; false when its state, or its transaction, is not the expected one. */
+export async function updateMember(
+  unit: UnitOfWork,
+  rolloutId: string,
+  from: Pick<Member, 'deviceId' | 'state' | 'transactionId'>,
+  to: Pick<Member, 'state' | 'transactionId' | 'attempts' | 'code' | 'notBefore'>,
+  now: Micros,
+): Promise<boolean> {
+  const changed = await unit.run(
+    `UPDATE rollout_members SET state = ?, transaction_id = ?, attempts = ?, code = ?, not_before = ?, updated_at = ?
+     WHERE rollout_id = ? AND device_id = ? AND state = ? AND COALESCE(transaction_id, 0) = ?`,
+    to.state,
+    to.transactionId,
+    to.attempts,
+    to.code,
+    to.notBefore,
+    now,
+    rolloutId,
+    from.deviceId,
+    from.state,
+    from.transactionId ?? 0,
+  );
+  return changed === 1;
+}
+
+/** The next members of a stage that wait and whose time has come, in the order of their places. */
+export const findWaiting = (
+  sql: Sql,
+  rolloutId: string,
+  { stage, now, limit }: { stage: number; now: Micros; limit: number },
+): Promise<Member[]> =>
+  sql.all<Member>(
+    `SELECT ${COLUMNS} FROM rollout_members WHERE rollout_id = ? AND state = 'waiting' AND stage = ? AND not_before <= ?
+     ORDER BY place LIMIT ?`,
+    rolloutId,
+    stage,
+    now,
+    limit,
+  );
+
+/** The earliest time at which a member that waits for its next attempt may have it; undefined without such a member. */
+export async function nextRetryAt(sql: Sql, rolloutId: string, now: Micros): Promise<Micros | undefined> {
+  const row = await sql.get<{ at: Micros | null }>(
+    `SELECT MIN(not_before) AS "at" FROM rollout_members WHERE rollout_id = ? AND state = 'waiting' AND not_before > ?`,
+    rolloutId,
+    now,
+  );
+  return row?.at ?? undefined;
+}
+
+/** The place of a member in a list by state. */
+export interface MemberPlace {
+  stage: number;
+  place: number;
+}
+
+/** Members in a state behind a place, in their order. */
+export function findInState(
+  sql: Sql,
+  rolloutId: string,
+  { state, code, after, limit }: { state: MemberState; code?: string | undefined; after: MemberPlace; limit: number },
+): Promise<Member[]> {
+  const ofCode = code === undefined ? '' : ' AND code = ?';
+  const values: SqlValue[] = code === undefined ? [] : [code];
+  return sql.all<Member>(
+    `SELECT ${COLUMNS} FROM rollout_members WHERE rollout_id = ? AND state = ?
+       AND (stage > ? OR (stage = ? AND place > ?))${ofCode} ORDER BY stage, place LIMIT ?`,
+    rolloutId,
+    state,
+    after.stage,
+    after.stage,
+    after.place,
+    ...values,
+    limit,
+  );
+}
+
+/** All members behind a deviceId, in the order of their deviceIds. */
+export const findMembers = (sql: Sql, rolloutId: string, after: string, limit: number): Promise<Member[]> =>
+  sql.all<Member>(
+    `SELECT ${COLUMNS} FROM rollout_members WHERE rollout_id = ? AND device_id > ? ORDER BY device_id LIMIT ?`,
+    rolloutId,
+    after,
+    limit,
+  );
+
+/** The status of transactions, and the time of their delivery. */
+export async function statusesOf(
+  sql: Sql,
+  transactionIds: readonly number[],
+): Promise<Map<number, { status: string; deliveredAt: Micros | null }>> {
+  const found = new Map<number, { status: string; deliveredAt: Micros | null }>();
+  for (const list of inLists(transactionIds)) {
+    const rows = await sql.all<{ transactionId: number; status: string; deliveredAt: Micros | null }>(
+      `SELECT transaction_id AS "transactionId", status, delivered_at AS "deliveredAt" FROM transactions
+       WHERE transaction_id IN ${IN_LIST}`,
+      ...list,
+    );
+    for (const { transactionId, ...row } of rows) found.set(transactionId, row);
+  }
+  return found;
+}
+
+/** The rollouts at work that have a device, with its state in each, the newest first. */
+export const rolloutsOfDevice = (
+  sql: Sql,
+  applicationId: string,
+  deviceId: string,
+): Promise<{ rolloutId: string; label: string | null; operation: string; state: MemberState }[]> =>
+  sql.all(
+    `SELECT r.rollout_id AS "rolloutId", r.label, r.operation, m.state FROM rollouts r
+     JOIN rollout_members m ON m.rollout_id = r.rollout_id AND m.device_id = ?
+     WHERE r.application_id = ? AND r.at_work = 1 AND r.state <> 'preparing' ORDER BY r.rollout_id DESC LIMIT 100`,
+    deviceId,
+    applicationId,
+  );

@@ -1,0 +1,182 @@
+import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Micros } from '../../runtime/units.ts';
+import type { Actor, PauseReason, Plan, Rollout, RolloutState } from './rollout.ts';
+
+type Row = Omit<Rollout, 'plan' | 'publishes' | 'drained'> & { plan: string; publishes: number; drained: number };
+
+const COLUMNS = `rollout_id AS "rolloutId", application_id AS "applicationId", label, operation, subject, plan, state, reason,
+  publishes, drained, stage, stage_since AS "stageSince", share_since AS "shareSince", approved, devices, entries,
+  created_at AS "createdAt", started_at AS "startedAt", ended_at AS "endedAt"`;
+
+const toRollout = (row: Row): Rollout => ({
+  ...row,
+  plan: JSON.parse(row.plan) as Plan,
+  publishes: row.publishes !== 0,
+  drained: row.drained !== 0,
+});
+
+/** Finds a rollout. A unit of work whose decision depends on it passes `lock`, its `forUpdate`. */
+export async function findRollout(sql: Sql, rolloutId: string, lock: Lock = ''): Promise<Rollout | undefined> {
+  const row = await sql.get<Row>(`SELECT ${COLUMNS} FROM rollouts WHERE rollout_id = ?${lock}`, rolloutId);
+  return row && toRollout(row);
+}
+
+/** The body of the operation that a rollout carries out; undefined once the rollout has ended. */
+export async function findAsked(sql: Sql, rolloutId: string): Promise<unknown> {
+  const row = await sql.get<{ asked: string | null }>('SELECT asked FROM rollouts WHERE rollout_id = ?', rolloutId);
+  return row?.asked == null ? undefined : JSON.parse(row.asked);
+}
+
+export async function insertRollout(unit: UnitOfWork, rollout: Rollout, asked: unknown): Promise<void> {
+  const { rolloutId, applicationId, label, operation, subject, plan, state, createdAt, devices } = rollout;
+  await unit.run(
+    `INSERT INTO rollouts (rollout_id, application_id, label, operation, asked, subject, plan, state, at_work, publishes,
+       drained, stage, approved, devices, entries, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 1, -1, -1, ?, 0, ?)`,
+    rolloutId,
+    applicationId,
+    label,
+    operation,
+    JSON.stringify(asked),
+    subject,
+    JSON.stringify(plan),
+    state,
+    devices,
+    createdAt,
+  );
+}
+
+/**
+ * Stores the changed members of a rollout. It is at work until nothing of it is left to do. A cancelled one loses the body
+ * of its operation.
+ */
+export async function updateRollout(unit: UnitOfWork, rollout: Rollout): Promise<void> {
+  const isOver = rollout.endedAt !== null && rollout.drained;
+  await unit.run(
+    `UPDATE rollouts SET label = ?, plan = ?, state = ?, reason = ?, at_work = ?, publishes = ?, drained = ?, stage = ?,
+       stage_since = ?, share_since = ?, approved = ?, devices = ?, entries = ?, started_at = ?, ended_at = ?,
+       asked = CASE WHEN ? = 1 THEN NULL ELSE asked END
+     WHERE rollout_id = ?`,
+    rollout.label,
+    JSON.stringify(rollout.plan),
+    rollout.state,
+    rollout.reason,
+    isOver ? 0 : 1,
+    rollout.publishes ? 1 : 0,
+    rollout.drained ? 1 : 0,
+    rollout.stage,
+    rollout.stageSince,
+    rollout.shareSince,
+    rollout.approved,
+    rollout.devices,
+    rollout.entries,
+    rollout.startedAt,
+    rollout.endedAt,
+    rollout.state === 'cancelled' ? 1 : 0,
+    rollout.rolloutId,
+  );
+}
+
+/** Removes a rollout with all its rows, except the transactions. */
+export async function removeRollout(unit: UnitOfWork, rolloutId: string): Promise<void> {
+  for (const table of ['rollout_members', 'rollout_counts', 'rollout_times', 'rollout_entries', 'rollouts'])
+    await unit.run(`DELETE FROM ${table} WHERE rollout_id = ?`, rolloutId);
+}
+
+/** The rollouts that are at work, also those whose devices are still being stored. */
+export async function findAtWork(sql: Sql): Promise<Rollout[]> {
+  const rows = await sql.all<Row>(
+    `SELECT ${COLUMNS} FROM rollouts WHERE at_work = 1 ORDER BY application_id, rollout_id`,
+  );
+  return rows.map(toRollout);
+}
+
+/** Counts the rollouts of an application that are at work. */
+export async function countAtWork(sql: Sql, applicationId: string): Promise<number> {
+  const row = await sql.get<{ rollouts: number }>(
+    'SELECT count(*) AS "rollouts" FROM rollouts WHERE application_id = ? AND at_work = 1',
+    applicationId,
+  );
+  return row?.rollouts ?? 0;
+}
+
+export interface RolloutFilter {
+  applicationId?: string;
+  state?: Exclude<RolloutState, 'preparing'>;
+  operation?: string;
+}
+
+/** A page of rollouts, the newest first. */
+export async function listRollouts(
+  sql: Sql,
+  filter: RolloutFilter,
+  { after, limit }: { after?: string | undefined; limit: number },
+): Promise<Rollout[]> {
+  const conditions: [string, string][] = [];
+  if (filter.applicationId !== undefined) conditions.push(['application_id = ?', filter.applicationId]);
+  if (filter.state !== undefined) conditions.push(['state = ?', filter.state]);
+  if (filter.operation !== undefined) conditions.push(['operation = ?', filter.operation]);
+  if (after !== undefined) conditions.push(['rollout_id < ?', after]);
+  const rows = await sql.all<Row>(
+    `SELECT ${COLUMNS} FROM rollouts WHERE ${["state <> 'preparing'", ...conditions.map(([text]) => text)].join(' AND ')}
+     ORDER BY rollout_id DESC LIMIT ?`,
+    ...conditions.map(([, value]) => value),
+    limit,
+  );
+  return rows.map(toRollout);
+}
+
+/** What happened to a rollout. */
+export type RolloutEvent =
+  | 'created'
+  | 'started'
+  | 'stageStarted'
+  | 'paused'
+  | 'resumed'
+  | 'approved'
+  | 'changed'
+  | 'retried'
+  | 'completed'
+  | 'cancelled';
+
+export interface Entry {
+  entry: number;
+  at: Micros;
+  event: RolloutEvent;
+  stage: number | null;
+  actor: Actor;
+  reason: PauseReason | null;
+}
+
+export async function insertEntry(unit: UnitOfWork, rolloutId: string, row: Entry): Promise<void> {
+  await unit.run(
+    'INSERT INTO rollout_entries (rollout_id, entry, at, event, stage, actor, reason) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    rolloutId,
+    row.entry,
+    row.at,
+    row.event,
+    row.stage,
+    row.actor,
+    row.reason,
+  );
+}
+
+/** The latest entries of a rollout, the newest first. */
+export const listEntries = (sql: Sql, rolloutId: string, limit: number): Promise<Entry[]> =>
+  sql.all<Entry>(
+    `SELECT entry, at, event, stage, actor, reason FROM rollout_entries WHERE rollout_id = ? ORDER BY entry DESC LIMIT ?`,
+    rolloutId,
+    limit,
+  );
+
+/** Rollouts that ended before a time, the earliest made first. */
+export const findEndedBefore = (
+  sql: Sql,
+  before: Micros,
+  limit: number,
+): Promise<{ rolloutId: string; endedAt: Micros }[]> =>
+  sql.all(
+    `SELECT rollout_id AS "rolloutId", ended_at AS "endedAt" FROM rollouts WHERE at_work = 0 AND ended_at < ?
+     ORDER BY rollout_id LIMIT ?`,
+    before,
+    limit,
+  );

@@ -1,0 +1,195 @@
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
+import { findCounts } from './count-repository.ts';
+import { byState, hasFailed, hasShare, isDone } from './counts.ts';
+import type { Issuing } from './issuing.ts';
+import type { Joining } from './joining.ts';
+import { findWaiting, type Member, nextRetryAt } from './member-repository.ts';
+import { createPace } from './pace.ts';
+import type { Rollout } from './rollout.ts';
+import { findAsked, findRollout, removeRollout, updateRollout } from './rollout-repository.ts';
+import type { Transitions } from './transitions.ts';
+import { isOpen, untilChange } from './window.ts';
+import type { Withdrawal } from './withdrawal.ts';
+
+/** The members that one step serves, so that all rollouts take turns. */
+const PER_STEP = 64;
+/** With `preferConnected`, the waiting members among which those that are connected come first. */
+const LOOKED_AT = 1_000;
+/** A rollout whose devices are not all stored after this time has lost the process that stored them. */
+const PREPARED_WITHIN_MICROS = 15 * 60 * 1_000_000;
+const SECOND = 1_000_000;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  transitions: Transitions;
+  issuing: Issuing;
+  withdrawal: Withdrawal;
+  joining: Joining;
+  connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  /** The code of an error for which no command of a rollout could be made now; undefined when there is none. */
+  obstacleOf(rollout: Rollout, asked: unknown): Promise<string | undefined>;
+}
+
+/** The time of the next step; `now`: at once; undefined: when something happens to the rollout. */
+type Next = Micros | 'now' | undefined;
+
+const earlier = (one: Next, other: Next): Next => {
+  if (one === 'now' || other === 'now') return 'now';
+  return one === undefined ? other : other === undefined ? one : Math.min(one, other);
+};
+
+export type Steps = ReturnType<typeof createSteps>;
+
+/** Takes rollouts one step further. Each step can be repeated, and be left at any point. */
+export function createSteps(parts: Parts) {
+  const { database, clock, transitions, issuing, withdrawal, joining, connected, obstacleOf } = parts;
+  const pace = createPace(clock);
+
+  /** Changes a rollout that is still in the state in which it was read. */
+  const change = (
+    { rolloutId, state }: Rollout,
+    work: (unit: UnitOfWork, rollout: Rollout) => Promise<unknown>,
+  ): Promise<void> =>
+    database.transactSoon(async (unit) => {
+      const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
+      if (rollout?.state === state) await work(unit, rollout);
+    });
+
+  async function start(rollout: Rollout): Promise<void> {
+    await change(rollout, async (unit, current) => {
+      const state = transitions.stateAfter(current, 'start');
+      await transitions.write(unit, { ...current, state, startedAt: clock.now() }, 'started', { actor: 'service' });
+    });
+  }
+
+  /** Opens or closes the window of a running rollout. Returns false while no command may be made. */
+  async function isServed(rollout: Rollout): Promise<boolean> {
+    const { plan, publishes, drained } = rollout;
+    const opens = !plan.window || isOpen(plan.window, clock.now());
+    if (opens === publishes) {
+      if (!opens && !drained) await withdrawal.drain(rollout);
+      return opens;
+    }
+    if (!opens) await change(rollout, (unit, current) => transitions.close(unit, current));
+    if (!drained || !opens) await withdrawal.drain(rollout);
+    if (opens) await change(rollout, async (unit, current) => current.drained && transitions.open(unit, current));
+    return false;
+  }
+
+  /** The members to serve next: of the lowest stage, by place or, if wanted, connected ones first. */
+  async function nextMembers({ rolloutId, plan, stage }: Rollout, limit: number): Promise<Member[]> {
+    const found: Member[] = [];
+    const most = plan.preferConnected ? LOOKED_AT : limit;
+    for (let each = 0; each <= stage && found.length < most; each += 1)
+      found.push(
+        ...(await findWaiting(database.read, rolloutId, { stage: each, now: clock.now(), limit: most - found.length })),
+      );
+    if (!plan.preferConnected || found.length <= limit) return found.slice(0, limit);
+    const isConnected = await connected(found.map(({ deviceId }) => deviceId));
+    const rank = ({ deviceId }: Member): number => (isConnected.has(deviceId) ? 0 : 1);
+    return found.toSorted((one, other) => rank(one) - rank(other)).slice(0, limit);
+  }
+
+  async function pauseFor(rollout: Rollout, reason: string): Promise<void> {
+    await change(rollout, (unit, current) => transitions.pause(unit, current, { actor: 'service', reason }));
+  }
+
+  /** Makes the next commands. */
+  async function issue(rollout: Rollout): Promise<Next> {
+    const asked = await findAsked(database.read, rollout.rolloutId);
+    if (asked === undefined) return undefined;
+    const obstacle = await obstacleOf(rollout, asked);
+    if (obstacle !== undefined) {
+      await pauseFor(rollout, obstacle);
+      return 'now';
+    }
+    const allowed = pace.allowed(rollout.rolloutId, rollout.plan.ratePerMinute, PER_STEP);
+    if (allowed.count === 0) return allowed.at;
+    const members = await nextMembers(rollout, allowed.count);
+    if (members.length === 0) return nextRetryAt(database.read, rollout.rolloutId, clock.now());
+    pace.took(rollout.rolloutId, rollout.plan.ratePerMinute, members.length);
+    const reason = await issuing.issue(rollout, asked, members);
+    if (reason !== undefined) await pauseFor(rollout, reason);
+    return 'now';
+  }
+
+  /** Begins the next stage, or ends the rollout, when the rules allow it. */
+  async function proceed(rollout: Rollout): Promise<Next> {
+    const { plan, stage, shareSince, approved } = rollout;
+    const now = clock.now();
+    const last = plan.stages.length - 1;
+    const counts = await findCounts(database.read, rollout.rolloutId);
+    if (stage < 0) {
+      await change(rollout, (unit, current) => transitions.beginStage(unit, current));
+      return 'now';
+    }
+    if (!plan.continuous && isDone(byState(counts), stage, plan.stages.length)) {
+      await change(rollout, async (unit, current) => {
+        // Read again under the lock: a failed device may have been let try again.
+        if (isDone(byState(await findCounts(unit, current.rolloutId)), current.stage, current.plan.stages.length))
+          await transitions.end(unit, current, 'complete', { actor: 'service' });
+      });
+      pace.forget(rollout.rolloutId);
+      return undefined;
+    }
+    const rules = plan.stages[stage];
+    if (stage >= last || !rules) return undefined;
+    const own = byState(counts, stage);
+    const isLetPass = approved >= stage && hasFailed(rules, own);
+    if (!isLetPass && hasFailed(rules, own)) {
+      await pauseFor(rollout, 'STAGE_FAILED');
+      return 'now';
+    }
+    if (!isLetPass && !hasShare(rules, own)) return undefined;
+    if (shareSince === null) {
+      await change(rollout, (unit, current) => updateRollout(unit, { ...current, shareSince: now }));
+      return 'now';
+    }
+    const soaked = shareSince + (rules.continueWhen?.soakFor ?? 0) * SECOND;
+    if (now < soaked) return soaked;
+    if (rules.approval && approved < stage) return undefined;
+    await change(rollout, async (unit, current) => {
+      if (current.stage === stage) await transitions.beginStage(unit, current);
+    });
+    return 'now';
+  }
+
+  async function run(rollout: Rollout): Promise<Next> {
+    const ofWindow = rollout.plan.window ? clock.now() + untilChange(clock.now()) : undefined;
+    const wasOpen = rollout.publishes;
+    if (!(await isServed(rollout))) {
+      const isNowOpen = !wasOpen && (!rollout.plan.window || isOpen(rollout.plan.window, clock.now()));
+      return isNowOpen ? 'now' : ofWindow;
+    }
+    const joined = await joining.look(rollout);
+    const proceeded = await proceed(rollout);
+    const issued = rollout.stage < 0 || proceeded === 'now' ? 'now' : await issue(rollout);
+    return [joined, proceeded, issued].reduce(earlier, ofWindow);
+  }
+
+  return {
+    /** Resolves to the time at which the rollout has to be looked at again. */
+    async advance(rollout: Rollout): Promise<Next> {
+      const { state, plan, drained, createdAt } = rollout;
+      const now = clock.now();
+      switch (state) {
+        case 'preparing':
+          if (now < createdAt + PREPARED_WITHIN_MICROS) return createdAt + PREPARED_WITHIN_MICROS;
+          await change(rollout, (unit) => removeRollout(unit, rollout.rolloutId));
+          return undefined;
+        case 'scheduled':
+          if (plan.startAt !== undefined && now < plan.startAt) return plan.startAt;
+          await start(rollout);
+          return 'now';
+        case 'running':
+          return run(rollout);
+        default:
+          if (!drained) await withdrawal.drain(rollout);
+          return undefined;
+      }
+    },
+  };
+}

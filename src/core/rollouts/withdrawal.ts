@@ -1,0 +1,93 @@
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { findDevice } from '../devices/device-repository.ts';
+import type { Transactions } from '../transactions/transactions.ts';
+import { moveCount } from './count-repository.ts';
+import { findInState, type Member, type MemberPlace, updateMember } from './member-repository.ts';
+import type { Rollout } from './rollout.ts';
+import { findRollout, updateRollout } from './rollout-repository.ts';
+
+/** The members that one read finds, and the units of work that run at the same time. */
+const PER_READ = 256;
+const AT_ONCE = 4;
+/** Waiting members that are cancelled in one unit of work. */
+const PER_UNIT = 64;
+const FIRST: MemberPlace = { stage: -1, place: -1 };
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  withdrawIn: Transactions['withdrawIn'];
+  cancelIn: Transactions['cancelIn'];
+}
+
+export type Withdrawal = ReturnType<typeof createWithdrawal>;
+
+/**
+ * Ends the undelivered commands of a rollout whose commands are held: it is paused, outside of its window, or cancelled.
+ * They are taken back, so that their devices wait again; those of a cancelled rollout are cancelled, also delivered ones.
+ */
+export function createWithdrawal({ database, clock, withdrawIn, cancelIn }: Parts) {
+  const change = async (unit: UnitOfWork, rolloutId: string, from: Member, to: Member): Promise<void> => {
+    if (await updateMember(unit, rolloutId, from, to, clock.now()))
+      await moveCount(unit, rolloutId, from.stage, from, to);
+  };
+
+  const stop = (rolloutId: string, member: Member): Promise<void> =>
+    database.transactSoon(async (unit) => {
+      const { deviceId, transactionId, attempts } = member;
+      await findDevice(unit, deviceId, unit.forUpdate);
+      const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
+      if (!rollout || rollout.publishes || transactionId === null) return;
+      // The end of a transaction changes its member. A transaction that is deleted has no end.
+      if (rollout.state === 'cancelled') await cancelIn(unit, transactionId);
+      else if ((await withdrawIn(unit, transactionId)) === 'deleted')
+        await change(unit, rolloutId, member, {
+          ...member,
+          state: 'waiting',
+          transactionId: null,
+          attempts: attempts - 1,
+        });
+    });
+
+  const cancelWaiting = (rolloutId: string, members: readonly Member[]): Promise<void> =>
+    database.transactSoon(async (unit) => {
+      await findRollout(unit, rolloutId, unit.forUpdate);
+      for (const member of members) await change(unit, rolloutId, member, { ...member, state: 'cancelled' });
+    });
+
+  /** Calls `end` for each member in a state, a few at a time, in groups of `size`. */
+  async function forEach(
+    rolloutId: string,
+    state: 'unfinished' | 'waiting',
+    size: number,
+    end: (members: readonly Member[]) => Promise<void>,
+  ): Promise<void> {
+    for (let after: MemberPlace | undefined = FIRST; after; ) {
+      const found: Member[] = await findInState(database.read, rolloutId, { state, after, limit: PER_READ });
+      const groups: Member[][] = [];
+      for (let start = 0; start < found.length; start += size) groups.push(found.slice(start, start + size));
+      const left = groups[Symbol.iterator]();
+      const worker = async (): Promise<void> => {
+        for (const group of left) await end(group);
+      };
+      const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
+      for (const each of ended) if (each.status === 'rejected') throw each.reason;
+      after = found.length < PER_READ ? undefined : found.at(-1);
+    }
+  }
+
+  return {
+    /** Resolves when nothing undelivered is left. It can be repeated after a failure. */
+    async drain({ rolloutId, state }: Pick<Rollout, 'rolloutId' | 'state'>): Promise<void> {
+      await forEach(rolloutId, 'unfinished', 1, async ([member]) => (member ? stop(rolloutId, member) : undefined));
+      if (state === 'cancelled')
+        await forEach(rolloutId, 'waiting', PER_UNIT, (members) => cancelWaiting(rolloutId, members));
+      await database.transactSoon(async (unit) => {
+        const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
+        if (rollout && !rollout.publishes && rollout.state === state)
+          await updateRollout(unit, { ...rollout, drained: true });
+      });
+    },
+  };
+}
