@@ -112,10 +112,12 @@ export async function createCore(given: Given) {
     noted: createRolloutNotes(given.audit),
     wake,
   });
+  const results = createResults({ ...common, transitions, wake });
   const transactions = parts.add(
     createTransactions({
       ...common,
-      onFinished: [createResultEvent(webhooks.begin), createResults({ ...common, transitions, wake })],
+      onFinished: [createResultEvent(webhooks.begin), results.onFinished],
+      onLate: [results.onLate],
       isHeld: held.isHeld,
       findApplication,
       lockApplication: applications.lockIn,

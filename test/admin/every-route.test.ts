@@ -13,6 +13,7 @@ interface Row {
 }
 
 const NO_DEVICE = deviceIdOf(99_999);
+const NO_ROLLOUT = `rol_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
 
@@ -46,6 +47,11 @@ const ROWS: Row[] = [
   { method: 'POST', path: '/transactions/cancel', json: { transactionIds: [1] } },
   { method: 'GET', path: '/transactions/{transactionId}', unknown: [['/transactions/999999', 'transaction not found.']] },
   { method: 'DELETE', path: '/transactions/{transactionId}', unknown: [['/transactions/999999', 'transaction not found.']] },
+  { method: 'GET', path: '/rollouts' },
+  { method: 'GET', path: '/rollouts/{rolloutId}', unknown: [[`/rollouts/${NO_ROLLOUT}`, 'rollout not found.']] },
+  { method: 'DELETE', path: '/rollouts/{rolloutId}', unknown: [[`/rollouts/${NO_ROLLOUT}`, 'rollout not found.']] },
+  { method: 'POST', path: '/rollouts/{rolloutId}/pause', unknown: [[`/rollouts/${NO_ROLLOUT}/pause`, 'rollout not found.']] },
+  { method: 'GET', path: '/rollouts/{rolloutId}/devices', unknown: [[`/rollouts/${NO_ROLLOUT}/devices`, 'rollout not found.']] },
   { method: 'GET', path: '/packages' },
   { method: 'GET', path: '/packages/{package}', unknown: [['/packages/com.example.none', 'package not found.']] },
   { method: 'GET', path: '/packages/{package}/versions', unknown: [['/packages/com.example.none/versions', 'package not found.']] },
@@ -88,6 +94,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     deviceId: deviceIdOf(77_777),
     sessionId: `session_${'0'.repeat(32)}`,
     deliveryId: NO_DELIVERY,
+    rolloutId: NO_ROLLOUT,
     transactionId: '1',
     package: 'com.example.own',
     version: '1.0.0',

@@ -70,6 +70,16 @@ export const OPERATIONS: Operation[] = [
   { op: 'tags of a device', method: 'GET', path: '/devices/{deviceId}/tags', scope: C },
   { op: 'change of tags', method: 'PATCH', path: '/devices/{deviceId}/tags', scope: D, json: { site: 'osaka' } },
   { op: 'tags of many devices', method: 'PATCH', path: '/devices/tags', scope: D, json: { devices: {}, tags: { site: 'osaka' } } },
+  { op: 'rollouts', method: 'GET', path: '/rollouts', scope: C },
+  { op: 'rollout start', method: 'POST', path: '/rollouts', scope: D, json: { operation: 'setLanguage', parameters: { lang: 'ja' }, devices: {}, startAt: '2030-01-01T00:00:00Z' } },
+  { op: 'rollout', method: 'GET', path: '/rollouts/{rolloutId}', scope: C },
+  { op: 'rollout change', method: 'PATCH', path: '/rollouts/{rolloutId}', scope: D, json: { label: 'a' } },
+  { op: 'rollout cancel', method: 'DELETE', path: '/rollouts/{rolloutId}', scope: D },
+  { op: 'rollout pause', method: 'POST', path: '/rollouts/{rolloutId}/pause', scope: D },
+  { op: 'rollout resume', method: 'POST', path: '/rollouts/{rolloutId}/resume', scope: D },
+  { op: 'rollout approval', method: 'POST', path: '/rollouts/{rolloutId}/approve', scope: D },
+  { op: 'rollout retry', method: 'POST', path: '/rollouts/{rolloutId}/retry-failed', scope: D, json: {} },
+  { op: 'rollout devices', method: 'GET', path: '/rollouts/{rolloutId}/devices', scope: C },
   { op: 'transactions of the application', method: 'GET', path: '/transactions', scope: A },
   { op: 'transaction of the application', method: 'GET', path: '/transactions/{transactionId}', scope: A },
   { op: 'installations', method: 'GET', path: '/packages/{package}/versions/{version}/installations', scope: A },
@@ -88,6 +98,7 @@ export const ON_APPLICATIONS: Operation[] = OPERATIONS.filter(({ path }) => !pat
 export const NEED_ACTIVATION: Operation[] = OPERATIONS.filter(({ op, isCommand }) => isCommand || op === 'op 6');
 
 const GOOD_DEVICE = '490154203237518';
+const NO_ROLLOUT = `rol_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 
 /** The request target of an operation, with valid path parameters by default. */
@@ -102,7 +113,8 @@ export function targetOf(
     .replace('{transactionId}', String(transactionId))
     .replace('{package}', name)
     .replace('{version}', version)
-    .replace('{deliveryId}', NO_DELIVERY);
+    .replace('{deliveryId}', NO_DELIVERY)
+    .replace('{rolloutId}', NO_ROLLOUT);
 }
 
 /** `body.0.ssid missing`: the faults of a Reason error, sorted, for comparison as a whole. */

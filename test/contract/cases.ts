@@ -55,7 +55,7 @@ export function commonCases(row: string): Cases {
   }
   if (
     method === 'GET' &&
-    /(packages|versions|apps|status|transactions|deliveries|devices|installations)$/.test(path) &&
+    /(packages|versions|apps|status|transactions|deliveries|devices|installations|rollouts)$/.test(path) &&
     row !== 'op 7'
   ) {
     cases[400] = {

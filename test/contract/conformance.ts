@@ -12,6 +12,7 @@ import {
   target,
 } from './cases.ts';
 import type { ConformanceWorld } from './conformance-world.ts';
+import { ROLLOUTS } from './rollout-cases.ts';
 import { ROWS } from './rows.ts';
 
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
@@ -256,6 +257,7 @@ const OWN: Record<string, Cases> = {
       },
     },
   },
+  ...ROLLOUTS,
   'tags of many devices': { 200: PLAIN('tags of many devices', 'all devices of the application') },
   'transactions of the application': {
     200: PLAIN('transactions of the application', 'the transactions of the application'),

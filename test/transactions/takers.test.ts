@@ -40,6 +40,7 @@ onBoth(t, async (t, kind) => {
       metrics,
       watch,
       marks,
+      onLate: [],
       onFinished: [first, second],
       cancelled: async () => undefined,
       answered: () => undefined,

@@ -59,7 +59,7 @@ export interface AdminOperations {
   /** Pause a rollout. */
   pauseFleetRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
   /** List the devices of a rollout. */
-  listFleetRolloutDevices: { input: { rolloutId: string; query?: Partial<SchemaTypes['common/rollout-device-query']> }; answer: SchemaTypes['common/rollout-device-list'] };
+  listFleetRolloutDevices: { input: { rolloutId: string; query?: Partial<SchemaTypes['rest/rollout-device-query']> }; answer: SchemaTypes['common/rollout-device-list'] };
   /** List transactions. */
   listFleetTransactions: { input: { query?: Partial<SchemaTypes['admin/transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
   /** Cancel many transactions. */

@@ -47,7 +47,7 @@ export interface Operations {
   /** Let failed devices try again (rollout retry). */
   retryRollout: { input: { rolloutId: string; body?: SchemaTypes['rest/rollout-retry'] }; answer: SchemaTypes['rest/rollout-retried'] };
   /** List the devices of a rollout (rollout devices). */
-  listRolloutDevices: { input: { rolloutId: string; query?: Partial<SchemaTypes['common/rollout-device-query']> }; answer: SchemaTypes['common/rollout-device-list'] };
+  listRolloutDevices: { input: { rolloutId: string; query?: Partial<SchemaTypes['rest/rollout-device-query']> }; answer: SchemaTypes['common/rollout-device-list'] };
   /** Read the hardware properties of a device (op 9). */
   readHardware: { input: { deviceId: string }; answer: SchemaTypes['rest/hardware-properties'] };
   /** Set the access point names of a device (op 10). */

@@ -1,10 +1,12 @@
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { OnLate } from '../transactions/early-ends.ts';
 import type { Finished, OnFinished } from '../transactions/settlement.ts';
+import type { TransactionRecord } from '../transactions/transaction-record.ts';
 import { addTime, findCounts, moveCount } from './count-repository.ts';
 import { isOverLimit } from './counts.ts';
 import { findMember, type Member, updateMember } from './member-repository.ts';
-import { isAtWork, type Rollout } from './rollout.ts';
+import { isAtWork, type MemberState, type Rollout } from './rollout.ts';
 import { findRollout } from './rollout-repository.ts';
 import type { Transitions } from './transitions.ts';
 
@@ -16,6 +18,9 @@ const UNAVAILABLE = ['DISTRIBUTION_STOPPED', 'BINARY_DELETED'];
 /** The service took the command back before its delivery; see `withdraw`. */
 const WITHDRAWN = 'WITHDRAWN';
 
+/** The end of a transaction. */
+type Result = Pick<Finished, 'status' | 'errorCode'>;
+
 interface Parts {
   clock: Clock;
   transitions: Pick<Transitions, 'pause'>;
@@ -23,15 +28,19 @@ interface Parts {
   wake(): void;
 }
 
+/** The codes of failures that are told apart in one rollout; devices choose codes, so further ones are counted together. */
+const MOST_CODES = 100;
+const OTHER = 'OTHER';
+
 /**
- * Counts the result of a rollout's transaction in the commit in which the transaction ends. If the result makes the abort
+ * Counts the results of rollouts' transactions in the commits in which the transactions end. If a result makes the abort
  * rule true, the rollout is paused in the same commit.
  */
-export function createResults({ clock, transitions, wake }: Parts): OnFinished {
+export function createResults({ clock, transitions, wake }: Parts) {
   /** The member after the end of its transaction. */
-  function after(member: Member, { plan, state }: Rollout, { status, errorCode }: Finished): Member {
-    const waiting = { ...member, state: 'waiting', code: null, transactionId: null } as const;
+  function after(member: Member, { plan, state }: Rollout, { status, errorCode }: Result): Member {
     if (!isAtWork(state)) return { ...member, state: status, code: errorCode };
+    const waiting = { ...member, state: 'waiting', code: null } as const;
     if (errorCode === WITHDRAWN || UNAVAILABLE.includes(errorCode ?? ''))
       return { ...waiting, attempts: member.attempts - 1 };
     const { retry } = plan;
@@ -40,25 +49,55 @@ export function createResults({ clock, transitions, wake }: Parts): OnFinished {
     return { ...member, state: status, code: errorCode };
   }
 
-  async function settle(unit: UnitOfWork, finished: Finished, rolloutId: string): Promise<void> {
-    const { deviceId, transactionId, createdAt, deliveredAt, completedAt, errorCode } = finished;
-    const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
-    const member = rollout && (await findMember(unit, rolloutId, deviceId));
-    if (!member || member.transactionId !== transactionId || member.state !== 'unfinished') return;
-    const to = after(member, rollout, finished);
+  /** Changes the member and the counts, and judges the abort rule. */
+  async function apply(unit: UnitOfWork, rollout: Rollout, member: Member, result: Result): Promise<void> {
+    const { rolloutId } = rollout;
+    const counts = await findCounts(unit, rolloutId);
+    const codes = new Set(counts.map(({ code }) => code));
+    const isNew = result.errorCode !== null && !codes.has(result.errorCode) && codes.size >= MOST_CODES;
+    const to = after(member, rollout, isNew ? { ...result, errorCode: OTHER } : result);
     await updateMember(unit, rolloutId, member, to, clock.now());
     await moveCount(unit, rolloutId, member.stage, member, to);
-    if (deliveredAt !== null) await addTime(unit, rolloutId, 'delivered', deliveredAt - createdAt);
-    if (deliveredAt !== null && completedAt !== null && finished.late === null)
-      await addTime(unit, rolloutId, 'result', completedAt - createdAt);
     unit.onCommit(wake);
     if (rollout.state !== 'running') return;
-    if (UNAVAILABLE.includes(errorCode ?? ''))
-      await transitions.pause(unit, rollout, { actor: 'service', reason: errorCode ?? '' });
+    if (UNAVAILABLE.includes(result.errorCode ?? ''))
+      await transitions.pause(unit, rollout, { actor: 'service', reason: result.errorCode ?? '' });
     else if (rollout.plan.abort && isOverLimit(rollout.plan.abort, await findCounts(unit, rolloutId)))
       await transitions.pause(unit, rollout, { actor: 'service', reason: 'ABORT_RULE' });
   }
 
-  return (unit, finished) =>
-    finished.rolloutId === null ? NOTHING : { written: settle(unit, finished, finished.rolloutId) };
+  /** Finds the rollout of a transaction, and the device in it, if this is its latest transaction and it is in the state. */
+  async function find(unit: UnitOfWork, { rolloutId, deviceId, transactionId }: TransactionRecord, state: MemberState) {
+    const rollout = rolloutId === null ? undefined : await findRollout(unit, rolloutId, unit.forUpdate);
+    const member = rollout && (await findMember(unit, rollout.rolloutId, deviceId));
+    return rollout && member?.transactionId === transactionId && member.state === state
+      ? { rollout, member }
+      : undefined;
+  }
+
+  async function settle(unit: UnitOfWork, finished: Finished): Promise<void> {
+    const found = await find(unit, finished, 'unfinished');
+    if (!found) return;
+    const { createdAt, deliveredAt, completedAt } = finished;
+    const { rolloutId } = found.rollout;
+    await apply(unit, found.rollout, found.member, finished);
+    if (deliveredAt !== null) await addTime(unit, rolloutId, 'delivered', deliveredAt - createdAt);
+    if (deliveredAt !== null && completedAt !== null && finished.late === null)
+      await addTime(unit, rolloutId, 'result', completedAt - createdAt);
+  }
+
+  const onFinished: OnFinished = (unit, finished) =>
+    finished.rolloutId === null ? NOTHING : { written: settle(unit, finished) };
+
+  /**
+   * Counts the result of a device whose command was taken back, and which had received it all the same. So the device does
+   * not get the command again.
+   */
+  const onLate: OnLate = async (unit, record, { status, error }) => {
+    if (record.rolloutId === null || record.errorCode !== WITHDRAWN) return;
+    const found = await find(unit, record, 'waiting');
+    if (found) await apply(unit, found.rollout, found.member, { status, errorCode: error?.code ?? null });
+  };
+
+  return { onFinished, onLate };
 }

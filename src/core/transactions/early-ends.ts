@@ -17,6 +17,9 @@ export interface Acknowledgement {
   error?: { code?: string; message?: string };
 }
 
+/** Adds statements to the commit in which a device's result is kept that came after the service had ended the transaction. */
+export type OnLate = (unit: UnitOfWork, record: TransactionRecord, late: Late) => Promise<void>;
+
 /** The error of a device that names none. */
 export const NO_REASON = { code: 'INTERNAL', message: 'the device gave no reason.' };
 
@@ -25,6 +28,8 @@ interface Parts {
   metrics: Pick<Metrics, 'transactionsEndedEarly' | 'lateResults'>;
   watch: Watch;
   marks: Pick<ReturnType<typeof createDeliveryMarks>, 'take'>;
+  /** Functions that are called in the unit of work that keeps a late result. */
+  onLate: readonly OnLate[];
   /** Ends an unfinished transaction without an answer of the device. */
   stopIn(
     unit: UnitOfWork,
@@ -34,7 +39,7 @@ interface Parts {
 }
 
 /** Ends transactions by a decision of the service, while the device may still carry out the command. */
-export function createEarlyEnds({ clock, metrics, watch, marks, stopIn }: Parts) {
+export function createEarlyEnds({ clock, metrics, watch, marks, onLate, stopIn }: Parts) {
   /** Ends an unfinished transaction by a decision of the service. A result that the device sends later is kept. */
   async function endIn(
     unit: UnitOfWork,
@@ -75,6 +80,7 @@ export function createEarlyEnds({ clock, metrics, watch, marks, stopIn }: Parts)
     const error = status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
     const late: Late = { status, at: clock.now(), ...(result && { result }), ...(error && { error }) };
     await setLate(unit, transactionId, late);
+    for (const take of onLate) await take(unit, record, late);
     unit.onCommit(() => {
       metrics.lateResults.inc({ code: errorCode ?? '' });
       if (watch.transactions > 0) watch.transaction(transactionId);

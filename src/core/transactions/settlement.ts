@@ -9,7 +9,7 @@ import type { Watch } from '../../runtime/watch.ts';
 import { completeActivation, releaseActivation } from '../devices/activation.ts';
 import { type Device, findDevice } from '../devices/device-repository.ts';
 import type { createDeliveryMarks } from './delivery-marks.ts';
-import { type Acknowledgement, createEarlyEnds, NO_REASON } from './early-ends.ts';
+import { type Acknowledgement, createEarlyEnds, NO_REASON, type OnLate } from './early-ends.ts';
 import { setEarlyEnd, setEndsAt } from './expiry-repository.ts';
 import { type Effect, effectsOf, type Operation } from './operations.ts';
 import { canExpire, endsAt, SUPERSEDED } from './terms.ts';
@@ -42,6 +42,8 @@ interface Parts {
   marks: ReturnType<typeof createDeliveryMarks>;
   /** Called, in this order, in the unit of work of each transaction that ends. */
   onFinished: readonly OnFinished[];
+  /** Called in the unit of work that keeps a result which came after the service had ended the transaction. */
+  onLate: readonly OnLate[];
   /**
    * Called when a transaction that the device may have received was cancelled, so that a cancel must be sent to the
    * device.
@@ -131,7 +133,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
 
   const cancelIn = (unit: UnitOfWork, record: TransactionRecord): Promise<void> =>
     stopIn(unit, record, { status: 'cancelled' });
-  const early = createEarlyEnds({ clock, metrics, watch, marks, stopIn });
+  const early = createEarlyEnds({ clock, metrics, watch, marks, onLate: parts.onLate, stopIn });
 
   /** Stores the next time at which a transaction with terms may have to be ended. */
   async function moveEndIn(unit: UnitOfWork, record: TransactionRecord): Promise<void> {
@@ -182,7 +184,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     const record = fence ? (await inOneGo(fence(unit), looked))[1] : await looked;
     if (record?.deviceId !== deviceId) throw new DomainError('TRANSACTION_NOT_FOUND');
     const status = nextStatus(record.status, ack.status);
-    if (!isAlone && status !== null && needsAlone(record, status)) return false;
+    if (!isAlone && needsAlone(record, status ?? ack.status)) return false;
     unit.onCommit(() => answered(deviceId, ack.transactionId));
     if (status === null) {
       await early.keepLateIn(unit, record, ack);

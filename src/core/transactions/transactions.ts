@@ -11,6 +11,7 @@ import { createOutbox } from '../outbox/outbox.ts';
 import type { Software } from '../software/software.ts';
 import { createDeliveryMarks } from './delivery-marks.ts';
 import { createDemand } from './demand.ts';
+import type { OnLate } from './early-ends.ts';
 import { createExpiry } from './expiry.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createInstallation } from './installation.ts';
@@ -35,6 +36,8 @@ interface Parts {
   watch: Watch;
   /** Functions that add statements to the commits in which transactions end. */
   onFinished: readonly OnFinished[];
+  /** Functions that add statements to the commits that keep late results. */
+  onLate: readonly OnLate[];
   findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];
   installs: Software['installs'];
@@ -56,6 +59,7 @@ export function createTransactions({
   metrics,
   watch,
   onFinished,
+  onLate,
   findApplication,
   lockApplication,
   installs,
@@ -94,6 +98,7 @@ export function createTransactions({
     watch,
     marks,
     onFinished,
+    onLate,
     cancelled: outbox.cancelled,
     answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
     dueAt: (at) => expiry.expect(at),

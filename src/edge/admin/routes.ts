@@ -83,7 +83,7 @@ export const ROUTES = [
   route('GET',    '/admin/v1/rollouts/{rolloutId}', A, {}, readFleetRollout),
   route('DELETE', '/admin/v1/rollouts/{rolloutId}', A, {}, cancelFleetRollout),
   route('POST',   '/admin/v1/rollouts/{rolloutId}/pause', A, {}, pauseFleetRollout),
-  route('GET',    '/admin/v1/rollouts/{rolloutId}/devices', A, { query: 'common/rollout-device-query' }, listFleetRolloutDevices),
+  route('GET',    '/admin/v1/rollouts/{rolloutId}/devices', A, { query: 'rest/rollout-device-query' }, listFleetRolloutDevices),
 
   route('GET',    '/admin/v1/transactions', A, { query: 'admin/transaction-query' }, listFleetTransactions),
   route('POST',   '/admin/v1/transactions/cancel', A, { body: 'admin/transactions-cancel' }, cancelFleetTransactions),

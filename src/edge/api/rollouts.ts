@@ -156,7 +156,7 @@ export async function retryRollout({ rollouts }: ApiServices, input: AtRollout<'
 /** Lists the devices of a rollout; as CSV if the caller accepts only that. */
 export async function listRolloutDevices(
   { rollouts, rolloutViews }: ApiServices,
-  input: AtRollout<never, 'common/rollout-device-query'>,
+  input: AtRollout<never, 'rest/rollout-device-query'>,
 ): Promise<Answer> {
   const { rolloutId } = await rollouts.find(input.params.rolloutId, input.params.applicationId);
   return rolloutDevicesAnswer(rolloutViews, rolloutId, input);

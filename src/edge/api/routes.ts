@@ -76,7 +76,7 @@ export const ROUTES = [
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/resume', D, {}, resumeRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/approve', D, {}, approveRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/retry-failed', D, { body: 'rest/rollout-retry', bodyOptional: true }, retryRollout),
-  route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}/devices', C, { query: 'common/rollout-device-query', costly: true }, listRolloutDevices),
+  route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}/devices', C, { query: 'rest/rollout-device-query', costly: true }, listRolloutDevices),
   route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { query: 'rest/terms-query', body: 'rest/apn-settings' }, command('setApn')), // op 10
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { query: 'rest/terms-query', body: 'rest/wifi-settings' }, command('setWifi')), // op 11

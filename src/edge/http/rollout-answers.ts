@@ -12,7 +12,7 @@ export async function rolloutDevicesAnswer(
   views: Pick<RolloutViews, 'devices'>,
   rolloutId: string,
   input: Pick<
-    Input<unknown, unknown, SchemaTypes['common/rollout-device-query']>,
+    Input<unknown, unknown, SchemaTypes['rest/rollout-device-query']>,
     'query' | 'headers' | 'baseUrl' | 'target'
   >,
 ): Promise<Answer> {

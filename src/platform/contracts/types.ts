@@ -559,11 +559,6 @@ export type RolloutActor = 'application' | 'administration' | 'service';
 export type RolloutDeviceState =
   'waiting' | 'unfinished' | 'succeeded' | 'failed' | 'cancelled' | 'unchanged' | 'refused';
 /**
- * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
- */
-export type RolloutDeviceState1 =
-  'waiting' | 'unfinished' | 'succeeded' | 'failed' | 'cancelled' | 'unchanged' | 'refused';
-/**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
 export type SettingUrl = string | null;
@@ -803,6 +798,11 @@ export type Duration4 = string;
  */
 export type Moment7 = string;
 /**
+ * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
+ */
+export type RolloutDeviceState1 =
+  'waiting' | 'unfinished' | 'succeeded' | 'failed' | 'cancelled' | 'unchanged' | 'refused';
+/**
  * State of a rollout.
  */
 export type RolloutState2 = 'scheduled' | 'running' | 'paused' | 'completed' | 'cancelled';
@@ -972,7 +972,6 @@ export interface SchemaTypes {
   'common/rollout-actor': RolloutActor;
   'common/rollout-counts': RolloutCounts;
   'common/rollout-device-list': RolloutDeviceList;
-  'common/rollout-device-query': RolloutDeviceQuery;
   'common/rollout-device-state': RolloutDeviceState;
   'common/rollout-id': RolloutId2;
   'common/rollout-operation': RolloutOperation1;
@@ -1091,6 +1090,7 @@ export interface SchemaTypes {
   'rest/redelivery-range': RedeliveryRange;
   'rest/rollout-create': RolloutCreate;
   'rest/rollout-created': RolloutCreated;
+  'rest/rollout-device-query': RolloutDeviceQuery;
   'rest/rollout-query': RolloutQuery;
   'rest/rollout-retried': RolloutRetried;
   'rest/rollout-retry': RolloutRetry;
@@ -2712,24 +2712,6 @@ export interface RolloutDeviceList {
   }[];
 }
 /**
- * Query of the devices of a rollout, with its defaults filled in.
- */
-export interface RolloutDeviceQuery {
-  state?: RolloutDeviceState1;
-  /**
-   * Only devices with this code of an error; needs `state`.
-   */
-  code?: string;
-  /**
-   * The beginning of the page; take it from the `Link` of the page before.
-   */
-  after?: string;
-  /**
-   * The largest number of rows in the answer.
-   */
-  limit: number;
-}
-/**
  * A rollout in a list.
  */
 export interface RolloutRow {
@@ -4056,6 +4038,24 @@ export interface RolloutCreated {
    * The number of its devices.
    */
   devices: number;
+}
+/**
+ * Query of the devices of a rollout, with its defaults filled in.
+ */
+export interface RolloutDeviceQuery {
+  state?: RolloutDeviceState1;
+  /**
+   * Only devices with this code of an error; needs `state`.
+   */
+  code?: string;
+  /**
+   * The beginning of the page; take it from the `Link` of the page before.
+   */
+  after?: string;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
 }
 /**
  * Query of the rollouts of the application, with its defaults filled in.

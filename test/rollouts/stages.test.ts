@@ -1,0 +1,176 @@
+import t from 'tap';
+import { startRollouts } from './rollout-world.ts';
+
+t.test('a rollout of one stage gives each device one command, and completes with the last result', async (t) => {
+  const { tenant, start, read, commands, answer, events, checkCounts, members, ...rollouts } = await startRollouts(
+    t,
+    3,
+  );
+  const rolloutId = await start({ label: 'Japanese' });
+  t.match(await read(rolloutId), {
+    state: 'running',
+    stage: 1,
+    devices: 3,
+    counts: { unfinished: 3 },
+    label: 'Japanese',
+  });
+  const sent = await commands();
+  t.equal(sent.size, 3);
+  for (const [deviceId, command] of sent) {
+    t.match(command, { operation: 'setLanguage', parameters: { lang: 'ja' }, attempt: 1 });
+    await answer(deviceId, command);
+  }
+  const done = await read(rolloutId);
+  t.match(done, { state: 'completed', counts: { succeeded: 3, unfinished: 0 }, endedAt: /Z$/ });
+  t.ok(done.result.p99 !== null && done.delivery.p50 !== null);
+  t.same(await events(), ['stageStarted 1', 'completed 1']);
+  t.same(
+    done.history.map(({ event, by }) => `${event} ${by}`),
+    ['completed service', 'stageStarted service', 'started service', 'created application'],
+  );
+  await checkCounts(t, rolloutId);
+  const [member] = await members(rolloutId);
+  const transaction = await tenant.api.get(
+    `${tenant.path}/devices/${member?.deviceId}/transactions/${member?.transactionId}`,
+  );
+  t.match(
+    transaction.body,
+    { rolloutId, status: 'succeeded' },
+    'the transaction is an ordinary one with the rolloutId',
+  );
+  const listed = await tenant.api.get(`${tenant.path}/transactions?rolloutId=${rolloutId}`);
+  t.equal(listed.body.transactions.length, 3);
+  t.match(listed.body.transactions[0], { rolloutId });
+  t.match(await rollouts.act(rolloutId, 'pause'), { status: 409, body: { message: 'the rollout is completed.' } });
+});
+
+t.test(
+  'the next stage begins when the one before has its share of successes, has soaked, and was approved',
+  async (t) => {
+    const { world, start, read, commands, answer, events, act, members } = await startRollouts(t, 6);
+    const rolloutId = await start({
+      stages: [
+        { count: 2, continueWhen: { succeededPercent: 50, soakFor: 600 } },
+        { count: 1, approval: true },
+      ],
+    });
+    const first = await commands();
+    t.equal(first.size, 2, 'only the devices of the first stage get a command');
+    t.same(
+      (await read(rolloutId)).stages.map(({ planned, state }) => [planned, state]),
+      [
+        [2, 'running'],
+        [1, 'waiting'],
+        [3, 'waiting'],
+      ],
+    );
+    const [[one, commandOfOne], [other, commandOfOther]] = [...first] as never as [[string, never], [string, never]];
+    await answer(one, commandOfOne);
+    t.equal((await read(rolloutId)).stage, 1, 'it has its share, and must soak');
+    world.clock.advance(599_000);
+    await world.idle();
+    t.equal((await read(rolloutId)).stage, 1);
+    world.clock.advance(1_000);
+    await world.idle();
+    t.equal((await read(rolloutId)).stage, 2);
+    await answer(other, commandOfOther, 'INTERNAL');
+    for (const [deviceId, command] of await commands()) await answer(deviceId, command);
+    t.equal((await read(rolloutId)).stage, 2, 'it waits for its approval');
+    t.equal((await act(rolloutId, 'approve')).status, 200);
+    const last = await commands();
+    t.equal(last.size, 3);
+    for (const [deviceId, command] of last) await answer(deviceId, command);
+    t.match(await read(rolloutId), {
+      state: 'completed',
+      counts: { succeeded: 5, failed: 1 },
+      errors: [{ code: 'INTERNAL', state: 'failed', devices: 1, examples: [other] }],
+    });
+    t.same(await events(), ['stageStarted 1', 'stageStarted 2', 'stageStarted 3', 'completed 3']);
+    t.same(
+      (await members(rolloutId, 'state=failed&code=INTERNAL')).map(({ deviceId }) => deviceId),
+      [other],
+    );
+  },
+);
+
+t.test('a stage that ends without its share pauses the rollout, and resume lets it pass', async (t) => {
+  const { start, read, commands, answer, act, events } = await startRollouts(t, 3);
+  const rolloutId = await start({ stages: [{ count: 1, continueWhen: { succeededPercent: 100 } }] });
+  for (const [deviceId, command] of await commands()) await answer(deviceId, command, 'INTERNAL');
+  t.match(await read(rolloutId), { state: 'paused', reason: 'STAGE_FAILED', stage: 1 });
+  t.equal((await commands()).size, 0);
+  t.equal((await act(rolloutId, 'resume')).status, 200);
+  for (const [deviceId, command] of await commands()) await answer(deviceId, command);
+  t.match(await read(rolloutId), { state: 'completed', counts: { succeeded: 2, failed: 1 } });
+  t.same(await events(), ['stageStarted 1', 'paused 1 STAGE_FAILED', 'stageStarted 2', 'completed 2']);
+});
+
+t.test(
+  'a device that has the wanted state already gets no command, and one that cannot have it is refused',
+  async (t) => {
+    const { world, tenant, devices, start, read, commands, members } = await startRollouts(t, 3);
+    const [same, gone] = devices;
+    same?.link.publish('status', { lang: 'JA' });
+    await same?.link.next('puback');
+    const rolloutId = await start({ startAt: '2026-11-20T10:00:00Z' });
+    t.equal((await read(rolloutId)).state, 'scheduled');
+    await tenant.api.delete(gone?.path ?? '');
+    const command = await gone!.link.command();
+    await gone!.link.ack({ transactionId: command.transactionId, status: 'succeeded' });
+    t.equal((await commands()).size, 0, 'nothing is sent before its time');
+    world.clock.advance(1_800_000);
+    t.equal((await commands()).size, 1);
+    t.match(await read(rolloutId), { state: 'running', counts: { unchanged: 1, refused: 1, unfinished: 1 } });
+    t.match(await members(rolloutId, 'state=refused'), [{ deviceId: gone?.deviceId, code: 'DEVICE_NOT_ACTIVATED' }]);
+    t.match(await members(rolloutId, 'state=unchanged'), [{ deviceId: same?.deviceId }]);
+  },
+);
+
+t.test('failed devices try again by the rule of retries, and all at once by a request', async (t) => {
+  const { world, start, read, commands, answer, act } = await startRollouts(t, 2);
+  const rolloutId = await start({ retry: { codes: ['BUSY'], attempts: 2, after: 60 } });
+  const [[one, first], [other, second]] = [...(await commands())] as never as [[string, never], [string, never]];
+  await answer(one, first, 'BUSY');
+  await answer(other, second, 'INTERNAL');
+  t.match((await read(rolloutId)).counts, { waiting: 1, failed: 1 });
+  t.equal((await commands()).size, 0, 'not before its time');
+  world.clock.advance(60_000);
+  const again = await commands();
+  t.same([...again.keys()], [one]);
+  await answer(one, again.get(one)!, 'BUSY');
+  t.match(await read(rolloutId), { state: 'completed', counts: { failed: 2 } });
+  t.match(await act(rolloutId, 'retry-failed', { code: 'INTERNAL' }), { status: 200, body: { devices: 1 } });
+  const last = await commands();
+  t.same([...last.keys()], [other]);
+  await answer(other, last.get(other)!);
+  t.match(await read(rolloutId), { state: 'completed', counts: { failed: 1, succeeded: 1 } });
+});
+
+t.test('commands are made at the rate of the rollout', async (t) => {
+  const { world, start, read, commands } = await startRollouts(t, 5);
+  const rolloutId = await start({ ratePerMinute: 2 });
+  t.equal((await commands()).size, 1);
+  world.clock.advance(29_000);
+  t.equal((await commands()).size, 0);
+  world.clock.advance(1_000);
+  t.equal((await commands()).size, 1);
+  world.clock.advance(1_800_000);
+  t.equal((await commands()).size, 1, 'commands that nobody made in a pause are lost');
+  t.match((await read(rolloutId)).counts, { unfinished: 3, waiting: 2 });
+});
+
+t.test('devices that match later join a continuous rollout, which ends only when it is cancelled', async (t) => {
+  const { world, tenant, devices, start, read, commands, answer } = await startRollouts(t, 2);
+  const [early, late] = devices.map(({ path }) => path);
+  const tag = (path: string | undefined) => tenant.api.patch(`${path}/tags`, { json: { ring: 'new' } });
+  await tag(early);
+  const rolloutId = await start({ continuous: true, devices: { tags: { ring: 'new' } } });
+  for (const [deviceId, command] of await commands()) await answer(deviceId, command);
+  t.match(await read(rolloutId), { state: 'running', devices: 1, counts: { succeeded: 1 } });
+  await tag(late);
+  world.clock.advance(60_000);
+  for (const [deviceId, command] of await commands()) await answer(deviceId, command);
+  t.match(await read(rolloutId), { state: 'running', devices: 2, counts: { succeeded: 2 } });
+  t.equal((await tenant.api.delete(`${tenant.path}/rollouts/${rolloutId}`)).status, 200);
+  t.match(await read(rolloutId), { state: 'cancelled' });
+});
