@@ -133,6 +133,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             version: '%20',
             sessionId: 'x',
             deliveryId: 'x',
+            rolloutId: 'x',
             transactionId: 'x',
           }),
           {
