@@ -10,7 +10,7 @@ export const LANG = { operation: 'setLanguage', parameters: { lang: 'ja' }, devi
 /** The world with an application and activated devices, for tests of rollouts. */
 export async function startRollouts(t: Test, count: number, options: Parameters<typeof startWorld>[1] = {}) {
   const world = await startWorld(t, options);
-  let tenant = await world.createTenant();
+  const tenant = await world.createTenant();
   const devices: Device[] = [];
   while (devices.length < count) devices.push(await world.activatedDevice(tenant));
   const byId = new Map(devices.map((device) => [device.deviceId, device]));
@@ -30,17 +30,10 @@ export async function startRollouts(t: Test, count: number, options: Parameters<
 
   return {
     world,
-    get tenant() {
-      return tenant;
-    },
+    tenant,
     devices,
     device: (deviceId: string): Device => byId.get(deviceId) as Device,
     read,
-
-    /** After a restart the service has another port. */
-    async reconnectTenant(): Promise<void> {
-      tenant = { ...tenant, api: await world.clientOf(tenant.applicationId, tenant.secret) };
-    },
 
     /** Starts a rollout and waits until nothing more can be done. */
     async start(more: Partial<RolloutCreate> | object = {}): Promise<string> {
