@@ -24,6 +24,7 @@ import { deleteRequests } from './requests/request-repository.ts';
 import { requestSweep } from './requests/request-sweep.ts';
 import { createRolloutNotes } from './rollouts/notes.ts';
 import { createResults } from './rollouts/results.ts';
+import { rolloutSweep } from './rollouts/rollout-sweep.ts';
 import { createRollouts } from './rollouts/rollouts.ts';
 import { createTransitions } from './rollouts/transitions.ts';
 import { createSelection } from './selection/selection.ts';
@@ -95,7 +96,13 @@ export async function createCore(given: Given) {
   const ofObjects = { ...aboutObjects(common.database.read), admits: quotas.admits };
   const objects = parts.add(await openObjects({ ...common, ...ofObjects, config, pages: given.consoleUrls }));
   const software = parts.add(
-    createSoftware({ ...common, quotas, objects: objects.store, reservedPrefix: config.reservedPackagePrefix }),
+    createSoftware({
+      ...common,
+      quotas,
+      objects: objects.store,
+      reservedPrefix: config.reservedPackagePrefix,
+      unavailable: () => rollouts.unavailable(),
+    }),
   );
   const { connected } = peers.ownership;
   const held = createHeldRollouts(common.clock);
@@ -162,6 +169,7 @@ export async function createCore(given: Given) {
   const sweeps: Sweep[] = [
     deliverySweep({ keptDays: config.retention.deliveries }),
     transactionSweep({ keptDays: config.retention.transactions, pendingBefore: findPendingTransactions }),
+    rolloutSweep({ keptDays: config.retention.transactions }),
     eventSweep(),
     requestSweep(),
     idempotencySweep(),

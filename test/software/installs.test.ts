@@ -32,6 +32,7 @@ t.test('the software part of an install', async (t) => {
   };
   const log = createLog({ level: 'silent' });
   const software = createSoftware({
+    unavailable: () => undefined,
     log,
     database,
     clock,

@@ -80,9 +80,9 @@ export function createDriver({ database, clock, log, leads, steps, pauseRestored
     work.begun();
     advanceAll()
       .then(
-        (next) => {
-          const atMost = database.concurrent ? clock.now() + LOOK_MS * 1000 : Number.POSITIVE_INFINITY;
-          if (Math.min(next, atMost) !== Number.POSITIVE_INFINITY) arm(Math.min(next, atMost));
+        (nextAt) => {
+          const at = database.concurrent ? Math.min(nextAt, clock.now() + LOOK_MS * 1000) : nextAt;
+          if (at !== Number.POSITIVE_INFINITY) arm(at);
         },
         (err: unknown) => {
           if (!isDatabaseAway(err)) log.error({ err }, 'rollouts could not be taken further; trying again');

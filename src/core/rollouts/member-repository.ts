@@ -115,6 +115,22 @@ export async function nextRetryAt(sql: Sql, rolloutId: string, now: Micros): Pro
   return row?.at ?? undefined;
 }
 
+/** Removes a member, if its rollout has ended before a time. Returns the number of removed rows. */
+export const removeMemberOfEnded = (
+  unit: UnitOfWork,
+  rolloutId: string,
+  deviceId: string,
+  before: Micros,
+): Promise<number> =>
+  unit.run(
+    `DELETE FROM rollout_members WHERE rollout_id = ? AND device_id = ? AND rollout_id IN
+       (SELECT rollout_id FROM rollouts WHERE rollout_id = ? AND at_work = 0 AND ended_at < ?)`,
+    rolloutId,
+    deviceId,
+    rolloutId,
+    before,
+  );
+
 /** The place of a member in a list by state. */
 export interface MemberPlace {
   stage: number;
@@ -167,17 +183,3 @@ export async function statusesOf(
   }
   return found;
 }
-
-/** The rollouts at work that have a device, with its state in each, the newest first. */
-export const rolloutsOfDevice = (
-  sql: Sql,
-  applicationId: string,
-  deviceId: string,
-): Promise<{ rolloutId: string; label: string | null; operation: string; state: MemberState }[]> =>
-  sql.all(
-    `SELECT r.rollout_id AS "rolloutId", r.label, r.operation, m.state FROM rollouts r
-     JOIN rollout_members m ON m.rollout_id = r.rollout_id AND m.device_id = ?
-     WHERE r.application_id = ? AND r.at_work = 1 AND r.state <> 'preparing' ORDER BY r.rollout_id DESC LIMIT 100`,
-    deviceId,
-    applicationId,
-  );

@@ -103,6 +103,8 @@ export interface RolloutFilter {
   applicationId?: string;
   state?: Exclude<RolloutState, 'preparing'>;
   operation?: string;
+  /** Only rollouts that have this device. */
+  deviceId?: string;
 }
 
 /** A page of rollouts, the newest first. */
@@ -115,6 +117,9 @@ export async function listRollouts(
   if (filter.applicationId !== undefined) conditions.push(['application_id = ?', filter.applicationId]);
   if (filter.state !== undefined) conditions.push(['state = ?', filter.state]);
   if (filter.operation !== undefined) conditions.push(['operation = ?', filter.operation]);
+  const ofDevice =
+    'EXISTS (SELECT 1 FROM rollout_members m WHERE m.rollout_id = rollouts.rollout_id AND m.device_id = ?)';
+  if (filter.deviceId !== undefined) conditions.push([ofDevice, filter.deviceId]);
   if (after !== undefined) conditions.push(['rollout_id < ?', after]);
   const rows = await sql.all<Row>(
     `SELECT ${COLUMNS} FROM rollouts WHERE ${["state <> 'preparing'", ...conditions.map(([text]) => text)].join(' AND ')}
@@ -180,3 +185,9 @@ export const findEndedBefore = (
     before,
     limit,
   );
+
+/** The time at which the first of all rollouts ended; null when none has. */
+export async function oldestEnd(sql: Sql): Promise<Micros | null> {
+  const row = await sql.get<{ at: Micros | null }>('SELECT MIN(ended_at) AS "at" FROM rollouts WHERE at_work = 0');
+  return row?.at ?? null;
+}

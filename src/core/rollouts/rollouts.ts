@@ -7,8 +7,6 @@ import type { Log } from '../../runtime/log.ts';
 import type { Statuses } from '../devices/statuses.ts';
 import type { Selection } from '../selection/selection.ts';
 import type { Software } from '../software/software.ts';
-import type { InstallName } from '../transactions/installation.ts';
-import { isInstall, lineOf } from '../transactions/operations.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import { moveCount } from './count-repository.ts';
 import { createCreation } from './creation.ts';
@@ -16,6 +14,7 @@ import { createDriver } from './driver.ts';
 import { createIssuing } from './issuing.ts';
 import { createJoining } from './joining.ts';
 import { findInState, type Member, type MemberPlace, updateMember } from './member-repository.ts';
+import { createObstacles } from './obstacles.ts';
 import type { AbortRule, Actor, Plan, Rollout, RolloutAction, Window } from './rollout.ts';
 import { findAsked, findRollout } from './rollout-repository.ts';
 import { createSteps } from './steps.ts';
@@ -37,7 +36,7 @@ interface Parts {
   transitions: Transitions;
   statuses: Pick<Statuses, 'versionsOf'>;
   selection: Pick<Selection, 'page'>;
-  installs: Pick<Software['installs'], 'findCurrent'>;
+  installs: Pick<Software['installs'], 'findCurrent' | 'hasBinary'>;
 }
 
 /** Changes of a rollout that is paused or scheduled; null removes a rule. */
@@ -56,7 +55,8 @@ export function createRollouts(parts: Parts) {
   const joining = createJoining({ database, clock, selection });
   const withdrawal = createWithdrawal({ database, clock, ...transactions });
   const issuing = createIssuing({ ...parts, submit: transactions.submit });
-  const steps = createSteps({ ...parts, issuing, withdrawal, joining, obstacleOf });
+  const obstacles = createObstacles({ clock, installs });
+  const steps = createSteps({ ...parts, issuing, withdrawal, joining, obstacleOf: obstacles.of });
   const driver = createDriver({
     ...parts,
     steps,
@@ -65,15 +65,6 @@ export function createRollouts(parts: Parts) {
       await change(rolloutId, undefined, (unit, rollout) => transitions.pause(unit, rollout, cause));
     },
   });
-
-  /** The reason for which no device can install the version of a rollout. */
-  async function obstacleOf({ operation, plan }: Rollout, asked: unknown): Promise<string | undefined> {
-    if (!isInstall(operation)) return undefined;
-    const line = lineOf(operation);
-    const current = await installs.findCurrent(line, asked as InstallName, plan.developerId);
-    if (!current) return 'BINARY_DELETED';
-    return line === 'software' && current.distributionStartedAt === null ? 'DISTRIBUTION_STOPPED' : undefined;
-  }
 
   /** Finds a rollout of an application, or of any. Throws ROLLOUT_NOT_FOUND. */
   async function find(rolloutId: string, applicationId?: string): Promise<Rollout> {
@@ -175,6 +166,12 @@ export function createRollouts(parts: Parts) {
      * may have been stopped since. So all are paused, before anything else is done with them.
      */
     pauseRestored: driver.pauseFirst,
+
+    /** Call this when a version may not be installed any more: rollouts of it are paused. */
+    unavailable(): void {
+      obstacles.lookAgain();
+      driver.wake();
+    },
 
     wake: driver.wake,
     start: driver.start,

@@ -186,7 +186,9 @@ export function createSteps(parts: Parts) {
           return 'now';
         case 'running':
           return run(rollout);
-        default:
+        case 'paused':
+        case 'completed':
+        case 'cancelled':
           if (!drained) await withdrawal.drain(rollout);
           return undefined;
       }

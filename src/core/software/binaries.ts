@@ -13,6 +13,7 @@ interface Parts {
   inspection: Inspection;
   digests: Pick<Digests, 'seen'>;
   quotas: Pick<Quotas, 'seen' | 'requireAnyRoom'>;
+  unavailable(): void;
 }
 
 interface Binary extends StoredObject {
@@ -28,7 +29,7 @@ interface Binary extends StoredObject {
  * The binaries of versions (ops 20 to 22). The object store is asked each time and its answer is not kept, because uploads
  * do not pass through the service. All methods throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND.
  */
-export function createBinaries({ database, objects, inspection, digests, quotas }: Parts) {
+export function createBinaries({ database, objects, inspection, digests, quotas, unavailable }: Parts) {
   return {
     /** Op 20; returns undefined when there is no binary. */
     async find(developerId: string, name: VersionName): Promise<Binary | undefined> {
@@ -47,6 +48,7 @@ export function createBinaries({ database, objects, inspection, digests, quotas 
       const { binaryId, storedBytes } = await requireVersion(database.read, developerId, name);
       await objects.remove(objectKey(binaryId));
       if (storedBytes > 0) await quotas.seen(binaryId, 0);
+      unavailable();
     },
 
     /**

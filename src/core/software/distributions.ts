@@ -10,10 +10,11 @@ interface Parts {
   database: Database;
   clock: Clock;
   inspection: Inspection;
+  unavailable(): void;
 }
 
 /** The distribution of versions (ops 25 to 27). All methods throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND. */
-export function createDistributions({ database, clock, inspection }: Parts) {
+export function createDistributions({ database, clock, inspection, unavailable }: Parts) {
   return {
     /** Op 25: the time of the start, in microseconds; null when the version is not distributed. */
     startedAt: async (developerId: string, name: VersionName): Promise<number | null> =>
@@ -37,6 +38,7 @@ export function createDistributions({ database, clock, inspection }: Parts) {
       await database.transact(async (unit) => {
         const known = await requireVersion(unit, developerId, name, unit.forUpdate);
         await updateVersion(unit, 'software', { ...known, distributionStartedAt: null });
+        unit.onCommit(unavailable);
       });
     },
   };

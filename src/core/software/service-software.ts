@@ -18,13 +18,14 @@ interface Parts {
   ids: Ids;
   objects: ObjectStore;
   catalogue: Catalogue;
+  unavailable(): void;
 }
 
 /**
  * The software of the service itself in one catalogue: system packages or firmware (administration; contract, section 5). A
  * version is distributed from its registration on.
  */
-export function createServiceSoftware({ database, clock, ids, objects, catalogue }: Parts) {
+export function createServiceSoftware({ database, clock, ids, objects, catalogue, unavailable }: Parts) {
   return {
     /** Lists by package, newest version first. */
     list: (page: { offset: number; limit: number }) => listServiceSoftware(database.read, catalogue, page),
@@ -73,6 +74,7 @@ export function createServiceSoftware({ database, clock, ids, objects, catalogue
         await deleteVersion(unit, catalogue, name.package, name.version);
         await forgetBinary(unit, known.binaryId);
         if (!(await hasVersions(unit, catalogue, name.package))) await deletePackage(unit, catalogue, name.package);
+        unit.onCommit(unavailable);
       });
     },
 

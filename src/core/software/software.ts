@@ -25,6 +25,8 @@ interface Parts {
   quotas: Quotas;
   /** LAPEL_RESERVED_PACKAGE_PREFIX: names that begin with it are reserved for the service. */
   reservedPrefix: string;
+  /** Called after the commit by which a version may not be installable any more. */
+  unavailable(): void;
 }
 
 export type Software = ReturnType<typeof createSoftware>;

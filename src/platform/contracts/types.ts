@@ -298,6 +298,10 @@ export type RolloutState = 'scheduled' | 'running' | 'paused' | 'completed' | 'c
 export type RolloutOperation =
   'setApn' | 'setWifi' | 'setLanguage' | 'setConnectivityState' | 'installSoftware' | 'updateFirmware';
 /**
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId2 = string;
+/**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type ApplicationId3 = string;
@@ -327,7 +331,7 @@ export type ApplicationId4 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId2 = string;
+export type DeviceId3 = string;
 /**
  * Only transactions of this rollout.
  */
@@ -761,7 +765,7 @@ export type Duration3 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId3 = string;
+export type DeviceId4 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -780,7 +784,7 @@ export type Operation2 =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId4 = string;
+export type DeviceId5 = string;
 /**
  * Identifier of a rollout.
  */
@@ -811,6 +815,10 @@ export type RolloutState2 = 'scheduled' | 'running' | 'paused' | 'completed' | '
  */
 export type RolloutOperation2 =
   'setApn' | 'setWifi' | 'setLanguage' | 'setConnectivityState' | 'installSoftware' | 'updateFirmware';
+/**
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId6 = string;
 /**
  * Identifier of a rollout.
  */
@@ -1992,6 +2000,7 @@ export interface FleetRedeliveryRange {
 export interface FleetRolloutQuery {
   state?: RolloutState;
   operation?: RolloutOperation;
+  deviceId?: DeviceId2;
   applicationId?: ApplicationId3;
   after?: RolloutId;
   /**
@@ -2066,7 +2075,7 @@ export interface TransactionQuery {
   unfinished?: 'true' | 'false';
   operation?: Operation;
   applicationId?: ApplicationId4;
-  deviceId?: DeviceId2;
+  deviceId?: DeviceId3;
   rolloutId?: RolloutId1;
   status?: TransactionStatus;
   olderThan?: Duration1;
@@ -3891,7 +3900,7 @@ export interface OwnInstallationQuery {
    * Only devices in this state.
    */
   state?: 'installed' | 'waiting' | 'failed';
-  after?: DeviceId3;
+  after?: DeviceId4;
   /**
    * The largest number of rows in the answer.
    */
@@ -3906,7 +3915,7 @@ export interface OwnTransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation2;
-  deviceId?: DeviceId4;
+  deviceId?: DeviceId5;
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration4;
@@ -4063,6 +4072,7 @@ export interface RolloutDeviceQuery {
 export interface RolloutQuery {
   state?: RolloutState2;
   operation?: RolloutOperation2;
+  deviceId?: DeviceId6;
   after?: RolloutId6;
   /**
    * The largest number of rows in the answer.

@@ -5,6 +5,7 @@ export interface Sweep<Found = unknown> {
   /** The name of the kind in metrics and the log. */
   kind:
     | 'transactions'
+    | 'rollouts'
     | 'deliveries'
     | 'device_events'
     | 'device_requests'
