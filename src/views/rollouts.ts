@@ -1,8 +1,9 @@
-import { endOfBucket, findCounts, findTimes, type TimeKind } from '../core/rollouts/count-repository.ts';
+import { findCounts, findTimes, type TimeKind } from '../core/rollouts/count-repository.ts';
 import { byState, type Count } from '../core/rollouts/counts.ts';
 import { findInState } from '../core/rollouts/member-repository.ts';
 import type { Rollout } from '../core/rollouts/rollout.ts';
 import { listEntries, listRollouts, type RolloutFilter } from '../core/rollouts/rollout-repository.ts';
+import { endOfBucket } from '../core/rollouts/times.ts';
 import type { RolloutDetails, RolloutRow } from '../platform/contracts/types.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { type Clock, toUtc } from '../runtime/clock.ts';

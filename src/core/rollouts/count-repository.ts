@@ -1,6 +1,7 @@
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Count } from './counts.ts';
 import type { MemberState } from './rollout.ts';
+import { bucketOf } from './times.ts';
 
 /** The kinds of times: from the creation of a transaction to its delivery, and to its result. */
 export type TimeKind = 'delivered' | 'result';
@@ -39,16 +40,6 @@ export const findCounts = (sql: Sql, rolloutId: string): Promise<Count[]> =>
     'SELECT stage, state, code, devices FROM rollout_counts WHERE rollout_id = ? AND devices <> 0 ORDER BY stage, state, code',
     rolloutId,
   );
-
-/** The buckets of times grow by the square root of two; the first ends at a tenth of a second. */
-const FIRST_MICROS = 100_000;
-const PER_DOUBLING = 2;
-
-export const bucketOf = (micros: number): number =>
-  micros <= FIRST_MICROS ? 0 : Math.ceil(Math.log2(micros / FIRST_MICROS) * PER_DOUBLING);
-
-/** The seconds at which a bucket ends. */
-export const endOfBucket = (bucket: number): number => (FIRST_MICROS * 2 ** (bucket / PER_DOUBLING)) / 1_000_000;
 
 /** Counts a time, in microseconds. */
 export async function addTime(unit: UnitOfWork, rolloutId: string, kind: TimeKind, micros: number): Promise<void> {

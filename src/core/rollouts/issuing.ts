@@ -9,7 +9,7 @@ import { moveCount } from './count-repository.ts';
 import { type Member, updateMember } from './member-repository.ts';
 import type { PauseReason, Rollout } from './rollout.ts';
 import { findRollout } from './rollout-repository.ts';
-import { findUnchanged } from './unchanged.ts';
+import { findUnchanged } from './unchanged-repository.ts';
 
 /**
  * The units of work that make commands at the same time; few, so that the units of callers come between them. It is the

@@ -240,8 +240,8 @@ export type Statuses = ReturnType<typeof createStatuses>;`,
     patches: [
       {
         file: 'core/transactions/settlement.ts',
-        search: 'await cancelIn(unit, record);',
-        replacement: 'if (record.attempts === 0) await cancelIn(unit, record);',
+        search: "if (!isAlone && needsAlone(record, 'cancelled')) return false;",
+        replacement: 'if (record.attempts > 0) return true;',
       },
     ],
     play: 'everyday',

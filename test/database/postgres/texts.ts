@@ -131,6 +131,25 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   countTagged: [['a', { key: 'k', values: ['v'] }, 9]],
   findTags: [[['d']]],
   lockActivated: [['a', ['d']]],
+  insertMembers: [['r', [{ deviceId: 'd', stage: 0, place: 0 }], 0]],
+  membersAmong: [['r', ['d']]],
+  statusesOf: [[[1]]],
+  findInState: [undefined, 'CODE'].map((code) => [
+    'r',
+    { state: 'failed', code, after: { stage: 0, place: 0 }, limit: 9 },
+  ]),
+  findUnchanged: [
+    ['setLanguage', { lang: 'ja' }],
+    ['updateFirmware', { package: 'p', version: '1' }],
+    ['installSoftware', { package: 'p', version: '1' }],
+  ].map(([operation, asked]) => [operation, asked, ['d']]),
+  listRollouts: [{}, { applicationId: 'a', state: 'paused', operation: 'setWifi', deviceId: 'd' }].map((filter) => [
+    filter,
+    { after: 'r', limit: 9 },
+  ]),
+  transactionsOfRollout: [true, false].flatMap((unfinished) =>
+    [undefined, 9].map((after) => [{ rolloutId: 'r' }, { after, limit: 9, unfinished }]),
+  ),
   fleetRows: [[['d']]],
   transactionsByNumber: [[[1]]],
   unfinishedTransactions: [true, false].flatMap((newestFirst) =>

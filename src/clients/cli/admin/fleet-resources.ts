@@ -45,6 +45,7 @@ export const TRANSACTIONS: Resource = {
         },
         application: { parameter: 'applicationId', value: 'ID', text: 'only transactions of this application' },
         device: { parameter: 'deviceId', value: 'DEVICE', text: 'only transactions of this device' },
+        rollout: { parameter: 'rolloutId', value: 'ROLLOUT', text: 'only transactions of this rollout' },
       },
       examples: [
         'lapel admin transaction list --unfinished --older-than 1h',
