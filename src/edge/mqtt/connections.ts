@@ -115,7 +115,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
 
   /**
    * Makes room for one more connection from an address: closes an older one without a login if a bound is reached.
-   * Returns false when there is none to close.
+   * Returns false when none may be closed.
    */
   function makeRoom(address: string, bound: number): boolean {
     const same = byAddress.get(address);
