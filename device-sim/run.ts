@@ -187,7 +187,9 @@ function shown(state: RunState, scenario: Scenario) {
   };
 }
 
-/** Loads the mqtt package only if it is wanted. Rejects with a UsageError for a scenario that it cannot play. */
+/**
+ * Loads the mqtt package if `--client` asks for it. Rejects with a UsageError if the package cannot play the scenario.
+ */
 async function linksOf({ client, scenario }: RunSettings): Promise<DeviceOptions['createLink']> {
   if (client === 'lean') return undefined;
   const { createPackageLink, NOT_WITH_PACKAGE } = await import('./mqtt/package-link.ts');

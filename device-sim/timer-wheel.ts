@@ -11,7 +11,7 @@ const SLOTS = 1024;
 /** One task, in the list of its slot. */
 interface Entry {
   task: (() => void) | undefined;
-  /** In ticks. */
+  /** The tick in which the task runs. */
   due: number;
   previous: Entry;
   next: Entry;

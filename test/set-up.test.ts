@@ -16,7 +16,7 @@ function checkout(t: Test) {
   const root = t.testdir({
     'package-lock.json': lock(PACKAGES),
     scripts: {},
-    // As npm ci does, it makes the folder of the packages.
+    // This npm does not install anything; it makes the folder of the packages, like `npm ci`.
     npm: { npm: '#!/bin/sh\necho "$1" >> "$CALLS"\nmkdir -p node_modules/.bin\nexit "$RESULT"\n' },
   });
   copyFileSync(SCRIPT, join(root, 'scripts/set-up.mjs'));
@@ -33,7 +33,7 @@ function checkout(t: Test) {
       });
       return { status, hasInstalled: stderr.includes('Installing dependencies'), stderr };
     },
-    /** What npm leaves behind when somebody has called it. */
+    /** Writes the files that npm leaves behind after an installation. */
     installed(packages: object, withNode = true): void {
       mkdirSync(join(root, 'node_modules/.bin'), { recursive: true });
       writeFileSync(join(root, 'node_modules/.package-lock.json'), lock(packages));

@@ -21,7 +21,7 @@ const DAYS = 365;
 const KEPT = { transactions: 90, deliveries: 30 };
 const PER_UNIT = 200;
 const DEVICES = 50;
-/** Of a hundred commands, how many are never answered. */
+/** The number of commands in a hundred that no device answers. */
 const UNANSWERED = 1;
 const MEBIBYTE = 1024 ** 2;
 

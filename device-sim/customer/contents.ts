@@ -78,7 +78,7 @@ export function wrongResult(entry: Entry, outcome: Outcome, superseding = false)
     return superseding && code === 'SUPERSEDED'
       ? operation
       : [...operation, ...differences('error', null, outcome.error)];
-  // Whatever the device has answered, or will: the time that the customer gave it has passed.
+  // The transaction has expired, so the device's answers do not matter, not even later ones.
   if (isExpiry(outcome.status, code)) return [...operation, ...wrongExpiry(entry, code as keyof typeof OF_TERMS)];
   if (byAdministration(outcome)) return operation;
   const [nearest] = given

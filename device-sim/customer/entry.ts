@@ -49,8 +49,8 @@ export interface Entry {
   /** The different answers that the device gave to the command, for the comparison with the result. */
   given: readonly Pick<Outcome, 'status' | 'result' | 'error'>[];
   /**
-   * The result as the webhook told it, for the comparison with the device's answers; null before the webhook and after
-   * the comparison.
+   * The result in the webhook, kept for the comparison with the device's answers; null before the webhook and after the
+   * comparison.
    */
   outcome: Outcome | null;
   acknowledgedAt: number | null;

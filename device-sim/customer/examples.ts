@@ -8,7 +8,7 @@ export interface Examples {
   took(stage: Stage, entry: Entry, milliseconds: number): void;
   /** The first transaction that failed, among those that `isMeant` accepts. */
   failure(isMeant: (entry: Entry) => boolean): Entry | undefined;
-  /** The transaction that took longest to a stage, among those that `isMeant` accepts. */
+  /** The transaction that took the longest time to reach a stage, among those that `isMeant` accepts. */
   slowest(stage: Stage, isMeant: (entry: Entry) => boolean): Entry | undefined;
 }
 

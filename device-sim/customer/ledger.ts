@@ -114,7 +114,7 @@ export interface Ledger {
   note(deviceId: string, text: string, at: number): void;
   /** A verified webhook arrived. `body` is the signed text. */
   received(received: { webhookId: string; event: WebhookEvent; body: Uint8Array }, at: number): void;
-  /** A webhook had a wrong signature. The device that `body` names is told, if the run has that device. */
+  /** A webhook had a wrong signature. The fault names the device in `body`, if the run has that device. */
   forged(reason: string, body: Buffer, at: number): void;
   /**
    * An attempt of a webhook broke the documented schedule. `body` is the webhook's text, whose signature is not
@@ -161,7 +161,7 @@ export interface Ledger {
   story(of: { deviceId: string } | { transactionId: number }): readonly string[];
   /**
    * The events of one transaction of a phase, as an example: of the first that failed or has no result, or of the one
-   * that took longest to a stage, by default until its command arrived.
+   * that took the longest time to reach a stage (by default: the arrival of its command).
    */
   example(kind: ExampleKind, phase?: string, scope?: Scope, stage?: Stage): readonly string[];
   /** Whether a fault is about a device of the group, and about the action, of a scope. */

@@ -41,7 +41,7 @@ const mac = (first: string, index: number): string =>
 const markOf = (run: string | undefined): string =>
   run === undefined ? 'A simulated wearable camera' : `A simulated wearable camera of the run ${run}`;
 
-/** Op 9: the hardware properties that a developer console would enter for such a camera. */
+/** The hardware properties of a simulated camera (op 9), as a developer would enter them for a real one. */
 export const hardwareProperties = (place: number, name: string, run: string | undefined) => ({
   model: { name, identifier: 'SIM-1', description: markOf(run), shape: 'neckband' },
   camera: [{ direction: 'front', mountedPosition: 'chest', resolution: { maxWidth: 3840, maxHeight: 2160 } }],

@@ -5,7 +5,7 @@ import { type Note, tell } from './story.ts';
 
 /** How many faults of each kind and phase are kept, each with the events that led to it. */
 const TROUBLES_KEPT = 50;
-/** The events that led to a fault are told from this many milliseconds before the request of its transaction. */
+/** The story of a fault begins this many milliseconds before the request of its transaction. */
 const BEFORE = 10_000;
 
 /** Keeps the first faults of each kind and phase, each with the events that led to it. */

@@ -7,7 +7,7 @@ interface Response {
 
 const UPLOADS: readonly unknown[] = ['fileUploadUrl', 'recordingUploadUrls'];
 
-/** Answers a request as a service would whose application has no settings for uploads. */
+/** Answers a request in the way of a service whose application has no settings for uploads. */
 export function responseTo(
   { requestId, type, data }: Readonly<Record<string, unknown>>,
   freshUrls: ReadonlyMap<number, Readonly<Record<string, unknown>>>,

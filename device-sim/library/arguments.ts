@@ -16,7 +16,7 @@ export function checkNames(of: string, given: unknown, names: readonly string[])
   if (unknown !== undefined) throw new UsageError(unknown, `is no option of ${of}; ${among(unknown, names)}`);
 }
 
-export function readText(name: string, value: unknown, form = 'a text that is not empty'): string {
+export function readText(name: string, value: unknown, form = 'a text of at least one character'): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new UsageError(name, value === undefined ? 'is needed' : `${shown(value)} is not ${form}`);
 }

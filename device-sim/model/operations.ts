@@ -9,7 +9,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 const records = (value: unknown): Record<string, unknown>[] | undefined =>
   Array.isArray(value) && value.every(isRecord) ? value : undefined;
 
-/** Op 11: the valid passwords for each kind of security. */
+/** Whether a password is valid, for each kind of security of a Wi-Fi network (op 11). */
 const passwordFits: Readonly<Record<string, (password: unknown) => boolean>> = {
   OPEN: () => true,
   WEP: (password) => isText(password) && (password.length === 5 || password.length === 13),

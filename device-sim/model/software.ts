@@ -12,7 +12,7 @@ export function freeStorage({ software }: Readonly<DeviceState>, total: number):
 }
 
 /**
- * Op 28 on the device. A package with another name than ordered, or with a version code that is not higher, is not
+ * Installs a downloaded package on the device (op 28). A package with another name than ordered, or with a version code that is not higher, is not
  * installed. A package with another versionName than ordered is installed, and reported as failed.
  */
 export function install(

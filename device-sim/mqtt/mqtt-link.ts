@@ -239,7 +239,8 @@ class MqttLink implements Link, WireEnd {
   }
 
   #accepted(sessionPresent: boolean): void {
-    // With `clean=false` the subscriptions are part of the session, unless the last SUBSCRIBE went unanswered.
+    // With `clean=false` the broker keeps the subscriptions in the session. So the device subscribes again only if its last
+    // SUBSCRIBE was not answered.
     if (sessionPresent && !this.#needsSubscription) {
       this.#becomeOnline(true);
       return;

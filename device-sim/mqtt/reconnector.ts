@@ -9,8 +9,9 @@ export interface Reconnector {
   /** The device should be offline from now on: a pause ends, and an attempt in progress is not repeated. */
   stop(): void;
   /**
-   * To be called when the connection has ended. A device that should be online reconnects: after `after` milliseconds,
-   * if given, else after a random pause. Returns whether the device should be offline, so that the end was expected.
+   * To be called when the connection has ended. If the device should be online, it reconnects after `after`
+   * milliseconds, by default after a random pause. Returns true if the device should be offline: then the end of the
+   * connection was expected.
    */
   lost(after?: number): boolean;
 }

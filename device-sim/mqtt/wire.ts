@@ -81,7 +81,7 @@ const MOST_KNOWN = 100;
 
 function readUrl(url: string): Connect {
   const { protocol, hostname, port } = new URL(url);
-  // In a URL an IPv6 address is in brackets, elsewhere not.
+  // Only URLs put an IPv6 address in brackets, so they are removed.
   const host = hostname.replace(/^\[|\]$/g, '');
   const wanted = Number(port || PORTS[protocol]);
   switch (protocol) {

@@ -11,7 +11,7 @@ export interface ReplayTally {
   answers: number;
   /** Messages that the service has not acknowledged at the end, without those of connections that were cut. */
   unconfirmed: number;
-  /** Commands of operations that the record does not have. */
+  /** Commands for which the record has no answers, because their operation does not occur in it. */
   unknown: number;
   complaints: number;
   violations: number;

@@ -117,7 +117,7 @@ export function createReplayedDevice({
     });
   }
 
-  /** What the record has for the next command of an operation; the last one again when there are no more. */
+  /** Finds the recorded answers to the next command of an operation; after the record's last command, the same again. */
   function sayingsFor(operation: string): readonly Saying[] {
     const all = script.answers.get(operation);
     const nth = came.get(operation) ?? 0;

@@ -48,7 +48,7 @@ function added(one: Counts, other: Counts): Record<string, number> {
 
 /**
  * `now` is in milliseconds since the start of the run; `figures` without a phase are those of the whole run; `scopes` are
- * the groups and actions whose figures are wanted as well.
+ * the groups and actions for which each chapter also has figures.
  */
 export function createChapters({
   now,

@@ -10,7 +10,7 @@ import type * as file from './scenario-file.ts';
 
 /** The delay of a network in milliseconds, and how often devices lose it. */
 export interface Network extends Absence {
-  /** The delay before each answer, besides the latency of the device itself. */
+  /** The delay that the network adds before each answer, on top of the latency of the device itself. */
   readonly delay: Range;
 }
 
@@ -93,7 +93,10 @@ export const badNetworkOf = ({ delay, bandwidth, losses }: file.RegionalNetwork)
   losses: losses === undefined ? 0 : perHour(losses),
 });
 
-/** The network of a group, if it has limits besides its delay and absences, which the devices themselves play. */
+/**
+ * The bandwidth and the losses of a group's network; null when it has neither. Its delay and its absences are left out,
+ * because the devices themselves simulate them.
+ */
 function limitsOf(written: file.Network = 'good'): BadNetwork | null {
   if (typeof written === 'string') return null;
   const { bandwidth, losses } = written;

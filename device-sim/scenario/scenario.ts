@@ -41,7 +41,7 @@ export interface Group {
   readonly behaviour: Behaviour;
   readonly absence: Absence;
   readonly life: Life;
-  /** The network, if it is bad besides its absences. */
+  /** The bandwidth and the losses of the group's network; null when it has neither. */
   readonly network: BadNetwork | null;
   readonly clocks: Clocks | null;
   /** The faults that the group itself names, and those that phases name for it. */
@@ -68,7 +68,7 @@ export interface Phase {
   readonly actions: readonly PlannedAction[];
 }
 
-/** Whether a network of the scenario has limits that the simulator must play. */
+/** Whether the scenario has a bad network, so that the simulator must slow down or cut connections of devices. */
 export const hasBadNetworks = ({ groups, phases }: Scenario): boolean =>
   groups.some(({ network }) => network !== null) || phases.some(({ networks }) => networks.size > 0);
 

@@ -8,7 +8,7 @@ const STALL = 1000;
 /** A call without an answer is given up after this many milliseconds; it was a stall. */
 const PATIENCE = 30_000;
 const WEIGH_EVERY = 2000;
-/** How many stalls are told. */
+/** The number of stalls that are kept, each with a sentence; later ones are only counted. */
 const STALLS_KEPT = 5;
 const RESIDENT = /^process_resident_memory_bytes (\d+)/m;
 

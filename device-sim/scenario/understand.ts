@@ -28,7 +28,7 @@ function nameFaults(named: readonly { name: string }[], list: string, taken: rea
       return [
         {
           path: [list, place, 'name'],
-          text: `"${name}" is the name of another part of each report; choose another name`,
+          text: `each report already has a part with the name "${name}"; choose another name`,
         },
       ];
     const first = named.findIndex((other) => other.name === name);

@@ -103,7 +103,7 @@ export const standing = (expectations: readonly Expectation[], chapters: readonl
 const ALWAYS = ['reused == 0', 'unaccounted == 0', 'wrong == 0', 'repeated == 0', 'hammering == 0', 'window == 0'];
 
 /**
- * The same, where the memory of the service can be read: it must not grow without end. A large fleet may take 100 kB for
+ * An expectation that is added to runs in which the memory of the service can be read: it must not grow without end. A large fleet may take 100 kB for
  * each device, because the activation and the commands of each one leave their traces in a heap that is not yet tidied.
  */
 const memoryBound = (devices: number): string => `memory < ${Math.max(512, Math.ceil(devices / 10))} MB`;

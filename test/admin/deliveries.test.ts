@@ -75,7 +75,7 @@ t.test('webhooks in administration', async (t) => {
     t.match(sent.body.body, /horse.*secret/, 'its application is shown what is sent');
     const [row] = await list(`transactionId=${transactionId}`);
     t.match(row, { deliveryId: headers['webhook-id'], transactionId, deviceId: device.deviceId, status: 'delivered' });
-    // As in a database of a former release.
+    // Former releases stored no delivery_id, so their rows have none.
     await (await world.raw()).exec('UPDATE transactions SET delivery_id = NULL');
     t.same(await list(`transactionId=${transactionId}`), [row]);
     t.same(await list(`transactionId=${transactionId}&applicationId=${two.applicationId}`), []);

@@ -25,7 +25,7 @@ export async function startSoftware(t: Test, options: WorldOptions = {}) {
   const versionPath = (name: string, version: string): string =>
     `${path}/packages/${name}/versions/${encodeURIComponent(version)}`;
 
-  /** Op 13 and, for each version, op 17. */
+  /** Registers a package (op 13) and its versions (op 17). */
   async function register(name: string, ...versions: string[]): Promise<void> {
     t.equal((await api.post(`${path}/packages`, { json: { package: name } })).status, 201, name);
     for (const version of versions) {
@@ -42,7 +42,7 @@ export async function startSoftware(t: Test, options: WorldOptions = {}) {
     return answer.status;
   }
 
-  /** Op 22 and the PUT. */
+  /** Asks for an upload URL (op 22), and sends the binary to it. */
   async function upload(name: string, version: string, content = 'binary'): Promise<void> {
     t.equal(await put(await api.post(`${versionPath(name, version)}/binaries`), content), 200, 'uploaded');
   }

@@ -31,7 +31,7 @@ export function patchedFiles(patches: readonly Patch[]): Map<string, string> {
 
 /** A copy of the service's source in a new folder, which has the faults of one breakage at a time. */
 export interface PlantedCopy {
-  /** The program of the copy. */
+  /** The path of the copy's main file, which starts the service. */
   readonly main: string;
   /** Replaces the faults that were planted before. Throws OutOfDate, and then plants nothing. */
   plant(patches: readonly Patch[]): void;

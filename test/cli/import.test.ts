@@ -161,7 +161,7 @@ t.test('lapel admin device import', async (t) => {
       onWrite: (text) => text.includes('continuing') && controller.abort(),
     });
     t.match(interrupted, { code: 130, stderr: /Stopped: .*\nRun the same command again to continue/ });
-    // As after a run that was killed in the middle of a write.
+    // A run that is killed in the middle of a write leaves half a line behind.
     writeFileSync(at('d.out'), `${readFileSync(at('d.out'), 'utf8')}{"deviceId":"350`);
     const last = await lapel(line);
     t.equal(last.code, 0, last.stderr);

@@ -26,7 +26,7 @@ t.test('administration at any node sees and ends the connections of all', { skip
     transport: null,
     keepAliveSeconds: null,
     protocol: null,
-    // For a device of another node it is stored within seconds.
+    // This node reads the time in the database, and the node of the device stores it there within seconds.
     lastSeenAt: (await there.get(connection)).body.lastSeenAt,
   });
 

@@ -56,7 +56,7 @@ t.test('a limit is divided by use: the unused share of a node goes to the others
   async function drain(api: typeof elsewhere): Promise<number> {
     for (let count = 0; ; count += 1) if ((await api.get(tenant.path)).status === 429) return count;
   }
-  // With the next renewal of a lease.
+  // The nodes report their use to each other with the next renewal of their leases.
   const told = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 150));
   /**
    * The number of requests that each of these nodes accepts in a second under full load, when the nodes know each

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { QUICK, startMember } from './members.ts';
 
-/** For a node that is refused: how long it tries. */
+/** The times of a lease for a node that is refused: it gives up soon. */
 const SHORT = { renewMs: 20, validMs: 200 };
 
 await t.test('a node that was frozen for longer than its lease does no further work under it', { skip }, async (t) => {

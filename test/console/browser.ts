@@ -78,7 +78,9 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
     faults,
     /** Another server that the page may use: the object store. */
     allow: (url: string): void => void allowed.push(`${url}/`),
-    /** Removes expected faults; returns whether there were some. */
+    /**
+     * Removes the faults that match the pattern, because the test expects them. Returns whether there were any.
+     */
     expected(pattern: RegExp): boolean {
       const rest = faults.filter((fault) => !pattern.test(fault));
       const found = rest.length < faults.length;

@@ -56,7 +56,7 @@ export async function createHostileFleet(world: World) {
     transactionId,
     deliveryId: String(headers['webhook-id']),
     waiting,
-    /** The device is too old to answer it. */
+    /** The transaction of a command that the device's firmware may be too old to answer. */
     warned,
     packageName,
     applicationId: tenant.applicationId,

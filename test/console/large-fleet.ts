@@ -102,7 +102,7 @@ t.test('the console at its size', { skip }, async (t) => {
     const firstPage = await timed('devices');
     measured(t, 'first rows, ms', firstPage, SECOND);
     measured(t, 'elements of the page', await page.evaluate('document.querySelectorAll("*").length'), 1_500);
-    // Of deviceIds with 5 leading digits: the last sixty.
+    // The last page: sixty deviceIds follow the one in the address.
     const lastPage = await timed(`devices?after=36${'0'.repeat(8)}99940`);
     measured(t, 'the last page beside the first', lastPage / firstPage, 2);
     for (const query of ['sort=-lastSeen', 'batteryBelow=5', 'firmware=9.7.0', 'notSeenFor=12h', 'connected=false'])

@@ -70,11 +70,11 @@ async function liveOf(t: Test, language: string, command: string): Promise<void>
   const never = await put('/settings/lang', { lang: 'fr' });
   t.equal((await tenant.api.delete(`${path}/transactions/${never}`)).status, 204);
   t.match(await result(), { transactionId: never, status: 'cancelled' });
-  // As if the service had never got the answer.
+  // In the database the answer of the device is undone, so the service sends the command again.
   const unanswered = `UPDATE transactions SET status = 'delivered', due = 1, completed_at = NULL WHERE transaction_id = ?`;
   const raw = await world.raw();
   await raw.all(unanswered, language1);
-  // As if another service had given out the number.
+  // Here the creation time differs too, so the device must take it for a command of another service.
   const elsewhere = `UPDATE transactions SET created_at = created_at + 1000000, parameters = '{"lang":"nl"}' WHERE transaction_id = ?`;
   await raw.all(unanswered, language2);
   await raw.all(elsewhere, language2);

@@ -11,7 +11,7 @@ const EACH = 32;
 const RINGS = 2;
 const SUBSCRIBES = 8;
 
-/** A SUBSCRIBE with the largest permitted number of filters, none of which is the device's own. */
+/** The largest permitted number of topic filters for one SUBSCRIBE. The device may not subscribe to any of them. */
 const subscriptionsOf = (deviceId: string) =>
   Array.from({ length: 256 }, (_, index) => ({ topic: `devices/${deviceId}/${index}`, qos: 1 }));
 

@@ -48,13 +48,13 @@ void t.test('one tenant’s slow uploads and unread downloads do not keep others
   const attacker = await world.createTenant('attacker');
   const neighbour = await createNeighbour(t, world);
 
-  // With one URL: each PUT announces a body, and none sends it.
+  // 20 uploads to one URL: each PUT announces a body and does not send it.
   const url = await uploadUrl(attacker, VERSION, 1_000_000);
   for (let index = 0; index < 20; index += 1) begin(t, url, 'PUT', { 'Content-Length': '1000000' }).write('x');
   await until(async () => (await refusals(world, 'uploads_key')) >= 18);
   await distributes(t, neighbour, 'com.example.one');
 
-  // With a separate URL for each.
+  // 70 such uploads, each with a URL of its own.
   for (let index = 0; index < 70; index += 1) {
     const other = await uploadUrl(attacker, { ...VERSION, version: `1.${index}.0` }, 1_000_000);
     begin(t, other, 'PUT', { 'Content-Length': '1000000' }).write('x');
@@ -63,7 +63,7 @@ void t.test('one tenant’s slow uploads and unread downloads do not keep others
   await distributes(t, neighbour, 'com.example.two');
   t.ok((await refusals(world, 'uploads_share')) > 0, 'a place was made for it');
 
-  // 300 downloads of a large file, none of which is read.
+  // 300 downloads of a large file begin; their clients do not read the answers.
   const size = 24 * 1024 * 1024;
   const large = { package: 'com.example.large', version: '1.0.0' };
   const body = new Uint8Array(size);

@@ -11,7 +11,7 @@ import {
 
 const EVENTS: TransactionEvent[] = ['delivered', 'processing', 'succeeded', 'failed', 'cancelled'];
 
-// The picture of the contract: queued --> delivered --> processing --> succeeded | failed, and cancelled from all three.
+// The state diagram of the contract: queued --> delivered --> processing --> succeeded | failed, and cancelled from all three.
 const ALLOWED: Record<TransactionStatus, TransactionEvent[]> = {
   queued: ['delivered', 'processing', 'succeeded', 'failed', 'cancelled'],
   delivered: ['processing', 'succeeded', 'failed', 'cancelled'],

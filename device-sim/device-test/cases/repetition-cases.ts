@@ -37,8 +37,9 @@ async function reissuedNumber(stage: Stage): Promise<undefined> {
   throw new Breach('command-identity', expected, `${shownAck(ack)}, the answer to the former command`);
 }
 
-/** As many answers as a device must remember, and the size of the service's window. */
+/** The number of commands whose answers a device must remember. */
 const REMEMBERED = 1000;
+/** The number of commands that the service sends to a device before it waits for an answer. */
 const WINDOW = 16;
 
 async function memory(stage: Stage): Promise<string> {

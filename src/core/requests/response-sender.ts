@@ -17,8 +17,8 @@ interface Connection {
   /** The number of responses that were written to this connection and have no PUBACK yet. */
   written: number;
   /**
-   * The requests, by `nameOf`, whose answers must not be written to this connection again: those that were written,
-   * until their PUBACK is stored.
+   * The names (`nameOf`) of requests whose answer was written to this connection and whose PUBACK is not stored yet. These
+   * answers must not be written to it again.
    */
   readonly taken: Set<string>;
   /** Whether the database may hold answers that were not written on this connection. */

@@ -14,7 +14,7 @@ const AMONG_NODES_MS = 15_000;
 // because a whole fleet can disconnect at once.
 const LEFT_MS = 1_000;
 const ROWS_PER_UNIT = 256;
-// About 10 MB. Above this number of devices, the gathered times are written at once.
+// The most devices whose times are gathered in memory (about 10 MB). Above it, the times are written at once.
 const BOUND = 100_000;
 
 interface Parts {

@@ -62,9 +62,9 @@ export function createTakeover({ database, clock, ownership }: Parts) {
     left: ownership.left,
 
     /**
-     * Called before this node closes a connection to move the device to another node. The will must not be published
-     * unless the device stays away, so it is assigned to a node that does not exist. Wills of nodes that do not exist
-     * are published after a minute.
+     * Called before this node closes a connection to move the device to another node. The will may be published
+     * only if the device stays away. So it is assigned to a node that does not exist: wills of such nodes are published
+     * after a minute, if the device has not connected by then.
      */
     orphan: (deviceId: string, epoch: number): Promise<number> =>
       database.transactInCrowd((unit) => repository.orphanWill(unit, deviceId, `handed over ${epoch}`), deviceId),

@@ -15,8 +15,8 @@ export interface AvailableSoftware {
 export function createAvailable({ database }: { database: Database }) {
   return {
     /**
-     * Op 24: only userPackages are paged. Versions that are not distributed are included, though they cannot be installed
-     * yet.
+     * Lists the packages that the application may install (op 24). Only userPackages are paged. Versions that are not
+     * distributed are included, though they cannot be installed yet.
      */
     async list(
       caller: { developerId: string; applicationId: string },
@@ -29,7 +29,7 @@ export function createAvailable({ database }: { database: Database }) {
       return { userPackages: rows, systemPackages: await listNewestOfSystem(database.read, named, perPackage), total };
     },
 
-    /** Op 29: every firmware version. */
+    /** Lists all firmware versions (op 29). */
     firmware: () => listFirmware(database.read),
   };
 }

@@ -31,7 +31,7 @@ interface Binary extends StoredObject {
  */
 export function createBinaries({ database, objects, inspection, digests, quotas, unavailable }: Parts) {
   return {
-    /** Op 20; returns undefined when there is no binary. */
+    /** Reads the facts of a binary (op 20); returns undefined when there is none. */
     async find(developerId: string, name: VersionName): Promise<Binary | undefined> {
       const version = await requireVersion(database.read, developerId, name);
       const stored = await objects.head(objectKey(version.binaryId));
@@ -43,7 +43,7 @@ export function createBinaries({ database, objects, inspection, digests, quotas,
       return { ...stored, inspected: content !== undefined, warning: content?.warning ?? null };
     },
 
-    /** Op 21; succeeds when there is no binary. */
+    /** Removes a binary (op 21); succeeds when there is none. */
     async remove(developerId: string, name: VersionName): Promise<void> {
       const { binaryId, storedBytes } = await requireVersion(database.read, developerId, name);
       await objects.remove(objectKey(binaryId));
@@ -52,8 +52,8 @@ export function createBinaries({ database, objects, inspection, digests, quotas,
     },
 
     /**
-     * Op 22. Neither length nor type is signed, so any binary up to the store's limit can be sent while its developer has
-     * room for at least one byte. Throws QUOTA_EXCEEDED.
+     * Makes an upload URL for a binary (op 22). The signature of the URL covers no length and no type. So any binary up to
+     * the store's limit can be sent while its developer has room for at least one byte. Throws QUOTA_EXCEEDED.
      */
     async uploadUrl(developerId: string, name: VersionName): Promise<UploadTicket> {
       const { binaryId } = await requireVersion(database.read, developerId, name);

@@ -16,11 +16,14 @@ interface Parts {
 /** The distribution of versions (ops 25 to 27). All methods throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND. */
 export function createDistributions({ database, clock, inspection, unavailable }: Parts) {
   return {
-    /** Op 25: the time of the start, in microseconds; null when the version is not distributed. */
+    /** Reads when the distribution began (op 25), in microseconds; null when the version is not distributed. */
     startedAt: async (developerId: string, name: VersionName): Promise<number | null> =>
       (await requireVersion(database.read, developerId, name)).distributionStartedAt,
 
-    /** Op 26. It also permits the caller's application to distribute the package. Throws DISTRIBUTION_STARTED. */
+    /**
+     * Begins a distribution (op 26). It also permits the caller's application to distribute the package. Throws
+     * DISTRIBUTION_STARTED.
+     */
     start(caller: { developerId: string; applicationId: string }, name: VersionName): Promise<number> {
       return database.transact(async (unit) => {
         const known = await requireVersion(unit, caller.developerId, name, unit.forUpdate);
@@ -33,7 +36,10 @@ export function createDistributions({ database, clock, inspection, unavailable }
       });
     },
 
-    /** Op 27; succeeds when the version is not distributed. Installed versions stay on the devices (endpoint rule 11). */
+    /**
+     * Ends a distribution (op 27); succeeds when the version is not distributed. Installed versions stay on the devices
+     * (endpoint rule 11).
+     */
     async stop(developerId: string, name: VersionName): Promise<void> {
       await database.transact(async (unit) => {
         const known = await requireVersion(unit, developerId, name, unit.forUpdate);

@@ -2,7 +2,7 @@ import { DomainError } from '../../errors.ts';
 
 /**
  * Endpoint rules 5 and 8: developers may not use the service's own names, regardless of case (people and file systems may
- * not tell `Com.Lapel` from `com.lapel`), nor the prefix without its final dot. Throws REQUEST_INVALID.
+ * not distinguish `Com.Lapel` from `com.lapel`). The prefix without its final dot is reserved too. Throws REQUEST_INVALID.
  */
 export function requireUnreserved(name: string, prefix: string): void {
   const reserved = prefix.toLowerCase();

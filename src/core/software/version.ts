@@ -4,7 +4,7 @@ const IDENTIFIER = '(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)';
 const BUILD = '(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?';
 const SEMVER = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${IDENTIFIER}(?:\\.${IDENTIFIER})*))?${BUILD}$`);
 
-/** The most characters of a text that is read as SemVer; the interface has no longer versions. */
+/** The most characters of a text that is read as SemVer. The schemas permit at most as many for a version. */
 const LONGEST = 255;
 
 // This character is lower than any in an identifier, so that `alpha` comes before `alpha-` and `alpha1`.

@@ -90,7 +90,7 @@ export async function listDeliveries(
       values.unshift(applicationId);
     }
   }
-  // Ids rise with time, so a time is a position among them, exact to the millisecond.
+  // The ids of deliveries rise with time, so a range of times is also a range of ids, exact to the millisecond.
   if (since !== undefined) {
     where += ' AND delivery_id >= ?';
     values.push(idsFrom('msg', since));

@@ -27,7 +27,7 @@ interface Message {
   url: string;
   headers: Record<string, string>;
   body: string;
-  /** Whether the answer's body is wanted; if it is incomplete or longer than 64 KiB, that is an error. */
+  /** Whether the body of the answer is read. A body that is incomplete or longer than 64 KiB is then an error. */
   readsAnswer?: boolean;
   /** Receives a function that ends the request without an answer, for the given reason. */
   cuttable?(cut: (why: string) => void): void;
@@ -49,8 +49,8 @@ const systemError = (cause: NodeJS.ErrnoException): string => `${cause.syscall ?
 /**
  * Sends messages, one at a time per connection. It keeps connections for later messages, follows no redirect, and never
  * throws for the behaviour of a receiver. A receiver may close a kept connection just when a message is sent on it; then the
- * message is sent once more at once, within the same attempt. That does not apply to requests whose answer is wanted, which
- * are sent exactly as often as the caller asks.
+ * message is sent once more at once, within the same attempt. A request whose answer is read
+ * (`readsAnswer`) is never repeated: it is sent exactly as often as the caller asks.
  */
 export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options) {
   const agent = new Agent({

@@ -44,7 +44,7 @@ export async function openSession(
 }
 
 /**
- * Reads until when the caller's session is valid. Without a session the answer is 204 and no error, because browsers
+ * Reads the time at which the caller's session ends. Without a session the answer is 204 and no error, because browsers
  * would report an error each time.
  */
 export async function readOwnSession({ sessions }: Services, { headers }: Input): Promise<Answer> {

@@ -183,7 +183,7 @@ export async function createBroker(parts: BrokerParts) {
       if (!allowed) metrics.mqttRefused.inc({ reason: 'subscribe' });
       callback(null, allowed ? subscription : null); // null makes Aedes answer 0x80 (failure) in the SUBACK
     },
-    // Messages of devices are for the service alone, whatever their topic. The service writes its own messages without
+    // A message of a device is for the service alone, so Aedes forwards none to other devices. The service writes its own messages without
     // Aedes.
     authorizeForward: () => null,
   });

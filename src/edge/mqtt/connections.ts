@@ -113,7 +113,10 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
   const loginTime = createLoginTime<Waiting>({ clock, milliseconds: loginSeconds * 1000 }, late);
   const handshakeTime = createLoginTime<Waiting>({ clock, milliseconds: HANDSHAKE_MILLISECONDS }, late);
 
-  /** Makes room for one more connection of an address; false when that is impossible. */
+  /**
+   * Makes room for one more connection from an address: closes an older one without a login if a bound is reached.
+   * Returns false when none may be closed.
+   */
   function makeRoom(address: string, bound: number): boolean {
     const same = byAddress.get(address);
     if (bound > 0 && same && same.size >= bound) {

@@ -23,7 +23,7 @@ export interface Messages {
   requests: SchemaTypes['mqtt/request'];
 }
 
-/** What a handler is given besides the message. */
+/** The circumstances of a message, which its handler gets together with the message. */
 interface Arrival {
   /** The size of the payload in bytes. */
   bytes: number;
@@ -72,8 +72,8 @@ interface Parts {
 
 const SCHEMAS = { acks: 'mqtt/ack', status: 'mqtt/status', events: 'mqtt/event', requests: 'mqtt/request' } as const;
 
-// Errors of the service itself: the device sends its message again. All other errors are faults of the message, which
-// the device is told.
+// Errors of the service itself: the device sends its message again. All other errors are faults of the message; the
+// service reports them on the device's errors topic.
 const NOT_ITS_FAULT: ReadonlySet<string> = new Set(['INTERNAL', 'DATABASE_UNAVAILABLE']);
 
 /**

@@ -60,7 +60,7 @@ interface Parts {
   ending(client: Client): void;
 }
 
-/** What the guard tells the bounds of connections about one connection. */
+/** The calls with which the guard reports the progress of one connection to the bounds of connections. */
 export interface Connection {
   /** The address of the device. */
   address: string;

@@ -30,7 +30,7 @@ const CAME_BACK = 15;
 
 interface Shares {
   own: number;
-  /** The number of devices of each live node; null when a node has not told it yet. */
+  /** The number of devices of each live node; null when a node has not reported it yet. */
   all: readonly (number | null)[];
   /** Devices that this node has handed over a moment ago, so that their new node may not count them yet. */
   onTheWay: number;
@@ -46,8 +46,8 @@ export function surplusOf({ own, all, onTheWay }: Shares, isUnderWay: boolean): 
 }
 
 /**
- * What the rebalancing needs from the broker: whether a device is silent, and preparations before its connection is
- * ended.
+ * The functions of the broker that the rebalancing uses: they say whether a device is silent, and prepare the end of its
+ * connection.
  */
 export interface HandOver {
   /** Whether no message is on its way between the device and this node, so that its connection can be ended. */

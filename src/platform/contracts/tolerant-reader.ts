@@ -26,9 +26,10 @@ const NOTHING_UNKNOWN = { count: 0, names: [] };
  * Reads messages of devices tolerantly, so that newer firmware, or one wrong value, does not lose the rest of a message.
  * Members that a schema does not know are removed, at every level. A wrong value is removed with the smallest optional part
  * around it: in `{ lang, battery: { level, charging } }` a bad `level` removes `battery`, a bad item of a list removes the
- * list. If that is the whole message, it throws REQUEST_INVALID with every fault. The value is changed in place.
+ * list. If no such part is optional, the whole message is wrong, and the reader throws REQUEST_INVALID with every fault. It
+ * changes the value in place.
  *
- * @param validatorsOf makes validators that call its argument for each member that their schemas do not know
+ * @param validatorsOf makes the validators; they call the given function for each member that their schemas do not know
  */
 export function createTolerantReader(validatorsOf: (takeOut: TakeOut) => Validators) {
   let unknown: { count: number; names: string[] } | undefined; // the unknown members of the message that is being read

@@ -1,6 +1,6 @@
 /** The reason for which the sequences of numbers were raised. */
 export type RaiseReason =
-  /** The service started, as usual. */
+  /** An ordinary start of the service: nothing shows that the database was copied, restored or replaced. */
   | 'start'
   /** The data folder is a copy: the original may still be in use. */
   | 'copied_folder'

@@ -47,7 +47,7 @@ interface Ended {
 
 export interface UploadUrl {
   url: string;
-  /** From when and until when the URL is valid, in Unix seconds. */
+  /** The URL is valid from `startTimestamp` to `endTimestamp`, both in Unix seconds. */
   startTimestamp: number;
   endTimestamp: number;
   /** How long the URL is valid, in seconds. */

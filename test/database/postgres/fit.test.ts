@@ -211,7 +211,7 @@ void t.test(
       { number: n + 1, name: 'large.sql', sha256: 'x', text },
     ];
 
-    // As after a crash: the column exists, and the index is invalid.
+    // A crash of the migration leaves this behind: the column exists, and the index is invalid.
     const insert = (id: string) =>
       `INSERT INTO developers (developer_id, name, created_at, colour) VALUES ('${id}', 'x', 0, 'red')`;
     await ask(url, 'ALTER TABLE developers ADD COLUMN colour TEXT', insert('a'), insert('b'));

@@ -61,7 +61,7 @@ const INSTALLATIONS = ['installed', 'waiting', 'failed'].flatMap((state) =>
   ),
 );
 
-/** The arguments that a text depends on, besides arguments of the kind above. */
+/** The arguments of the functions whose statements depend on them. All other functions are called with `anything`. */
 const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   sumLargeParameters: [[anything], [anything, anything]],
   unfinishedOf: [[anything], [anything, anything]],
@@ -214,7 +214,7 @@ async function textsOf(name: string, call: Called): Promise<Set<string>> {
     onRollback: () => undefined,
   };
   for (const given of VARIANTS[name] ?? [Array(call.length - 1).fill(anything)]) {
-    // With a lock as well, where the last argument can be one.
+    // The last argument may be a lock, so each call is also made with a lock in its place.
     for (const all of [given, [...given.slice(0, call.length - 1), unit.forUpdate]])
       for (const pattern of Array(16).keys()) {
         answers = pattern;

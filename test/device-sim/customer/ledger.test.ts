@@ -251,7 +251,7 @@ t.test('events are followed from their acknowledgement to their webhook', (t) =>
   t.end();
 });
 
-t.test('the example of a percentile is the transaction that took longest to its stage', (t) => {
+t.test('the example of a percentile is the transaction that took the longest time to reach its stage', (t) => {
   const { ledger, accept, deliver, answer, result, pass } = startLedger();
   accept(1);
   pass(50);

@@ -13,7 +13,7 @@ const wrongDevices: [wrong: object, message: RegExp][] = [
   [{ mqtt: undefined }, /^mqtt: is needed$/],
   [{ mqtt: 'http://127.0.0.1' }, /^mqtt: 'http:\/\/127.0.0.1' is not a URL that begins with mqtt:\/\/, mqtts:\/\//],
   [{ deviceId: '35' }, /^deviceId: '35' is no IMEI: 15 digits/],
-  [{ credential: '' }, /^credential: '' is not a text that is not empty$/],
+  [{ credential: '' }, /^credential: '' is not a text of at least one character$/],
   [{ credentials: 'x' }, /^credentials: is no option of device; did you mean "credential"\? there are mqtt, /],
   [{ seed: 1.5 }, /^seed: 1.5 is not a whole number from 0 to 4294967295$/],
   [{ behaviour: { latency: 'soon' } }, /^behaviour\.latency: /],

@@ -138,7 +138,7 @@ for (const [what, text, words] of [
   [
     'a phase with a name that is taken',
     'name: a\ndevices: 1\nphases: [{ name: settle, duration: 1s }]',
-    /phases\[0\]\.name: "settle" is the name of another part/,
+    /phases\[0\]\.name: each report already has a part with the name "settle"/,
   ],
   [
     'an action without a pace',

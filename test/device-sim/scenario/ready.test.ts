@@ -29,7 +29,7 @@ const AT_ANY_SPEED = /^(lost|eventsLost|wrong|unaccounted|doubled|eventsDoubled|
 
 const isGood = ({ holds, measurable }: { holds: boolean; measurable: boolean }): boolean => holds || !measurable;
 
-/** In so small a form some faults have no occasion. */
+/** The scenarios run with few devices, so some faults get no occasion and their `played` does not hold. */
 const isRequired = ({ text }: { text: string }): boolean => !text.startsWith('played');
 
 t.setTimeout(300_000);

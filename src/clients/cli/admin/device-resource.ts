@@ -71,7 +71,11 @@ export const DEVICES: Resource = {
         firmware: { parameter: 'firmware', value: 'V', text: 'only devices that reported this firmware version' },
         package: { parameter: 'package', value: 'NAME', text: 'only devices with this package installed' },
         version: { parameter: 'version', value: 'V', text: 'with --package: only devices with this version installed' },
-        'battery-below': { parameter: 'batteryBelow', value: 'PERCENT', text: 'only devices whose battery is lower' },
+        'battery-below': {
+          parameter: 'batteryBelow',
+          value: 'PERCENT',
+          text: 'only devices whose battery is below this percentage',
+        },
         'not-seen-for': {
           parameter: 'notSeenFor',
           value: 'DURATION',

@@ -102,9 +102,9 @@ const reasonOf = (former: string, at: DatabaseIdentity, before: DatabaseIdentity
 };
 
 /**
- * Raises all numbers above those that were given out by this database, or by the one that it is a copy or an earlier
- * state of. Called at a start, and when the service has reached another database than before. Returns the raise;
- * undefined for a new database, which has given out no numbers.
+ * Called at a start, and when the service has reached another database than before. The database may be a copy or a
+ * backup, which does not know the numbers that the original gave out later. So this raises all sequences above any number
+ * that either of them has given out. Returns the raise; undefined for a new database, which has given out no numbers.
  */
 export async function beginLife(beginning: Beginning): Promise<Raised | undefined> {
   const { connection, at, lifeId, nowMicros, before } = beginning;

@@ -16,8 +16,8 @@ export const PARAMETER = /'(?:[^']|'')*'|\?/g;
 const READS = /^\s*(SELECT|VALUES|SHOW)\b/i;
 
 /**
- * The statements by text, with `$1`, `$2` and so on for `?`. Their number is bounded by the code, since texts contain no
- * values.
+ * Maps the text of each statement, with `?` for its parameters, to its form for PostgreSQL, with `$1`, `$2` and so on.
+ * Texts contain no values, so there are only as many as the code has statements.
  */
 const statements = new Map<string, Statement>();
 

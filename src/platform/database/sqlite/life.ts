@@ -35,8 +35,8 @@ function raiseSequences(connection: SqliteDatabase.Database, nowMicros: number):
 }
 
 /**
- * Raises all numbers at the start of the service above those that were given out by this database, or by the one that
- * it is a copy or an earlier state of. Returns the raise; undefined for a new database, which has given out no numbers.
+ * Called at the start of the service. The database may be a copy or a backup, which does not know the numbers that the
+ * original gave out later. So this raises all sequences above any number that either of them has given out. Returns the raise; undefined for a new database, which has given out no numbers.
  */
 export function beginLife({ connection, folder, lifeId, nowMicros }: Beginning): Raised | undefined {
   const former = formerLife(connection);
