@@ -133,7 +133,7 @@ await t.test('a broken-off upload leaves no object and no temporary file', async
 });
 
 await t.test('a silent connection is closed, a slow one is not', async (t) => {
-  const { url, folder, embedded, store } = await withUrl(t, { limits: { idleMs: 150 } });
+  const { url, folder, embedded, store } = await withUrl(t, { limits: { idleMs: 400 } });
   await rawRequest(url, { headers: { 'Content-Length': '10' }, body: 'abc' });
   await embedded.idle();
   t.same([litter(folder), objects(folder)], [[], []]);
@@ -145,7 +145,7 @@ await t.test('a silent connection is closed, a slow one is not', async (t) => {
         sent += 1;
         socket.write('x');
         if (sent === 10) clearInterval(timer);
-      }, 40); // 400 ms in total: longer than the bound, in steps below it
+      }, 60); // 600 ms in total: longer than the bound, in steps far below it
     },
   });
   t.equal(slow.status, 200);
