@@ -12,8 +12,9 @@ export async function createReceiver() {
     request.on('end', () => {
       response.writeHead(200, { 'content-length': 0 }).end();
       const event = JSON.parse(Buffer.concat(chunks).toString()) as {
-        data: { transaction: { transactionId: number } };
+        data: { transaction?: { transactionId: number } };
       };
+      if (!event.data.transaction) return; // an event of a rollout
       const { transactionId } = event.data.transaction;
       const wake = waiting.get(transactionId);
       if (wake) wake();

@@ -9,6 +9,7 @@ import { runRing } from './ring.ts';
 import { runBacklog } from './scale/backlog.ts';
 import { runFanOut } from './scale/fan-out.ts';
 import { runGrowth } from './scale/growth.ts';
+import { runExpiry, runRollout } from './scale/many.ts';
 import { runSimulator } from './scale/simulator.ts';
 import { runStorm } from './scale/storm.ts';
 import { runYear } from './scale/year.ts';
@@ -20,6 +21,8 @@ const SCALE: Record<string, (options: Options) => Promise<Table>> = {
   simulator: runSimulator,
   storm: runStorm,
   year: runYear,
+  rollout: runRollout,
+  expiry: runExpiry,
 };
 
 const HELP = `npm run bench -- [options]

@@ -12,10 +12,11 @@ import { findRollout } from './rollout-repository.ts';
 import { findUnchanged } from './unchanged-repository.ts';
 
 /**
- * The units of work that make commands at the same time; few, so that the units of callers come between them. It is the
- * same number as for commands that expire, where single calls keep 85 % of their rate.
+ * The units of work that make commands at the same time, and the commands after which single calls get room. Few, so that
+ * the units of callers come between them.
  */
-const AT_ONCE = 4;
+const AT_ONCE = 3;
+const PER_PIECE = 12;
 
 /** Errors that concern the whole rollout, and not one of its devices. */
 const OF_ALL: readonly ErrorCode[] = [
@@ -39,12 +40,13 @@ interface Parts {
   clock: Clock;
   submit: Transactions['submit'];
   statuses: Pick<Statuses, 'versionsOf'>;
+  courtesy: Transactions['courtesy'];
 }
 
 export type Issuing = ReturnType<typeof createIssuing>;
 
 /** Makes the transactions of rollouts, each in a unit of work that also changes its member and the counts. */
-export function createIssuing({ database, clock, submit, statuses }: Parts) {
+export function createIssuing({ database, clock, submit, statuses, courtesy }: Parts) {
   /** Moves a waiting member on, if the rollout still runs. Throws CHANGED. */
   async function take(
     unit: UnitOfWork,
@@ -96,8 +98,7 @@ export function createIssuing({ database, clock, submit, statuses }: Parts) {
         );
       };
       let reason: PauseReason | undefined;
-      const waiting = members[Symbol.iterator]();
-      const worker = async (): Promise<void> => {
+      const worker = async (waiting: Iterable<Member>): Promise<void> => {
         for (const member of waiting) {
           if (reason !== undefined) return;
           const { deviceId } = member;
@@ -106,8 +107,13 @@ export function createIssuing({ database, clock, submit, statuses }: Parts) {
           else reason ??= await one(rollout, asked, member);
         }
       };
-      const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
-      for (const each of ended) if (each.status === 'rejected' && each.reason !== CHANGED) throw each.reason;
+      for (let start = 0; start < members.length && reason === undefined; start += PER_PIECE) {
+        const began = performance.now();
+        const waiting = members.slice(start, start + PER_PIECE).values();
+        const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, () => worker(waiting)));
+        for (const each of ended) if (each.status === 'rejected' && each.reason !== CHANGED) throw each.reason;
+        await courtesy(began);
+      }
       return reason;
     },
   };

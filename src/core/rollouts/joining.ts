@@ -10,7 +10,7 @@ import { findRollout, updateRollout } from './rollout-repository.ts';
 
 /** The devices that one page has, and those that one unit of work stores. */
 const PER_PAGE = 1_000;
-const PER_UNIT = 200;
+const PER_UNIT = 500;
 /** The most devices of a rollout. */
 export const MOST_DEVICES = 100_000;
 const EVERY_MICROS = 60 * 1_000_000;

@@ -32,7 +32,7 @@ interface Parts {
   metrics: Metrics;
   leads(): boolean;
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
-  transactions: Pick<Transactions, 'submit' | 'withdrawIn' | 'cancelIn'>;
+  transactions: Pick<Transactions, 'submit' | 'withdrawIn' | 'cancelIn' | 'courtesy'>;
   transitions: Transitions;
   statuses: Pick<Statuses, 'versionsOf'>;
   selection: Pick<Selection, 'page'>;
@@ -54,7 +54,7 @@ export function createRollouts(parts: Parts) {
   const { database, clock, transactions, transitions, installs, selection } = parts;
   const joining = createJoining({ database, clock, selection });
   const withdrawal = createWithdrawal({ database, clock, ...transactions });
-  const issuing = createIssuing({ ...parts, submit: transactions.submit });
+  const issuing = createIssuing({ ...parts, ...transactions });
   const obstacles = createObstacles({ clock, installs });
   const steps = createSteps({ ...parts, issuing, withdrawal, joining, obstacleOf: obstacles.of });
   const driver = createDriver({

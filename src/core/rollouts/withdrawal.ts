@@ -19,6 +19,7 @@ interface Parts {
   clock: Clock;
   withdrawIn: Transactions['withdrawIn'];
   cancelIn: Transactions['cancelIn'];
+  courtesy: Transactions['courtesy'];
 }
 
 export type Withdrawal = ReturnType<typeof createWithdrawal>;
@@ -27,7 +28,7 @@ export type Withdrawal = ReturnType<typeof createWithdrawal>;
  * Ends the undelivered commands of a rollout whose commands are held: it is paused, outside of its window, or cancelled.
  * They are taken back, so that their devices wait again; those of a cancelled rollout are cancelled, also delivered ones.
  */
-export function createWithdrawal({ database, clock, withdrawIn, cancelIn }: Parts) {
+export function createWithdrawal({ database, clock, withdrawIn, cancelIn, courtesy }: Parts) {
   const change = async (unit: UnitOfWork, rolloutId: string, from: Member, to: Member): Promise<void> => {
     if (await updateMember(unit, rolloutId, from, to, clock.now()))
       await moveCount(unit, rolloutId, from.stage, from, to);
@@ -69,7 +70,11 @@ export function createWithdrawal({ database, clock, withdrawIn, cancelIn }: Part
       for (let start = 0; start < found.length; start += size) groups.push(found.slice(start, start + size));
       const left = groups[Symbol.iterator]();
       const worker = async (): Promise<void> => {
-        for (const group of left) await end(group);
+        for (const group of left) {
+          const began = performance.now();
+          await end(group);
+          await courtesy(began);
+        }
       };
       const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
       for (const each of ended) if (each.status === 'rejected') throw each.reason;

@@ -1,6 +1,7 @@
 import { isDatabaseAway } from '../../errors.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Courtesy } from '../../runtime/courtesy.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
@@ -28,6 +29,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   log: Log;
+  courtesy: Courtesy;
   /** True on one node only, and always without a cluster. */
   leads(): boolean;
   /** Ends a transaction if its time has passed, in a unit of work that has the device as its key. */
@@ -38,7 +40,7 @@ interface Parts {
  * Ends transactions whose time has passed. One timer waits for the earliest time. Each device has its own units of
  * work, few at a time, so that the units of callers come between them.
  */
-export function createExpiry({ database, clock, log, leads, expireIn }: Parts) {
+export function createExpiry({ database, clock, log, leads, courtesy, expireIn }: Parts) {
   const work = createWork();
   let isOn = false;
   let looking = false;
@@ -105,7 +107,11 @@ export function createExpiry({ database, clock, log, leads, expireIn }: Parts) {
       if (found.length === 0) return nextEnding(database.read);
       const devices = Map.groupBy(found, ({ deviceId }) => deviceId).entries();
       const worker = async (): Promise<void> => {
-        for (const [deviceId, transactions] of devices) await endOf(deviceId, transactions);
+        for (const [deviceId, transactions] of devices) {
+          const began = performance.now();
+          await endOf(deviceId, transactions);
+          await courtesy(began);
+        }
       };
       const ends = await Promise.allSettled(Array.from({ length: DEVICES_AT_ONCE }, worker));
       for (const end of ends) if (end.status === 'rejected') throw end.reason;

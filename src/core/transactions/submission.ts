@@ -173,7 +173,7 @@ export function createSubmission({
     also?: (unit: UnitOfWork, transactionId: number) => Promise<void>,
   ): Promise<number> {
     const { applicationId, deviceId, operation, terms = {}, rolloutId = null } = submission;
-    demand.add();
+    if (rolloutId === null) demand.add();
     const hasBinary = isInstallation(submission) && (await lookForBinary(submission));
     const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);

@@ -3,6 +3,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { createCourtesy } from '../../runtime/courtesy.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Watch } from '../../runtime/watch.ts';
@@ -76,6 +77,7 @@ export function createTransactions({
     fail: (deviceId, transactionId, failure) => settlement.fail(deviceId, transactionId, failure),
   });
   const demand = createDemand();
+  const courtesy = createCourtesy(demand.perSecond);
   const outbox = createOutbox({
     database,
     clock,
@@ -103,7 +105,7 @@ export function createTransactions({
     answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
     dueAt: (at) => expiry.expect(at),
   });
-  const expiry = createExpiry({ database, clock, log, leads, expireIn: settlement.expireIn });
+  const expiry = createExpiry({ database, clock, log, leads, courtesy, expireIn: settlement.expireIn });
 
   return {
     submit: createSubmission({
@@ -122,6 +124,8 @@ export function createTransactions({
     }),
     /** The recent rate of submitted commands, per second. */
     demand: demand.perSecond,
+    /** Makes room for single calls, between two pieces of work for many devices. */
+    courtesy,
     /** Carries out a request with an Idempotency-Key once, and returns its first answer to each repetition. */
     once: createIdempotency({ database, clock, metrics }).once,
     settle: settlement.settle,
