@@ -107,6 +107,7 @@ export const CLI_ROOMS: Storeys = {
   software: { about: 'packages, versions, uploads, installations' },
   import: { about: 'registers many devices from a file, with little memory' },
   webhook: { about: 'the receiver for development, deliveries, the URL settings of webhooks' },
+  rollout: { about: 'rollouts of an application: start, follow, pause' },
   device: { about: 'devices of an application, transactions and their results' },
   account: { about: 'credentials, profiles and the address of the service; login' },
   line: { about: 'a command and its options; reading arguments, help, suggestions, completion' },

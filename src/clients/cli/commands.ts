@@ -5,6 +5,9 @@ import { deviceFirmware, deviceList, deviceShow, deviceTransactions } from './de
 import { deviceWatch } from './device/device-watch.ts';
 import type { Command, Group } from './line/command.ts';
 import { completionOf } from './line/completion.ts';
+import { ROLLOUT_COMMANDS } from './rollout/rollout-commands.ts';
+import { rolloutStart } from './rollout/rollout-start.ts';
+import { rolloutWatch } from './rollout/rollout-watch.ts';
 import { appList } from './software/app-list.ts';
 import { appUpload } from './software/app-upload.ts';
 import { PACKAGE_COMMANDS, VERSION_COMMANDS } from './software/software-commands.ts';
@@ -23,6 +26,11 @@ export const GROUPS: readonly Group[] = [
     name: 'device',
     about: 'Devices of an application: status, settings, software, transactions',
     commands: [deviceList, deviceShow, ...DEVICE_COMMANDS, deviceFirmware, deviceTransactions, deviceWatch],
+  },
+  {
+    name: 'rollout',
+    about: 'Rollouts: one operation for many devices, in stages',
+    commands: [rolloutStart, rolloutWatch, ...ROLLOUT_COMMANDS],
   },
   {
     name: 'settings',

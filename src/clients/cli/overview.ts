@@ -5,7 +5,7 @@ import { SERVICE_COMMANDS } from './line/service-commands.ts';
 const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
   ['Service', Object.keys(SERVICE_COMMANDS)],
   ['Accounts', ['login', 'logout', 'profiles']],
-  ['Devices of an application', ['device', 'settings', 'webhook']],
+  ['Devices of an application', ['device', 'rollout', 'settings', 'webhook']],
   ['Software for devices', ['app', 'package', 'version']],
   ['Administration', ['admin']],
   ['Shell', ['completion']],

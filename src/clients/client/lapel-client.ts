@@ -47,6 +47,8 @@ const LISTS = {
   listPackages: 'packages',
   listVersions: 'versions',
   listAvailable: 'userPackages',
+  listRollouts: 'rollouts',
+  listRolloutDevices: 'devices',
 } as const satisfies Partial<Record<Name, string>>;
 type ListName = keyof typeof LISTS;
 type Row<N extends ListName> = Operations[N]['answer'] extends Record<(typeof LISTS)[N], (infer R)[]> ? R : never;

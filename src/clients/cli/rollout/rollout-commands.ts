@@ -1,0 +1,175 @@
+import type { LapelClient } from '../../client/lapel-client.ts';
+import type { Operations } from '../../client/operations.ts';
+import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
+import { take } from '../account/take.ts';
+import type { Command } from '../line/command.ts';
+import { readWhole } from '../line/command-line.ts';
+import type { Text } from '../show/look.ts';
+import { type Column, recordText, table, timeText } from '../show/table.ts';
+import { linesOf, type Rollout, stateText } from './rollout-text.ts';
+
+type Row = Operations['listRollouts']['answer']['rollouts'][number];
+type Device = Operations['listRolloutDevices']['answer']['devices'][number];
+
+const LIMIT = { limit: { value: 'N', text: 'show at most N rows (100)' } };
+const ROLLOUT = 'rol_0193480f3a5b00112233445566778899';
+const FIRST = 100;
+
+const COLUMNS: readonly Column<Row>[] = [
+  { head: 'ROLLOUT', cell: ({ rolloutId }) => rolloutId },
+  { head: 'STATE', cell: stateText, state: true },
+  { head: 'STAGE', cell: ({ stage, stages }) => `${stage}/${stages}` },
+  { head: 'DEVICES', cell: ({ devices }) => String(devices) },
+  { head: 'SUCCEEDED', cell: ({ counts }) => String(counts.succeeded) },
+  { head: 'FAILED', cell: ({ counts }) => String(counts.failed) },
+  { head: 'CREATED (UTC)', cell: ({ createdAt }) => timeText(createdAt) },
+  { head: 'SUBJECT', cell: ({ subject }) => subject, flexible: true },
+  { head: 'LABEL', cell: ({ label }) => label, flexible: true },
+];
+const DEVICE_COLUMNS: readonly Column<Device>[] = [
+  { head: 'DEVICE', cell: ({ deviceId }) => deviceId },
+  { head: 'STAGE', cell: ({ stage }) => String(stage) },
+  { head: 'STATE', cell: ({ state }) => state, state: true },
+  { head: 'TRANSACTION', cell: ({ transactionId }) => (transactionId === null ? null : String(transactionId)) },
+  { head: 'CODE', cell: ({ code }) => code },
+  { head: 'UPDATED (UTC)', cell: ({ updatedAt }) => timeText(updatedAt) },
+];
+
+const rolloutList: Command = {
+  name: 'rollout list',
+  summary: 'Lists the rollouts of the application, the newest first',
+  options: {
+    state: {
+      value: 'STATE',
+      choices: ['scheduled', 'running', 'paused', 'completed', 'cancelled'],
+      text: 'only rollouts in this state',
+    },
+    ...LIMIT,
+    ...APPLICATION_OPTIONS,
+  },
+  examples: ['lapel rollout list', 'lapel rollout list --state paused --json | jq .rollouts[].rolloutId'],
+  async run(given, terminal) {
+    const limit = readWhole('limit', given.text('limit') ?? String(FIRST));
+    const state = given.text('state') as Row['state'] | undefined;
+    const application = await openApplication(given, terminal);
+    const query = { limit: Math.min(limit || 1, 1000), ...(state && { state }) };
+    const rollouts = await application.call('list the rollouts', (lapel) =>
+      take(lapel.each('listRollouts', { query }), limit),
+    );
+    return {
+      json: { ok: true, rollouts },
+      text: table(COLUMNS, rollouts, 'There are none; see lapel rollout start --help'),
+    };
+  },
+};
+
+/** A rollout as text: its fields, a line for each stage and error, its history. */
+const shown = (rollout: Rollout): Text => {
+  const { stages: _, errors: __, selector, rules, history, counts: ___, delivery, result, ...rest } = rollout;
+  const fields = recordText({ ...rest, selector, rules, delivery, result });
+  const events = history.map(
+    ({ at, event, by, reason }) => `  ${timeText(at)}  ${event} by ${by}${reason ? `: ${reason}` : ''}\n`,
+  );
+  return (look) =>
+    `${fields(look)}${linesOf(rollout)
+      .map((line) => `${line}\n`)
+      .join('')}History (UTC)\n${events.join('')}`;
+};
+
+const rolloutShow: Command = {
+  name: 'rollout show',
+  arguments: [{ name: 'ROLLOUT' }],
+  summary: 'Shows a rollout with its stages, errors and history',
+  options: APPLICATION_OPTIONS,
+  examples: [`lapel rollout show ${ROLLOUT}`, `lapel rollout show ${ROLLOUT} --json | jq .counts`],
+  async run(given, terminal) {
+    const [rolloutId = ''] = given.positionals;
+    const application = await openApplication(given, terminal);
+    const rollout = await application.call('read the rollout', (lapel) => lapel.readRollout({ rolloutId }));
+    return { json: { ok: true, ...rollout }, text: shown(rollout) };
+  },
+};
+
+const rolloutDevices: Command = {
+  name: 'rollout devices',
+  arguments: [{ name: 'ROLLOUT' }],
+  summary: 'Lists the devices of a rollout',
+  options: {
+    state: {
+      value: 'STATE',
+      choices: ['waiting', 'unfinished', 'succeeded', 'failed', 'cancelled', 'unchanged', 'refused'],
+      text: 'only devices in this state',
+    },
+    code: { value: 'CODE', text: 'only devices with this code of an error; needs --state' },
+    ...LIMIT,
+    ...APPLICATION_OPTIONS,
+  },
+  examples: [`lapel rollout devices ${ROLLOUT} --state failed --code NO_ANSWER`],
+  async run(given, terminal) {
+    const [rolloutId = ''] = given.positionals;
+    const limit = readWhole('limit', given.text('limit') ?? String(FIRST));
+    const [state, code] = [given.text('state') as Device['state'] | undefined, given.text('code')];
+    const query = { limit: Math.min(limit || 1, 1000), ...(state && { state }), ...(code !== undefined && { code }) };
+    const application = await openApplication(given, terminal);
+    const devices = await application.call('list the devices of the rollout', (lapel) =>
+      take(lapel.each('listRolloutDevices', { rolloutId, query }), limit),
+    );
+    return { json: { ok: true, devices }, text: table(DEVICE_COLUMNS, devices, 'There are none.') };
+  },
+};
+
+/** Makes a command that changes the state of a rollout. */
+const action = (
+  verb: string,
+  summary: string,
+  ask: (lapel: LapelClient, rolloutId: string) => Promise<Rollout>,
+): Command => ({
+  name: `rollout ${verb}`,
+  arguments: [{ name: 'ROLLOUT' }],
+  summary,
+  options: APPLICATION_OPTIONS,
+  examples: [`lapel rollout ${verb} ${ROLLOUT}`],
+  async run(given, terminal) {
+    const [rolloutId = ''] = given.positionals;
+    const application = await openApplication(given, terminal);
+    const rollout = await application.call(`${verb} the rollout`, (lapel) => ask(lapel, rolloutId));
+    return { json: { ok: true, ...rollout }, text: `${rolloutId} is ${stateText(rollout)}\n` };
+  },
+});
+
+const rolloutRetry: Command = {
+  name: 'rollout retry',
+  arguments: [{ name: 'ROLLOUT' }],
+  summary: 'Lets failed devices of a rollout have another command',
+  options: { code: { value: 'CODE', text: 'only devices with this code of an error' }, ...APPLICATION_OPTIONS },
+  examples: [`lapel rollout retry ${ROLLOUT}`, `lapel rollout retry ${ROLLOUT} --code NO_ANSWER`],
+  async run(given, terminal) {
+    const [rolloutId = ''] = given.positionals;
+    const code = given.text('code');
+    const application = await openApplication(given, terminal);
+    const { devices } = await application.call('let failed devices try again', (lapel) =>
+      lapel.retryRollout({ rolloutId, body: code === undefined ? {} : { code } }),
+    );
+    return {
+      json: { ok: true, rolloutId, devices },
+      text: `${devices} devices of ${rolloutId} wait for another command\n`,
+    };
+  },
+};
+
+export const ROLLOUT_COMMANDS: readonly Command[] = [
+  rolloutList,
+  rolloutShow,
+  rolloutDevices,
+  action('pause', 'Pauses a rollout; what was not delivered is taken back', (lapel, rolloutId) =>
+    lapel.pauseRollout({ rolloutId }),
+  ),
+  action('resume', 'Lets a paused rollout go on', (lapel, rolloutId) => lapel.resumeRollout({ rolloutId })),
+  action('approve', 'Approves the present stage of a rollout', (lapel, rolloutId) =>
+    lapel.approveRollout({ rolloutId }),
+  ),
+  rolloutRetry,
+  action('cancel', 'Cancels a rollout and its unfinished transactions', (lapel, rolloutId) =>
+    lapel.cancelRollout({ rolloutId }),
+  ),
+];
