@@ -42,6 +42,21 @@ t.test('from the result that makes the abort rule true on, not one more command 
   t.equal((await members(rolloutId)).length, 8);
 });
 
+t.test('resume accepts the failures so far, and the abort rule counts anew', async (t) => {
+  const { start, read, commands, answer, act, events } = await startRollouts(t, 6);
+  const rolloutId = await start({ abort: { failedPercent: 50, minimumResults: 2 } });
+  const sent = [...(await commands())];
+  await answer(...sent[0]!, 'INTERNAL');
+  await answer(...sent[1]!, 'INTERNAL');
+  t.equal((await read(rolloutId)).reason, 'ABORT_RULE');
+  await act(rolloutId, 'resume');
+  await answer(...sent[2]!, 'INTERNAL');
+  t.equal((await read(rolloutId)).state, 'running', 'one more failure is too few results');
+  await answer(...sent[3]!);
+  t.match(await read(rolloutId), { state: 'paused', reason: 'ABORT_RULE' });
+  t.same(await events(), ['stageStarted 1', 'paused 1 ABORT_RULE', 'paused 1 ABORT_RULE']);
+});
+
 t.test('codes decide on which failures count, and a command that expired says nothing', async (t) => {
   const { world, devices, start, read, commands, answer } = await startRollouts(t, 4);
   await devices[0]!.link.drop();

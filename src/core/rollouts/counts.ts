@@ -29,8 +29,14 @@ export function byState(counts: readonly Count[], stage?: number): StateCounts {
 /** A command that was not delivered in time says nothing about what it would have done. */
 const SAYS_NOTHING = 'EXPIRED';
 
-/** Whether the results so far make the abort rule stop the rollout. */
-export function isOverLimit({ failedPercent, minimumResults, codes }: AbortRule, counts: readonly Count[]): boolean {
+/** The results that the abort rule counts. */
+export interface Results {
+  failures: number;
+  results: number;
+}
+
+/** The results so far, as the abort rule counts them. */
+export function resultsOf({ codes }: AbortRule, counts: readonly Count[]): Results {
   let [failures, results] = [0, 0];
   for (const { state, code, devices } of counts) {
     if (state !== 'succeeded' && state !== 'failed') continue;
@@ -38,7 +44,15 @@ export function isOverLimit({ failedPercent, minimumResults, codes }: AbortRule,
     if (isFailure) failures += devices;
     if (isFailure || code !== SAYS_NOTHING) results += devices;
   }
-  return results > 0 && results >= minimumResults && failures * 100 >= failedPercent * results;
+  return { failures, results };
+}
+
+/** Whether the results since `before` make the abort rule stop the rollout. */
+export function isOverLimit(rule: AbortRule, counts: readonly Count[], before?: Results): boolean {
+  const now = resultsOf(rule, counts);
+  const failures = now.failures - (before?.failures ?? 0);
+  const results = now.results - (before?.results ?? 0);
+  return results > 0 && results >= rule.minimumResults && failures * 100 >= rule.failedPercent * results;
 }
 
 /** Whether every device of a stage has ended. */

@@ -62,7 +62,10 @@ export function createResults({ clock, transitions, wake }: Parts) {
     if (rollout.state !== 'running') return;
     if (UNAVAILABLE.includes(result.errorCode ?? ''))
       await transitions.pause(unit, rollout, { actor: 'service', reason: result.errorCode ?? '' });
-    else if (rollout.plan.abort && isOverLimit(rollout.plan.abort, await findCounts(unit, rolloutId)))
+    else if (
+      rollout.plan.abort &&
+      isOverLimit(rollout.plan.abort, await findCounts(unit, rolloutId), rollout.plan.accepted)
+    )
       await transitions.pause(unit, rollout, { actor: 'service', reason: 'ABORT_RULE' });
   }
 

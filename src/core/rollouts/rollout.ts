@@ -78,6 +78,8 @@ export interface Plan {
   window?: Window;
   startAt?: Micros;
   abort?: AbortRule;
+  /** The results before the latest resume, which somebody has accepted: the abort rule counts those after it. */
+  accepted?: { failures: number; results: number };
   retry?: RetryRule;
   terms: Terms;
   continuous?: boolean;

@@ -8,7 +8,8 @@ import type { Statuses } from '../devices/statuses.ts';
 import type { Selection } from '../selection/selection.ts';
 import type { Software } from '../software/software.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import { moveCount } from './count-repository.ts';
+import { findCounts, moveCount } from './count-repository.ts';
+import { resultsOf } from './counts.ts';
 import { createCreation } from './creation.ts';
 import { createDriver } from './driver.ts';
 import { createIssuing } from './issuing.ts';
@@ -113,15 +114,24 @@ export function createRollouts(parts: Parts) {
       ),
 
     /**
-     * Lets a paused rollout go on. If it was paused because a stage had too few successes, the stage is let pass. Throws
-     * ROLLOUT_NOT_FOUND, ROLLOUT_STATE.
+     * Lets a paused rollout go on. The failures so far are accepted: the abort rule counts anew. If the rollout was paused
+     * because a stage had too few successes, the stage is let pass. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE.
      */
     resume: (rolloutId: string, by: By): Promise<Rollout> =>
-      act('resume', rolloutId, by, (rollout) => ({
-        ...(rollout.startedAt === null && { state: 'scheduled' as const }),
-        reason: null,
-        approved: rollout.reason === 'STAGE_FAILED' ? Math.max(rollout.approved, rollout.stage) : rollout.approved,
-      })),
+      change(rolloutId, by.applicationId, async (unit, rollout) => {
+        const { plan, approved, stage, startedAt } = rollout;
+        const running = transitions.stateAfter(rollout, 'resume');
+        const state = startedAt === null ? 'scheduled' : running;
+        const accepted = plan.abort && resultsOf(plan.abort, await findCounts(unit, rolloutId));
+        const resumed = {
+          ...rollout,
+          state,
+          reason: null,
+          plan: { ...plan, ...(accepted && { accepted }) },
+          approved: rollout.reason === 'STAGE_FAILED' ? Math.max(approved, stage) : approved,
+        };
+        return transitions.write(unit, resumed, 'resumed', { actor: by.actor });
+      }),
 
     /** Approves the present stage. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE. */
     approve: (rolloutId: string, by: By): Promise<Rollout> =>
