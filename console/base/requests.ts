@@ -47,7 +47,8 @@ export type DeviceOperation = {
 }[ApplicationName];
 
 interface Options {
-  query?: Record<string, string | number | boolean | undefined>;
+  /** A list is a parameter that is repeated. */
+  query?: Record<string, string | number | boolean | readonly string[] | undefined>;
   json?: unknown;
   /** A body that is not JSON, with its media type. */
   body?: { type: string; content: BodyInit };
@@ -94,7 +95,8 @@ export function operation<const Asked extends Operation>(
 function addressOf(path: string, query: Options['query'] = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined && value !== '') parameters.set(name, String(value));
+    for (const one of typeof value === 'object' ? value : [value])
+      if (one !== undefined && one !== '') parameters.append(name, String(one));
   const text = parameters.toString();
   return `${path}${text === '' ? '' : `?${text}`}`;
 }

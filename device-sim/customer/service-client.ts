@@ -1,5 +1,6 @@
 import type { AdminOperations } from '../../src/clients/client/admin-operations.ts';
 import { adminRequest } from '../../src/clients/client/admin-request.ts';
+import { searchOf } from '../../src/clients/client/transport.ts';
 
 /** The answer to a request. */
 export interface Reply {
@@ -43,8 +44,7 @@ export function createAdminClient(access: { baseUrl: string; token: string }) {
   const request = createServiceClient(access);
   return <Name extends keyof AdminOperations>(name: Name, input: AdminOperations[Name]['input']): Promise<Reply> => {
     const { method, path, query = {}, body } = adminRequest(name, input);
-    const pairs = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
-    const asked = new URLSearchParams(pairs).toString();
+    const asked = searchOf(query);
     return request(method, asked === '' ? path : `${path}?${asked}`, body);
   };
 }

@@ -22,6 +22,8 @@ t.test('bash completes commands, options and their values', async (t) => {
     ['admin device import dev', /^devices\.csv$/],
     ['admin device import devices.csv --output dev', /^devices\.csv$/],
     ['device transactions --application device 12 --status f', /^failed$/],
+    ['device list --ta', /^--tag$/],
+    ['device tag', /^tag tags$/],
     ['webhook test c', /^callEvent callFileSendEvent$/],
     ['completion ', /^bash zsh$/],
     ['device show 1 --nothing ', /^$/],

@@ -138,6 +138,24 @@ t.test('the typed client', async (t) => {
     t.match(proxy.seen.at(-1)?.url, `after=${more[0]?.deviceId}`);
   });
 
+  t.test('repeats a parameter that is a list, also on the pages after the first', async (t) => {
+    const ids: string[] = [];
+    for (const site of ['osaka & kobe', 'kyoto', 'nara', 'osaka & kobe']) {
+      const one = await world.activatedDevice(tenant);
+      await lapel.updateTags({ deviceId: one.deviceId, body: { site } });
+      if (site !== 'nara') ids.push(one.deviceId);
+    }
+    const tag = ['site=osaka & kobe', 'site=kyoto', '!ring'];
+    t.match(await lapel.listOwnDevices({ query: { tag } }), { devices: { length: 3 } });
+    proxy.seen.length = 0;
+    const seen = [];
+    for await (const row of lapel.each('listOwnDevices', { query: { tag, limit: 1 } })) seen.push(row.deviceId);
+    t.same(seen, ids);
+    const asked = proxy.seen.map(({ url }) => new URL(url, proxy.url).searchParams.getAll('tag'));
+    t.ok(asked.length >= 3);
+    for (const terms of asked) t.same(terms, tag);
+  });
+
   t.test('ends when its caller does', async (t) => {
     const { transactionId } = await lapel.setApn({ deviceId, body: [] });
     const ended = lapel.finished({ deviceId, transactionId, signal: AbortSignal.timeout(1) });

@@ -1,7 +1,10 @@
 import { login, logout, profiles } from './account/login.ts';
 import { ADMIN_COMMANDS } from './admin/admin-commands.ts';
 import { DEVICE_COMMANDS } from './device/device-commands.ts';
-import { deviceFirmware, deviceList, deviceShow, deviceTransactions } from './device/device-reads.ts';
+import { deviceCount } from './device/device-count.ts';
+import { deviceList } from './device/device-list.ts';
+import { deviceFirmware, deviceShow, deviceTransactions } from './device/device-reads.ts';
+import { deviceTag, deviceTags } from './device/device-tags.ts';
 import { deviceWatch } from './device/device-watch.ts';
 import type { Command, Group } from './line/command.ts';
 import { completionOf } from './line/completion.ts';
@@ -24,8 +27,18 @@ export const GROUPS: readonly Group[] = [
   { name: 'profiles', about: profiles.summary, commands: [profiles] },
   {
     name: 'device',
-    about: 'Devices of an application: status, settings, software, transactions',
-    commands: [deviceList, deviceShow, ...DEVICE_COMMANDS, deviceFirmware, deviceTransactions, deviceWatch],
+    about: 'Devices of an application: status, tags, settings, software, transactions',
+    commands: [
+      deviceList,
+      deviceCount,
+      deviceShow,
+      deviceTag,
+      deviceTags,
+      ...DEVICE_COMMANDS,
+      deviceFirmware,
+      deviceTransactions,
+      deviceWatch,
+    ],
   },
   {
     name: 'rollout',

@@ -3,7 +3,7 @@ import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { fillPath } from './admin-request.ts';
 import { LapelError } from './lapel-error.ts';
 import { OPERATIONS, type Operations, TOKEN_REQUEST } from './operations.ts';
-import { createTransport, systemPause, type TransportOptions } from './transport.ts';
+import { createTransport, type Query, systemPause, type TransportOptions } from './transport.ts';
 
 type Name = keyof Operations;
 type TransactionRecord = SchemaTypes['rest/transaction-record'];
@@ -31,7 +31,7 @@ interface CallOptions {
 }
 
 /** The input of any operation: a body, a query and the parameters of its path, with the options of every call. */
-type Input = CallOptions & { body?: unknown; query?: Record<string, string | number> } & Record<string, never>;
+type Input = CallOptions & { body?: unknown; query?: Query } & Record<string, never>;
 
 type Calls = {
   [N in Name]: object extends Operations[N]['input']
@@ -42,6 +42,7 @@ type Calls = {
 /** The operations that answer one page of a list, each with the name of the member that contains the list. */
 const LISTS = {
   listStatuses: 'devices',
+  listOwnDevices: 'devices',
   listTransactions: 'transactions',
   listDeliveries: 'deliveries',
   listPackages: 'packages',
@@ -153,7 +154,7 @@ export function createLapelClient(options: ClientOptions): LapelClient {
       while (query) {
         const { body, next } = await call(name, { ...input, query } as unknown as Input);
         yield* (body as Record<string, unknown>)[LISTS[name]] as Row<typeof name>[];
-        query = next && Object.fromEntries(next);
+        query = next;
       }
     },
 

@@ -1,11 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { LapelError } from './lapel-error.ts';
 
+/** The parameters of a query; a list is a parameter that is repeated. */
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
 export interface Request {
   method: string;
   /** The path below the base URL, with all parameters filled in. */
   path: string;
-  query?: Readonly<Record<string, string | number | undefined>> | undefined;
+  query?: Query | undefined;
   /** Sent as JSON; URLSearchParams are sent as a form. */
   body?: unknown;
   headers?: Record<string, string>;
@@ -55,9 +58,7 @@ export function createTransport(
 
   async function once(request: Request): Promise<{ status: number; body: unknown; headers: Headers }> {
     const url = new URL(base + request.path);
-    for (const [name, value] of Object.entries(request.query ?? {})) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    }
+    url.search = searchOf(request.query ?? {});
     const headers = new Headers({ accept: 'application/json', ...request.headers });
     let body: string | URLSearchParams | null = null;
     if (request.body instanceof URLSearchParams) body = request.body;
@@ -71,7 +72,7 @@ export function createTransport(
     return { status: response.status, body: parse(await response.text()), headers: response.headers };
   }
 
-  return async function send(request: Request): Promise<{ body: unknown; next: URLSearchParams | undefined }> {
+  return async function send(request: Request): Promise<{ body: unknown; next: Query | undefined }> {
     for (let attempt = 1; ; attempt += 1) {
       const last = attempt >= attempts;
       let wait = Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE);
@@ -101,9 +102,22 @@ function mayPass({ repeatable }: Request, { status, code }: LapelError): boolean
   return status === 502 || status === 504 || (status === 409 && code === STILL_RUNNING);
 }
 
-function nextPage(headers: Headers): URLSearchParams | undefined {
+/** Writes a query as the part of an address after the question mark. */
+export function searchOf(query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const one of typeof value === 'object' ? value : [value]) parameters.append(name, String(one));
+  }
+  return parameters.toString();
+}
+
+/** The query of the next page, with each parameter as a list, because it may be repeated. */
+function nextPage(headers: Headers): Query | undefined {
   const target = /^<([^>]*)>; ?rel="next"$/.exec(headers.get('link') ?? '')?.[1];
-  return target === undefined ? undefined : new URL(target).searchParams;
+  if (target === undefined) return undefined;
+  const parameters = new URL(target).searchParams;
+  return Object.fromEntries([...parameters.keys()].map((name) => [name, parameters.getAll(name)]));
 }
 
 function parse(text: string): unknown {

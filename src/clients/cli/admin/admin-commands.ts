@@ -1,10 +1,11 @@
 import { ADMIN_OPERATIONS } from '../../client/admin-operations.ts';
 import { fillPath } from '../../client/admin-request.ts';
+import type { Query } from '../../client/transport.ts';
 import { ADMIN_OPTIONS, type Administration, openAdministration } from '../account/access.ts';
 import { adminDeviceImport } from '../import/admin-device-import.ts';
 import type { Command, Outcome } from '../line/command.ts';
 import { type Given, readWhole } from '../line/command-line.ts';
-import type { Argument, Options } from '../line/options.ts';
+import type { Argument, Option, Options } from '../line/options.ts';
 import { readJson } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
 import type { Text } from '../show/look.ts';
@@ -79,19 +80,18 @@ interface Call {
   asked: Record<string, string | undefined>;
 }
 
-const queryOf = ({
-  verb,
-  given,
-  asked,
-}: Pick<Call, 'verb' | 'given' | 'asked'>): Record<string, string | undefined> => ({
-  ...asked,
-  ...Object.fromEntries(
-    Object.entries(verb.query ?? {}).map(([name, { parameter, value }]) => [
-      parameter,
-      value === undefined ? (given.flag(name) ? 'true' : undefined) : given.text(name),
-    ]),
-  ),
-});
+const queryOf = ({ verb, given, asked }: Pick<Call, 'verb' | 'given' | 'asked'>): Query => {
+  const valueIn = (name: string, { value, many }: Option): Query[string] => {
+    if (many) return given.list(name);
+    return value === undefined ? (given.flag(name) ? 'true' : undefined) : given.text(name);
+  };
+  return {
+    ...asked,
+    ...Object.fromEntries(
+      Object.entries(verb.query ?? {}).map(([name, option]) => [option.parameter, valueIn(name, option)]),
+    ),
+  };
+};
 
 /** Lists as many rows as `--limit` asks for (or the default of the verb), page by page. */
 async function listFirst(parts: Call): Promise<Outcome> {
@@ -101,13 +101,13 @@ async function listFirst(parts: Call): Promise<Outcome> {
   const wanted = limit === undefined ? (verb.first ?? 0) : readWhole('limit', limit);
   const rows: Row[] = [];
   let isWhole: boolean;
-  let query: Record<string, string | number | undefined> = { ...queryOf(parts), limit: Math.min(wanted, PAGE) };
+  let query: Query = { ...queryOf(parts), limit: Math.min(wanted, PAGE) };
   for (;;) {
     const { body, next } = await administration.page(what, { ...request, query });
     rows.push(...((body as Record<string, unknown>)[key] as Row[]));
     isWhole = !next;
     if (rows.length >= wanted || !next) break;
-    query = { ...Object.fromEntries(next), limit: Math.min(wanted - rows.length, PAGE) };
+    query = { ...next, limit: Math.min(wanted - rows.length, PAGE) };
   }
   const json = { ok: true, [key]: rows, ...(isWhole && { total: rows.length }) };
   return { json, text: table(verb.columns ?? resource.columns, rows, 'There are none.') };

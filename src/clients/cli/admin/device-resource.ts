@@ -1,3 +1,5 @@
+import { tagsText } from '../device/device-texts.ts';
+import { PERCENT_OPTION, SELECTOR_TEXTS, TAG_OPTION } from '../device/selector-options.ts';
 import { fieldText } from '../show/table.ts';
 import { column, date, type Field, type Resource, SHOWN_ONCE } from './admin-resource.ts';
 import { TRANSACTION_COLUMNS } from './fleet-resources.ts';
@@ -27,6 +29,7 @@ export const DEVICES: Resource = {
     column('FIRMWARE', 'firmware'),
     { head: 'BATTERY', cell: ({ battery }) => (battery === null ? '' : `${fieldText(battery)} %`) },
     column('UNFINISHED', 'unfinished'),
+    { head: 'TAGS', cell: ({ tags }) => tagsText((tags ?? {}) as Record<string, string>), flexible: true },
     { head: 'BLOCKED', cell: ({ blocked }) => (blocked ? 'blocked' : '') },
   ],
   verbs: [
@@ -69,8 +72,9 @@ export const DEVICES: Resource = {
           text: 'only connected devices, or only disconnected ones',
         },
         firmware: { parameter: 'firmware', value: 'V', text: 'only devices that reported this firmware version' },
-        package: { parameter: 'package', value: 'NAME', text: 'only devices with this package installed' },
-        version: { parameter: 'version', value: 'V', text: 'with --package: only devices with this version installed' },
+        tag: { parameter: 'tag', ...TAG_OPTION },
+        ...SELECTOR_TEXTS,
+        percent: { parameter: 'percent', ...PERCENT_OPTION },
         'battery-below': {
           parameter: 'batteryBelow',
           value: 'PERCENT',
@@ -81,6 +85,11 @@ export const DEVICES: Resource = {
           value: 'DURATION',
           text: 'only devices that were not seen for this long',
         },
+        'last-seen-within': {
+          parameter: 'lastSeenWithin',
+          value: 'SECONDS',
+          text: 'only devices that sent something within this many seconds',
+        },
         sort: {
           parameter: 'sort',
           value: 'ORDER',
@@ -90,6 +99,7 @@ export const DEVICES: Resource = {
       examples: [
         'lapel admin device list --not-seen-for 7d',
         'lapel admin device list --developer acme --connected false --sort lastSeen --limit 20',
+        "lapel admin device list --application patrol --tag site=osaka --tag '!retired'",
       ],
     },
     {

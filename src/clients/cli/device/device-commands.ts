@@ -7,6 +7,7 @@ import { readJson } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { fieldText, table } from '../show/table.ts';
 import type { Terminal } from '../show/terminal.ts';
+import { yesNo } from './device-texts.ts';
 import { type TransactionRow, transactionCommand } from './transaction-command.ts';
 
 type Wifi = Operations['setWifi']['input']['body'];
@@ -70,7 +71,6 @@ interface Peer {
   paired: boolean;
   connected: boolean;
 }
-const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
 const PEERS = (result: Record<string, unknown>) =>
   table<Peer>(
     [

@@ -1,4 +1,4 @@
-import { type Operations, TRANSACTION_OPERATIONS } from '../../client/operations.ts';
+import { TRANSACTION_OPERATIONS } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
@@ -7,57 +7,11 @@ import { UsageError } from '../line/usage-error.ts';
 import { Failure } from '../show/failure.ts';
 import { byteSize } from '../show/progress.ts';
 import { type Column, fieldText, recordText, table, timeText } from '../show/table.ts';
+import { batteryText, networkText, tagsText, yesNo } from './device-texts.ts';
 import { stateText } from './follow-transactions.ts';
 import type { TransactionRecord } from './transaction-command.ts';
 
-export type Status = Operations['readStatus']['answer'];
-
-const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
-export const batteryText = ({ battery }: Status): string =>
-  battery ? `${battery.level} %${battery.charging ? ' charging' : ''}` : '';
-export const networkText = ({ network }: Status): string =>
-  network
-    ? [network.type, network.ssid, network.rssi === null ? null : `${network.rssi} dBm`].filter(Boolean).join(' ')
-    : '';
-
-const STATUS_COLUMNS: readonly Column<Status>[] = [
-  { head: 'DEVICE', cell: ({ deviceId }) => deviceId },
-  { head: 'CONNECTED', cell: ({ connected }) => yesNo(connected), state: true },
-  { head: 'LAST SEEN', cell: ({ lastSeenAt }) => (lastSeenAt === null ? null : timeText(lastSeenAt)) },
-  { head: 'FIRMWARE', cell: ({ firmwareVersion }) => firmwareVersion },
-  { head: 'BATTERY', cell: (status) => batteryText(status) || null },
-  { head: 'LANGUAGE', cell: ({ lang }) => lang },
-  { head: 'NETWORK', cell: (status) => networkText(status) || null, flexible: true },
-];
-
 const LIMIT = { value: 'N', text: 'show at most N rows' };
-
-export const deviceList: Command = {
-  name: 'device list',
-  summary: 'Lists the devices of the application with their last reported status',
-  options: { limit: LIMIT, connected: { text: 'only devices that are connected now' }, ...APPLICATION_OPTIONS },
-  examples: ['lapel device list', 'lapel device list --connected', 'lapel device list --json | jq .devices[].deviceId'],
-  async run(given, terminal) {
-    const text = given.text('limit');
-    const limit = text === undefined ? undefined : readWhole('limit', text);
-    const application = await openApplication(given, terminal);
-    const devices = await application.call('list the devices', (lapel) => {
-      const all = lapel.each(
-        'listStatuses',
-        limit === undefined ? {} : { query: { limit: Math.min(limit || 1, 1000) } },
-      );
-      return take(given.flag('connected') ? onlyConnected(all) : all, limit);
-    });
-    return {
-      json: { ok: true, devices, total: devices.length },
-      text: table(STATUS_COLUMNS, devices, 'There are none; activate one with lapel device activate DEVICE'),
-    };
-  },
-};
-
-async function* onlyConnected(statuses: AsyncIterable<Status>): AsyncGenerator<Status> {
-  for await (const status of statuses) if (status.connected) yield status;
-}
 
 /**
  * Returns null when a request is refused because the device is not activated. The command then shows all it can,
@@ -72,27 +26,29 @@ async function unlessRefused<Result>(asked: Promise<Result>): Promise<Result | n
   }
 }
 
-/** Shows a device: the activation status, the status and the hardware properties in one. */
+/** Shows a device: the activation status, the tags, the status and the hardware properties in one. */
 export const deviceShow: Command = {
   name: 'device show',
   arguments: [{ name: 'DEVICE' }],
-  summary: 'Shows a device: activation, status, software and hardware',
+  summary: 'Shows a device: activation, tags, status, software and hardware',
   options: APPLICATION_OPTIONS,
   examples: ['lapel device show 490154203237518', 'lapel device show 490154203237518 --json | jq .status.battery'],
   async run(given, terminal) {
     const [deviceId = ''] = given.positionals;
     const application = await openApplication(given, terminal);
     const what = `show ${deviceId}`;
-    const [activation, status, hardware] = await Promise.all([
+    const [activation, status, hardware, tags] = await Promise.all([
       application.call(what, (lapel) => lapel.readActivation({ deviceId })),
       unlessRefused(application.call(what, (lapel) => lapel.readStatus({ deviceId }))),
       unlessRefused(application.call(what, (lapel) => lapel.readHardware({ deviceId }))),
+      unlessRefused(application.call(what, (lapel) => lapel.readTags({ deviceId }))),
     ]);
     const { storage, software, bluetooth } = status ?? {};
     const record = {
       device: deviceId,
       activation: activation.status,
       'client id': activation.clientId,
+      tags: (tags && tagsText(tags)) || null,
       connected: status && yesNo(status.connected),
       'last seen': status?.lastSeenAt && timeText(status.lastSeenAt),
       firmware: status?.firmwareVersion,
@@ -109,7 +65,7 @@ export const deviceShow: Command = {
       'mac wifi': hardware?.macAddressWifi,
       'mac bluetooth': hardware?.macAddressBluetooth,
     };
-    return { json: { ok: true, deviceId, activation, status, hardware }, text: recordText(record) };
+    return { json: { ok: true, deviceId, activation, status, hardware, tags }, text: recordText(record) };
   },
 };
 

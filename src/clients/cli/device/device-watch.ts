@@ -8,7 +8,8 @@ import { Failure } from '../show/failure.ts';
 import { createTeller, type Teller } from '../show/json-lines.ts';
 import { colourOf } from '../show/look.ts';
 import { oneLine } from '../show/plain-text.ts';
-import { batteryText, networkText, type Status, transactionDetail } from './device-reads.ts';
+import { transactionDetail } from './device-reads.ts';
+import { batteryText, networkText, type Status } from './device-texts.ts';
 import { isFinished } from './follow-transactions.ts';
 import type { TransactionRecord } from './transaction-command.ts';
 

@@ -1,8 +1,7 @@
 import type { SchemaTypes } from '../../../platform/contracts/types.ts';
-import { readDuration } from '../../../runtime/clock.ts';
 import type { Given } from '../line/command-line.ts';
 import type { Options } from '../line/options.ts';
-import { UsageError } from '../line/usage-error.ts';
+import { readTime } from './duration.ts';
 
 /** The terms of a command, as the query of its operation has them. */
 export type Terms = SchemaTypes['rest/terms-query'];
@@ -24,16 +23,6 @@ export const TERMS_OPTIONS = {
   ...EXPIRY_OPTIONS,
   supersede: { text: 'take the place of older unfinished commands of the same kind; of installs: of the same package' },
 } satisfies Options;
-
-/** Reads seconds: a whole number, or a duration with a unit. The service checks the bounds. */
-function readTime(option: string, text: string): number {
-  if (!/^\d{1,8}[smhd]?$/.test(text))
-    throw new UsageError(
-      `--${option}`,
-      `"${text}" is no duration; write a number with a unit, as in 90s, 30m, 2h or 7d`,
-    );
-  return /\d$/.test(text) ? Number(text) : readDuration(text) / 1_000_000;
-}
 
 /** Reads the terms of a command. Throws a UsageError. */
 export function readTerms(given: Given): Terms {

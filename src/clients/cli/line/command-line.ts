@@ -111,9 +111,9 @@ export function checkPositionals(positionals: readonly string[], names: readonly
     throw new UsageError(missing.name, `is needed${missing.choices ? `: ${missing.choices.join(', ')}` : ''}`);
   }
   const surplus = positionals[names.length];
-  if (surplus !== undefined) throw new UsageError(surplus, 'is one argument too many');
+  if (surplus !== undefined && !names.at(-1)?.many) throw new UsageError(surplus, 'is one argument too many');
   for (const [index, value] of positionals.entries()) {
-    const { name = '', choices } = names[index] ?? {};
+    const { name = '', choices } = names[index] ?? names.at(-1) ?? {};
     if (value === '') throw new UsageError(name, 'must not be empty');
     oneOf(name, value, choices);
   }

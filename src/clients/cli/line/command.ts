@@ -75,7 +75,10 @@ export function optionsHelp(options: Options): string {
 
 /** The usage line, such as `device show DEVICE [options]`. */
 function usageOf({ name, arguments: names = [] }: Command): string {
-  const words = names.map((argument) => (argument.optional ? `[${argument.name}]` : argument.name));
+  const words = names.map(({ name: word, optional, many }) => {
+    const shown = many ? `${word} ...` : word;
+    return optional ? `[${shown}]` : shown;
+  });
   return [name, ...words, '[options]'].join(' ');
 }
 

@@ -22,6 +22,8 @@ export type Options = Readonly<Record<string, Option>>;
 export interface Argument {
   name: string;
   optional?: boolean;
+  /** True when the last argument of a command may be repeated. */
+  many?: boolean;
   /** The only permitted values of the argument. */
   choices?: readonly string[];
   /** True when the argument is the name of a file. */
