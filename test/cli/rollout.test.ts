@@ -24,7 +24,7 @@ t.test('lapel rollout', async (t) => {
 
   await t.test('options make the request', async (t) => {
     const rolloutId = await started(
-      '--lang ja-JP --tag site=osaka --tag site=kyoto --tag !old --percent 50 --salt x --stage 10% --stage 5 --succeeded 95 --soak 60 --approval --rate 60 --abort 10 --after 20 --expire-in 2h --label night',
+      '--language ja-JP --tag site=osaka --tag site=kyoto --tag !old --percent 50 --salt x --stage 10% --stage 5 --succeeded 95 --soak 60 --approval --rate 60 --abort 10 --after 20 --expire-in 2h --label night',
     );
     t.match(await read(rolloutId), {
       operation: 'setLanguage',
@@ -45,27 +45,27 @@ t.test('lapel rollout', async (t) => {
   await t.test('a wrong option is named before anything is sent', async (t) => {
     for (const [line, text] of [
       ['', /--install: is needed/],
-      ['--lang ja --install com.a.x@1', /give only one of/],
+      ['--language ja --install com.a.x@1', /give only one of/],
       ['--install com.a.x', /"com.a.x" is not PACKAGE@VERSION/],
-      ['--lang ja --tag site', /"site" is neither KEY=VALUE nor !KEY/],
-      ['--lang ja --soak 5', /--soak: needs --succeeded/],
-      ['--lang ja --succeeded 5', /--stage: is needed/],
-      ['--lang ja --after 5', /--after: needs --abort/],
-      ['--lang ja --stage many', /"many" is not a whole number/],
+      ['--language ja --tag site', /"site" is no term/],
+      ['--language ja --soak 5', /--soak: needs --succeeded/],
+      ['--language ja --succeeded 5', /--stage: is needed/],
+      ['--language ja --after 5', /--after: needs --abort/],
+      ['--language ja --stage many', /"many" is not a whole number/],
     ] as const) {
       const { code, stderr } = await lapel(`rollout start ${line}`.trim());
       t.equal(code, 2, line);
       t.match(stderr, text);
     }
     t.match(
-      (await lapel('rollout start --lang ja --stage 60% --stage 60%')).stderr,
+      (await lapel('rollout start --language ja --stage 60% --stage 60%')).stderr,
       /stages/,
       'the service names its own',
     );
   });
 
   await t.test('watch follows it to its end, and its exit code says how it ended', async (t) => {
-    const rolloutId = await started(`--lang fr --device ${device.deviceId}`);
+    const rolloutId = await started(`--language fr --device ${device.deviceId}`);
     const watched = lapel(`rollout watch ${rolloutId}`);
     const { transactionId } = await device.link.command();
     await device.link.ack({ transactionId, status: 'succeeded' });
@@ -74,7 +74,7 @@ t.test('lapel rollout', async (t) => {
     t.match(stderr, /running, stage 1 of 1/);
     t.match(stdout, /completed\nstage 1 of 1 .*1 succeeded/);
 
-    const failing = lapel('rollout start --lang es --abort 100 --after 1 --wait');
+    const failing = lapel('rollout start --language es --abort 100 --after 1 --wait');
     const { transactionId: other } = await device.link.command();
     await device.link.ack({ transactionId: other, status: 'failed', error: { code: 'BROKEN', message: '' } });
     const paused = await failing;

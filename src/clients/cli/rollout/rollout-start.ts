@@ -1,5 +1,6 @@
 import type { Operations } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
+import { DEVICES_OPTIONS, readSelector } from '../device/selector-options.ts';
 import { EXPIRY_OPTIONS, readTerms } from '../device/terms-options.ts';
 import type { Command } from '../line/command.ts';
 import { type Given, readWhole } from '../line/command-line.ts';
@@ -19,15 +20,8 @@ const OPTIONS = {
   },
   install: { value: 'PACKAGE@VERSION', text: 'install this version of a package' },
   firmware: { value: 'PACKAGE@VERSION', text: 'update the firmware to this version' },
-  lang: { value: 'TAG', text: 'set the language, such as ja-JP' },
-  tag: {
-    value: 'KEY=VALUE',
-    many: true,
-    text: 'only devices with this tag; may be repeated; !KEY: only devices without the tag',
-  },
-  device: { value: 'DEVICE', many: true, text: 'only this device; may be repeated' },
-  percent: { value: 'N', text: 'only this share of the devices, in percent; the share is always the same' },
-  salt: { value: 'TEXT', text: 'another share for each text; needs --percent' },
+  language: { value: 'TAG', text: 'set this language, such as ja-JP' },
+  ...DEVICES_OPTIONS,
   stage: {
     value: 'SIZE',
     many: true,
@@ -54,42 +48,18 @@ function readVersion(option: string, text: string): { package: string; version: 
 }
 
 function operationOf(given: Given): Partial<Body> {
-  const [install, firmware, lang] = [given.text('install'), given.text('firmware'), given.text('lang')];
+  const [install, firmware, lang] = [given.text('install'), given.text('firmware'), given.text('language')];
   if ([install, firmware, lang].filter((one) => one !== undefined).length > 1)
-    throw new UsageError('--install', 'give only one of --install, --firmware and --lang');
+    throw new UsageError('--install', 'give only one of --install, --firmware and --language');
   if (install !== undefined) return { operation: 'installSoftware', parameters: readVersion('install', install) };
   if (firmware !== undefined) return { operation: 'updateFirmware', parameters: readVersion('firmware', firmware) };
   return lang === undefined ? {} : { operation: 'setLanguage', parameters: { lang } };
 }
 
-/** Reads the tags of a selector: several values of one key become a list. Throws a UsageError. */
-function tagsOf(words: readonly string[]): Record<string, string | string[] | null> {
-  const tags: Record<string, string | string[] | null> = {};
-  for (const word of words) {
-    if (word.startsWith('!')) {
-      tags[word.slice(1)] = null;
-      continue;
-    }
-    const at = word.indexOf('=');
-    if (at < 1 || at === word.length - 1) throw new UsageError('--tag', `"${word}" is neither KEY=VALUE nor !KEY`);
-    const key = word.slice(0, at);
-    const known = tags[key];
-    const value = word.slice(at + 1);
-    tags[key] = known === undefined || known === null ? value : [known, value].flat();
-  }
-  return tags;
-}
-
+/** The devices that the options select; nothing when the file selects them, or all are wanted. */
 function devicesOf(given: Given): Partial<Body> {
-  const [devices, tags] = [given.list('device'), given.list('tag')];
-  const [percent, salt] = [given.text('percent'), given.text('salt')];
-  const selector = {
-    ...(devices.length > 0 && { devices }),
-    ...(tags.length > 0 && { tags: tagsOf(tags) }),
-    ...(percent !== undefined && { percent: readWhole('percent', percent) }),
-    ...(salt !== undefined && { salt }),
-  };
-  return Object.keys(selector).length === 0 ? {} : { devices: selector as Body['devices'] };
+  const selector = readSelector(given);
+  return Object.keys(selector).length === 0 ? {} : { devices: selector };
 }
 
 function stagesOf(given: Given): Partial<Body> {
@@ -140,19 +110,19 @@ async function bodyOf(given: Given, terminal: Terminal): Promise<Body> {
   const file = given.text('file');
   const read = file === undefined ? {} : await readJson('--file', file, terminal);
   const body = { devices: {}, ...(read as object), ...operationOf(given), ...devicesOf(given), ...stagesOf(given) };
-  if (!('operation' in body)) throw new UsageError('--install', 'is needed (or --firmware, --lang, or --file)');
+  if (!('operation' in body)) throw new UsageError('--install', 'is needed (or --firmware, --language, or --file)');
   return { ...body, ...rulesOf(given) } as Body;
 }
 
 export const rolloutStart: Command = {
   name: 'rollout start',
   summary: 'Starts a rollout: one operation for many devices, in stages',
-  about: `Without --tag, --device and --percent it is for all activated devices. Settings for networks, windows, retries and other
+  about: `Without options that select devices it is for all activated devices. Settings for networks, windows, retries and other
 rules are given in a file: the body of POST /v1/applications/{applicationId}/rollouts.`,
   options: { ...OPTIONS, ...APPLICATION_OPTIONS },
   examples: [
     'lapel rollout start --install com.example.camera@1.3.0 --stage 5% --succeeded 95 --soak 3600 --abort 10 --after 20',
-    'lapel rollout start --lang ja-JP --tag site=osaka --rate 60 --wait',
+    'lapel rollout start --language ja-JP --tag site=osaka --rate 60 --wait',
     'lapel rollout start --file release.json --label "Camera 1.3.0"',
   ],
   endsItself: true,
