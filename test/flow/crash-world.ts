@@ -108,7 +108,8 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
   const resultCame = new EventEmitter();
   let repeats = 0;
   function receive(webhookId: string, body: Buffer): void {
-    const { type, data } = checkWebhook(body) as { type: string; data: { transaction: Record } };
+    const { type, data } = checkWebhook(body) as { type: string; data: { transaction?: Record } };
+    if (!data.transaction) return; // an event of a rollout
     const { transactionId } = data.transaction;
     const known = results.get(transactionId) ?? new Map<string, { body: string; type: string }>();
     results.set(transactionId, known);

@@ -1,0 +1,97 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { createRandom } from '../../device-sim/random.ts';
+import { startCrashTarget } from '../flow/crash-target.ts';
+import { actAt, type Moments, startCrashWorld } from '../flow/crash-world.ts';
+import { runMain } from '../flow/service-process.ts';
+
+const SEED = Number(process.env['CRASH_SEED'] ?? 1);
+const DEVICES = Number(process.env['CRASH_DEVICES'] ?? 24);
+const PATIENCE = 20_000;
+
+type Answer = { status: number; body: { [name: string]: never } };
+
+t.setTimeout(60_000);
+// A process that ends normally writes the compile cache for those that will be killed.
+t.before(() => runMain(t, ['--help']));
+
+t.test('a rollout gives each device its command once, whenever the service is killed', async (t) => {
+  const random = createRandom(SEED);
+  const target = await startCrashTarget(t);
+  const world = await startCrashWorld(t, target, { devices: DEVICES, latency: { min: 0, max: 6 } });
+  const { port, path, token } = world.application;
+  const ask = async (method: string, to: string, body?: object, headers: object = {}): Promise<Answer> => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}${to}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: (await answer.json()) as Answer['body'] };
+  };
+  /** Repeats a request until the service has answered it. */
+  async function insist(...request: Parameters<typeof ask>): Promise<Answer> {
+    const deadline = performance.now() + PATIENCE;
+    for (;;) {
+      const answer = await ask(...request).catch(() => undefined);
+      if (answer && answer.status < 500 && answer.status !== 409) return answer;
+      if (performance.now() > deadline) throw new Error(`no answer to ${request[0]} ${request[1]}`);
+      await pause(50);
+    }
+  }
+  const killAt = (moment: keyof Moments, most: number): Promise<void> =>
+    actAt(world.moments, { moment, nth: 1 + Math.floor(random() * most), delay: random() * 4 }, target.kill).then(() =>
+      target.restart(),
+    );
+
+  const body = {
+    operation: 'setLanguage',
+    parameters: { lang: 'ja' },
+    devices: {},
+    stages: [{ percent: 20 }, { percent: 30, continueWhen: { succeededPercent: 60 } }],
+  };
+  // The first kill comes while the devices of the rollout are stored, or soon after.
+  const first = pause(random() * 20).then(() => {
+    target.kill();
+    return target.restart();
+  });
+  const started = insist('POST', '/rollouts', body, { 'idempotency-key': 'rollout' });
+  await first;
+  const { rolloutId, devices } = (await started).body as unknown as { rolloutId: string; devices: number };
+  t.equal(devices, DEVICES);
+  for (const moment of ['command', 'settled', 'webhook'] as const) await killAt(moment, Math.floor(DEVICES / 8));
+
+  let shown: { state: string; counts: Record<string, number> };
+  const deadline = performance.now() + PATIENCE;
+  do {
+    await pause(50);
+    shown = (await insist('GET', `/rollouts/${rolloutId}`)).body as unknown as typeof shown;
+  } while (shown.state !== 'completed' && performance.now() < deadline);
+  t.match(shown, { state: 'completed', counts: { succeeded: DEVICES, waiting: 0, unfinished: 0 } });
+  const members = (await insist('GET', `/rollouts/${rolloutId}/devices?limit=1000`)).body['devices'] as unknown as {
+    deviceId: string;
+    state: string;
+    attempts: number;
+  }[];
+  t.same(
+    members.map(({ state, attempts }) => `${state} ${attempts}`),
+    Array.from({ length: DEVICES }, () => 'succeeded 1'),
+    'the counts are those of the rows',
+  );
+  const list = (await insist('GET', `/transactions?rolloutId=${rolloutId}&limit=1000`)).body[
+    'transactions'
+  ] as unknown as {
+    transactionId: number;
+    deviceId: string;
+  }[];
+  t.same(list.map(({ deviceId }) => deviceId).sort(), members.map(({ deviceId }) => deviceId).sort(), 'one each');
+  const own = new Set(list.map(({ transactionId }) => transactionId));
+  for (const { deviceId, executions } of world.devices)
+    t.same(
+      [...executions].filter(([transactionId]) => own.has(transactionId)).map(([, times]) => times),
+      [1],
+      `${deviceId} has carried it out once`,
+    );
+  const all = (await insist('GET', '/rollouts')).body['rollouts'] as unknown as object[];
+  t.equal(all.length, 1, 'the request that was repeated started one rollout');
+  await target.stop();
+});
