@@ -1,6 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import mqttPacket from 'mqtt-packet';
 
+/** Makes the acknowledgement of a command. */
+export type AnswerOf = (deviceId: string, operation: string) => object;
+
+const GOOD = { status: 'succeeded' };
+const ALWAYS_GOOD: AnswerOf = () => GOOD;
+
 /**
  * Connects a device that does as little work per command as MQTT allows, so that the figures show the service and not the load
  * generator: it acknowledges every command and reports success.
@@ -9,21 +15,25 @@ export async function connectBenchDevice(options: {
   port: number;
   deviceId: string;
   credential: string;
+  answer?: AnswerOf | undefined;
 }): Promise<Socket> {
-  const { port, deviceId, credential } = options;
+  const { port, deviceId, credential, answer = ALWAYS_GOOD } = options;
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   const parser = mqttPacket.parser();
   const ready = Promise.withResolvers<Socket>();
   let messageId = 1;
   parser.on('packet', (packet) => {
     if (packet.cmd === 'publish') {
-      const { transactionId } = JSON.parse(packet.payload.toString()) as { transactionId: number };
+      const { transactionId, operation } = JSON.parse(packet.payload.toString()) as {
+        transactionId: number;
+        operation: string;
+      };
       messageId = (messageId % 65_000) + 1;
       const puback = mqttPacket.generate({ cmd: 'puback', messageId: packet.messageId ?? 0 });
       const ack = mqttPacket.generate({
         cmd: 'publish',
         topic: `devices/${deviceId}/acks`,
-        payload: JSON.stringify({ transactionId, status: 'succeeded' }),
+        payload: JSON.stringify({ transactionId, ...answer(deviceId, operation) }),
         qos: 1,
         messageId,
         dup: false,
@@ -58,10 +68,11 @@ export async function connectBenchDevices(
   port: number,
   deviceIds: string[],
   credentialOf: (deviceId: string) => string,
+  answer?: AnswerOf,
 ): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (const deviceId of deviceIds) {
-    sockets.push(await connectBenchDevice({ port, deviceId, credential: credentialOf(deviceId) }));
+    sockets.push(await connectBenchDevice({ port, deviceId, credential: credentialOf(deviceId), answer }));
   }
   return sockets;
 }

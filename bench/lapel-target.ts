@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startObjectStore } from '../harness/object-store.ts';
 import { startPostgres } from '../harness/postgres-server.ts';
-import { connectBenchDevices } from './bench-device.ts';
+import { type AnswerOf, connectBenchDevices } from './bench-device.ts';
 import { deviceIds } from './bench-ids.ts';
 import { createReceiver, type Receiver } from './closed-loop.ts';
 import { type Process, startProcess } from './processes.ts';
@@ -14,6 +14,8 @@ interface Options {
   /** The number of further registered devices, which never connect. */
   offline?: number;
   profile?: string | undefined;
+  /** Makes the answers of devices; by default they succeed. */
+  answer?: AnswerOf;
   /** Settings in addition to those that every bench needs. */
   env?: Record<string, string>;
   /** Fills the database of the stopped service before it starts again. */
@@ -147,7 +149,7 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
   const connect = async () => {
     const groups = running.map((_, node) => ids.filter((__, index) => index % running.length === node));
     const all = groups.map((group, node) =>
-      connectBenchDevices(Number(new URL(of('mqtt', node)).port), group, credentialOf),
+      connectBenchDevices(Number(new URL(of('mqtt', node)).port), group, credentialOf, options.answer),
     );
     return (await Promise.all(all)).flat();
   };

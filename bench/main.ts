@@ -6,6 +6,7 @@ import type { Options } from './measure.ts';
 import { runNodes } from './nodes.ts';
 import { makeReport, type Report, type Table, toMarkdown } from './report.ts';
 import { runRing } from './ring.ts';
+import { runAbort } from './scale/abort.ts';
 import { runBacklog } from './scale/backlog.ts';
 import { runFanOut } from './scale/fan-out.ts';
 import { runGrowth } from './scale/growth.ts';
@@ -21,6 +22,7 @@ const SCALE: Record<string, (options: Options) => Promise<Table>> = {
   simulator: runSimulator,
   storm: runStorm,
   year: runYear,
+  abort: runAbort,
   rollout: runRollout,
   expiry: runExpiry,
 };
