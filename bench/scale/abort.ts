@@ -1,5 +1,4 @@
 import { call, type LapelTarget, startLapel } from '../lapel-target.ts';
-import type { Options } from '../measure.ts';
 import type { Table } from '../report.ts';
 
 const DEVICES = 2_000;
@@ -50,7 +49,7 @@ async function stopped(target: LapelTarget, seen: readonly Seen[]): Promise<Reco
 }
 
 /** Stops a rollout by its rule: a fifth of its connected devices fail. */
-export async function runAbort(_: Options): Promise<Table> {
+export async function runAbort(): Promise<Table> {
   const rows: Table['rows'] = [];
   for (const nodes of [0, 3]) {
     const seen: Seen[] = [];

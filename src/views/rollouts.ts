@@ -103,10 +103,10 @@ export function createRolloutViews({ database: { aside }, clock }: Parts) {
   }
 
   /** The speed of a rollout since it began, and the time at which it would end at this speed. */
-  function speedOf({ startedAt, state }: Rollout, counts: readonly Count[]) {
+  function speedOf({ startedAt, endedAt, state }: Rollout, counts: readonly Count[]) {
     const { waiting, unfinished, succeeded, failed } = byState(counts);
     const results = succeeded + failed;
-    const now = clock.now();
+    const now = endedAt ?? clock.now();
     if (startedAt === null || results === 0 || now <= startedAt) return { resultsPerMinute: null, estimatedEnd: null };
     const perMicro = results / (now - startedAt);
     const end = state === 'running' ? toUtc(Math.round(now + (waiting + unfinished) / perMicro)) : null;

@@ -91,7 +91,7 @@ t.test('lapel rollout', async (t) => {
     );
     const shown = (await lapel(`rollout show ${rolloutId}`)).stdout;
     t.match(shown, /failed BROKEN: 1, for example/);
-    t.match(shown, /paused by service: ABORT_RULE/);
+    t.match(shown, /paused \(stage 1\) by service: ABORT_RULE/);
     t.match(
       (await lapel(`rollout devices ${rolloutId} --state failed`)).stdout,
       new RegExp(`${device.deviceId}.*BROKEN`),

@@ -68,7 +68,8 @@ const shown = (rollout: Rollout): Text => {
   const { stages: _, errors: __, selector, rules, history, counts: ___, delivery, result, ...rest } = rollout;
   const fields = recordText({ ...rest, selector, rules, delivery, result });
   const events = history.map(
-    ({ at, event, by, reason }) => `  ${timeText(at)}  ${event} by ${by}${reason ? `: ${reason}` : ''}\n`,
+    ({ at, event, stage, by, reason }) =>
+      `  ${timeText(at)}  ${event}${stage === null ? '' : ` (stage ${stage})`} by ${by}${reason ? `: ${reason}` : ''}\n`,
   );
   return (look) =>
     `${fields(look)}${linesOf(rollout)
