@@ -36,6 +36,7 @@ export function createDriver({ database, clock, log, leads, steps, pauseRestored
   /** Something has happened since the present look began. */
   let again = false;
   let isRestored = false;
+  let rounds = 0;
   let cancel = (): void => undefined;
 
   function arm(at: Micros): void {
@@ -58,7 +59,12 @@ export function createDriver({ database, clock, log, leads, steps, pauseRestored
       again = false;
       isBusy = false;
       next = Number.POSITIVE_INFINITY;
-      for (const rollout of await findAtWork(database.read)) {
+      const all = await findAtWork(database.read);
+      // Another one is the first in each round, so that none of a developer always comes too late.
+      rounds += 1;
+      const first = rounds % Math.max(all.length, 1);
+      steps.beginRound();
+      for (const rollout of [...all.slice(first), ...all.slice(0, first)]) {
         if (!isOn) break;
         const at = await steps.advance(rollout);
         if (at === 'now') isBusy = true;

@@ -25,8 +25,8 @@ export type Joining = ReturnType<typeof createJoining>;
 
 /** Stores the devices of rollouts, in small units of work. */
 export function createJoining({ database, clock, selection }: Parts) {
-  /** By continuous rollout: the time of the next look. */
-  const lookAt = new Map<string, Micros>();
+  /** By continuous rollout: the time of the next look, and the deviceId behind which a look that has begun goes on. */
+  const looks = new Map<string, { at: Micros; after?: string }>();
 
   async function join(rollout: Rollout, deviceIds: readonly string[]): Promise<void> {
     const { rolloutId } = rollout;
@@ -77,26 +77,25 @@ export function createJoining({ database, clock, selection }: Parts) {
         });
     },
 
-    /** Adds the devices that match a continuous rollout by now, once a minute. Returns the time of the next look. */
-    async look(rollout: Rollout): Promise<Micros | undefined> {
+    /**
+     * Adds devices that match a continuous rollout by now: one page of them at each step, all of them once a minute. Returns
+     * the time of the next step.
+     */
+    async look(rollout: Rollout): Promise<Micros | 'now' | undefined> {
       const { rolloutId, applicationId, plan } = rollout;
       if (!plan.continuous) return undefined;
       const now = clock.now();
-      const due = lookAt.get(rolloutId) ?? 0;
-      if (now < due) return due;
-      lookAt.set(rolloutId, now + EVERY_MICROS);
+      const { at, after = '' } = looks.get(rolloutId) ?? { at: 0 };
+      if (now < at) return at;
       const read = readSelector(plan.selector, now);
-      for (let after: string | undefined = ''; after !== undefined; ) {
-        const page: Awaited<ReturnType<Selection['page']>> = await selection.page(applicationId, read, {
-          after,
-          limit: PER_PAGE,
-        });
-        await join(rollout, page.deviceIds);
-        after = page.next;
+      const page = await selection.page(applicationId, read, { after, limit: PER_PAGE });
+      await join(rollout, page.deviceIds);
+      if (page.next !== undefined) {
+        looks.set(rolloutId, { at, after: page.next });
+        return 'now';
       }
+      looks.set(rolloutId, { at: now + EVERY_MICROS });
       return now + EVERY_MICROS;
     },
-
-    forget: (rolloutId: string): unknown => lookAt.delete(rolloutId),
   };
 }

@@ -76,6 +76,11 @@ export async function updateRollout(unit: UnitOfWork, rollout: Rollout): Promise
   );
 }
 
+/** Deletes the body of the operation, which can hold passwords, when no device can need it any more. */
+export async function forgetAsked(unit: UnitOfWork, rolloutId: string): Promise<void> {
+  await unit.run('UPDATE rollouts SET asked = NULL WHERE rollout_id = ?', rolloutId);
+}
+
 /** Removes a rollout with all its rows, except the transactions. */
 export async function removeRollout(unit: UnitOfWork, rolloutId: string): Promise<void> {
   for (const table of ['rollout_members', 'rollout_counts', 'rollout_times', 'rollout_entries', 'rollouts'])

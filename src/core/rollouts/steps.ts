@@ -8,13 +8,13 @@ import type { Joining } from './joining.ts';
 import { findWaiting, type Member, nextRetryAt } from './member-repository.ts';
 import { createPace } from './pace.ts';
 import type { Rollout } from './rollout.ts';
-import { findAsked, findRollout, removeRollout, updateRollout } from './rollout-repository.ts';
+import { findAsked, findRollout, forgetAsked, removeRollout, updateRollout } from './rollout-repository.ts';
 import type { Transitions } from './transitions.ts';
 import { isOpen, untilChange } from './window.ts';
 import type { Withdrawal } from './withdrawal.ts';
 
-/** The members that one step serves, so that all rollouts take turns. */
-const PER_STEP = 64;
+/** The commands that are made for one developer in one round of all rollouts, so that developers take turns. */
+const PER_ROUND = 64;
 /** With `preferConnected`, the waiting members among which those that are connected come first. */
 const LOOKED_AT = 1_000;
 /** A rollout whose devices are not all stored after this time has lost the process that stored them. */
@@ -47,6 +47,8 @@ export type Steps = ReturnType<typeof createSteps>;
 export function createSteps(parts: Parts) {
   const { database, clock, transitions, issuing, withdrawal, joining, connected, obstacleOf } = parts;
   const pace = createPace(clock);
+  /** By developer: the commands that were made in this round. */
+  const made = new Map<string, number>();
 
   /** Changes a rollout that is still in the state in which it was read. */
   const change = (
@@ -65,18 +67,22 @@ export function createSteps(parts: Parts) {
     });
   }
 
-  /** Opens or closes the window of a running rollout. Returns false while no command may be made. */
-  async function isServed(rollout: Rollout): Promise<boolean> {
+  /** Opens or closes the window of a running rollout; `busy`: another step of it follows. */
+  async function serve(rollout: Rollout): Promise<'open' | 'closed' | 'busy'> {
     const { plan, publishes, drained } = rollout;
     const opens = !plan.window || isOpen(plan.window, clock.now());
-    if (opens === publishes) {
-      if (!opens && !drained) await withdrawal.drain(rollout);
-      return opens;
+    if (publishes) {
+      if (opens) return 'open';
+      await change(rollout, (unit, current) => transitions.close(unit, current));
+      return 'busy';
     }
-    if (!opens) await change(rollout, (unit, current) => transitions.close(unit, current));
-    if (!drained || !opens) await withdrawal.drain(rollout);
-    if (opens) await change(rollout, async (unit, current) => current.drained && transitions.open(unit, current));
-    return false;
+    if (!drained) {
+      await withdrawal.drain(rollout);
+      return 'busy';
+    }
+    if (!opens) return 'closed';
+    await change(rollout, async (unit, current) => current.drained && transitions.open(unit, current));
+    return 'busy';
   }
 
   /** The members to serve next: of the lowest stage, by place or, if wanted, connected ones first. */
@@ -106,11 +112,15 @@ export function createSteps(parts: Parts) {
       await pauseFor(rollout, obstacle);
       return 'now';
     }
-    const allowed = pace.allowed(rollout.rolloutId, rollout.plan.ratePerMinute, PER_STEP);
+    const { developerId } = rollout.plan;
+    const room = PER_ROUND - (made.get(developerId) ?? 0);
+    if (room <= 0) return 'now';
+    const allowed = pace.allowed(rollout.rolloutId, rollout.plan.ratePerMinute, room);
     if (allowed.count === 0) return allowed.at;
     const members = await nextMembers(rollout, allowed.count);
     if (members.length === 0) return nextRetryAt(database.read, rollout.rolloutId, clock.now());
     pace.took(rollout.rolloutId, rollout.plan.ratePerMinute, members.length);
+    made.set(developerId, (made.get(developerId) ?? 0) + members.length);
     const reason = await issuing.issue(rollout, asked, members);
     if (reason !== undefined) await pauseFor(rollout, reason);
     return 'now';
@@ -129,8 +139,10 @@ export function createSteps(parts: Parts) {
     if (!plan.continuous && isDone(byState(counts), stage, plan.stages.length)) {
       await change(rollout, async (unit, current) => {
         // Read again under the lock: a failed device may have been let try again.
-        if (isDone(byState(await findCounts(unit, current.rolloutId)), current.stage, current.plan.stages.length))
-          await transitions.end(unit, current, 'complete', { actor: 'service' });
+        const sums = byState(await findCounts(unit, current.rolloutId));
+        if (!isDone(sums, current.stage, current.plan.stages.length)) return;
+        await transitions.end(unit, current, 'complete', { actor: 'service' });
+        if (sums.failed === 0) await forgetAsked(unit, current.rolloutId);
       });
       pace.forget(rollout.rolloutId);
       return undefined;
@@ -159,11 +171,8 @@ export function createSteps(parts: Parts) {
 
   async function run(rollout: Rollout): Promise<Next> {
     const ofWindow = rollout.plan.window ? clock.now() + untilChange(clock.now()) : undefined;
-    const wasOpen = rollout.publishes;
-    if (!(await isServed(rollout))) {
-      const isNowOpen = !wasOpen && (!rollout.plan.window || isOpen(rollout.plan.window, clock.now()));
-      return isNowOpen ? 'now' : ofWindow;
-    }
+    const served = await serve(rollout);
+    if (served !== 'open') return served === 'busy' ? 'now' : ofWindow;
     const joined = await joining.look(rollout);
     const proceeded = await proceed(rollout);
     const issued = rollout.stage < 0 || proceeded === 'now' ? 'now' : await issue(rollout);
@@ -171,6 +180,9 @@ export function createSteps(parts: Parts) {
   }
 
   return {
+    /** Call this before each round of all rollouts. */
+    beginRound: (): void => made.clear(),
+
     /** Resolves to the time at which the rollout has to be looked at again. */
     async advance(rollout: Rollout): Promise<Next> {
       const { state, plan, drained, createdAt } = rollout;
@@ -189,8 +201,7 @@ export function createSteps(parts: Parts) {
         case 'paused':
         case 'completed':
         case 'cancelled':
-          if (!drained) await withdrawal.drain(rollout);
-          return undefined;
+          return drained || (await withdrawal.drain(rollout)) ? undefined : 'now';
       }
     },
   };

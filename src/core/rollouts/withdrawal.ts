@@ -57,42 +57,53 @@ export function createWithdrawal({ database, clock, withdrawIn, cancelIn, courte
       for (const member of members) await change(unit, rolloutId, member, { ...member, state: 'cancelled' });
     });
 
-  /** Calls `end` for each member in a state, a few at a time, in groups of `size`. */
-  async function forEach(
-    rolloutId: string,
-    state: 'unfinished' | 'waiting',
+  /** Ends some members, a few units of work at a time, in groups of `size`. */
+  async function endAll(
+    members: readonly Member[],
     size: number,
-    end: (members: readonly Member[]) => Promise<void>,
+    end: (group: readonly Member[]) => Promise<void>,
   ): Promise<void> {
-    for (let after: MemberPlace | undefined = FIRST; after; ) {
-      const found: Member[] = await findInState(database.read, rolloutId, { state, after, limit: PER_READ });
-      const groups: Member[][] = [];
-      for (let start = 0; start < found.length; start += size) groups.push(found.slice(start, start + size));
-      const left = groups[Symbol.iterator]();
-      const worker = async (): Promise<void> => {
-        for (const group of left) {
-          const began = performance.now();
-          await end(group);
-          await courtesy(began);
-        }
-      };
-      const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
-      for (const each of ended) if (each.status === 'rejected') throw each.reason;
-      after = found.length < PER_READ ? undefined : found.at(-1);
-    }
+    const groups: (readonly Member[])[] = [];
+    for (let start = 0; start < members.length; start += size) groups.push(members.slice(start, start + size));
+    const left = groups[Symbol.iterator]();
+    const worker = async (): Promise<void> => {
+      for (const group of left) {
+        const began = performance.now();
+        await end(group);
+        await courtesy(began);
+      }
+    };
+    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
+    for (const each of ended) if (each.status === 'rejected') throw each.reason;
   }
 
+  /** By rollout: the place behind which the next step looks, since the entry of its history that began the withdrawal. */
+  const places = new Map<string, { entries: number; of: 'unfinished' | 'waiting'; after: MemberPlace }>();
+
   return {
-    /** Resolves when nothing undelivered is left. It can be repeated after a failure. */
-    async drain({ rolloutId, state }: Pick<Rollout, 'rolloutId' | 'state'>): Promise<void> {
-      await forEach(rolloutId, 'unfinished', 1, async ([member]) => (member ? stop(rolloutId, member) : undefined));
-      if (state === 'cancelled')
-        await forEach(rolloutId, 'waiting', PER_UNIT, (members) => cancelWaiting(rolloutId, members));
+    /**
+     * Ends some of the undelivered commands; resolves to true when none is left. It can be repeated after a failure, and
+     * begins anew when the rollout has changed meanwhile.
+     */
+    async drain({ rolloutId, state, entries }: Pick<Rollout, 'rolloutId' | 'state' | 'entries'>): Promise<boolean> {
+      const known = places.get(rolloutId);
+      const { of, after } = known?.entries === entries ? known : { of: 'unfinished' as const, after: FIRST };
+      const found = await findInState(database.read, rolloutId, { state: of, after, limit: PER_READ });
+      if (of === 'unfinished')
+        await endAll(found, 1, async ([member]) => (member ? stop(rolloutId, member) : undefined));
+      else await endAll(found, PER_UNIT, (members) => cancelWaiting(rolloutId, members));
+      const last = found.length < PER_READ ? undefined : found.at(-1);
+      if (last || (of === 'unfinished' && state === 'cancelled')) {
+        places.set(rolloutId, last ? { entries, of, after: last } : { entries, of: 'waiting', after: FIRST });
+        return false;
+      }
+      places.delete(rolloutId);
       await database.transactSoon(async (unit) => {
         const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
-        if (rollout && !rollout.publishes && rollout.state === state)
+        if (rollout && !rollout.publishes && rollout.entries === entries)
           await updateRollout(unit, { ...rollout, drained: true });
       });
+      return true;
     },
   };
 }
