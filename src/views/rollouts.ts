@@ -2,7 +2,7 @@ import { findCounts, findTimes, type TimeKind } from '../core/rollouts/count-rep
 import { byState, type Count } from '../core/rollouts/counts.ts';
 import { findInState } from '../core/rollouts/member-repository.ts';
 import type { Rollout } from '../core/rollouts/rollout.ts';
-import { listEntries, listRollouts, type RolloutFilter } from '../core/rollouts/rollout-repository.ts';
+import { findSelector, listEntries, listRollouts, type RolloutFilter } from '../core/rollouts/rollout-repository.ts';
 import { endOfBucket } from '../core/rollouts/times.ts';
 import type { RolloutDetails, RolloutRow } from '../platform/contracts/types.ts';
 import type { Database } from '../platform/database/sql.ts';
@@ -134,7 +134,7 @@ export function createRolloutViews({ database: { aside }, clock }: Parts) {
       rolloutDevices(aside, rolloutId, query),
 
     async detail(rollout: Rollout): Promise<RolloutDetails> {
-      const { rolloutId, plan } = rollout;
+      const { rolloutId } = rollout;
       const [counts, times, entries] = [
         await findCounts(aside, rolloutId),
         await findTimes(aside, rolloutId),
@@ -147,7 +147,7 @@ export function createRolloutViews({ database: { aside }, clock }: Parts) {
         delivery: percentiles(times, 'delivered'),
         result: percentiles(times, 'result'),
         ...speedOf(rollout, counts),
-        selector: plan.selector,
+        selector: await findSelector(aside, rolloutId),
         rules: rulesOf(rollout),
         history: entries.map(({ at, event, stage, actor, reason }) => ({
           at: toUtc(at),

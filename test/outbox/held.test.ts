@@ -67,8 +67,8 @@ onBoth(t, async (t, kind) => {
       ['going', 1],
     ] as const)
       await unit.run(
-        `INSERT INTO rollouts (rollout_id, application_id, operation, plan, state, at_work, publishes, drained, stage,
-           approved, devices, entries, created_at) VALUES (?, 'a', 'setWifi', '{}', 'running', 1, ?, 0, 0, 0, 1, 0, 0)`,
+        `INSERT INTO rollouts (rollout_id, application_id, operation, selector, plan, state, at_work, publishes, drained, stage,
+           approved, devices, entries, created_at) VALUES (?, 'a', 'setWifi', '{}', '{}', 'running', 1, ?, 0, 0, 0, 1, 0, 0)`,
         rolloutId,
         publishes,
       );

@@ -1,13 +1,14 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
+import type { DeviceSelector } from '../../platform/contracts/types.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
-import { spread } from '../../runtime/spread.ts';
 import { parametersOf, type Request, subjectOf } from '../transactions/operations.ts';
 import { type Joining, MOST_DEVICES } from './joining.ts';
 import type { Plan, Rollout, RolloutOperation } from './rollout.ts';
 import { countAtWork, findRollout, insertRollout } from './rollout-repository.ts';
+import { shuffled } from './shuffle.ts';
 import { stagesOf, type WrittenStage } from './stages.ts';
 import type { Transitions } from './transitions.ts';
 
@@ -15,7 +16,8 @@ import type { Transitions } from './transitions.ts';
 const MOST_AT_WORK = 100;
 
 /** A rollout as an application asks for it. */
-export interface WantedRollout extends Omit<Plan, 'stages'> {
+export interface WantedRollout extends Omit<Plan, 'stages' | 'accepted'> {
+  selector: DeviceSelector;
   applicationId: string;
   developerId: string;
   label: string | null;
@@ -45,7 +47,7 @@ export function createCreation({ database, clock, ids, metrics, transitions, joi
     wanted: WantedRollout,
     also?: (unit: UnitOfWork, rollout: Rollout) => Promise<void>,
   ): Promise<Rollout> {
-    const { applicationId, label, operation, asked, stages: written, ...rest } = wanted;
+    const { applicationId, label, operation, asked, selector, stages: written, ...rest } = wanted;
     const requireRoom = async (sql: Parameters<typeof countAtWork>[0]): Promise<void> => {
       if ((await countAtWork(sql, applicationId)) < MOST_AT_WORK) return;
       metrics.rolloutsRefused.inc({ bound: 'at_work' });
@@ -53,16 +55,14 @@ export function createCreation({ database, clock, ids, metrics, transitions, joi
     };
     stagesOf(written, 0);
     await requireRoom(database.read);
-    const found = await joining.find(applicationId, rest.selector, MOST_DEVICES + 1);
+    const found = await joining.find(applicationId, selector, MOST_DEVICES + 1);
     if (found.length > MOST_DEVICES) {
       metrics.rolloutsRefused.inc({ bound: 'devices' });
       throw new DomainError('ROLLOUT_TOO_LARGE', { values: { limit: MOST_DEVICES } });
     }
     const now = clock.now();
     const rolloutId = ids.next('rol', now);
-    // In an order of chance, so that the first stage is like the others.
-    const order = new Map(found.map((deviceId) => [deviceId, spread(`${rolloutId}/${deviceId}`)]));
-    const devices = found.toSorted((one, other) => (order.get(one) ?? 0) - (order.get(other) ?? 0));
+    const devices = await shuffled(found, rolloutId);
     const plan: Plan = { ...rest, stages: stagesOf(written, devices.length) };
     const request = { operation, asked } as Request;
     const parameters = parametersOf(request, { applicationId, newClientId: ids.uuid });
@@ -89,7 +89,7 @@ export function createCreation({ database, clock, ids, metrics, transitions, joi
     };
     await database.transact(async (unit) => {
       await requireRoom(unit);
-      await insertRollout(unit, rollout, asked);
+      await insertRollout(unit, rollout, { asked, selector });
     });
     const ends = plan.stages.map((_, index) =>
       plan.stages.slice(0, index + 1).reduce((sum, one) => sum + one.devices, 0),

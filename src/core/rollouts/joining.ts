@@ -6,7 +6,7 @@ import type { Selection } from '../selection/selection.ts';
 import { addCount } from './count-repository.ts';
 import { insertMembers, membersAmong } from './member-repository.ts';
 import type { Rollout } from './rollout.ts';
-import { findRollout, updateRollout } from './rollout-repository.ts';
+import { findRollout, findSelector, updateRollout } from './rollout-repository.ts';
 
 /** The devices that one page has, and those that one unit of work stores. */
 const PER_PAGE = 1_000;
@@ -87,7 +87,7 @@ export function createJoining({ database, clock, selection }: Parts) {
       const now = clock.now();
       const { at, after = '' } = looks.get(rolloutId) ?? { at: 0 };
       if (now < at) return at;
-      const read = readSelector(plan.selector, now);
+      const read = readSelector(await findSelector(database.read, rolloutId), now);
       const page = await selection.page(applicationId, read, { after, limit: PER_PAGE });
       await join(rollout, page.deviceIds);
       if (page.next !== undefined) {

@@ -1,3 +1,4 @@
+import type { DeviceSelector } from '../../platform/contracts/types.ts';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Actor, PauseReason, Plan, Rollout, RolloutState } from './rollout.ts';
@@ -27,17 +28,29 @@ export async function findAsked(sql: Sql, rolloutId: string): Promise<unknown> {
   return row?.asked == null ? undefined : JSON.parse(row.asked);
 }
 
-export async function insertRollout(unit: UnitOfWork, rollout: Rollout, asked: unknown): Promise<void> {
+/** The selector of a rollout. It is read by itself, because it can name thousands of devices. */
+export async function findSelector(sql: Sql, rolloutId: string): Promise<DeviceSelector> {
+  const row = await sql.get<{ selector: string }>('SELECT selector FROM rollouts WHERE rollout_id = ?', rolloutId);
+  return JSON.parse(row?.selector ?? '{}') as DeviceSelector;
+}
+
+export async function insertRollout(
+  unit: UnitOfWork,
+  rollout: Rollout,
+  { asked, selector }: { asked: unknown; selector: DeviceSelector },
+): Promise<void> {
   const { rolloutId, applicationId, label, operation, subject, plan, state, createdAt, devices } = rollout;
   await unit.run(
-    `INSERT INTO rollouts (rollout_id, application_id, label, operation, asked, subject, plan, state, at_work, publishes,
-       drained, stage, approved, devices, entries, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 1, -1, -1, ?, 0, ?)`,
+    `INSERT INTO rollouts (rollout_id, application_id, label, operation, asked, subject, selector, plan, state, at_work,
+       publishes, drained, stage, approved, devices, entries, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 1, -1, -1, ?, 0, ?)`,
     rolloutId,
     applicationId,
     label,
     operation,
     JSON.stringify(asked),
     subject,
+    JSON.stringify(selector),
     JSON.stringify(plan),
     state,
     devices,

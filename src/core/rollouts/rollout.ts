@@ -1,4 +1,3 @@
-import type { DeviceSelector } from '../../platform/contracts/types.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Terms } from '../transactions/terms.ts';
 
@@ -72,7 +71,6 @@ export interface RetryRule {
 /** How a rollout is carried out. */
 export interface Plan {
   developerId: string;
-  selector: DeviceSelector;
   stages: readonly Stage[];
   ratePerMinute?: number;
   window?: Window;

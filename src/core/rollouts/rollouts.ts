@@ -151,15 +151,14 @@ export function createRollouts(parts: Parts) {
       ),
 
     /**
-     * Lets failed devices wait for another attempt; resolves to their number. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE.
+     * Lets failed devices wait for another attempt; resolves to their number. A rollout that has completed runs again when
+     * they wait, since it would complete at once before. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE.
      */
-    async retryFailed(rolloutId: string, by: By, code?: string): Promise<{ rollout: Rollout; devices: number }> {
-      const asked = await findAsked(database.read, rolloutId);
+    async retryFailed(rolloutId: string, by: By, code?: string): Promise<number> {
       const before = await find(rolloutId, by.applicationId);
+      transitions.stateAfter(before, 'retry');
+      const asked = await findAsked(database.read, rolloutId);
       if (asked === undefined) throw new DomainError('ROLLOUT_STATE', { values: { state: before.state } });
-      const rollout = await act('retry', rolloutId, by, (current) => ({
-        ...(current.state === 'completed' && { endedAt: null, publishes: false, drained: true }),
-      }));
       let devices = 0;
       for (let after: MemberPlace | undefined = { stage: -1, place: -1 }; after; ) {
         const page = { state: 'failed', code, after, limit: PER_UNIT } as const;
@@ -167,8 +166,10 @@ export function createRollouts(parts: Parts) {
         devices += await database.transact((unit) => waitAgain(unit, rolloutId, found));
         after = found.length < PER_UNIT ? undefined : found.at(-1);
       }
-      driver.wake();
-      return { rollout: { ...rollout }, devices };
+      await act('retry', rolloutId, by, (current) => ({
+        ...(current.state === 'completed' && { endedAt: null, publishes: false, drained: true }),
+      }));
+      return devices;
     },
 
     /**

@@ -150,7 +150,7 @@ export async function updateRollout(
 
 /** Lets failed devices have another command. */
 export async function retryRollout({ rollouts }: ApiServices, input: AtRollout<'rest/rollout-retry'>): Promise<Answer> {
-  const { devices } = await rollouts.retryFailed(input.params.rolloutId, by(input), input.body.code);
+  const devices = await rollouts.retryFailed(input.params.rolloutId, by(input), input.body.code);
   return { status: 200, body: { devices } };
 }
 /** Lists the devices of a rollout; as CSV if the caller accepts only that. */

@@ -8,7 +8,8 @@ CREATE TABLE IF NOT EXISTS rollouts (
   operation TEXT NOT NULL,
   asked TEXT, -- JSON: the body of the operation; null once ended: it can hold passwords
   subject TEXT,
-  plan TEXT NOT NULL, -- JSON: selector, stages, pace, window, rules, terms
+  selector TEXT NOT NULL, -- JSON; it can name thousands of devices
+  plan TEXT NOT NULL, -- JSON: stages, pace, window, rules, terms
   state TEXT NOT NULL, -- preparing | scheduled | running | paused | completed | cancelled
   reason TEXT, -- of a pause
   at_work INTEGER NOT NULL, -- 1 until it is completed or cancelled
