@@ -1,5 +1,5 @@
 import { findCounts, findTimes, type TimeKind } from '../core/rollouts/count-repository.ts';
-import { byState, type Count } from '../core/rollouts/counts.ts';
+import { byState, type Count, resultsSoFar } from '../core/rollouts/counts.ts';
 import { findInState } from '../core/rollouts/member-repository.ts';
 import type { Rollout } from '../core/rollouts/rollout.ts';
 import { findSelector, listEntries, listRollouts, type RolloutFilter } from '../core/rollouts/rollout-repository.ts';
@@ -102,13 +102,21 @@ export function createRolloutViews({ database: { aside }, clock }: Parts) {
     return errors;
   }
 
-  /** The speed of a rollout since it began, and the time at which it would end at this speed. */
-  function speedOf({ startedAt, endedAt, state }: Rollout, counts: readonly Count[]) {
-    const { waiting, unfinished, succeeded, failed } = byState(counts);
-    const results = succeeded + failed;
-    const now = endedAt ?? clock.now();
-    if (startedAt === null || results === 0 || now <= startedAt) return { resultsPerMinute: null, estimatedEnd: null };
-    const perMicro = results / (now - startedAt);
+  /**
+   * The speed of a rollout since it began, or since somebody let it go on, and the time at which it would end at this
+   * speed. One that is paused keeps the speed that it had.
+   */
+  function speedOf(
+    { startedAt, endedAt, state, plan }: Rollout,
+    counts: readonly Count[],
+    pausedAt: number | undefined,
+  ) {
+    const { waiting, unfinished } = byState(counts);
+    const since = plan.since ?? { at: startedAt ?? 0, results: 0 };
+    const results = resultsSoFar(counts) - since.results;
+    const now = endedAt ?? (state === 'paused' ? pausedAt : undefined) ?? clock.now();
+    if (startedAt === null || results <= 0 || now <= since.at) return { resultsPerMinute: null, estimatedEnd: null };
+    const perMicro = results / (now - since.at);
     const end = state === 'running' ? toUtc(Math.round(now + (waiting + unfinished) / perMicro)) : null;
     return { resultsPerMinute: Math.round(perMicro * MICROS_PER_MINUTE * 10) / 10, estimatedEnd: end };
   }
@@ -146,7 +154,7 @@ export function createRolloutViews({ database: { aside }, clock }: Parts) {
         errors: await errorsOf(rolloutId, counts),
         delivery: percentiles(times, 'delivered'),
         result: percentiles(times, 'result'),
-        ...speedOf(rollout, counts),
+        ...speedOf(rollout, counts, entries.find(({ event }) => event === 'paused')?.at),
         selector: await findSelector(aside, rolloutId),
         rules: rulesOf(rollout),
         history: entries.map(({ at, event, stage, actor, reason }) => ({

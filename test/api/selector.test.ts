@@ -57,6 +57,16 @@ t.test('what devices report selects them', async (t) => {
     t.same(await listed(query, world.admin(), '/admin/v1'), expected, `${query}, for the operator`);
     t.equal((await count(selector)).matching, expected.length, `${query} is counted`);
   }
+  await api.patch(`${path}/devices/${devices[2]!.deviceId}/tags`, { json: { site: 'osaka' } });
+  for (const [query, expected] of [
+    ['tag=site%3Dosaka', [2]],
+    ['tag=site%3Dkyoto', []],
+    ['tag=site%3Dosaka&lang=ja-jp', [2]],
+    ['tag=site%3Dosaka&lang=en', []],
+  ] as const) {
+    t.same(await listed(query), expected, query);
+    t.same(await listed(query, world.admin(), '/admin/v1'), expected, `${query}, for the operator`);
+  }
   t.same(await listed('firmware='), [3], 'an empty firmware selects devices that have reported none');
 
   t.same(await count({ package: 'com.a.x', versionNot: '1.0.0' }), {

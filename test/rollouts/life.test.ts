@@ -46,7 +46,7 @@ t.test('a rollout whose version cannot be installed any more is paused with that
   const away = await world.activatedDevice(tenant);
   await away.link.drop();
   const name = 'com.example.rolled';
-  await register(name, '1.0.0');
+  await register(name, '1.0.0', '1.1.0');
   await upload(name, '1.0.0');
   await tenant.api.post(`${versionPath(name, '1.0.0')}/distributions`);
   const json = {
@@ -55,7 +55,18 @@ t.test('a rollout whose version cannot be installed any more is paused with that
     devices: {},
     stages: [{ count: 1, approval: true }],
   };
-  const { rolloutId } = (await tenant.api.post(`${tenant.path}/rollouts`, { json })).body;
+  const wanted = (more: object) => tenant.api.post(`${tenant.path}/rollouts`, { json: { ...json, ...more } });
+  t.match(
+    await wanted({ parameters: { package: name, version: '1.0.1' } }),
+    { status: 404, body: { reason: 'version not found.' } },
+    'a mistyped version is refused as for a single device',
+  );
+  t.match(await wanted({ parameters: { package: 'com.example.roled', version: '1.0.0' } }), { status: 404 });
+  const parameters = { package: name, version: '1.1.0' };
+  t.match(await wanted({ parameters }), { status: 400, body: { reason: 'distribution is not started.' } });
+  const later = await wanted({ parameters, startAt: '2027-01-01T00:00:00Z' });
+  t.equal(later.status, 201, 'but it can be distributed before a later start');
+  const { rolloutId } = (await wanted({})).body;
   const read = async () => (await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`)).body;
   await world.idle();
   await tenant.api.delete(`${versionPath(name, '1.0.0')}/distributions`);

@@ -65,6 +65,10 @@ t.test(
       ],
     );
     const [[one, commandOfOne], [other, commandOfOther]] = [...first] as never as [[string, never], [string, never]];
+    t.match(await act(rolloutId, 'approve'), {
+      status: 409,
+      body: { message: 'the rollout is running, and its present stage asks for no approval.' },
+    });
     await answer(one, commandOfOne);
     t.equal((await read(rolloutId)).stage, 1, 'it has its share, and must soak');
     world.clock.advance(599_000);
@@ -77,6 +81,10 @@ t.test(
     for (const [deviceId, command] of await commands()) await answer(deviceId, command);
     t.equal((await read(rolloutId)).stage, 2, 'it waits for its approval');
     t.equal((await act(rolloutId, 'approve')).status, 200);
+    t.same(
+      (await read(rolloutId)).history.filter(({ event }) => event === 'approved').map(({ stage }) => stage),
+      [2],
+    );
     const last = await commands();
     t.equal(last.size, 3);
     for (const [deviceId, command] of last) await answer(deviceId, command);
@@ -103,6 +111,62 @@ t.test('a stage that ends without its share pauses the rollout, and resume lets 
   for (const [deviceId, command] of await commands()) await answer(deviceId, command);
   t.match(await read(rolloutId), { state: 'completed', counts: { succeeded: 2, failed: 1 } });
   t.same(await events(), ['stageStarted 1', 'paused 1 STAGE_FAILED', 'stageStarted 2', 'completed 2']);
+});
+
+t.test('an approval does not let a stage pass that fails later', async (t) => {
+  const { start, read, commands, answer, act, world } = await startRollouts(t, 3);
+  const rolloutId = await start({ stages: [{ count: 2, continueWhen: { succeededPercent: 100 }, approval: true }] });
+  const [one, other] = [...(await commands())];
+  t.equal((await act(rolloutId, 'approve')).status, 200);
+  t.match(await act(rolloutId, 'approve'), { status: 200 }, 'a repetition changes nothing');
+  t.equal((await read(rolloutId)).history.filter(({ event }) => event === 'approved').length, 1);
+  await answer(...one!);
+  await answer(...other!, 'INTERNAL');
+  t.match(await read(rolloutId), { state: 'paused', reason: 'STAGE_FAILED', stage: 1 });
+
+  await t.test('and a stage whose devices try again is not let pass by the resume', async (t) => {
+    t.match(await act(rolloutId, 'retry-failed', {}), { status: 200, body: { devices: 1 } });
+    await act(rolloutId, 'resume');
+    for (const [deviceId, command] of await commands()) await answer(deviceId, command, 'INTERNAL');
+    t.match(await read(rolloutId), { state: 'paused', reason: 'STAGE_FAILED', stage: 1 });
+    await act(rolloutId, 'resume');
+    t.equal((await commands()).size, 1, 'the next resume lets it pass');
+  });
+
+  await t.test('until its devices try again', async (t) => {
+    await act(rolloutId, 'retry-failed', {});
+    const both = await commands();
+    world.clock.advance(60_000);
+    for (const [deviceId, command] of both) await answer(deviceId, command);
+    t.match(await read(rolloutId), { stage: 2, counts: { failed: 0 } });
+  });
+});
+
+t.test('failed devices of a completed rollout try again, and their speed is measured from then on', async (t) => {
+  const { world, tenant, start, read, commands, answer, act, events, checkCounts } = await startRollouts(t, 3);
+  const rolloutId = await start();
+  for (const [deviceId, command] of await commands()) await answer(deviceId, command, 'INTERNAL');
+  t.match(await read(rolloutId), { state: 'completed', counts: { failed: 3 } });
+  t.match(await act(rolloutId, 'retry-failed', { code: 'NOSUCH' }), { status: 200, body: { devices: 0 } });
+  t.match(await read(rolloutId), { state: 'completed' }, 'without such devices it stays completed');
+
+  for (let day = 0; day < 5; day += 1) {
+    world.clock.advance(86_400_000);
+    await world.idle();
+  }
+  await tenant.renew();
+  t.match(await act(rolloutId, 'retry-failed', { code: 'INTERNAL' }), { status: 200, body: { devices: 3 } });
+  const again = [...(await commands())];
+  world.clock.advance(60_000);
+  await answer(...again[0]!);
+  await answer(...again[1]!);
+  const running = await read(rolloutId);
+  t.match(running, { state: 'running', resultsPerMinute: 2, counts: { succeeded: 2, unfinished: 1 } });
+  t.equal(Math.round(Date.parse(running.estimatedEnd ?? '') - world.clock.now() / 1000), 30_000);
+  await answer(...again[2]!);
+  t.match(await read(rolloutId), { state: 'completed', resultsPerMinute: 3 });
+  t.same(await events(), ['stageStarted 1', 'completed 1', 'completed 1']);
+  await checkCounts(t, rolloutId);
 });
 
 t.test(

@@ -57,6 +57,23 @@ t.test('resume accepts the failures so far, and the abort rule counts anew', asy
   t.same(await events(), ['stageStarted 1', 'paused 1 ABORT_RULE', 'paused 1 ABORT_RULE']);
 });
 
+t.test('devices that try again after a resume do not hide the next failures from the abort rule', async (t) => {
+  const { start, read, commands, answer, act, checkCounts } = await startRollouts(t, 4);
+  const rolloutId = await start({ abort: { failedPercent: 50, minimumResults: 2 } });
+  const sent = [...(await commands())];
+  await answer(...sent[0]!, 'INTERNAL');
+  await answer(...sent[1]!, 'INTERNAL');
+  await act(rolloutId, 'resume');
+  t.match(await act(rolloutId, 'retry-failed', {}), { status: 200, body: { devices: 2 } });
+  const again = [...(await commands())];
+  t.equal(again.length, 2);
+  await answer(...again[0]!, 'INTERNAL');
+  t.equal((await read(rolloutId)).state, 'running', 'one failure is too few results');
+  await answer(...again[1]!, 'INTERNAL');
+  t.match(await read(rolloutId), { state: 'paused', reason: 'ABORT_RULE', counts: { failed: 2, unfinished: 2 } });
+  await checkCounts(t, rolloutId);
+});
+
 t.test('codes decide on which failures count, and a command that expired says nothing', async (t) => {
   const { world, devices, start, read, commands, answer } = await startRollouts(t, 4);
   await devices[0]!.link.drop();
@@ -185,7 +202,16 @@ t.test('changes and actions are refused in states that do not allow them, and fa
   ] as const)
     t.match(await patch(json), { status: 400, body: { details: [{ loc: place }] } });
   t.match(await act(rolloutId, 'resume'), { status: 409, body: { message: 'the rollout is scheduled.' } });
+  t.match(await act(rolloutId, 'approve'), { status: 409, body: { message: 'the rollout is scheduled.' } });
+  t.match(await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}/devices?code=X`), {
+    status: 400,
+    body: { details: [{ loc: ['query', 'state'], msg: 'Field required beside code' }] },
+  });
   t.equal((await act(rolloutId, 'pause')).status, 200);
+  t.match(await act(rolloutId, 'approve'), {
+    status: 409,
+    body: { message: 'the rollout is paused, and no stage has begun.' },
+  });
   t.match(await act(rolloutId, 'resume'), { status: 200, body: { state: 'scheduled' } });
   const create = (json: object) =>
     tenant.api.post(`${tenant.path}/rollouts`, {

@@ -26,6 +26,12 @@ export function byState(counts: readonly Count[], stage?: number): StateCounts {
   return sums;
 }
 
+/** The number of devices that have a result. */
+export function resultsSoFar(counts: readonly Count[]): number {
+  const { succeeded, failed } = byState(counts);
+  return succeeded + failed;
+}
+
 /** A command that was not delivered in time says nothing about what it would have done. */
 const SAYS_NOTHING = 'EXPIRED';
 

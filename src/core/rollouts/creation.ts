@@ -1,22 +1,24 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError, type ErrorCode } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { DeviceSelector } from '../../platform/contracts/types.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { parametersOf, type Request, subjectOf } from '../transactions/operations.ts';
+import type { Transactions } from '../transactions/transactions.ts';
 import { type Joining, MOST_DEVICES } from './joining.ts';
 import type { Plan, Rollout, RolloutOperation } from './rollout.ts';
-import { countAtWork, findRollout, insertRollout } from './rollout-repository.ts';
+import type { RolloutBound } from './rollout-bound.ts';
+import { findRollout, insertRollout } from './rollout-repository.ts';
 import { shuffled } from './shuffle.ts';
 import { stagesOf, type WrittenStage } from './stages.ts';
 import type { Transitions } from './transitions.ts';
 
-/** The most rollouts of an application that are at work. */
-const MOST_AT_WORK = 100;
+/** The errors of a version that can still be distributed before a rollout of it starts. */
+const CAN_COME: readonly ErrorCode[] = ['DISTRIBUTION_NOT_STARTED', 'BINARY_MISSING'];
 
 /** A rollout as an application asks for it. */
-export interface WantedRollout extends Omit<Plan, 'stages' | 'accepted'> {
+export interface WantedRollout extends Omit<Plan, 'stages' | 'accepted' | 'letPass' | 'since'> {
   selector: DeviceSelector;
   applicationId: string;
   developerId: string;
@@ -34,27 +36,31 @@ interface Parts {
   metrics: Pick<Metrics, 'rolloutsCreated' | 'rolloutsRefused'>;
   transitions: Pick<Transitions, 'write'>;
   joining: Pick<Joining, 'find' | 'store'>;
+  check: Transactions['check'];
+  requireRoom: RolloutBound;
 }
 
 /** Makes the function that stores new rollouts. */
-export function createCreation({ database, clock, ids, metrics, transitions, joining }: Parts) {
+export function createCreation(parts: Parts) {
+  const { database, clock, ids, metrics, transitions, joining, check, requireRoom } = parts;
+
   /**
    * Stores a rollout with its devices, which are settled now. When the promise resolves, all of it is on the disk. `also`
    * runs in the unit of work after which the rollout exists. Throws REQUEST_INVALID, TOO_MANY_ROLLOUTS,
-   * ROLLOUT_TOO_LARGE.
+   * ROLLOUT_TOO_LARGE, and the errors of `check`; a version of a later start need not be distributed yet.
    */
   return async function create(
     wanted: WantedRollout,
     also?: (unit: UnitOfWork, rollout: Rollout) => Promise<void>,
   ): Promise<Rollout> {
     const { applicationId, label, operation, asked, selector, stages: written, ...rest } = wanted;
-    const requireRoom = async (sql: Parameters<typeof countAtWork>[0]): Promise<void> => {
-      if ((await countAtWork(sql, applicationId)) < MOST_AT_WORK) return;
-      metrics.rolloutsRefused.inc({ bound: 'at_work' });
-      throw new DomainError('TOO_MANY_ROLLOUTS', { values: { limit: MOST_AT_WORK } });
-    };
+    const request = { operation, asked } as Request;
     stagesOf(written, 0);
-    await requireRoom(database.read);
+    await check(applicationId, request).catch((error: unknown) => {
+      const isLater = rest.startAt !== undefined && rest.startAt > clock.now();
+      if (!isLater || !(error instanceof DomainError) || !CAN_COME.includes(error.code)) throw error;
+    });
+    await requireRoom(database.read, applicationId);
     const found = await joining.find(applicationId, selector, MOST_DEVICES + 1);
     if (found.length > MOST_DEVICES) {
       metrics.rolloutsRefused.inc({ bound: 'devices' });
@@ -64,7 +70,6 @@ export function createCreation({ database, clock, ids, metrics, transitions, joi
     const rolloutId = ids.next('rol', now);
     const devices = await shuffled(found, rolloutId);
     const plan: Plan = { ...rest, stages: stagesOf(written, devices.length) };
-    const request = { operation, asked } as Request;
     const parameters = parametersOf(request, { applicationId, newClientId: ids.uuid });
     const rollout: Rollout = {
       rolloutId,
@@ -88,7 +93,7 @@ export function createCreation({ database, clock, ids, metrics, transitions, joi
       endedAt: null,
     };
     await database.transact(async (unit) => {
-      await requireRoom(unit);
+      await requireRoom(unit, applicationId);
       await insertRollout(unit, rollout, { asked, selector });
     });
     const ends = plan.stages.map((_, index) =>

@@ -78,6 +78,10 @@ export interface Plan {
   abort?: AbortRule;
   /** The results before the latest resume, which somebody has accepted: the abort rule counts those after it. */
   accepted?: { failures: number; results: number };
+  /** The last stage that somebody let pass although it had too few successes. */
+  letPass?: number;
+  /** The time since which the rollout works without a pause, and the number of results at that time. */
+  since?: { at: Micros; results: number };
   retry?: RetryRule;
   terms: Terms;
   continuous?: boolean;
@@ -103,7 +107,7 @@ export interface Rollout {
   stageSince: Micros | null;
   /** The time since which the stage has its share of successes. */
   shareSince: Micros | null;
-  /** The last stage that was approved, or that somebody let pass; -1 for none. */
+  /** The last stage that was approved; -1 for none. */
   approved: number;
   devices: number;
   entries: number;
@@ -121,7 +125,7 @@ const ARROWS: Record<RolloutAction, Partial<Record<RolloutState, RolloutState>>>
   complete: { running: 'completed' },
   cancel: { scheduled: 'cancelled', running: 'cancelled', paused: 'cancelled' },
   change: { scheduled: 'scheduled', paused: 'paused' },
-  approve: { scheduled: 'scheduled', running: 'running', paused: 'paused' },
+  approve: { running: 'running', paused: 'paused' },
   retry: { running: 'running', paused: 'paused', completed: 'running' },
 };
 

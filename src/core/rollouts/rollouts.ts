@@ -8,22 +8,20 @@ import type { Statuses } from '../devices/statuses.ts';
 import type { Selection } from '../selection/selection.ts';
 import type { Software } from '../software/software.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import { findCounts, moveCount } from './count-repository.ts';
-import { resultsOf } from './counts.ts';
+import { findCounts } from './count-repository.ts';
+import { byState, type Count, hasFailed, resultsOf, resultsSoFar } from './counts.ts';
 import { createCreation } from './creation.ts';
 import { createDriver } from './driver.ts';
 import { createIssuing } from './issuing.ts';
 import { createJoining } from './joining.ts';
-import { findInState, type Member, type MemberPlace, updateMember } from './member-repository.ts';
 import { createObstacles } from './obstacles.ts';
+import { createRetrying } from './retrying.ts';
 import type { AbortRule, Actor, Plan, Rollout, RolloutAction, Window } from './rollout.ts';
-import { findAsked, findRollout } from './rollout-repository.ts';
+import { createRolloutBound } from './rollout-bound.ts';
+import { findRollout } from './rollout-repository.ts';
 import { createSteps } from './steps.ts';
 import type { Transitions } from './transitions.ts';
 import { createWithdrawal } from './withdrawal.ts';
-
-/** Failed devices that wait again in one unit of work. */
-const PER_UNIT = 64;
 
 interface Parts {
   database: Database;
@@ -33,7 +31,7 @@ interface Parts {
   metrics: Metrics;
   leads(): boolean;
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
-  transactions: Pick<Transactions, 'submit' | 'withdrawIn' | 'cancelIn' | 'courtesy'>;
+  transactions: Pick<Transactions, 'submit' | 'check' | 'withdrawIn' | 'cancelIn' | 'courtesy'>;
   transitions: Transitions;
   statuses: Pick<Statuses, 'versionsOf'>;
   selection: Pick<Selection, 'page'>;
@@ -57,6 +55,8 @@ export function createRollouts(parts: Parts) {
   const withdrawal = createWithdrawal({ database, clock, ...transactions });
   const issuing = createIssuing({ ...parts, ...transactions });
   const obstacles = createObstacles({ clock, installs });
+  const requireRoom = createRolloutBound(parts.metrics);
+  const retryFailed = createRetrying({ database, clock, transitions, requireRoom });
   const steps = createSteps({ ...parts, issuing, withdrawal, joining, obstacleOf: obstacles.of });
   const driver = createDriver({
     ...parts,
@@ -102,10 +102,25 @@ export function createRollouts(parts: Parts) {
       return transitions.write(unit, { ...rollout, state, ...more(rollout) }, event, { actor });
     });
 
+  /** What a resume changes, beside the state. */
+  function resumedBy({ plan, stage, approved, reason }: Rollout, counts: readonly Count[]): Partial<Rollout> {
+    const rules = plan.stages[stage];
+    const isLetPass = reason === 'STAGE_FAILED' && rules !== undefined && hasFailed(rules, byState(counts, stage));
+    return {
+      plan: {
+        ...plan,
+        ...(plan.abort && { accepted: resultsOf(plan.abort, counts) }),
+        ...(isLetPass && { letPass: stage }),
+        since: { at: clock.now(), results: resultsSoFar(counts) },
+      },
+      approved: isLetPass ? Math.max(approved, stage) : approved,
+    };
+  }
+
   return {
     find,
 
-    create: createCreation({ ...parts, joining }),
+    create: createCreation({ ...parts, ...transactions, joining, requireRoom }),
 
     /** Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE. */
     pause: (rolloutId: string, by: By): Promise<Rollout> =>
@@ -115,27 +130,32 @@ export function createRollouts(parts: Parts) {
 
     /**
      * Lets a paused rollout go on. The failures so far are accepted: the abort rule counts anew. If the rollout was paused
-     * because a stage had too few successes, the stage is let pass. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE.
+     * because a stage had too few successes, and its failed devices do not try again, the stage is let pass. Throws
+     * ROLLOUT_NOT_FOUND, ROLLOUT_STATE.
      */
     resume: (rolloutId: string, by: By): Promise<Rollout> =>
       change(rolloutId, by.applicationId, async (unit, rollout) => {
-        const { plan, approved, stage, startedAt } = rollout;
         const running = transitions.stateAfter(rollout, 'resume');
-        const state = startedAt === null ? 'scheduled' : running;
-        const accepted = plan.abort && resultsOf(plan.abort, await findCounts(unit, rolloutId));
-        const resumed = {
-          ...rollout,
-          state,
-          reason: null,
-          plan: { ...plan, ...(accepted && { accepted }) },
-          approved: rollout.reason === 'STAGE_FAILED' ? Math.max(approved, stage) : approved,
-        };
+        const state = rollout.startedAt === null ? 'scheduled' : running;
+        const resumed = { ...rollout, ...resumedBy(rollout, await findCounts(unit, rolloutId)), state, reason: null };
         return transitions.write(unit, resumed, 'resumed', { actor: by.actor });
       }),
 
-    /** Approves the present stage. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE. */
+    /**
+     * Approves the present stage. One that is approved already stays as it is. Throws ROLLOUT_NOT_FOUND, and ROLLOUT_STATE
+     * also when no stage has begun, or when the stage asks for no approval.
+     */
     approve: (rolloutId: string, by: By): Promise<Rollout> =>
-      act('approve', rolloutId, by, ({ approved, stage }) => ({ approved: Math.max(approved, stage) })),
+      change(rolloutId, by.applicationId, async (unit, rollout) => {
+        const { stage, approved, plan } = rollout;
+        const state = transitions.stateAfter(rollout, 'approve');
+        if (stage < 0 || !plan.stages[stage]?.approval) {
+          const missing = stage < 0 ? 'no stage has begun' : 'its present stage asks for no approval';
+          throw new DomainError('ROLLOUT_STATE', { values: { state: `${state}, and ${missing}` } });
+        }
+        if (approved >= stage) return rollout;
+        return transitions.write(unit, { ...rollout, approved: stage }, 'approved', { actor: by.actor });
+      }),
 
     /** Changes a rollout that is paused or scheduled. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE. */
     update: (rolloutId: string, by: By, { label, ...rules }: RolloutChange): Promise<Rollout> =>
@@ -151,26 +171,11 @@ export function createRollouts(parts: Parts) {
       ),
 
     /**
-     * Lets failed devices wait for another attempt; resolves to their number. A rollout that has completed runs again when
-     * they wait, since it would complete at once before. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE.
+     * Lets failed devices wait for another attempt; resolves to their number. A rollout that has completed runs again, if
+     * there are such devices. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE, TOO_MANY_ROLLOUTS.
      */
-    async retryFailed(rolloutId: string, by: By, code?: string): Promise<number> {
-      const before = await find(rolloutId, by.applicationId);
-      transitions.stateAfter(before, 'retry');
-      const asked = await findAsked(database.read, rolloutId);
-      if (asked === undefined) throw new DomainError('ROLLOUT_STATE', { values: { state: before.state } });
-      let devices = 0;
-      for (let after: MemberPlace | undefined = { stage: -1, place: -1 }; after; ) {
-        const page = { state: 'failed', code, after, limit: PER_UNIT } as const;
-        const found: Member[] = await findInState(database.read, rolloutId, page);
-        devices += await database.transact((unit) => waitAgain(unit, rolloutId, found));
-        after = found.length < PER_UNIT ? undefined : found.at(-1);
-      }
-      await act('retry', rolloutId, by, (current) => ({
-        ...(current.state === 'completed' && { endedAt: null, publishes: false, drained: true }),
-      }));
-      return devices;
-    },
+    retryFailed: async (rolloutId: string, { applicationId, actor }: By, code?: string): Promise<number> =>
+      retryFailed(await find(rolloutId, applicationId), actor, code),
 
     /**
      * Call this when the database was restored. It does not know what happened after the backup: a rollout that runs in it
@@ -189,18 +194,6 @@ export function createRollouts(parts: Parts) {
     idle: driver.idle,
     [Symbol.asyncDispose]: driver.stop,
   };
-
-  async function waitAgain(unit: UnitOfWork, rolloutId: string, members: readonly Member[]): Promise<number> {
-    await findRollout(unit, rolloutId, unit.forUpdate);
-    let waiting = 0;
-    for (const member of members) {
-      const to = { ...member, state: 'waiting', transactionId: null, attempts: 0, code: null, notBefore: 0 } as const;
-      if (!(await updateMember(unit, rolloutId, member, to, clock.now()))) continue;
-      await moveCount(unit, rolloutId, member.stage, member, to);
-      waiting += 1;
-    }
-    return waiting;
-  }
 }
 
 /** Who asks for a change; `applicationId` limits it to rollouts of that application. */

@@ -63,7 +63,9 @@ export function createSteps(parts: Parts) {
   async function start(rollout: Rollout): Promise<void> {
     await change(rollout, async (unit, current) => {
       const state = transitions.stateAfter(current, 'start');
-      await transitions.write(unit, { ...current, state, startedAt: clock.now() }, 'started', { actor: 'service' });
+      const startedAt = clock.now();
+      const plan = { ...current.plan, since: { at: startedAt, results: 0 } };
+      await transitions.write(unit, { ...current, state, startedAt, plan }, 'started', { actor: 'service' });
     });
   }
 
@@ -150,7 +152,7 @@ export function createSteps(parts: Parts) {
     const rules = plan.stages[stage];
     if (stage >= last || !rules) return undefined;
     const own = byState(counts, stage);
-    const isLetPass = approved >= stage && hasFailed(rules, own);
+    const isLetPass = (plan.letPass ?? -1) >= stage && hasFailed(rules, own);
     if (!isLetPass && hasFailed(rules, own)) {
       await pauseFor(rollout, 'STAGE_FAILED');
       return 'now';

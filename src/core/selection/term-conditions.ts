@@ -92,7 +92,7 @@ export function termConditions(
     conditions.joinValues.push(terms.package);
     if (terms.version) addVersion(conditions, 'w.version', terms.version);
   }
-  const leading = byTag ? leadingTag(terms) : undefined;
+  const leading = byTag && applicationId !== undefined ? leadingTag(terms) : undefined;
   if (applicationId !== undefined && leading) {
     conditions.from = 'device_tags t CROSS JOIN devices d';
     conditions.deviceId = 't.device_id';

@@ -1,5 +1,5 @@
 import { DomainError, isDatabaseAway } from '../../errors.ts';
-import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Database, Sql } from '../../platform/database/sql.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Applications } from '../applications/applications.ts';
@@ -101,18 +101,18 @@ export function createInstallation({ database, installs, findApplication, log, f
      * Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND, DISTRIBUTION_NOT_STARTED, BINARY_MISSING, FIRMWARE_NOT_LISTED.
      */
     async admit(
-      unit: UnitOfWork,
+      sql: Sql,
       operation: InstallOperation,
       name: InstallName,
       developerId: string,
       hasBinary: boolean,
     ): Promise<void> {
       if (lineOf(operation) === 'firmware') {
-        await installs.findFirmware(unit, name).catch((cause: unknown) => {
+        await installs.findFirmware(sql, name).catch((cause: unknown) => {
           throw cause instanceof DomainError ? new DomainError('FIRMWARE_NOT_LISTED', { cause }) : cause;
         });
       } else {
-        const { distributionStartedAt } = await installs.findInstallable(unit, developerId, name);
+        const { distributionStartedAt } = await installs.findInstallable(sql, developerId, name);
         if (distributionStartedAt === null) throw new DomainError('DISTRIBUTION_NOT_STARTED');
       }
       if (!hasBinary) throw new DomainError('BINARY_MISSING');

@@ -1,4 +1,3 @@
-import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, Lock, UnitOfWork } from '../../platform/database/sql.ts';
@@ -13,8 +12,9 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Demand } from './demand.ts';
 import { setTerms } from './expiry-repository.ts';
 import type { Installation } from './installation.ts';
-import { type InstallOperation, isInstall, parametersOf, type Request, subjectOf } from './operations.ts';
+import { parametersOf, type Request, subjectOf } from './operations.ts';
 import { createQueueBounds, type Freed } from './queue-bounds.ts';
+import { type InstallRequest, isInstallRequest, requireReady } from './request-check.ts';
 import { canExpire, endsAt, type StoredTerms, storedTerms, type Terms } from './terms.ts';
 import {
   findParameters,
@@ -33,9 +33,7 @@ type Submission = Request & {
   /** The rollout that makes the transaction. */
   rolloutId?: string;
 };
-type Installing = Extract<Submission, { operation: InstallOperation }>;
-
-const isInstallation = (submission: Submission): submission is Installing => isInstall(submission.operation);
+type Installing = Submission & InstallRequest;
 
 interface Parts {
   database: Database;
@@ -103,7 +101,7 @@ export function createSubmission({
     { lock, hasBinary }: { lock: Lock; hasBinary: boolean },
   ): Promise<void> {
     await requireActivatedDevice(unit, submission.deviceId, owner, lock);
-    if (!isInstallation(submission)) return;
+    if (!isInstallRequest(submission)) return;
     const { operation, asked } = submission;
     await installation.admit(unit, operation, asked, owner.developerId, hasBinary);
   }
@@ -137,7 +135,7 @@ export function createSubmission({
     const { applicationId, deviceId, operation } = submission;
     const unfinished = await unfinishedOf(unit, deviceId, applicationId);
     let records = unfinished.filter((record) => record.operation === operation);
-    if (isInstallation(submission)) {
+    if (isInstallRequest(submission)) {
       const installs = await inOneGo(...records.map(({ transactionId }) => findParameters(unit, transactionId)));
       const isSame = (index: number): boolean =>
         (installs[index] as { package?: string }).package === submission.asked.package;
@@ -174,7 +172,7 @@ export function createSubmission({
   ): Promise<number> {
     const { applicationId, deviceId, operation, terms = {}, rolloutId = null } = submission;
     if (rolloutId === null) demand.add();
-    const hasBinary = isInstallation(submission) && (await lookForBinary(submission));
+    const hasBinary = isInstallRequest(submission) && (await lookForBinary(submission));
     const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);
     const subject = subjectOf(operation, parameters);
@@ -190,8 +188,7 @@ export function createSubmission({
       const { application, developer } = isAlone
         ? await lockOwner(unit, submission)
         : { application: await findApplication(unit, applicationId), developer: undefined };
-      if (application.authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');
-      if (application.settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
+      requireReady(application);
       const lock = isAlone ? unit.forUpdate : '';
       const admitted = developer
         ? holdActivation(

@@ -16,6 +16,7 @@ import type { OnLate } from './early-ends.ts';
 import { createExpiry } from './expiry.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createInstallation } from './installation.ts';
+import { createRequestCheck } from './request-check.ts';
 import { createSettlement, type OnFinished } from './settlement.ts';
 import { createSubmission } from './submission.ts';
 import {
@@ -122,6 +123,8 @@ export function createTransactions({
       supersedeIn: settlement.supersedeIn,
       dueAt: expiry.expect,
     }),
+    /** Checks a request before its devices are known. */
+    check: createRequestCheck({ database, findApplication, installation }),
     /** The recent rate of submitted commands, per second. */
     demand: demand.perSecond,
     /** Makes room for single calls, between two pieces of work for many devices. */

@@ -1,0 +1,105 @@
+import { DomainError } from '../../errors.ts';
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { findCounts, moveCount } from './count-repository.ts';
+import { type Count, resultsOf, resultsSoFar } from './counts.ts';
+import { findInState, type Member, type MemberPlace, updateMember } from './member-repository.ts';
+import type { Actor, Plan, Rollout } from './rollout.ts';
+import type { RolloutBound } from './rollout-bound.ts';
+import { findAsked, findRollout, updateRollout } from './rollout-repository.ts';
+import type { Transitions } from './transitions.ts';
+
+/** Failed devices that wait again in one unit of work. */
+const PER_UNIT = 64;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  transitions: Pick<Transitions, 'stateAfter' | 'write'>;
+  requireRoom: RolloutBound;
+}
+
+/**
+ * The plan after failed devices wait again, so they are no results any more. The abort rule takes them for results that
+ * somebody has accepted, as far as there are such: otherwise it would take the next failures for accepted ones. The devices
+ * of a stage that somebody let pass decide once more.
+ */
+function planAfter({ plan, stage }: Rollout, moved: readonly Count[]): Plan {
+  const { abort, accepted, since, letPass } = plan;
+  const gone = abort && resultsOf(abort, moved);
+  return {
+    ...plan,
+    ...(gone &&
+      accepted && {
+        accepted: {
+          failures: Math.max(0, accepted.failures - gone.failures),
+          results: Math.max(0, accepted.results - gone.results),
+        },
+      }),
+    ...(since && { since: { ...since, results: since.results - moved.length } }),
+    ...(letPass !== undefined && { letPass: Math.min(letPass, stage - 1) }),
+  };
+}
+
+/** Lets failed devices of rollouts have another command. */
+export function createRetrying({ database, clock, transitions, requireRoom }: Parts) {
+  /** Lets those of the devices wait again that are still failed. Returns them as counts. */
+  async function move(unit: UnitOfWork, rolloutId: string, members: readonly Member[]): Promise<Count[]> {
+    const moved: Count[] = [];
+    for (const member of members) {
+      const to = { ...member, state: 'waiting', transactionId: null, attempts: 0, code: null, notBefore: 0 } as const;
+      if (!(await updateMember(unit, rolloutId, member, to, clock.now()))) continue;
+      await moveCount(unit, rolloutId, member.stage, member, to);
+      moved.push({ stage: member.stage, state: 'failed', code: member.code ?? '', devices: 1 });
+    }
+    return moved;
+  }
+
+  /** The rollout after failed devices wait again. One that has completed is at work again, from the same commit on. */
+  async function after(unit: UnitOfWork, rollout: Rollout, moved: readonly Count[]): Promise<Rollout> {
+    const plan = planAfter(rollout, moved);
+    if (rollout.state !== 'completed') return { ...rollout, plan };
+    await requireRoom(unit, rollout.applicationId);
+    const results = resultsSoFar(await findCounts(unit, rollout.rolloutId));
+    const since = { at: clock.now(), results };
+    const state = transitions.stateAfter(rollout, 'retry');
+    return { ...rollout, state, endedAt: null, publishes: false, drained: true, plan: { ...plan, since } };
+  }
+
+  /**
+   * Lets the failed devices of a page wait again. The first page that has such devices writes the history, and each page
+   * that finds the rollout completed. Returns the number of devices.
+   */
+  function retryPage(rolloutId: string, actor: Actor, members: readonly Member[], isFirst: boolean): Promise<number> {
+    return database.transact(async (unit) => {
+      const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
+      if (!rollout) throw new DomainError('ROLLOUT_NOT_FOUND');
+      transitions.stateAfter(rollout, 'retry');
+      const moved = await move(unit, rolloutId, members);
+      if (moved.length === 0) return 0;
+      const changed = await after(unit, rollout, moved);
+      if (isFirst || rollout.state === 'completed') await transitions.write(unit, changed, 'retried', { actor });
+      else await updateRollout(unit, changed);
+      return moved.length;
+    });
+  }
+
+  /**
+   * Lets failed devices, or those with a code, wait for another attempt; resolves to their number. Throws ROLLOUT_STATE,
+   * TOO_MANY_ROLLOUTS.
+   */
+  return async function retryFailed(rollout: Rollout, actor: Actor, code?: string): Promise<number> {
+    const { rolloutId } = rollout;
+    transitions.stateAfter(rollout, 'retry');
+    const asked = await findAsked(database.read, rolloutId);
+    if (asked === undefined) throw new DomainError('ROLLOUT_STATE', { values: { state: rollout.state } });
+    let devices = 0;
+    for (let place: MemberPlace | undefined = { stage: -1, place: -1 }; place; ) {
+      const page = { state: 'failed', code, after: place, limit: PER_UNIT } as const;
+      const found: Member[] = await findInState(database.read, rolloutId, page);
+      devices += await retryPage(rolloutId, actor, found, devices === 0);
+      place = found.length < PER_UNIT ? undefined : found.at(-1);
+    }
+    return devices;
+  };
+}

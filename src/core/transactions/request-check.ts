@@ -1,0 +1,43 @@
+import { DomainError } from '../../errors.ts';
+import type { Database } from '../../platform/database/sql.ts';
+import type { Application } from '../applications/application-repository.ts';
+import type { Applications } from '../applications/applications.ts';
+import type { Installation } from './installation.ts';
+import { type InstallOperation, isInstall, type Request } from './operations.ts';
+
+export type InstallRequest = Extract<Request, { operation: InstallOperation }>;
+
+export const isInstallRequest = <R extends Request>(request: R): request is Extract<R, InstallRequest> =>
+  isInstall(request.operation);
+
+/**
+ * Checks that an application can have transactions (Events table: without deviceEvent, operations that create transactions
+ * are unavailable). Throws KEY_NOT_ISSUED, NOTIFICATION_NOT_CONFIGURED.
+ */
+export function requireReady({ authenticationKey, settings }: Application): void {
+  if (authenticationKey === null) throw new DomainError('KEY_NOT_ISSUED');
+  if (settings.deviceEvent === null) throw new DomainError('NOTIFICATION_NOT_CONFIGURED');
+}
+
+interface Parts {
+  database: Pick<Database, 'read'>;
+  findApplication: Applications['findIn'];
+  installation: Pick<Installation, 'hasBinary' | 'admit'>;
+}
+
+/** Makes the function that checks a request before its devices are known. */
+export function createRequestCheck({ database, findApplication, installation }: Parts) {
+  /**
+   * Checks what concerns no device: whether the application can have transactions, and whether the version can be installed.
+   * Nothing is locked, because the submission for each device checks it again. Throws KEY_NOT_ISSUED,
+   * NOTIFICATION_NOT_CONFIGURED, and the errors of `admit`.
+   */
+  return async function check(applicationId: string, request: Request): Promise<void> {
+    const application = await findApplication(database.read, applicationId);
+    requireReady(application);
+    if (!isInstallRequest(request)) return;
+    const { operation, asked } = request;
+    const hasBinary = await installation.hasBinary(operation, asked, application.developerId);
+    await installation.admit(database.read, operation, asked, application.developerId, hasBinary);
+  };
+}
