@@ -8,10 +8,18 @@ const SCHEDULED = {
   startAt: '2030-01-01T00:00:00Z',
 };
 
-/** Makes a rollout that has not started; returns its path. */
-async function newRollout({ api, path }: ConformanceWorld): Promise<string> {
-  const { body } = await api.post(`${path}/rollouts`, { json: SCHEDULED });
+/** Makes a rollout that has not started, or one with other members; returns its path. */
+async function newRollout({ api, path }: ConformanceWorld, json: object = SCHEDULED): Promise<string> {
+  const { body } = await api.post(`${path}/rollouts`, { json });
   return `${path}/rollouts/${body.rolloutId}`;
+}
+
+/** Makes a rollout whose first stage waits for an approval; returns its path. */
+async function waitingForApproval(conformance: ConformanceWorld): Promise<string> {
+  const { startAt: _, ...now } = SCHEDULED;
+  const rollout = await newRollout(conformance, { ...now, stages: [{ count: 1, approval: true }] });
+  await conformance.world.idle();
+  return rollout;
 }
 
 async function cancelled(world: ConformanceWorld): Promise<string> {
@@ -28,8 +36,13 @@ function action(
   suffix: string,
   {
     json,
+    made = newRollout,
     before = async () => undefined,
-  }: { json?: object; before?: (world: ConformanceWorld, rollout: string) => Promise<unknown> } = {},
+  }: {
+    json?: object;
+    made?: (world: ConformanceWorld) => Promise<string>;
+    before?: (world: ConformanceWorld, rollout: string) => Promise<unknown>;
+  } = {},
 ): Cases {
   const ask = (world: ConformanceWorld, rollout: string) =>
     world.api.request(method, `${rollout}${suffix}`, json ? { json } : {});
@@ -37,7 +50,7 @@ function action(
     200: {
       title: 'a rollout that allows it',
       async run(world) {
-        const rollout = await newRollout(world);
+        const rollout = await made(world);
         await before(world, rollout);
         return ask(world, rollout);
       },
@@ -61,13 +74,22 @@ const pause = (world: ConformanceWorld, rollout: string) => world.api.post(`${ro
 /** The cases of the operations on rollouts. */
 export const ROLLOUTS: Record<string, Cases> = {
   rollouts: { 200: PLAIN('rollouts', 'the rollouts of the application') },
-  'rollout start': { 201: PLAIN('rollout start', 'all devices of the application') },
+  'rollout start': {
+    201: PLAIN('rollout start', 'all devices of the application'),
+    404: {
+      title: 'package not found',
+      run({ api, path, newName }) {
+        const parameters = { package: newName(), version: '1.0.0' };
+        return api.post(`${path}/rollouts`, { json: { operation: 'installSoftware', parameters, devices: {} } });
+      },
+    },
+  },
   rollout: { 200: found(''), 404: unknown('') },
   'rollout change': action('PATCH', '', { json: { label: 'a' } }),
   'rollout cancel': action('DELETE', ''),
   'rollout pause': action('POST', '/pause'),
   'rollout resume': action('POST', '/resume', { before: pause }),
-  'rollout approval': action('POST', '/approve'),
+  'rollout approval': action('POST', '/approve', { made: waitingForApproval }),
   'rollout retry': action('POST', '/retry-failed', { json: {}, before: pause }),
   'rollout devices': { 200: found('/devices'), 404: unknown('/devices') },
 };

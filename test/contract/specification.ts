@@ -67,7 +67,7 @@ export const REFERENCED: Record<string, Row> = {
   'change of tags': { key: 'PATCH /v1/applications/{applicationId}/devices/{deviceId}/tags', scope: D, statuses: [200, 400, 401, 403, 404, 409, 500] },
   'tags of many devices': { key: 'PATCH /v1/applications/{applicationId}/devices/tags', scope: D, statuses: [200, 400, 401, 403, 500] },
   'rollouts': { key: 'GET /v1/applications/{applicationId}/rollouts', scope: C, statuses: [200, 400, 401, 403, 500] },
-  'rollout start': { key: 'POST /v1/applications/{applicationId}/rollouts', scope: D, statuses: [201, 400, 401, 403, 500] },
+  'rollout start': { key: 'POST /v1/applications/{applicationId}/rollouts', scope: D, statuses: [201, 400, 401, 403, 404, 500] },
   'rollout': { key: 'GET /v1/applications/{applicationId}/rollouts/{rolloutId}', scope: C, statuses: [200, 401, 403, 404, 500] },
   'rollout change': { key: 'PATCH /v1/applications/{applicationId}/rollouts/{rolloutId}', scope: D, statuses: [200, 400, 401, 403, 404, 409, 500] },
   'rollout cancel': { key: 'DELETE /v1/applications/{applicationId}/rollouts/{rolloutId}', scope: D, statuses: [200, 401, 403, 404, 409, 500] },

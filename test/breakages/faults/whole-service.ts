@@ -15,9 +15,9 @@ export const WHOLE_SERVICE: readonly Breakage[] = [
       },
       {
         file: 'core/transactions/submission.ts',
-        search: 'const isInstallation = ',
+        search: 'type Installing = ',
         replacement: `const kept = [];
-const isInstallation = `,
+type Installing = `,
       },
     ],
     play: 'load',
