@@ -58,7 +58,11 @@ t.test('rollouts on two nodes', { skip }, async (t) => {
     await reached(rolloutId, ({ counts }) => counts['unfinished'] === 2);
     const { transactionId, packet } = await device.link.command();
     device.link.puback(packet);
-    await world.idle();
+    const transaction = `${tenant.path}/transactions/${transactionId}`;
+    await until(async () => {
+      world.clock.advance(1_000);
+      return (await tenant.api.get(transaction)).body.status === 'delivered';
+    });
     t.equal((await elsewhere.post(`${path}/${rolloutId}/pause`)).status, 200);
     const link = await world.connect({ ...other, node: 1 });
     await reached(rolloutId, ({ counts }) => counts['waiting'] === 1);
