@@ -4,6 +4,7 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Applications } from '../applications/applications.ts';
 import type { Statuses } from '../devices/statuses.ts';
 import type { Selection } from '../selection/selection.ts';
 import type { Software } from '../software/software.ts';
@@ -16,9 +17,17 @@ import { createIssuing } from './issuing.ts';
 import { createJoining } from './joining.ts';
 import { createObstacles } from './obstacles.ts';
 import { createRetrying } from './retrying.ts';
-import type { AbortRule, Actor, Plan, Rollout, RolloutAction, Window } from './rollout.ts';
+import {
+  type AbortRule,
+  type Actor,
+  isAtWork,
+  type Plan,
+  type Rollout,
+  type RolloutAction,
+  type Window,
+} from './rollout.ts';
 import { createRolloutBound } from './rollout-bound.ts';
-import { findRollout } from './rollout-repository.ts';
+import { findAtWorkOf, findRollout, forgetAllAsked } from './rollout-repository.ts';
 import { createSteps } from './steps.ts';
 import type { Transitions } from './transitions.ts';
 import { createWithdrawal } from './withdrawal.ts';
@@ -31,6 +40,7 @@ interface Parts {
   metrics: Metrics;
   leads(): boolean;
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  lockApplication: Applications['lockIn'];
   transactions: Pick<Transactions, 'submit' | 'check' | 'withdrawIn' | 'cancelIn' | 'courtesy'>;
   transitions: Transitions;
   statuses: Pick<Statuses, 'versionsOf'>;
@@ -169,6 +179,19 @@ export function createRollouts(parts: Parts) {
       change(rolloutId, by.applicationId, (unit, rollout) =>
         transitions.end(unit, rollout, 'cancel', { actor: by.actor }),
       ),
+
+    /**
+     * Cancels all rollouts of an application, and forgets the bodies of their operations, in the unit of work that deletes
+     * the application.
+     */
+    async endAll(unit: UnitOfWork, applicationId: string): Promise<void> {
+      for (const rolloutId of await findAtWorkOf(unit, applicationId)) {
+        const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
+        if (rollout && isAtWork(rollout.state))
+          await transitions.end(unit, rollout, 'cancel', { actor: 'administration' });
+      }
+      await forgetAllAsked(unit, applicationId);
+    },
 
     /**
      * Lets failed devices wait for another attempt; resolves to their number. A rollout that has completed runs again, if
