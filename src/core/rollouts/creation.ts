@@ -95,6 +95,7 @@ export function createCreation(parts: Parts) {
       endedAt: null,
     };
     await database.transact(async (unit) => {
+      await lockApplication(unit, applicationId); // rollouts that are started at the same time count one another
       await requireRoom(unit, applicationId);
       await insertRollout(unit, rollout, { asked, selector });
     });

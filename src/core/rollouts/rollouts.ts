@@ -67,7 +67,7 @@ export function createRollouts(parts: Parts) {
   const obstacles = createObstacles({ clock, installs });
   const requireRoom = createRolloutBound(parts.metrics);
   const retryFailed = createRetrying({ database, clock, transitions, requireRoom });
-  const steps = createSteps({ ...parts, issuing, withdrawal, joining, obstacleOf: obstacles.of });
+  const steps = createSteps({ ...parts, issuing, withdrawal, joining, obstacles });
   const driver = createDriver({
     ...parts,
     steps,
