@@ -12,6 +12,7 @@ t.test('the deletion of an application cancels its rollouts, and forgets what th
   const paused = await start();
   await act(paused, 'pause');
 
+  const unfinished = await start({ parameters: { lang: 'fr' } });
   await tenant.api.delete(device?.path ?? '');
   for (let operation = ''; operation !== 'deactivate'; ) {
     const command = await device?.link.command();
@@ -33,6 +34,8 @@ t.test('the deletion of an application cancels its rollouts, and forgets what th
       history: [{ event: 'cancelled', by: 'administration' }],
     });
   t.match(await read(failed), { state: 'completed', counts: { failed: 1 } });
+  const counts = { cancelled: 1, unfinished: 0 };
+  t.match(await read(unfinished), { state: 'completed', counts }, 'the deactivation had cancelled its command');
   const database = await world.raw();
   t.same(await database.all("SELECT * FROM rollouts WHERE asked LIKE '%correct horse%'"), []);
 });
