@@ -203,6 +203,7 @@ t.test('lapel rollout', async (t) => {
       new RegExp(`${device.deviceId}.*BROKEN`),
     );
     t.match((await lapel(`rollout approve ${rolloutId}`)).stderr, /its present stage asks for no approval/);
+    t.match((await lapel(`rollout approve ${rolloutId} --stage 2`)).stderr, /the rollout is paused, in stage 1/);
 
     const changed = async (line: string) => (await lapel(`rollout change ${rolloutId} ${line}`)).stdout;
     t.match(await changed('--rate 5 --abort 50 --abort-code BROKEN --label next'), /\nlabel +next\n/);

@@ -67,7 +67,19 @@ export const ROLLOUTS: Record<string, Cases> = {
   'rollout cancel': action('DELETE', ''),
   'rollout pause': action('POST', '/pause'),
   'rollout resume': action('POST', '/resume', { before: pause }),
-  'rollout approval': action('POST', '/approve'),
+  'rollout approval': {
+    ...action('POST', '/approve'),
+    200: {
+      title: 'a rollout whose present stage asks for an approval',
+      async run({ api, path, world }) {
+        const stages = [{ percent: 10, approval: true }];
+        const json = { ...SCHEDULED, startAt: undefined, devices: { percent: 0 }, continuous: true, stages };
+        const { body } = await api.post(`${path}/rollouts`, { json });
+        await world.idle();
+        return api.post(`${path}/rollouts/${body.rolloutId}/approve`, { json: { stage: 1 } });
+      },
+    },
+  },
   'rollout retry': action('POST', '/retry-failed', { json: {}, before: pause }),
   'rollout devices': { 200: found('/devices'), 404: unknown('/devices') },
 };

@@ -80,7 +80,13 @@ t.test(
     await answer(other, commandOfOther, 'INTERNAL');
     for (const [deviceId, command] of await commands()) await answer(deviceId, command);
     t.equal((await read(rolloutId)).stage, 2, 'it waits for its approval');
-    t.equal((await act(rolloutId, 'approve')).status, 200);
+    t.match(await act(rolloutId, 'approve', { stage: 1 }), {
+      status: 409,
+      body: { message: 'the rollout is running, in stage 2.' },
+    });
+    t.equal((await act(rolloutId, 'approve', { stage: 2 })).status, 200);
+    await world.idle();
+    t.match(await act(rolloutId, 'approve', { stage: 2 }), { status: 200, body: { stage: 3 } }, 'it can be repeated');
     t.same(
       (await read(rolloutId)).history.filter(({ event }) => event === 'approved').map(({ stage }) => stage),
       [2],

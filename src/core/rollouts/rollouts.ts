@@ -152,13 +152,17 @@ export function createRollouts(parts: Parts) {
       }),
 
     /**
-     * Approves the present stage. One that is approved already stays as it is. Throws ROLLOUT_NOT_FOUND, and ROLLOUT_STATE
-     * also when no stage has begun, or when the stage asks for no approval.
+     * Approves the present stage. One that is approved already stays as it is. If the caller names a stage (from 1), a later
+     * one is never approved in its place. Throws ROLLOUT_NOT_FOUND, and ROLLOUT_STATE also when no stage has begun, when the
+     * named one is not the present one, or when the stage asks for no approval.
      */
-    approve: (rolloutId: string, by: By): Promise<Rollout> =>
+    approve: (rolloutId: string, by: By, named?: number): Promise<Rollout> =>
       change(rolloutId, by.applicationId, async (unit, rollout) => {
         const { stage, approved, plan } = rollout;
         const state = transitions.stateAfter(rollout, 'approve');
+        if (named !== undefined && named - 1 <= approved) return rollout;
+        if (named !== undefined && named - 1 !== stage)
+          throw new DomainError('ROLLOUT_STATE', { values: { state: `${state}, in stage ${stage + 1}` } });
         if (stage < 0 || !plan.stages[stage]?.approval) {
           const missing = stage < 0 ? 'no stage has begun' : 'its present stage asks for no approval';
           throw new DomainError('ROLLOUT_STATE', { values: { state: `${state}, and ${missing}` } });

@@ -3,6 +3,7 @@ import type { Operations } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
+import { readWhole } from '../line/command-line.ts';
 import { limitOption, readLimit } from '../line/limit.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { type Column, table, timeText } from '../show/table.ts';
@@ -135,6 +136,25 @@ const action = (
   },
 });
 
+const rolloutApprove: Command = {
+  name: 'rollout approve',
+  arguments: [{ name: 'ROLLOUT' }],
+  summary: 'Approves the present stage of a rollout',
+  options: {
+    stage: { value: 'N', text: 'only this stage, from 1; so a repetition never approves the next one' },
+    ...APPLICATION_OPTIONS,
+  },
+  examples: [`lapel rollout approve ${ROLLOUT}`, `lapel rollout approve ${ROLLOUT} --stage 2`],
+  async run(given, terminal) {
+    const [rolloutId = ''] = given.positionals;
+    const stage = given.text('stage');
+    const body = stage === undefined ? {} : { stage: readWhole('stage', stage) };
+    const application = await openApplication(given, terminal);
+    const rollout = await application.call('approve the stage', (lapel) => lapel.approveRollout({ rolloutId, body }));
+    return { json: { ok: true, ...rollout }, text: `${rolloutId} is ${stateText(rollout)}\n` };
+  },
+};
+
 const rolloutRetry: Command = {
   name: 'rollout retry',
   arguments: [{ name: 'ROLLOUT' }],
@@ -163,9 +183,7 @@ export const ROLLOUT_COMMANDS: readonly Command[] = [
     lapel.pauseRollout({ rolloutId }),
   ),
   action('resume', 'Lets a paused rollout go on', (lapel, rolloutId) => lapel.resumeRollout({ rolloutId })),
-  action('approve', 'Approves the present stage of a rollout', (lapel, rolloutId) =>
-    lapel.approveRollout({ rolloutId }),
-  ),
+  rolloutApprove,
   rolloutChange,
   rolloutRetry,
   action('cancel', 'Cancels a rollout and its unfinished transactions', (lapel, rolloutId) =>
