@@ -77,6 +77,7 @@ export async function createCore(given: Given) {
     ...common,
     urlFault,
     isInUse: hasActivatedDevice,
+    endWork: (unit, id) => rollouts.endAll(unit, id),
     changed: (about) => peers.bus.broadcast({ kind: 'changed', about }),
     forgotten: given.forgotten,
   });
@@ -150,6 +151,7 @@ export async function createCore(given: Given) {
       ...common,
       leads: peers.nodes.leads,
       connected,
+      lockApplication: applications.lockIn,
       transactions,
       transitions,
       statuses,

@@ -77,7 +77,7 @@ export const OPERATIONS: Operation[] = [
   { op: 'rollout cancel', method: 'DELETE', path: '/rollouts/{rolloutId}', scope: D },
   { op: 'rollout pause', method: 'POST', path: '/rollouts/{rolloutId}/pause', scope: D },
   { op: 'rollout resume', method: 'POST', path: '/rollouts/{rolloutId}/resume', scope: D },
-  { op: 'rollout approval', method: 'POST', path: '/rollouts/{rolloutId}/approve', scope: D },
+  { op: 'rollout approval', method: 'POST', path: '/rollouts/{rolloutId}/approve', scope: D, json: {} },
   { op: 'rollout retry', method: 'POST', path: '/rollouts/{rolloutId}/retry-failed', scope: D, json: {} },
   { op: 'rollout devices', method: 'GET', path: '/rollouts/{rolloutId}/devices', scope: C },
   { op: 'transactions of the application', method: 'GET', path: '/transactions', scope: A },

@@ -26,7 +26,7 @@ export async function createTenant(t: Test, { allowHttpWebhooks = false, isInUse
   const ids = randomIds;
   const urlFault = createSettingUrlRule({ allowHttp: allowHttpWebhooks, allowPrivate: true });
   const developers = createDevelopers({ database, clock, ids, isInUse: async () => false });
-  const applications = createApplications({ database, clock, ids, urlFault, isInUse });
+  const applications = createApplications({ database, clock, ids, urlFault, isInUse, endWork: async () => {} });
   await developers.create({ developerId: 'dev-1', name: 'Acme' });
   return { database, clock, ids, developers, applications };
 }

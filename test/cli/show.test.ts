@@ -1,5 +1,6 @@
 import t from 'tap';
 import { Failure, failureText } from '../../src/clients/cli/show/failure.ts';
+import { jsonText } from '../../src/clients/cli/show/json-text.ts';
 import { lookOf, render } from '../../src/clients/cli/show/look.ts';
 import { oneLine } from '../../src/clients/cli/show/plain-text.ts';
 import { recordText, table } from '../../src/clients/cli/show/table.ts';
@@ -68,4 +69,10 @@ t.test('invisible characters, and those that turn the direction, are shown escap
     t.ok(recordText({ name: text })(look).includes(shown), 'in a record');
     t.ok(failureText(new Failure(text)).includes(shown), 'in an error');
   }
+});
+
+t.test('JSON for a terminal has no character that it would obey, and means the same', async (t) => {
+  const value = { name: `a${ESC}[2J\u009b1m\u202eb\u007f` };
+  t.match(jsonText(value), /^[ -~]+$/);
+  t.same(JSON.parse(jsonText(value, 2)), value);
 });

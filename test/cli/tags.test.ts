@@ -100,7 +100,7 @@ t.test('lapel device tag, tags, count and list', async (t) => {
       ['--firmware-version 9.1.0 --connected --last-seen-within 2h --percent 100 --salt a', [first, second, third]],
       ['--disconnected', []],
       ['--percent 0', []],
-      ['--limit 0', []],
+      ['--limit 0', [first, second, third]],
     ] as const)
       t.same(await listed(line), expected, line);
     t.equal((await lapel('list --tag site=nara')).stdout, 'No device matches.\n');

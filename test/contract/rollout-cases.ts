@@ -89,7 +89,7 @@ export const ROLLOUTS: Record<string, Cases> = {
   'rollout cancel': action('DELETE', ''),
   'rollout pause': action('POST', '/pause'),
   'rollout resume': action('POST', '/resume', { before: pause }),
-  'rollout approval': action('POST', '/approve', { made: waitingForApproval }),
+  'rollout approval': action('POST', '/approve', { json: { stage: 1 }, made: waitingForApproval }),
   'rollout retry': action('POST', '/retry-failed', { json: {}, before: pause }),
   'rollout devices': { 200: found('/devices'), 404: unknown('/devices') },
 };

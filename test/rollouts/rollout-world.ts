@@ -10,7 +10,7 @@ export const LANG = { operation: 'setLanguage', parameters: { lang: 'ja' }, devi
 /** The world with an application and activated devices, for tests of rollouts. */
 export async function startRollouts(t: Test, count: number, options: Parameters<typeof startWorld>[1] = {}) {
   const world = await startWorld(t, options);
-  const tenant = await world.createTenant();
+  const tenant = await world.createTenant('dev', { deviceLimit: Math.max(count, 100) });
   const devices: Device[] = [];
   while (devices.length < count) devices.push(await world.activatedDevice(tenant));
   const byId = new Map(devices.map((device) => [device.deviceId, device]));

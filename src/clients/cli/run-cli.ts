@@ -7,7 +7,9 @@ import { SERVICE_COMMANDS } from './line/service-commands.ts';
 import { UsageError } from './line/usage-error.ts';
 import { overview } from './overview.ts';
 import { Failure, failureBody, failureText } from './show/failure.ts';
+import { jsonText } from './show/json-text.ts';
 import { lookOf, render } from './show/look.ts';
+import { oneLine } from './show/plain-text.ts';
 import type { Terminal } from './show/terminal.ts';
 
 const GOOD = 0;
@@ -69,9 +71,9 @@ async function carryOut(command: Command, args: readonly string[], terminal: Ter
     ? running
     : Promise.race([running, interruption(terminal.interrupted)]));
   if (!given.flag('json')) stdout.write(render(text, lookOf(stdout, env)));
-  else if (json) stdout.write(`${JSON.stringify(json)}\n`);
+  else if (json) stdout.write(`${jsonText(json)}\n`);
   if (problem === undefined) return GOOD;
-  stderr.write(`lapel: ${problem}\n`);
+  stderr.write(`lapel: ${problem.split('\n').map(oneLine).join('\n')}\n`);
   return FAILED;
 }
 
@@ -98,16 +100,16 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     return await carryOut(command, rest, terminal);
   } catch (error) {
     if (error instanceof UsageError) {
-      stderr.write(`lapel: ${error.message}\nSee: lapel ${command.name} --help\n`);
+      stderr.write(`lapel: ${oneLine(error.message)}\nSee: lapel ${command.name} --help\n`);
       return BAD_USAGE;
     }
     if (error instanceof Interrupted) {
-      stderr.write(error.lines.map((line) => `${line}\n`).join(''));
+      stderr.write(error.lines.map((line) => `${oneLine(line)}\n`).join(''));
       return INTERRUPTED;
     }
     const failure =
       error instanceof Failure ? error : new Failure(`unexpected error: ${(error as Error).message}`, { cause: error });
-    if (rest.includes('--json')) stdout.write(`${JSON.stringify(failureBody(failure))}\n`);
+    if (rest.includes('--json')) stdout.write(`${jsonText(failureBody(failure))}\n`);
     stderr.write(`lapel: ${failureText(failure)}\n`);
     const wantsStack = /\blapel\b/.test(env['NODE_DEBUG'] ?? ''); // NODE_DEBUG=lapel adds the stack to an error
     if (wantsStack) stderr.write(`${(error as Error).stack ?? ''}\n`);

@@ -43,7 +43,7 @@ export interface Operations {
   /** Let a paused rollout go on (rollout resume). */
   resumeRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
   /** Approve the present stage (rollout approval). */
-  approveRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
+  approveRollout: { input: { rolloutId: string; body?: SchemaTypes['rest/rollout-approval'] }; answer: SchemaTypes['common/rollout'] };
   /** Let failed devices try again (rollout retry). */
   retryRollout: { input: { rolloutId: string; body?: SchemaTypes['rest/rollout-retry'] }; answer: SchemaTypes['rest/rollout-retried'] };
   /** List the devices of a rollout (rollout devices). */

@@ -20,6 +20,8 @@ interface Options {
   urlFault(url: string, name: SettingName): Fault | undefined;
   /** Whether devices are activated for the application; called in the unit of work that would delete it. */
   isInUse(unit: UnitOfWork, applicationId: string): Promise<boolean>;
+  /** Called in the unit of work that deletes an application, before it is deleted. */
+  endWork(unit: UnitOfWork, applicationId: string): Promise<void>;
   /** Called when this process has changed an application, so that other nodes can drop it from their caches. */
   changed?(applicationId: string): void;
   /**
@@ -32,7 +34,7 @@ interface Options {
 export type Applications = ReturnType<typeof createApplications>;
 
 /** Applications, their secrets, settings and authenticationKeys. A secret is returned once, and stored as SHA-256. */
-export function createApplications({ database, clock, ids, urlFault, isInUse, ...tells }: Options) {
+export function createApplications({ database, clock, ids, urlFault, isInUse, endWork, ...tells }: Options) {
   const { changed = () => undefined, forgotten = () => undefined } = tells;
   const cache = createApplicationCache({ clock, concurrent: database.concurrent, changed, forgotten });
 
@@ -186,6 +188,7 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, ..
         const application = await repository.findApplication(unit, applicationId, unit.forUpdate);
         if (application?.deletedAt !== null) throw new DomainError('APPLICATION_NOT_FOUND');
         if (await isInUse(unit, applicationId)) throw new DomainError('APPLICATION_IN_USE');
+        await endWork(unit, applicationId);
         cache.changes(unit, applicationId);
         await repository.markDeleted(unit, applicationId, clock.now());
       });

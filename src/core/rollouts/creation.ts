@@ -4,6 +4,7 @@ import type { DeviceSelector } from '../../platform/contracts/types.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
+import type { Applications } from '../applications/applications.ts';
 import { parametersOf, type Request, subjectOf } from '../transactions/operations.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import { type Joining, MOST_DEVICES } from './joining.ts';
@@ -38,16 +39,17 @@ interface Parts {
   joining: Pick<Joining, 'find' | 'store'>;
   check: Transactions['check'];
   requireRoom: RolloutBound;
+  lockApplication: Applications['lockIn'];
 }
 
 /** Makes the function that stores new rollouts. */
 export function createCreation(parts: Parts) {
-  const { database, clock, ids, metrics, transitions, joining, check, requireRoom } = parts;
+  const { database, clock, ids, metrics, transitions, joining, check, requireRoom, lockApplication } = parts;
 
   /**
    * Stores a rollout with its devices, which are settled now. When the promise resolves, all of it is on the disk. `also`
    * runs in the unit of work after which the rollout exists. Throws REQUEST_INVALID, TOO_MANY_ROLLOUTS,
-   * ROLLOUT_TOO_LARGE, and the errors of `check`; a version of a later start need not be distributed yet.
+   * ROLLOUT_TOO_LARGE, APPLICATION_UNREGISTERED, and the errors of `check`; a version of a later start need not be distributed yet.
    */
   return async function create(
     wanted: WantedRollout,
@@ -93,6 +95,7 @@ export function createCreation(parts: Parts) {
       endedAt: null,
     };
     await database.transact(async (unit) => {
+      await lockApplication(unit, applicationId); // rollouts that are started at the same time count one another
       await requireRoom(unit, applicationId);
       await insertRollout(unit, rollout, { asked, selector });
     });
@@ -101,6 +104,7 @@ export function createCreation(parts: Parts) {
     );
     await joining.store(rolloutId, devices, (place) => ends.findIndex((end) => place < end));
     return database.transact(async (unit) => {
+      await lockApplication(unit, applicationId); // it may have been deleted meanwhile
       const stored = await findRollout(unit, rolloutId, unit.forUpdate);
       if (!stored) throw new DomainError('OVERLOADED'); // it took longer than a rollout may take to be prepared
       const made = await transitions.write(unit, { ...stored, state: 'scheduled' }, 'created', {

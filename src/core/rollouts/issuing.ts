@@ -9,7 +9,7 @@ import { moveCount } from './count-repository.ts';
 import { type Member, updateMember } from './member-repository.ts';
 import type { PauseReason, Rollout } from './rollout.ts';
 import { findRollout } from './rollout-repository.ts';
-import { findUnchanged } from './unchanged-repository.ts';
+import { activatedAmong, findUnchanged } from './unchanged-repository.ts';
 
 /**
  * The units of work that make commands at the same time, and the commands after which single calls get room. Few, so that
@@ -88,7 +88,8 @@ export function createIssuing({ database, clock, submit, statuses, courtesy }: P
      * is one. Rejects when the database or the object store does not answer; whoever has no transaction then still waits.
      */
     async issue(rollout: Rollout, asked: unknown, members: readonly Member[]): Promise<PauseReason | undefined> {
-      const ids = members.map(({ deviceId }) => deviceId);
+      const all = members.map(({ deviceId }) => deviceId);
+      const ids = await activatedAmong(database.read, rollout.applicationId, all);
       const unchanged = await findUnchanged(database.read, rollout.operation, asked, ids);
       const versions = rollout.operation === 'setConnectivityState' ? await statuses.versionsOf(ids) : undefined;
       const isTooOld = (deviceId: string): boolean => {

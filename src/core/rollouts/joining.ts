@@ -77,6 +77,9 @@ export function createJoining({ database, clock, selection }: Parts) {
         });
     },
 
+    /** Call this when a rollout has ended. */
+    forget: (rolloutId: string): unknown => looks.delete(rolloutId),
+
     /**
      * Adds devices that match a continuous rollout by now: one page of them at each step, all of them once a minute. Returns
      * the time of the next step.

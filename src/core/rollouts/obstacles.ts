@@ -14,6 +14,8 @@ interface Parts {
   installs: Pick<Software['installs'], 'findCurrent' | 'hasBinary'>;
 }
 
+export type Obstacles = ReturnType<typeof createObstacles>;
+
 /** Finds the reason for which no device can install the version of a rollout. */
 export function createObstacles({ clock, installs }: Parts) {
   /** By rollout: the time at which the binary was seen. */
@@ -42,6 +44,9 @@ export function createObstacles({ clock, installs }: Parts) {
       if (line === 'software' && current.distributionStartedAt === null) return 'DISTRIBUTION_STOPPED';
       return (await hasBinary(rolloutId, current)) ? undefined : 'BINARY_DELETED';
     },
+
+    /** Call this when a rollout has ended. */
+    forget: (rolloutId: string): unknown => seenAt.delete(rolloutId),
 
     /** Call this when a version may not be installed any more. */
     lookAgain: (): void => seenAt.clear(),

@@ -4,7 +4,7 @@ import type { OnLate } from '../transactions/early-ends.ts';
 import type { Finished, OnFinished } from '../transactions/settlement.ts';
 import type { TransactionRecord } from '../transactions/transaction-record.ts';
 import { addTime, findCounts, moveCount } from './count-repository.ts';
-import { isOverLimit } from './counts.ts';
+import { type Count, isOverLimit } from './counts.ts';
 import { findMember, type Member, updateMember } from './member-repository.ts';
 import { isAtWork, type MemberState, type Rollout } from './rollout.ts';
 import { findRollout } from './rollout-repository.ts';
@@ -28,9 +28,13 @@ interface Parts {
   wake(): void;
 }
 
-/** The codes of failures that are told apart in one rollout; devices choose codes, so further ones are counted together. */
+/**
+ * The codes of failures that are told apart in one rollout; devices choose codes, so further ones are counted together. The
+ * codes that the service gives, and those that the rules of the rollout name, always count as what they are.
+ */
 const MOST_CODES = 100;
 const OTHER = 'OTHER';
+const OWN_CODES = ['EXPIRED', 'NO_ANSWER', 'SUPERSEDED', WITHDRAWN, ...UNAVAILABLE];
 
 /**
  * Counts the results of rollouts' transactions in the commits in which the transactions end. If a result makes the abort
@@ -49,13 +53,19 @@ export function createResults({ clock, transitions, wake }: Parts) {
     return { ...member, state: status, code: errorCode };
   }
 
+  /** The code under which a failure is counted. */
+  function codeOf(code: string | null, { plan }: Rollout, counts: readonly Count[]): string | null {
+    const named = [...OWN_CODES, ...(plan.abort?.codes ?? []), ...(plan.retry?.codes ?? [])];
+    if (code === null || named.includes(code)) return code;
+    const known = new Set(counts.map((count) => count.code));
+    return known.has(code) || known.size < MOST_CODES ? code : OTHER;
+  }
+
   /** Changes the member and the counts, and judges the abort rule. */
   async function apply(unit: UnitOfWork, rollout: Rollout, member: Member, result: Result): Promise<void> {
     const { rolloutId } = rollout;
     const counts = await findCounts(unit, rolloutId);
-    const codes = new Set(counts.map(({ code }) => code));
-    const isNew = result.errorCode !== null && !codes.has(result.errorCode) && codes.size >= MOST_CODES;
-    const to = after(member, rollout, isNew ? { ...result, errorCode: OTHER } : result);
+    const to = after(member, rollout, { ...result, errorCode: codeOf(result.errorCode, rollout, counts) });
     await updateMember(unit, rolloutId, member, to, clock.now());
     await moveCount(unit, rolloutId, member.stage, member, to);
     unit.onCommit(wake);

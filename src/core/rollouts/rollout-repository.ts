@@ -94,6 +94,11 @@ export async function forgetAsked(unit: UnitOfWork, rolloutId: string): Promise<
   await unit.run('UPDATE rollouts SET asked = NULL WHERE rollout_id = ?', rolloutId);
 }
 
+/** Deletes the bodies of the operations of all rollouts of an application. */
+export async function forgetAllAsked(unit: UnitOfWork, applicationId: string): Promise<void> {
+  await unit.run('UPDATE rollouts SET asked = NULL WHERE application_id = ? AND asked IS NOT NULL', applicationId);
+}
+
 /** Removes a rollout with all its rows, except the transactions. */
 export async function removeRollout(unit: UnitOfWork, rolloutId: string): Promise<void> {
   for (const table of ['rollout_members', 'rollout_counts', 'rollout_times', 'rollout_entries', 'rollouts'])
@@ -106,6 +111,15 @@ export async function findAtWork(sql: Sql): Promise<Rollout[]> {
     `SELECT ${COLUMNS} FROM rollouts WHERE at_work = 1 ORDER BY application_id, rollout_id`,
   );
   return rows.map(toRollout);
+}
+
+/** The rollouts of an application that are at work, in the order in which they are locked. */
+export async function findAtWorkOf(sql: Sql, applicationId: string): Promise<string[]> {
+  const rows = await sql.all<{ rolloutId: string }>(
+    'SELECT rollout_id AS "rolloutId" FROM rollouts WHERE application_id = ? AND at_work = 1 ORDER BY rollout_id',
+    applicationId,
+  );
+  return rows.map(({ rolloutId }) => rolloutId);
 }
 
 /** Counts the rollouts of an application that are at work. */

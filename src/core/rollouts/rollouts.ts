@@ -4,6 +4,7 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Applications } from '../applications/applications.ts';
 import type { Statuses } from '../devices/statuses.ts';
 import type { Selection } from '../selection/selection.ts';
 import type { Software } from '../software/software.ts';
@@ -16,9 +17,17 @@ import { createIssuing } from './issuing.ts';
 import { createJoining } from './joining.ts';
 import { createObstacles } from './obstacles.ts';
 import { createRetrying } from './retrying.ts';
-import type { AbortRule, Actor, Plan, Rollout, RolloutAction, Window } from './rollout.ts';
+import {
+  type AbortRule,
+  type Actor,
+  isAtWork,
+  type Plan,
+  type Rollout,
+  type RolloutAction,
+  type Window,
+} from './rollout.ts';
 import { createRolloutBound } from './rollout-bound.ts';
-import { findRollout } from './rollout-repository.ts';
+import { findAtWorkOf, findRollout, forgetAllAsked } from './rollout-repository.ts';
 import { createSteps } from './steps.ts';
 import type { Transitions } from './transitions.ts';
 import { createWithdrawal } from './withdrawal.ts';
@@ -31,6 +40,7 @@ interface Parts {
   metrics: Metrics;
   leads(): boolean;
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  lockApplication: Applications['lockIn'];
   transactions: Pick<Transactions, 'submit' | 'check' | 'withdrawIn' | 'cancelIn' | 'courtesy'>;
   transitions: Transitions;
   statuses: Pick<Statuses, 'versionsOf'>;
@@ -57,7 +67,7 @@ export function createRollouts(parts: Parts) {
   const obstacles = createObstacles({ clock, installs });
   const requireRoom = createRolloutBound(parts.metrics);
   const retryFailed = createRetrying({ database, clock, transitions, requireRoom });
-  const steps = createSteps({ ...parts, issuing, withdrawal, joining, obstacleOf: obstacles.of });
+  const steps = createSteps({ ...parts, issuing, withdrawal, joining, obstacles });
   const driver = createDriver({
     ...parts,
     steps,
@@ -142,13 +152,17 @@ export function createRollouts(parts: Parts) {
       }),
 
     /**
-     * Approves the present stage. One that is approved already stays as it is. Throws ROLLOUT_NOT_FOUND, and ROLLOUT_STATE
-     * also when no stage has begun, or when the stage asks for no approval.
+     * Approves the present stage. One that is approved already stays as it is. If the caller names a stage (from 1), a later
+     * one is never approved in its place. Throws ROLLOUT_NOT_FOUND, and ROLLOUT_STATE also when no stage has begun, when the
+     * named one is not the present one, or when the stage asks for no approval.
      */
-    approve: (rolloutId: string, by: By): Promise<Rollout> =>
+    approve: (rolloutId: string, by: By, named?: number): Promise<Rollout> =>
       change(rolloutId, by.applicationId, async (unit, rollout) => {
         const { stage, approved, plan } = rollout;
         const state = transitions.stateAfter(rollout, 'approve');
+        if (named !== undefined && named - 1 <= approved) return rollout;
+        if (named !== undefined && named - 1 !== stage)
+          throw new DomainError('ROLLOUT_STATE', { values: { state: `${state}, in stage ${stage + 1}` } });
         if (stage < 0 || !plan.stages[stage]?.approval) {
           const missing = stage < 0 ? 'no stage has begun' : 'its present stage asks for no approval';
           throw new DomainError('ROLLOUT_STATE', { values: { state: `${state}, and ${missing}` } });
@@ -169,6 +183,19 @@ export function createRollouts(parts: Parts) {
       change(rolloutId, by.applicationId, (unit, rollout) =>
         transitions.end(unit, rollout, 'cancel', { actor: by.actor }),
       ),
+
+    /**
+     * Cancels all rollouts of an application, and forgets the bodies of their operations, in the unit of work that deletes
+     * the application.
+     */
+    async endAll(unit: UnitOfWork, applicationId: string): Promise<void> {
+      for (const rolloutId of await findAtWorkOf(unit, applicationId)) {
+        const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
+        if (rollout && isAtWork(rollout.state))
+          await transitions.end(unit, rollout, 'cancel', { actor: 'administration' });
+      }
+      await forgetAllAsked(unit, applicationId);
+    },
 
     /**
      * Lets failed devices wait for another attempt; resolves to their number. A rollout that has completed runs again, if

@@ -6,6 +6,7 @@ import { byState, hasFailed, hasShare, isDone } from './counts.ts';
 import type { Issuing } from './issuing.ts';
 import type { Joining } from './joining.ts';
 import { findWaiting, type Member, nextRetryAt } from './member-repository.ts';
+import type { Obstacles } from './obstacles.ts';
 import { createPace } from './pace.ts';
 import type { Rollout } from './rollout.ts';
 import { findAsked, findRollout, forgetAsked, removeRollout, updateRollout } from './rollout-repository.ts';
@@ -29,8 +30,7 @@ interface Parts {
   withdrawal: Withdrawal;
   joining: Joining;
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
-  /** The code of an error for which no command of a rollout could be made now; undefined when there is none. */
-  obstacleOf(rollout: Rollout, asked: unknown): Promise<string | undefined>;
+  obstacles: Pick<Obstacles, 'of' | 'forget'>;
 }
 
 /** The time of the next step; `now`: at once; undefined: when something happens to the rollout. */
@@ -45,7 +45,7 @@ export type Steps = ReturnType<typeof createSteps>;
 
 /** Takes rollouts one step further. Each step can be repeated, and be left at any point. */
 export function createSteps(parts: Parts) {
-  const { database, clock, transitions, issuing, withdrawal, joining, connected, obstacleOf } = parts;
+  const { database, clock, transitions, issuing, withdrawal, joining, connected, obstacles } = parts;
   const pace = createPace(clock);
   /** By developer: the commands that were made in this round. */
   const made = new Map<string, number>();
@@ -101,6 +101,11 @@ export function createSteps(parts: Parts) {
     return found.toSorted((one, other) => rank(one) - rank(other)).slice(0, limit);
   }
 
+  /** Forgets what is kept in memory about a rollout that has ended. */
+  function forget(rolloutId: string): void {
+    for (const part of [pace, joining, obstacles]) part.forget(rolloutId);
+  }
+
   async function pauseFor(rollout: Rollout, reason: string): Promise<void> {
     await change(rollout, (unit, current) => transitions.pause(unit, current, { actor: 'service', reason }));
   }
@@ -109,7 +114,7 @@ export function createSteps(parts: Parts) {
   async function issue(rollout: Rollout): Promise<Next> {
     const asked = await findAsked(database.read, rollout.rolloutId);
     if (asked === undefined) return undefined;
-    const obstacle = await obstacleOf(rollout, asked);
+    const obstacle = await obstacles.of(rollout, asked);
     if (obstacle !== undefined) {
       await pauseFor(rollout, obstacle);
       return 'now';
@@ -146,7 +151,7 @@ export function createSteps(parts: Parts) {
         await transitions.end(unit, current, 'complete', { actor: 'service' });
         if (sums.failed === 0) await forgetAsked(unit, current.rolloutId);
       });
-      pace.forget(rollout.rolloutId);
+      forget(rollout.rolloutId);
       return undefined;
     }
     const rules = plan.stages[stage];
@@ -200,9 +205,12 @@ export function createSteps(parts: Parts) {
           return 'now';
         case 'running':
           return run(rollout);
-        case 'paused':
         case 'completed':
         case 'cancelled':
+          if (!drained && !(await withdrawal.drain(rollout))) return 'now';
+          forget(rollout.rolloutId);
+          return undefined;
+        case 'paused':
           return drained || (await withdrawal.drain(rollout)) ? undefined : 'now';
       }
     },

@@ -36,3 +36,19 @@ export async function findUnchanged(
   }
   return found;
 }
+
+/** Those of the devices that are activated for the application. What others report is not its business. */
+export async function activatedAmong(sql: Sql, applicationId: string, deviceIds: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const list of inLists(deviceIds)) {
+    // The expression has no index: before PostgreSQL has statistics, it would read all devices of the application.
+    const rows = await sql.all<{ deviceId: string }>(
+      `SELECT device_id AS "deviceId" FROM devices
+       WHERE COALESCE(application_id, '') = ? AND activation = 'activated' AND device_id IN ${IN_LIST}`,
+      applicationId,
+      ...list,
+    );
+    found.push(...rows.map(({ deviceId }) => deviceId));
+  }
+  return found;
+}

@@ -120,7 +120,7 @@ export async function readRollout({ rollouts, rolloutViews }: ApiServices, { par
 }
 
 /** Makes the handler of an action that answers with the rollout. */
-function action(name: 'pause' | 'resume' | 'approve' | 'cancel', handlerName: string) {
+function action(name: 'pause' | 'resume' | 'cancel', handlerName: string) {
   const handler = async ({ rollouts, rolloutViews }: ApiServices, input: AtRollout): Promise<Answer> => {
     const rollout = await rollouts[name](input.params.rolloutId, by(input));
     return { status: 200, body: await rolloutViews.detail(rollout) };
@@ -129,8 +129,16 @@ function action(name: 'pause' | 'resume' | 'approve' | 'cancel', handlerName: st
 }
 export const pauseRollout = action('pause', 'pauseRollout');
 export const resumeRollout = action('resume', 'resumeRollout');
-export const approveRollout = action('approve', 'approveRollout');
 export const cancelRollout = action('cancel', 'cancelRollout');
+
+/** Approves the present stage, or the named one. */
+export async function approveRollout(
+  { rollouts, rolloutViews }: ApiServices,
+  input: AtRollout<'rest/rollout-approval'>,
+): Promise<Answer> {
+  const rollout = await rollouts.approve(input.params.rolloutId, by(input), input.body.stage);
+  return { status: 200, body: await rolloutViews.detail(rollout) };
+}
 
 /** Changes the rules of a rollout that is paused or scheduled. */
 export async function updateRollout(

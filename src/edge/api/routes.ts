@@ -74,7 +74,7 @@ export const ROUTES = [
   route('DELETE', '/v1/applications/{applicationId}/rollouts/{rolloutId}', D, {}, cancelRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/pause', D, {}, pauseRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/resume', D, {}, resumeRollout),
-  route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/approve', D, {}, approveRollout),
+  route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/approve', D, { body: 'rest/rollout-approval', bodyOptional: true }, approveRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/retry-failed', D, { body: 'rest/rollout-retry', bodyOptional: true }, retryRollout),
   route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}/devices', C, { query: 'rest/rollout-device-query', costly: true }, listRolloutDevices),
   route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9

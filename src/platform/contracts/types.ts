@@ -1096,6 +1096,7 @@ export interface SchemaTypes {
   'rest/package-update': PackageUpdate;
   'rest/redelivered': Redelivered;
   'rest/redelivery-range': RedeliveryRange;
+  'rest/rollout-approval': RolloutApproval;
   'rest/rollout-create': RolloutCreate;
   'rest/rollout-created': RolloutCreated;
   'rest/rollout-device-query': RolloutDeviceQuery;
@@ -3975,6 +3976,15 @@ export interface RedeliveryRange {
   until?: LocalDateTime;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
+}
+/**
+ * Which stage is approved.
+ */
+export interface RolloutApproval {
+  /**
+   * The number of the stage, from 1; by default the present one. With it the request can be repeated: a stage that is approved already stays as it is.
+   */
+  stage?: number;
 }
 /**
  * One operation for many devices, in stages.

@@ -133,6 +133,7 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   lockActivated: [['a', ['d']]],
   insertMembers: [['r', [{ deviceId: 'd', stage: 0, place: 0 }], 0]],
   membersAmong: [['r', ['d']]],
+  activatedAmong: [['a', ['d']]],
   statusesOf: [[[1]]],
   findInState: [undefined, 'CODE'].map((code) => [
     'r',

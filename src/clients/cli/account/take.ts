@@ -1,7 +1,6 @@
 /** Takes the first rows of a list, or all of them. */
-export async function take<Row>(rows: AsyncIterable<Row>, limit?: number): Promise<Row[]> {
+export async function take<Row>(rows: AsyncIterable<Row>, limit = Number.POSITIVE_INFINITY): Promise<Row[]> {
   const taken: Row[] = [];
-  if (limit === 0) return taken;
   for await (const row of rows) {
     taken.push(row);
     if (taken.length === limit) break;

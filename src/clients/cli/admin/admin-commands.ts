@@ -5,6 +5,7 @@ import { ADMIN_OPTIONS, type Administration, openAdministration } from '../accou
 import { adminDeviceImport } from '../import/admin-device-import.ts';
 import type { Command, Outcome } from '../line/command.ts';
 import { type Given, readWhole } from '../line/command-line.ts';
+import { limitOption, readLimit } from '../line/limit.ts';
 import type { Argument, Option, Options } from '../line/options.ts';
 import { readJson } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
@@ -81,9 +82,13 @@ interface Call {
 }
 
 const queryOf = ({ verb, given, asked }: Pick<Call, 'verb' | 'given' | 'asked'>): Query => {
-  const valueIn = (name: string, { value, many }: Option): Query[string] => {
+  const valueIn = (name: string, { value, many, needs }: Option & { needs?: string }): Query[string] => {
     if (many) return given.list(name);
-    return value === undefined ? (given.flag(name) ? 'true' : undefined) : given.text(name);
+    if (value === undefined) return given.flag(name) ? 'true' : undefined;
+    const text = given.text(name);
+    if (text !== undefined && needs !== undefined && given.text(needs) === undefined)
+      throw new UsageError(`--${name}`, `needs --${needs}`);
+    return text;
   };
   return {
     ...asked,
@@ -97,8 +102,7 @@ const queryOf = ({ verb, given, asked }: Pick<Call, 'verb' | 'given' | 'asked'>)
 async function listFirst(parts: Call): Promise<Outcome> {
   const { resource, verb, given, administration, request, what } = parts;
   const key = verb.list ?? '';
-  const limit = given.text('limit');
-  const wanted = limit === undefined ? (verb.first ?? 0) : readWhole('limit', limit);
+  const wanted = readLimit(given, verb.first);
   const rows: Row[] = [];
   let isWhole: boolean;
   let query: Query = { ...queryOf(parts), limit: Math.min(wanted, PAGE) };
@@ -160,7 +164,8 @@ async function call(parts: Call): Promise<Outcome> {
   const record = answer as Row | undefined;
   const done = oneLine(`${verb.done ?? 'done'}: ${given.positionals.join(' ')}`);
   const text: Text = (look) =>
-    (record ? render(recordText(record), look) : `${done}\n`) + (verb.note ? `${look.paint('dim', verb.note)}\n` : '');
+    (record ? render(verb.show?.(record) ?? recordText(record), look) : `${done}\n`) +
+    (verb.note ? `${look.paint('dim', verb.note)}\n` : '');
   return { json: { ok: true, ...record }, text };
 }
 
@@ -180,9 +185,7 @@ function commandOf(resource: Resource, verb: Verb): Command {
     ...optionsOf(fields),
     ...verb.flags,
     ...verb.query,
-    ...(verb.first !== undefined && {
-      limit: { value: 'N', text: `show at most N rows (${verb.first === Infinity ? 'all' : verb.first})` },
-    }),
+    ...(verb.first !== undefined && limitOption(verb.first)),
     ...(isUpload && NAMES),
     ...ADMIN_OPTIONS,
   };

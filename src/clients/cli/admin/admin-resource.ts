@@ -1,5 +1,6 @@
 import type { AdminOperations } from '../../client/admin-operations.ts';
 import type { Option } from '../line/options.ts';
+import type { Text } from '../show/look.ts';
 import { type Column, fieldText, timeText } from '../show/table.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -31,8 +32,11 @@ export interface Verb {
   fields?: Readonly<Record<string, Field>>;
   /** Options without a value; a given one becomes `true` in the query. */
   flags?: Readonly<Record<string, Option>>;
-  /** Options that become parameters of the query, each with the name of its parameter. */
-  query?: Readonly<Record<string, Option & { parameter: string }>>;
+  /**
+   * Options that become parameters of the query, each with the name of its parameter, and of the option that must be
+   * given, too.
+   */
+  query?: Readonly<Record<string, Option & { parameter: string; needs?: string }>>;
   /** For lists that can be very long: the number of rows without `--limit`. */
   first?: number;
   /** Fields that every request of this verb has in its body. */
@@ -49,6 +53,8 @@ export interface Verb {
   registers?: keyof AdminOperations;
   /** The text that reports success, in the past tense. */
   done?: string;
+  /** The answer as text, when its fields alone would be hard to read. */
+  show?(answer: Row): Text;
   /** An additional text for people, after the answer. */
   note?: string;
   examples: readonly string[];

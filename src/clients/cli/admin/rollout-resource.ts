@@ -1,9 +1,13 @@
+import { shown } from '../rollout/rollout-shown.ts';
+import { DEVICE_STATES, ROLLOUT_STATES, type Rollout } from '../rollout/rollout-text.ts';
+import type { Text } from '../show/look.ts';
 import { column, date, flexible, type Resource, type Row } from './admin-resource.ts';
 
 const countOf =
   (state: string) =>
   ({ counts }: Row): string =>
     String((counts as Record<string, number> | undefined)?.[state] ?? '');
+const show = (rollout: Row): Text => shown(rollout as unknown as Rollout);
 const ROLLOUT = { ROLLOUT: 'rolloutId' };
 
 /** The rollouts of all applications. */
@@ -31,7 +35,12 @@ export const ROLLOUTS: Resource = {
       list: 'rollouts',
       first: 100,
       query: {
-        state: { parameter: 'state', value: 'STATE', text: 'only rollouts in this state' },
+        state: {
+          parameter: 'state',
+          value: 'STATE',
+          choices: ROLLOUT_STATES,
+          text: 'only rollouts in this state',
+        },
         operation: { parameter: 'operation', value: 'NAME', text: 'only rollouts of this operation' },
         application: { parameter: 'applicationId', value: 'ID', text: 'only rollouts of this application' },
         device: { parameter: 'deviceId', value: 'DEVICE', text: 'only rollouts that have this device' },
@@ -42,6 +51,7 @@ export const ROLLOUTS: Resource = {
       verb: 'show',
       summary: 'Shows a rollout with its stages, errors and history',
       operation: 'readFleetRollout',
+      show,
       arguments: ROLLOUT,
       examples: ['lapel admin rollout show rol_0193480f3a5b00112233445566778899'],
     },
@@ -63,8 +73,18 @@ export const ROLLOUTS: Resource = {
         date('UPDATED (UTC)', 'updatedAt'),
       ],
       query: {
-        state: { parameter: 'state', value: 'STATE', text: 'only devices in this state' },
-        code: { parameter: 'code', value: 'CODE', text: 'only devices with this code of an error; needs --state' },
+        state: {
+          parameter: 'state',
+          value: 'STATE',
+          choices: DEVICE_STATES,
+          text: 'only devices in this state',
+        },
+        code: {
+          parameter: 'code',
+          needs: 'state',
+          value: 'CODE',
+          text: 'only devices with this code of an error; needs --state',
+        },
       },
       examples: ['lapel admin rollout devices rol_0193480f3a5b00112233445566778899 --state failed'],
     },
@@ -72,6 +92,7 @@ export const ROLLOUTS: Resource = {
       verb: 'pause',
       summary: 'Pauses a rollout; its application can let it go on',
       operation: 'pauseFleetRollout',
+      show,
       arguments: ROLLOUT,
       examples: ['lapel admin rollout pause rol_0193480f3a5b00112233445566778899'],
     },
@@ -79,6 +100,7 @@ export const ROLLOUTS: Resource = {
       verb: 'cancel',
       summary: 'Cancels a rollout and its unfinished transactions',
       operation: 'cancelFleetRollout',
+      show,
       arguments: ROLLOUT,
       examples: ['lapel admin rollout cancel rol_0193480f3a5b00112233445566778899'],
     },

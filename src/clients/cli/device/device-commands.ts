@@ -5,6 +5,7 @@ import { type Given, readWhole } from '../line/command-line.ts';
 import { kebab, type Options } from '../line/options.ts';
 import { readJson } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
+import { oneLine } from '../show/plain-text.ts';
 import { fieldText, table } from '../show/table.ts';
 import type { Terminal } from '../show/terminal.ts';
 import { yesNo } from './device-texts.ts';
@@ -208,7 +209,8 @@ const ROWS: readonly TransactionRow[] = [
       (_given, { deviceId, rest: [macAddress = ''] }) =>
       (lapel, query) =>
         lapel.pairBluetooth({ deviceId, body: { macAddress }, query }),
-    show: ({ name, macAddress }) => `paired with ${fieldText(macAddress)}${name ? ` (${fieldText(name)})` : ''}\n`,
+    show: ({ name, macAddress }) =>
+      `${oneLine(`paired with ${fieldText(macAddress)}${name ? ` (${fieldText(name)})` : ''}`)}\n`,
   },
   {
     name: 'install',

@@ -3,7 +3,7 @@ import type { Operations } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
-import { readWhole } from '../line/command-line.ts';
+import { limitOption, readLimit } from '../line/limit.ts';
 import { type Column, table, timeText } from '../show/table.ts';
 import { deviceBefore } from './device-before.ts';
 import { batteryText, networkText, type Status, tagsText, yesNo } from './device-texts.ts';
@@ -50,7 +50,7 @@ async function* selected(lapel: LapelClient, query: SelectorQuery, limit: number
 export const deviceList: Command = {
   name: 'device list',
   summary: 'Lists the devices of the application with their last reported status and their tags',
-  options: { limit: { value: 'N', text: 'show at most N rows' }, ...SELECTOR_OPTIONS, ...APPLICATION_OPTIONS },
+  options: { ...limitOption(), ...SELECTOR_OPTIONS, ...APPLICATION_OPTIONS },
   examples: [
     'lapel device list',
     'lapel device list --connected',
@@ -59,12 +59,11 @@ export const deviceList: Command = {
     'lapel device list --json | jq .devices[].deviceId',
   ],
   async run(given, terminal) {
-    const text = given.text('limit');
-    const limit = text === undefined ? undefined : readWhole('limit', text);
+    const limit = readLimit(given);
     const query = readSelectorQuery(given);
     const application = await openApplication(given, terminal);
     const devices = await application.call('list the devices', (lapel) =>
-      take(selected(lapel, query, Math.min(limit || PAGE, PAGE)), limit),
+      take(selected(lapel, query, Math.min(limit, PAGE)), limit),
     );
     const none =
       Object.keys(query).length > 0

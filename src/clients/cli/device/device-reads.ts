@@ -2,7 +2,7 @@ import { TRANSACTION_OPERATIONS } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
-import { readWhole } from '../line/command-line.ts';
+import { limitOption, readLimit } from '../line/limit.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { Failure } from '../show/failure.ts';
 import { byteSize } from '../show/progress.ts';
@@ -11,7 +11,8 @@ import { batteryText, networkText, tagsText, yesNo } from './device-texts.ts';
 import { stateText } from './follow-transactions.ts';
 import type { TransactionRecord } from './transaction-command.ts';
 
-const LIMIT = { value: 'N', text: 'show at most N rows' };
+// The number of transactions that are listed without --limit.
+const FIRST = 20;
 
 /**
  * Returns null when a request is refused because the device is not activated. The command then shows all it can,
@@ -117,7 +118,7 @@ export const deviceTransactions: Command = {
   options: {
     status: { value: 'S', choices: TRANSACTION_STATES, text: 'only transactions in this state' },
     operation: { value: 'O', choices: TRANSACTION_OPERATIONS, text: 'only transactions of this operation' },
-    limit: { ...LIMIT, text: 'show at most N rows (20; 0: all)' },
+    ...limitOption(FIRST),
     ...APPLICATION_OPTIONS,
   },
   examples: [
@@ -136,9 +137,9 @@ export const deviceTransactions: Command = {
       return { json: { ok: true, ...record }, text: recordText(record) };
     }
     const [status, operation] = [given.text('status'), given.text('operation')];
-    const limit = readWhole('limit', given.text('limit') ?? '20') || undefined;
+    const limit = readLimit(given, FIRST);
     const query = {
-      limit: Math.min(limit ?? 1000, 1000),
+      limit: Math.min(limit, 1000),
       ...(status !== undefined && { status }),
       ...(operation !== undefined && { operation }),
     };

@@ -123,7 +123,7 @@ type "status" or "transaction". The command only reads, by repeated requests.`,
         if (interrupted.aborted) break;
         failures += 1;
         if (!(error instanceof Failure) || !error.passing || failures === FAILURES_IN_A_ROW) throw error;
-        if (failures === 1) teller.screen.line(`${error.message}; trying again`);
+        if (failures === 1) teller.screen.line(oneLine(`${error.message}; trying again`));
       }
       if (until !== null && terminal.now() >= until) {
         teller.screen.show([]);

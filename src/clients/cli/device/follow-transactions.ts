@@ -1,6 +1,7 @@
 import type { Operations } from '../../client/operations.ts';
 import type { Application } from '../account/access.ts';
 import { Failure } from '../show/failure.ts';
+import { oneLine } from '../show/plain-text.ts';
 import { bar } from '../show/progress.ts';
 import type { Screen, Terminal } from '../show/terminal.ts';
 
@@ -42,7 +43,7 @@ export async function inParallel<Item>(items: readonly Item[], task: (item: Item
 
 /** A state in words, such as `queued: waits for the device`. */
 export function stateText({ status, progress, error }: Pick<Followed, 'status' | 'progress' | 'error'>): string {
-  if (error) return `${status}: ${error.code} ${error.message}`;
+  if (error) return oneLine(`${status}: ${error.code} ${error.message}`);
   if (status === 'queued') return 'queued: waits for the device';
   return status === 'processing' && progress !== null ? `processing ${bar(progress)}` : status;
 }
@@ -85,7 +86,7 @@ export async function followTransactions(
       const { warning } = one.record ?? {};
       if (warning && !warned.has(one)) {
         warned.add(one);
-        screen.line(`warning: ${one.deviceId} will not answer: ${warning.code} ${warning.message}`);
+        screen.line(oneLine(`warning: ${one.deviceId} will not answer: ${warning.code} ${warning.message}`));
         screen.line(`  lapel device cancel ${one.deviceId} ${one.transactionId}`);
       }
       // A terminal shows the progress in lines that it overwrites. Elsewhere only changes of the status are printed,
@@ -118,7 +119,7 @@ export async function followTransactions(
         if (interrupted.aborted) return;
         failures += 1;
         if (!(error instanceof Failure) || !error.passing || failures === FAILURES_IN_A_ROW) throw error;
-        if (failures === 1) screen.line(`${error.message}; trying again`);
+        if (failures === 1) screen.line(oneLine(`${error.message}; trying again`));
       }
       pause = show() ? SHORTEST_PAUSE : Math.min(LONGEST_PAUSE, pause * 1.5);
     }

@@ -8,6 +8,7 @@ import type { Given } from '../line/command-line.ts';
 import { Interrupted } from '../line/interrupted.ts';
 import type { Options } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
+import { oneLine } from '../show/plain-text.ts';
 import { bar, count, duration } from '../show/progress.ts';
 import { createScreen, type Screen, type Terminal } from '../show/terminal.ts';
 import { type Counts, type Fault, importDevices } from './import-devices.ts';
@@ -142,7 +143,7 @@ again with the same credential. It also sends lines that failed and were correct
         onFault(fault) {
           if (fault.error.message === EXISTS) known += 1;
           if (errors.length < FAULTS_IN_JSON) errors.push(fault);
-          for (const line of faultLines(name, fault)) screen.line(line);
+          for (const line of faultLines(name, fault)) screen.line(oneLine(line));
         },
       });
     } catch (error) {

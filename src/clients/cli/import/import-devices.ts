@@ -3,6 +3,7 @@ import { randomIds } from '../../../runtime/ids.ts';
 import { LapelError } from '../../client/lapel-error.ts';
 import type { Administration } from '../account/access.ts';
 import { Failure, networkReason, toFailure } from '../show/failure.ts';
+import { oneLine } from '../show/plain-text.ts';
 import type { Screen, Terminal } from '../show/terminal.ts';
 import type { ImportOutput, Row, Written } from './import-output.ts';
 import { type LineAnswer, openImportRequest } from './import-request.ts';
@@ -168,7 +169,7 @@ export async function importDevices(parts: Parts): Promise<Counts> {
       if (interrupted.aborted) break;
       failures = counts.registered + counts.refused > before ? 1 : failures + 1;
       if (failures === ATTEMPTS) throw failureOf(error, administration.baseUrl);
-      screen.line(`the connection broke (${networkReason(error)}); trying again`);
+      screen.line(oneLine(`the connection broke (${networkReason(error)}); trying again`));
       isRead = false;
       await pause(FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1), interrupted).catch(() => undefined);
     }

@@ -1,6 +1,6 @@
 import type { Text } from '../show/look.ts';
 import type { Terminal } from '../show/terminal.ts';
-import { padEnd } from '../show/text-width.ts';
+import { padEnd, wrap } from '../show/text-width.ts';
 import type { Given } from './command-line.ts';
 import { type Argument, COMMON, type Option, type Options } from './options.ts';
 
@@ -39,17 +39,6 @@ export interface Group {
 const WIDTH = 26;
 const LINE = 120;
 export const EXIT_CODES = 'Exit codes: 0 success; 1 failure; 2 wrong command line; 130 interrupted (Ctrl-C).';
-
-/** Wraps a text into lines of at most `width` columns. */
-function wrap(text: string, width: number): string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1) ?? '';
-    if (line !== '' && line.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
-  }
-  return lines;
-}
 
 /** A row of help: the description is beside the head, or below it when the head is long. */
 function row(head: string, text: string): string {

@@ -4,16 +4,20 @@ import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
 import { readWhole } from '../line/command-line.ts';
-import type { Text } from '../show/look.ts';
-import { type Column, recordText, table, timeText } from '../show/table.ts';
-import { linesOf, type Rollout, stateText } from './rollout-text.ts';
+import { limitOption, readLimit } from '../line/limit.ts';
+import { UsageError } from '../line/usage-error.ts';
+import { type Column, table, timeText } from '../show/table.ts';
+import { rolloutChange } from './rollout-change.ts';
+import { shown } from './rollout-shown.ts';
+import { DEVICE_STATES, ROLLOUT_STATES, type Rollout, stateText } from './rollout-text.ts';
 
 type Row = Operations['listRollouts']['answer']['rollouts'][number];
 type Device = Operations['listRolloutDevices']['answer']['devices'][number];
 
-const LIMIT = { limit: { value: 'N', text: 'show at most N rows (100)' } };
 const ROLLOUT = 'rol_0193480f3a5b00112233445566778899';
 const FIRST = 100;
+// The largest page of the service.
+const PAGE = 1000;
 
 const COLUMNS: readonly Column<Row>[] = [
   { head: 'ROLLOUT', cell: ({ rolloutId }) => rolloutId },
@@ -31,6 +35,7 @@ const DEVICE_COLUMNS: readonly Column<Device>[] = [
   { head: 'STAGE', cell: ({ stage }) => String(stage) },
   { head: 'STATE', cell: ({ state }) => state, state: true },
   { head: 'TRANSACTION', cell: ({ transactionId }) => (transactionId === null ? null : String(transactionId)) },
+  { head: 'ATTEMPTS', cell: ({ attempts }) => attempts },
   { head: 'CODE', cell: ({ code }) => code },
   { head: 'UPDATED (UTC)', cell: ({ updatedAt }) => timeText(updatedAt) },
 ];
@@ -41,40 +46,26 @@ const rolloutList: Command = {
   options: {
     state: {
       value: 'STATE',
-      choices: ['scheduled', 'running', 'paused', 'completed', 'cancelled'],
+      choices: ROLLOUT_STATES,
       text: 'only rollouts in this state',
     },
-    ...LIMIT,
+    ...limitOption(FIRST),
     ...APPLICATION_OPTIONS,
   },
   examples: ['lapel rollout list', 'lapel rollout list --state paused --json | jq .rollouts[].rolloutId'],
   async run(given, terminal) {
-    const limit = readWhole('limit', given.text('limit') ?? String(FIRST));
+    const limit = readLimit(given, FIRST);
     const state = given.text('state') as Row['state'] | undefined;
     const application = await openApplication(given, terminal);
-    const query = { limit: Math.min(limit || 1, 1000), ...(state && { state }) };
+    const query = { limit: Math.min(limit, PAGE), ...(state && { state }) };
     const rollouts = await application.call('list the rollouts', (lapel) =>
       take(lapel.each('listRollouts', { query }), limit),
     );
     return {
-      json: { ok: true, rollouts },
+      json: { ok: true, rollouts, total: rollouts.length },
       text: table(COLUMNS, rollouts, 'There are none; see lapel rollout start --help'),
     };
   },
-};
-
-/** A rollout as text: its fields, a line for each stage and error, its history. */
-const shown = (rollout: Rollout): Text => {
-  const { stages: _, errors: __, selector, rules, history, counts: ___, delivery, result, ...rest } = rollout;
-  const fields = recordText({ ...rest, selector, rules, delivery, result });
-  const events = history.map(
-    ({ at, event, stage, by, reason }) =>
-      `  ${timeText(at)}  ${event}${stage === null ? '' : ` (stage ${stage})`} by ${by}${reason ? `: ${reason}` : ''}\n`,
-  );
-  return (look) =>
-    `${fields(look)}${linesOf(rollout)
-      .map((line) => `${line}\n`)
-      .join('')}History (UTC)\n${events.join('')}`;
 };
 
 const rolloutShow: Command = {
@@ -98,24 +89,31 @@ const rolloutDevices: Command = {
   options: {
     state: {
       value: 'STATE',
-      choices: ['waiting', 'unfinished', 'succeeded', 'failed', 'cancelled', 'unchanged', 'refused'],
+      choices: DEVICE_STATES,
       text: 'only devices in this state',
     },
     code: { value: 'CODE', text: 'only devices with this code of an error; needs --state' },
-    ...LIMIT,
+    ...limitOption(FIRST),
     ...APPLICATION_OPTIONS,
   },
-  examples: [`lapel rollout devices ${ROLLOUT} --state failed --code NO_ANSWER`],
+  examples: [
+    `lapel rollout devices ${ROLLOUT} --state failed --code NO_ANSWER`,
+    `lapel rollout devices ${ROLLOUT} --limit 0 --json | jq .devices[].deviceId`,
+  ],
   async run(given, terminal) {
     const [rolloutId = ''] = given.positionals;
-    const limit = readWhole('limit', given.text('limit') ?? String(FIRST));
+    const limit = readLimit(given, FIRST);
     const [state, code] = [given.text('state') as Device['state'] | undefined, given.text('code')];
-    const query = { limit: Math.min(limit || 1, 1000), ...(state && { state }), ...(code !== undefined && { code }) };
+    if (code !== undefined && state === undefined) throw new UsageError('--code', 'needs --state');
+    const query = { limit: Math.min(limit, PAGE), ...(state && { state }), ...(code !== undefined && { code }) };
     const application = await openApplication(given, terminal);
     const devices = await application.call('list the devices of the rollout', (lapel) =>
       take(lapel.each('listRolloutDevices', { rolloutId, query }), limit),
     );
-    return { json: { ok: true, devices }, text: table(DEVICE_COLUMNS, devices, 'There are none.') };
+    return {
+      json: { ok: true, devices, total: devices.length },
+      text: table(DEVICE_COLUMNS, devices, 'There are none.'),
+    };
   },
 };
 
@@ -138,6 +136,25 @@ const action = (
   },
 });
 
+const rolloutApprove: Command = {
+  name: 'rollout approve',
+  arguments: [{ name: 'ROLLOUT' }],
+  summary: 'Approves the present stage of a rollout',
+  options: {
+    stage: { value: 'N', text: 'only this stage, from 1; so a repetition never approves the next one' },
+    ...APPLICATION_OPTIONS,
+  },
+  examples: [`lapel rollout approve ${ROLLOUT}`, `lapel rollout approve ${ROLLOUT} --stage 2`],
+  async run(given, terminal) {
+    const [rolloutId = ''] = given.positionals;
+    const stage = given.text('stage');
+    const body = stage === undefined ? {} : { stage: readWhole('stage', stage) };
+    const application = await openApplication(given, terminal);
+    const rollout = await application.call('approve the stage', (lapel) => lapel.approveRollout({ rolloutId, body }));
+    return { json: { ok: true, ...rollout }, text: `${rolloutId} is ${stateText(rollout)}\n` };
+  },
+};
+
 const rolloutRetry: Command = {
   name: 'rollout retry',
   arguments: [{ name: 'ROLLOUT' }],
@@ -153,7 +170,7 @@ const rolloutRetry: Command = {
     );
     return {
       json: { ok: true, rolloutId, devices },
-      text: `${devices} devices of ${rolloutId} wait for another command\n`,
+      text: `${devices} ${devices === 1 ? 'device' : 'devices'} of ${rolloutId} ${devices === 1 ? 'waits' : 'wait'} for another command\n`,
     };
   },
 };
@@ -166,9 +183,8 @@ export const ROLLOUT_COMMANDS: readonly Command[] = [
     lapel.pauseRollout({ rolloutId }),
   ),
   action('resume', 'Lets a paused rollout go on', (lapel, rolloutId) => lapel.resumeRollout({ rolloutId })),
-  action('approve', 'Approves the present stage of a rollout', (lapel, rolloutId) =>
-    lapel.approveRollout({ rolloutId }),
-  ),
+  rolloutApprove,
+  rolloutChange,
   rolloutRetry,
   action('cancel', 'Cancels a rollout and its unfinished transactions', (lapel, rolloutId) =>
     lapel.cancelRollout({ rolloutId }),

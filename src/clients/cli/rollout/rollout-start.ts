@@ -1,14 +1,17 @@
 import type { Operations } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
+import { readTime } from '../device/duration.ts';
 import { DEVICES_OPTIONS, readSelector } from '../device/selector-options.ts';
-import { EXPIRY_OPTIONS, readTerms } from '../device/terms-options.ts';
+import { readTerms, TERMS_OPTIONS } from '../device/terms-options.ts';
 import type { Command } from '../line/command.ts';
 import { type Given, readWhole } from '../line/command-line.ts';
 import type { Options } from '../line/options.ts';
 import { readJson } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
 import type { Terminal } from '../show/terminal.ts';
-import { outcomeOf } from './rollout-watch.ts';
+import { OPERATION_OPTIONS, OPERATIONS_IN_WORDS, readOperation } from './rollout-operation.ts';
+import { RETRY_OPTIONS, RULE_OPTIONS, readRetry, readRules } from './rollout-rules.ts';
+import { outcomeOf, readTimeout, TIMEOUT_OPTION } from './rollout-watch.ts';
 
 type Body = Operations['startRollout']['input']['body'];
 
@@ -18,43 +21,28 @@ const OPTIONS = {
     file: true,
     text: 'file with the rollout as JSON, as in the REST API (- is standard input); other options replace its members',
   },
-  install: { value: 'PACKAGE@VERSION', text: 'install this version of a package' },
-  firmware: { value: 'PACKAGE@VERSION', text: 'update the firmware to this version' },
-  language: { value: 'TAG', text: 'set this language, such as ja-JP' },
+  ...OPERATION_OPTIONS,
   ...DEVICES_OPTIONS,
+  'prefer-connected': { text: 'of the devices of a stage, connected ones come first' },
+  continuous: { text: 'devices that begin to match later join; the rollout ends only when it is cancelled' },
+  'start-at': {
+    value: 'TIME',
+    text: 'when the first stage begins, in UTC, as 2026-11-20T22:00:00Z; by default at once',
+  },
   stage: {
     value: 'SIZE',
     many: true,
     text: 'a stage: 10% of the devices, or a number of them; may be repeated; the rest makes a last one',
   },
   succeeded: { value: 'PERCENT', text: 'the next stage begins when this share of the stage has succeeded' },
-  soak: { value: 'SECONDS', text: 'and after so many seconds more; needs --succeeded' },
+  soak: { value: 'DURATION', text: 'and after this time more: 90s, 30m, 2h, 7d; needs --succeeded' },
   approval: { text: 'each stage waits for lapel rollout approve before the next one' },
-  rate: { value: 'N', text: 'make at most N commands a minute' },
-  abort: { value: 'PERCENT', text: 'pause the rollout when this share of the results are failures' },
-  after: { value: 'N', text: 'not before so many results (10); needs --abort' },
-  label: { value: 'TEXT', text: 'a name for people' },
-  ...EXPIRY_OPTIONS,
+  ...RULE_OPTIONS,
+  ...RETRY_OPTIONS,
+  ...TERMS_OPTIONS,
   wait: { text: 'follow the rollout until it completes, is paused, or is cancelled' },
+  timeout: { ...TIMEOUT_OPTION.timeout, text: `--wait, but ${TIMEOUT_OPTION.timeout.text}` },
 } satisfies Options;
-
-const DEFAULT_MINIMUM = 10;
-
-/** Reads PACKAGE@VERSION. Throws a UsageError. */
-function readVersion(option: string, text: string): { package: string; version: string } {
-  const [name, version, ...more] = text.split('@');
-  if (!name || !version || more.length > 0) throw new UsageError(`--${option}`, `"${text}" is not PACKAGE@VERSION`);
-  return { package: name, version };
-}
-
-function operationOf(given: Given): Partial<Body> {
-  const [install, firmware, lang] = [given.text('install'), given.text('firmware'), given.text('language')];
-  if ([install, firmware, lang].filter((one) => one !== undefined).length > 1)
-    throw new UsageError('--install', 'give only one of --install, --firmware and --language');
-  if (install !== undefined) return { operation: 'installSoftware', parameters: readVersion('install', install) };
-  if (firmware !== undefined) return { operation: 'updateFirmware', parameters: readVersion('firmware', firmware) };
-  return lang === undefined ? {} : { operation: 'setLanguage', parameters: { lang } };
-}
 
 /** The devices that the options select; nothing when the file selects them, or all are wanted. */
 function devicesOf(given: Given): Partial<Body> {
@@ -69,7 +57,7 @@ function stagesOf(given: Given): Partial<Body> {
     ...(succeeded !== undefined && {
       continueWhen: {
         succeededPercent: readWhole('succeeded', succeeded),
-        ...(soak !== undefined && { soakFor: readWhole('soak', soak) }),
+        ...(soak !== undefined && { soakFor: readTime('soak', soak) }),
       },
     }),
     ...(given.flag('approval') && { approval: true }),
@@ -83,56 +71,59 @@ function stagesOf(given: Given): Partial<Body> {
   return stages.length === 0 ? {} : { stages };
 }
 
-function rulesOf(given: Given): Partial<Body> {
-  const [rate, abort, after, label] = [
-    given.text('rate'),
-    given.text('abort'),
-    given.text('after'),
-    given.text('label'),
-  ];
-  if (after !== undefined && abort === undefined) throw new UsageError('--after', 'needs --abort');
-  const { expireIn, answerWithin } = readTerms(given);
-  return {
-    ...(rate !== undefined && { ratePerMinute: readWhole('rate', rate) }),
-    ...(abort !== undefined && {
-      abort: {
-        failedPercent: readWhole('abort', abort),
-        minimumResults: after === undefined ? DEFAULT_MINIMUM : readWhole('after', after),
-      },
-    }),
-    ...(label !== undefined && { label }),
-    ...(expireIn !== undefined && { expireIn }),
-    ...(answerWithin !== undefined && { answerWithin }),
-  };
+function termsOf(given: Given): Partial<Body> {
+  const { supersede, ...terms } = readTerms(given);
+  return { ...terms, ...(supersede !== undefined && { supersede: true }) };
 }
 
 async function bodyOf(given: Given, terminal: Terminal): Promise<Body> {
+  const startAt = given.text('start-at');
+  const options = {
+    ...(await readOperation(given, terminal)),
+    ...devicesOf(given),
+    ...stagesOf(given),
+    ...readRules(given),
+    ...readRetry(given),
+    ...termsOf(given),
+    ...(startAt !== undefined && { startAt }),
+    ...(given.flag('prefer-connected') && { preferConnected: true }),
+    ...(given.flag('continuous') && { continuous: true }),
+  };
   const file = given.text('file');
   const read = file === undefined ? {} : await readJson('--file', file, terminal);
-  const body = { devices: {}, ...(read as object), ...operationOf(given), ...devicesOf(given), ...stagesOf(given) };
-  if (!('operation' in body)) throw new UsageError('--install', 'is needed (or --firmware, --language, or --file)');
-  return { ...body, ...rulesOf(given) } as Body;
+  const body = { devices: {}, ...(read as object), ...options };
+  if (!('operation' in body))
+    throw new UsageError('--install', `is needed; it is one of ${OPERATIONS_IN_WORDS}, or --file`);
+  return body as Body;
 }
 
 export const rolloutStart: Command = {
   name: 'rollout start',
   summary: 'Starts a rollout: one operation for many devices, in stages',
-  about: `Without options that select devices it is for all activated devices. Settings for networks, windows, retries and other
-rules are given in a file: the body of POST /v1/applications/{applicationId}/rollouts.`,
+  about: `Without options that select devices it is for all activated devices. A file can hold the whole rollout: the body of POST
+/v1/applications/{applicationId}/rollouts. In a file, each stage can have rules of its own.
+
+The request is repeated after a lost connection, with one Idempotency-Key, so that there is never a second rollout.`,
   options: { ...OPTIONS, ...APPLICATION_OPTIONS },
   examples: [
-    'lapel rollout start --install com.example.camera@1.3.0 --stage 5% --succeeded 95 --soak 3600 --abort 10 --after 20',
+    'lapel rollout start --install com.example.camera@1.3.0 --stage 5% --succeeded 95 --soak 1h --abort 10 --after 20',
     'lapel rollout start --language ja-JP --tag site=osaka --rate 60 --wait',
-    'lapel rollout start --file release.json --label "Camera 1.3.0"',
+    'lapel rollout start --wifi networks.json --window 22:00-05:00 --time-zone Asia/Tokyo --retry NO_ANSWER --attempts 3',
+    'lapel rollout start --firmware com.lapel.firmware@9.2.0 --start-at 2026-11-20T22:00:00Z --prefer-connected',
+    'lapel rollout start --file release.json --label "Camera 1.3.0" --timeout 3600',
   ],
   endsItself: true,
   async run(given, terminal) {
+    const timeout = readTimeout(given);
+    const waits = given.flag('wait') || timeout !== null;
     const body = await bodyOf(given, terminal);
+    if (waits && timeout === null && body.continuous)
+      throw new UsageError('--wait', 'a continuous rollout never completes; give --timeout as well');
     const application = await openApplication(given, terminal);
     const { rolloutId, devices } = await application.call('start the rollout', (lapel) => lapel.startRollout({ body }));
-    if (!given.flag('wait'))
-      return { json: { ok: true, rolloutId, devices }, text: `${rolloutId} for ${devices} devices\n` };
-    terminal.stderr.write(`${rolloutId} for ${devices} devices\n`);
-    return outcomeOf(application, rolloutId, terminal);
+    const text = `${rolloutId} for ${devices} ${devices === 1 ? 'device' : 'devices'}\n`;
+    if (!waits) return { json: { ok: true, rolloutId, devices }, text };
+    terminal.stderr.write(text);
+    return outcomeOf({ application, rolloutId, timeout }, terminal);
   },
 };

@@ -1,29 +1,66 @@
 import { APPLICATION_OPTIONS, type Application, openApplication } from '../account/access.ts';
 import type { Command, Outcome } from '../line/command.ts';
+import { type Given, readSeconds } from '../line/command-line.ts';
 import { Interrupted } from '../line/interrupted.ts';
+import type { Options } from '../line/options.ts';
 import { Failure } from '../show/failure.ts';
+import { oneLine } from '../show/plain-text.ts';
 import { createScreen, type Terminal } from '../show/terminal.ts';
-import { linesOf, type Rollout, stateText } from './rollout-text.ts';
+import { errorText, linesInRoom, linesOf, type Rollout, stateText } from './rollout-text.ts';
 
 // Milliseconds between two reads; longer while nothing changes.
 const SHORTEST_PAUSE = 500;
 const LONGEST_PAUSE = 5_000;
 const FAILURES_IN_A_ROW = 15;
 
+export const TIMEOUT_OPTION = {
+  timeout: { value: 'SECONDS', text: 'wait at most this many seconds; the rollout goes on' },
+} satisfies Options;
+
+/** Milliseconds to wait for the end of a rollout; null without a limit. Throws a UsageError. */
+export function readTimeout(given: Given): number | null {
+  const seconds = given.text('timeout');
+  return seconds === undefined ? null : 1000 * readSeconds('timeout', seconds);
+}
+
+interface Followed {
+  application: Application;
+  rolloutId: string;
+  /** Milliseconds after which following ends; null to wait until the rollout ends. */
+  timeout: number | null;
+}
+
 /** Whether nothing more happens to a rollout without a person. */
 const rests = ({ state }: Rollout): boolean => state === 'completed' || state === 'cancelled' || state === 'paused';
 
 /**
- * Shows a rollout until it has completed, was cancelled, or is paused. On a terminal the lines are overwritten; elsewhere a
- * line is printed for each change of the state, of the stage and of the errors. Throws a Failure.
+ * Shows a rollout until it has completed, was cancelled, or is paused, or the time is over. On a terminal the lines are
+ * overwritten; elsewhere a line is printed for each change of the state, of the stage and of the codes of errors. Resolves
+ * to the rollout as it was read last; undefined after an interruption. Throws a Failure.
  */
-async function follow(application: Application, rolloutId: string, terminal: Terminal): Promise<Rollout | undefined> {
-  const screen = createScreen(terminal.stderr);
-  const { interrupted, pause: rest } = terminal;
+async function follow({ application, rolloutId, timeout }: Followed, terminal: Terminal): Promise<Rollout | undefined> {
+  const { interrupted, pause: rest, now, stderr } = terminal;
+  const screen = createScreen(stderr);
+  const began = now();
   const printed = new Set<string>();
+  let latest: Rollout | undefined;
   let pause = SHORTEST_PAUSE;
   let failures = 0;
-  let last = '';
+
+  const tell = (key: string, line: string): void => {
+    if (printed.has(key)) return;
+    printed.add(key);
+    screen.line(line);
+  };
+  function show(rollout: Rollout): void {
+    const state = `${stateText(rollout)}, stage ${rollout.stage} of ${rollout.stages.length}`;
+    tell(state, state);
+    // A terminal has the codes in its changing lines, with their numbers.
+    if (!screen.live)
+      for (const error of rollout.errors) tell(`${error.state} ${error.code}`, `devices have ${errorText(error)}`);
+    screen.show(linesInRoom(rollout, (stderr.columns ?? 80) - 1, Math.max(1, (stderr.rows ?? 24) - 2)));
+  }
+
   try {
     while (!interrupted.aborted) {
       try {
@@ -31,24 +68,21 @@ async function follow(application: Application, rolloutId: string, terminal: Ter
           lapel.readRollout({ rolloutId, signal: interrupted }),
         );
         failures = 0;
-        const news = [`${stateText(rollout)}, stage ${rollout.stage} of ${rollout.stages.length}`];
-        news.push(...rollout.errors.map(({ state, code }) => `devices have ${state}: ${code}`));
-        for (const line of news.filter((one) => !printed.has(one))) {
-          printed.add(line);
-          screen.line(line);
-        }
-        screen.show(linesOf(rollout));
+        show(rollout);
         if (rests(rollout)) return rollout;
-        const shown = JSON.stringify(rollout.counts);
-        pause = shown === last ? Math.min(LONGEST_PAUSE, pause * 1.5) : SHORTEST_PAUSE;
-        last = shown;
+        const isSame = JSON.stringify(rollout.counts) === JSON.stringify(latest?.counts);
+        pause = isSame ? Math.min(LONGEST_PAUSE, pause * 1.5) : SHORTEST_PAUSE;
+        latest = rollout;
       } catch (error) {
         if (interrupted.aborted) break;
         failures += 1;
-        if (!(error instanceof Failure) || !error.passing || failures === FAILURES_IN_A_ROW) throw error;
-        if (failures === 1) screen.line(`${error.message}; trying again`);
+        const isOver = timeout !== null && now() - began >= timeout && !latest;
+        if (!(error instanceof Failure) || !error.passing || failures === FAILURES_IN_A_ROW || isOver) throw error;
+        if (failures === 1) screen.line(oneLine(`${error.message}; trying again`));
       }
-      await rest(pause, interrupted).catch(() => undefined);
+      const left = timeout === null ? pause : timeout - (now() - began);
+      if (left <= 0 && latest) return latest;
+      await rest(Math.max(0, Math.min(pause, left)), interrupted).catch(() => undefined);
     }
     return undefined;
   } finally {
@@ -57,8 +91,9 @@ async function follow(application: Application, rolloutId: string, terminal: Ter
 }
 
 /** Follows a rollout to the end of a command: exit code 1 unless it has completed. */
-export async function outcomeOf(application: Application, rolloutId: string, terminal: Terminal): Promise<Outcome> {
-  const rollout = await follow(application, rolloutId, terminal);
+export async function outcomeOf(followed: Followed, terminal: Terminal): Promise<Outcome> {
+  const { rolloutId } = followed;
+  const rollout = await follow(followed, terminal);
   if (!rollout) {
     throw new Interrupted(
       `Rollout ${rolloutId} goes on without this command.`,
@@ -66,13 +101,17 @@ export async function outcomeOf(application: Application, rolloutId: string, ter
       `  lapel rollout pause ${rolloutId}`,
     );
   }
-  const text = `${stateText(rollout)}\n${linesOf(rollout)
-    .map((line) => `${line}\n`)
-    .join('')}`;
-  const json = { ok: rollout.state === 'completed', ...rollout };
-  if (rollout.state === 'completed') return { json, text };
-  const hint = rollout.state === 'paused' ? `; to let it go on: lapel rollout resume ${rolloutId}` : '';
-  return { json, text, problem: `rollout ${rolloutId} is ${stateText(rollout)}${hint}` };
+  const outcome: Outcome = {
+    json: { ok: rollout.state === 'completed', ...rollout },
+    text: ({ width }) => [stateText(rollout), ...linesOf(rollout, width)].map((line) => `${line}\n`).join(''),
+  };
+  if (rollout.state === 'completed') return outcome;
+  const hint = {
+    paused: `; to let it go on: lapel rollout resume ${rolloutId}`,
+    cancelled: '',
+  }[rollout.state as string];
+  const goesOn = `; it goes on: lapel rollout watch ${rolloutId}`;
+  return { ...outcome, problem: `rollout ${rolloutId} is ${stateText(rollout)}${hint ?? goesOn}` };
 }
 
 export const rolloutWatch: Command = {
@@ -80,12 +119,16 @@ export const rolloutWatch: Command = {
   arguments: [{ name: 'ROLLOUT' }],
   summary: 'Follows a rollout until it completes, is paused, or is cancelled',
   about:
-    'The exit code is 0 only when the rollout has completed, so that a job of a CI fails when a rule has paused it.',
-  options: APPLICATION_OPTIONS,
-  examples: ['lapel rollout watch rol_0193480f3a5b00112233445566778899'],
+    'The exit code is 0 only when the rollout has completed, so that a job of a CI fails when a rule has paused it, or when the time of --timeout is over.',
+  options: { ...TIMEOUT_OPTION, ...APPLICATION_OPTIONS },
+  examples: [
+    'lapel rollout watch rol_0193480f3a5b00112233445566778899',
+    'lapel rollout watch rol_0193480f3a5b00112233445566778899 --timeout 600 --json | jq .state',
+  ],
   endsItself: true,
   async run(given, terminal) {
     const [rolloutId = ''] = given.positionals;
-    return outcomeOf(await openApplication(given, terminal), rolloutId, terminal);
+    const timeout = readTimeout(given);
+    return outcomeOf({ application: await openApplication(given, terminal), rolloutId, timeout }, terminal);
   },
 };

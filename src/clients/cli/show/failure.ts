@@ -81,7 +81,7 @@ export function failureText({ message, refusal, advice }: Failure): string {
   const request = refusal?.requestId
     ? [`  the log of the service has details under the request id ${refusal.requestId}`]
     : [];
-  return [oneLine(message), ...faults.map(oneLine), ...advice.map((line) => `  ${line}`), ...request].join('\n');
+  return [message, ...faults, ...advice.map((line) => `  ${line}`), ...request].map(oneLine).join('\n');
 }
 
 /** The failure for scripts. */

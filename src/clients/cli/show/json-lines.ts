@@ -1,3 +1,4 @@
+import { jsonText } from './json-text.ts';
 import { type Look, lookOf, render, type Text } from './look.ts';
 import { createScreen, type Screen, type Terminal } from './terminal.ts';
 
@@ -18,7 +19,7 @@ export function createTeller(json: boolean, { stdout, stderr, env }: Terminal): 
     look,
     screen,
     tell(event, text) {
-      if (json) stdout.write(`${JSON.stringify(event)}\n`);
+      if (json) stdout.write(`${jsonText(event)}\n`);
       else if (shared) screen.line(render(text, look).replace(/\n$/, ''));
       else stdout.write(render(text, look));
     },

@@ -11,9 +11,9 @@ export function byteSize(bytes: number): string {
 const WIDTH = 24;
 
 /** A progress bar: `[############            ]  50 %`. */
-export function bar(percent: number): string {
-  const filled = Math.round((WIDTH * Math.min(100, Math.max(0, percent))) / 100);
-  return `[${'#'.repeat(filled)}${' '.repeat(WIDTH - filled)}] ${String(Math.floor(percent)).padStart(3)} %`;
+export function bar(percent: number, width = WIDTH): string {
+  const filled = Math.round((width * Math.min(100, Math.max(0, percent))) / 100);
+  return `[${'#'.repeat(filled)}${' '.repeat(width - filled)}] ${String(Math.floor(percent)).padStart(3)} %`;
 }
 
 /** The progress and speed of a transfer. */

@@ -51,7 +51,7 @@ export function table<Row>(
 ): (look: Look) => string {
   return ({ width, paint }) => {
     if (rows.length === 0) return `${none}\n`;
-    const heads = columns.map(({ head }) => head);
+    const heads = columns.map(({ head }) => oneLine(head));
     const cells = rows.map((row) => columns.map(({ cell }) => oneLine(String(cell(row) ?? '-'))));
     const wanted = columns.map((_, index) => Math.max(...[heads, ...cells].map((line) => widthOf(line[index]!))));
     const flexible = columns.map((column) => column.flexible === true);
@@ -74,9 +74,9 @@ export function table<Row>(
 
 /** A record for people: a line for each field that has a value. */
 export function recordText(record: object): (look: Look) => string {
-  const entries = (Object.entries(record) as [string, unknown][]).filter(
-    ([, value]) => value !== null && value !== undefined,
-  );
+  const entries = (Object.entries(record) as [string, unknown][])
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([name, value]) => [oneLine(name), value] as const);
   const width = Math.max(0, ...entries.map(([name]) => widthOf(name)));
   return ({ paint }) =>
     entries

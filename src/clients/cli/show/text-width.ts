@@ -19,3 +19,20 @@ export function cut(text: string, width: number): string {
   }
   return `${kept.trimEnd()}…`;
 }
+
+/** Wraps a text into lines of at most `width` columns; a longer word has a line of its own. */
+export function wrap(text: string, width: number): string[] {
+  const lines = [''];
+  let taken = 0;
+  for (const word of text.split(' ')) {
+    const size = widthOf(word);
+    if (taken > 0 && taken + 1 + size > width) {
+      lines.push(word);
+      taken = size;
+    } else {
+      lines[lines.length - 1] = taken === 0 ? word : `${lines.at(-1)} ${word}`;
+      taken += taken === 0 ? size : size + 1;
+    }
+  }
+  return lines;
+}

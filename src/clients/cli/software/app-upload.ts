@@ -6,6 +6,7 @@ import { type Given, readSeconds } from '../line/command-line.ts';
 import { Interrupted } from '../line/interrupted.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { Failure } from '../show/failure.ts';
+import { oneLine } from '../show/plain-text.ts';
 import { byteSize } from '../show/progress.ts';
 import { type Column, table } from '../show/table.ts';
 import { createScreen, type Screen, type Terminal } from '../show/terminal.ts';
@@ -127,10 +128,14 @@ async function upload(
   };
   begin(report);
   const { versionName, versionCode } = manifest;
-  screen.line(`${file.name}: ${name} ${versionName ?? '?'} (version code ${versionCode}), ${byteSize(file.size)}`);
+  screen.line(
+    oneLine(`${file.name}: ${name} ${versionName ?? '?'} (version code ${versionCode}), ${byteSize(file.size)}`),
+  );
   if (versionName !== version) {
     screen.line(
-      `note: registered as ${version}, but the file contains ${versionName}: devices will report VERSION_NAME_MISMATCH`,
+      oneLine(
+        `note: registered as ${version}, but the file contains ${versionName}: devices will report VERSION_NAME_MISMATCH`,
+      ),
     );
   }
 
@@ -172,7 +177,9 @@ async function mayReplace(
   const what = `read the distribution of ${software.package} ${software.version}`;
   const { distributable } = await application.call(what, (lapel) => lapel.readDistribution(software));
   if (!distributable) return;
-  const question = `${software.package} ${software.version} is being distributed. If you replace its file, later installations get the new one. Replace it? [y/N] `;
+  const question = oneLine(
+    `${software.package} ${software.version} is being distributed. If you replace its file, later installations get the new one. Replace it? [y/N] `,
+  );
   const answer = await ask(question, { hidden: false });
   if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('not replaced; nothing was uploaded');
 }
@@ -207,7 +214,7 @@ function outcomeOf(report: Report): Outcome {
     text: installations.length === 0 ? '' : table(COLUMNS, installations, ''),
   };
   if (bad.length === 0) return outcome;
-  const names = bad.map(({ deviceId, status, error }) => `${deviceId} (${error?.code ?? status})`).join(', ');
+  const names = bad.map(({ deviceId, status, error }) => oneLine(`${deviceId} (${error?.code ?? status})`)).join(', ');
   const meanings = new Set(bad.map(({ error }) => MEANINGS[error?.code ?? '']).filter((text) => text !== undefined));
   if (!bad.every(isFinished))
     meanings.add('unfinished installations go on without this command: an offline device gets them when it connects');

@@ -5,6 +5,7 @@ import type { Command } from '../line/command.ts';
 import type { Given } from '../line/command-line.ts';
 import type { Options } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
+import { oneLine } from '../show/plain-text.ts';
 import { recordText, table, timeText } from '../show/table.ts';
 
 const NAME: Options = {
@@ -82,7 +83,7 @@ const commandOf = (row: Row): Command => ({
     const answer = await application.call(what, (lapel) => row.run(lapel, { package: name, version }, given));
     return {
       json: { ok: true, ...answer },
-      text: answer ? recordText(answer) : `${row.done ?? 'done'}: ${given.positionals.join(' ')}\n`,
+      text: answer ? recordText(answer) : `${oneLine(`${row.done ?? 'done'}: ${given.positionals.join(' ')}`)}\n`,
     };
   },
 });

@@ -2,7 +2,7 @@ import { type Operations, WEBHOOK_SETTINGS } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
-import { readWhole } from '../line/command-line.ts';
+import { limitOption, readLimit } from '../line/limit.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { type Column, recordText, table, timeText } from '../show/table.ts';
 
@@ -11,6 +11,8 @@ type Delivered = Operations['readDelivery']['answer'];
 type Range = Operations['redeliverRange']['input']['body'];
 
 export type WebhookSetting = (typeof WEBHOOK_SETTINGS)[number];
+// The number of deliveries that are listed without --limit.
+const FIRST = 20;
 const STATUSES = ['pending', 'delivered', 'exhausted', 'gone'];
 const STATUS = { value: 'S', choices: STATUSES, text: 'only deliveries in this state' };
 const SETTING = { value: 'S', choices: WEBHOOK_SETTINGS, text: 'only deliveries to the URL of this setting' };
@@ -41,15 +43,15 @@ const deliveries: Command = {
   options: {
     status: STATUS,
     setting: SETTING,
-    limit: { value: 'N', text: 'show at most N rows (20; 0: all)' },
+    ...limitOption(FIRST),
     ...APPLICATION_OPTIONS,
   },
   examples: ['lapel webhook deliveries', 'lapel webhook deliveries --status exhausted --limit 0'],
   async run(given, terminal) {
-    const limit = readWhole('limit', given.text('limit') ?? '20') || undefined;
+    const limit = readLimit(given, FIRST);
     const [status, setting] = [given.text('status'), given.text('setting')];
     const query = {
-      limit: Math.min(limit ?? 1000, 1000),
+      limit: Math.min(limit, 1000),
       ...(status !== undefined && { status }),
       ...(setting !== undefined && { setting }),
     };

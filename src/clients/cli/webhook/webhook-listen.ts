@@ -10,6 +10,7 @@ import { Interrupted } from '../line/interrupted.ts';
 import { kebab, type Options } from '../line/options.ts';
 import { Failure } from '../show/failure.ts';
 import { createTeller, type Teller } from '../show/json-lines.ts';
+import { jsonText } from '../show/json-text.ts';
 import { colourOf, type Look } from '../show/look.ts';
 import { oneLine } from '../show/plain-text.ts';
 import { fieldText } from '../show/table.ts';
@@ -55,13 +56,13 @@ function eventText(event: WebhookEvent, { isRepeat, full }: { isRepeat: boolean;
     const colour = colourOf(type.split('.').at(-1) ?? '') ?? 'cyan';
     const again = isRepeat ? paint('yellow', ' (again)') : '';
     const head = [
-      paint('dim', timestamp.slice(11, 23)),
-      paint(colour, type) + again,
-      device,
+      paint('dim', oneLine(timestamp.slice(11, 23))),
+      paint(colour, oneLine(type)) + again,
+      oneLine(device),
       oneLine(summaryOf(event)),
     ];
     const line = head.filter((part) => part !== '').join('  ');
-    return `${line}\n${full ? `${JSON.stringify(event, null, 2)}\n` : ''}`;
+    return `${line}\n${full ? `${jsonText(event, 2)}\n` : ''}`;
   };
 }
 
@@ -165,7 +166,9 @@ async function putBack({ old, restore }: Awaited<ReturnType<typeof pointSettings
       url === null ? `--no-${kebab(setting)}` : `--${kebab(setting)} ${url}`,
     );
     screen.line(
-      `the settings still have the URL of this receiver; to restore them: lapel settings set ${options.join(' ')}`,
+      oneLine(
+        `the settings still have the URL of this receiver; to restore them: lapel settings set ${options.join(' ')}`,
+      ),
     );
     throw error;
   }
@@ -244,10 +247,10 @@ prints one object per line.`,
       if (settings.length > 0) {
         pointed = await pointSettings(application, settings, url);
         for (const [setting, old] of Object.entries(pointed.old)) {
-          screen.line(`${setting} has this URL until the command ends (before: ${old ?? 'none'})`);
+          screen.line(oneLine(`${setting} has this URL until the command ends (before: ${old ?? 'none'})`));
         }
         await tryOut(application, { setting: settings[0]!, arrived, teller, terminal });
-      } else screen.line(sentHere(current, url));
+      } else screen.line(oneLine(sentHere(current, url)));
       if (screen.live) screen.show(['waiting for webhooks: Ctrl-C ends it']);
       const forEver = 2 ** 31 - 1;
       const wait = limit === undefined ? forEver : 1000 * readSeconds('timeout', limit);
