@@ -8,6 +8,7 @@ import type {
   DeveloperDetails,
   DeviceConnection,
   DeviceRow,
+  DeviceSelector,
   FleetBreakdown,
   FleetDeviceStatus,
   FleetHistory,
@@ -16,6 +17,10 @@ import type {
   InstallationList,
   PackageRow,
   Receiver,
+  RolloutCounts,
+  RolloutDetails,
+  RolloutDeviceList,
+  RolloutRow,
   SearchResults,
   SettingList,
   TransactionDetail,
@@ -33,6 +38,7 @@ export type {
   DeveloperDetails,
   DeviceConnection,
   DeviceRow,
+  DeviceSelector,
   FleetBreakdown,
   FleetDeviceStatus,
   FleetSummary,
@@ -40,6 +46,9 @@ export type {
   InstallationList,
   PackageRow,
   Receiver,
+  RolloutCounts,
+  RolloutDetails,
+  RolloutRow,
   TransactionDetail,
   TransactionRow,
   VersionRow,
@@ -49,4 +58,5 @@ export type Developer = DeveloperAnswer;
 export type HistoryPoint = FleetHistory['points'][number];
 export type FoundThing = SearchResults['results'][number];
 export type SettingRow = SettingList['settings'][number];
+export type RolloutDevice = RolloutDeviceList['devices'][number];
 export type TransactionStatus = TransactionRow['status'];

@@ -42,10 +42,11 @@ export const transactionColumns = ({ ofDevice = false }: Shown = {}): Column<Tra
   {
     name: 'Transaction',
     kind: 'lead',
-    cell: ({ transactionId, operation, subject }) => [
+    cell: ({ transactionId, operation, subject, rolloutId }) => [
       a({ href: addressOf(['transactions', transactionId]) }, operationName(operation)),
       span({ class: 'quiet' }, ' ', id(transactionId)),
       subject === null ? null : small(null, said(subject)),
+      rolloutId === undefined ? null : small(null, a({ href: addressOf(['rollouts', rolloutId]) }, 'of a rollout')),
     ],
   },
   ...(ofDevice ? [] : [deviceColumn]),

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip, type Watched } from './browser.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
+import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { createRunningClock } from './running-clock.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
 
@@ -37,6 +38,7 @@ t.test('the console in a browser', { skip }, async (t) => {
   const { admin, http, objects } = world.service.addresses;
   const fleet = await createHostileFleet(world);
   const { tenant, device } = fleet;
+  const rolled = await createHostileRollout(world, tenant);
   const browser = await openBrowser(t);
   const operator = await openPage(browser, admin);
   operator.allow(objects);
@@ -72,6 +74,7 @@ t.test('the console in a browser', { skip }, async (t) => {
 
   await t.test('every page of the operator shows texts of devices and customers as text', async (t) => {
     const { deviceId, transactionId, packageName, applicationId } = fleet;
+    const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
     const pages: [path: string, ...texts: string[]][] = [
       [''],
       ['devices'],
@@ -80,6 +83,9 @@ t.test('the console in a browser', { skip }, async (t) => {
       ['transactions', HOSTILE.script, WARNING],
       [`transactions/${transactionId}`, HOSTILE.script, HOSTILE.link, 'abc⟨U+202E⟩fed'],
       [`transactions/${fleet.warned}`, WARNING],
+      ['rollouts', HOSTILE.image, 'ABORT_RULE'],
+      [`rollouts/${rolled.rolloutId}`, HOSTILE.image, HOSTILE.script, '⟨U+202E⟩', 'the abort rule has paused it'],
+      [`rollouts/${rolled.rolloutId}/devices?${failed}`, rolled.failed.deviceId, HOSTILE.script],
       ['webhooks'],
       [`webhooks/${applicationId}/${fleet.deliveryId}`, HOSTILE.image],
       ['software', HOSTILE.script],
