@@ -7,6 +7,7 @@ import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip, type Watched } from './browser.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
+import { tagsAreEdited } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
 
@@ -324,6 +325,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     for (const [name, h1] of [
       ['Devices', 'Devices'],
       ['Transactions', 'Transactions'],
+      ['Rollouts', 'Rollouts'],
       ['Webhooks', 'Webhooks'],
       ['Software', 'Software'],
       ['Settings', /./],
@@ -335,6 +337,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     }
     t.same(await theirs.evaluate('[document.cookie, ...Object.keys({ ...localStorage, ...sessionStorage })]'), ['']);
     await theirs.setViewportSize(DESK);
+    await tagsAreEdited(t, { tenant, page: theirs }, rolled.runs.deviceId);
     await theirs.getByRole('link', { name: 'Software' }).click();
     await theirs.getByRole('link', { name: fleet.packageName }).click();
     const put = theirs.waitForResponse((response) => response.request().method() === 'PUT');

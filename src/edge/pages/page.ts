@@ -30,6 +30,7 @@ const SHEETS = [
   'messages',
   'plots',
   'rollouts',
+  'tags',
   'sign-in',
   'narrow',
 ];
