@@ -50,6 +50,7 @@ export const svg = maker('svg');
 export const table = maker('table');
 export const tbody = maker('tbody');
 export const td = maker('td');
+export const textarea = maker('textarea');
 export const th = maker('th');
 export const thead = maker('thead');
 export const time = maker('time');

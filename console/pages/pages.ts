@@ -11,6 +11,7 @@ import { developersPage } from './developers.ts';
 import { devicePage } from './device.ts';
 import { devicesPage } from './devices.ts';
 import { healthPage } from './health.ts';
+import { newRolloutPage } from './new-rollout.ts';
 import { overviewPage } from './overview.ts';
 import { packagePage } from './package.ts';
 import { rolloutPage } from './rollout.ts';
@@ -53,7 +54,12 @@ const OPERATOR: typeof EVERYBODY = {
   audit: [auditPage],
   health: [healthPage],
 };
-const APPLICATION: typeof EVERYBODY = { ...EVERYBODY, '': [devicesPage], settings: [settingsPage] };
+const APPLICATION: typeof EVERYBODY = {
+  ...EVERYBODY,
+  '': [devicesPage],
+  rollouts: [rolloutsPage, (id) => (id === 'new' ? newRolloutPage() : rolloutPage(id!)), partOfRollout],
+  settings: [settingsPage],
+};
 
 /** Finds the page for the current address. */
 export function pageOf(): Child {

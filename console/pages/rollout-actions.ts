@@ -5,8 +5,9 @@ import { operation, send } from '../base/requests.ts';
 import { reasonWords } from '../base/rollout-words.ts';
 import type { RolloutDetails } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
+import { given, typed } from '../base/typed.ts';
 import { ask } from '../parts/dialog.ts';
-import { choice, given, typed } from '../parts/fields.ts';
+import { choice } from '../parts/fields.ts';
 import { abortFields, group, labelField, paceField, readRules, windowFields } from '../parts/rollout-fields.ts';
 
 const isIn = ({ state }: RolloutDetails, ...states: RolloutDetails['state'][]): boolean => states.includes(state);

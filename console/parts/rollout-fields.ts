@@ -1,6 +1,7 @@
 import { type Child, div, fieldset, input, label, legend, span } from '../base/elements.ts';
 import type { RolloutDetails } from '../base/rows.ts';
-import { given, textField, typed } from './fields.ts';
+import { given, numberOf, typed } from '../base/typed.ts';
+import { textField } from './fields.ts';
 
 /** The rules of a rollout that can also be changed later. */
 type Rules = Pick<RolloutDetails['rules'], 'ratePerMinute' | 'abort' | 'window'>;
@@ -10,12 +11,6 @@ const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 /** The attributes of a field for a whole number. */
 export const whole = (min: number, max: number) => ({ type: 'number', min, max, step: 1 }) as const;
-
-/** The number that was typed into a field; undefined when the field is empty. */
-export const numberOf = (data: FormData, name: string): number | undefined => {
-  const text = typed(data, name);
-  return text === undefined ? undefined : Number(text);
-};
 
 /** A group of fields with a name. */
 export const group = (name: string, ...fields: Child[]): Child =>

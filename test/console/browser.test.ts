@@ -7,7 +7,7 @@ import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip, type Watched } from './browser.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
-import { tagsAreEdited } from './rollout-walks.ts';
+import { goTo, rolloutIsGuided, rolloutIsStarted, tagsAreEdited } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
 
@@ -337,7 +337,21 @@ t.test('the console in a browser', { skip }, async (t) => {
     }
     t.same(await theirs.evaluate('[document.cookie, ...Object.keys({ ...localStorage, ...sessionStorage })]'), ['']);
     await theirs.setViewportSize(DESK);
-    await tagsAreEdited(t, { tenant, page: theirs }, rolled.runs.deviceId);
+    const walk = { tenant, page: theirs };
+    await tagsAreEdited(t, walk, rolled.runs.deviceId);
+    const started = await rolloutIsStarted(t, walk, rolled.runs.deviceId);
+    t.ok(customer.expected(/404/), 'the package was unknown');
+    for (const path of [
+      `rollouts/${rolled.rolloutId}`,
+      `rollouts/${started}`,
+      'rollouts/new?operation=installSoftware&package=com.example.camera&version=1.0.0',
+      `devices/${rolled.failed.deviceId}`,
+    ]) {
+      await goTo(theirs, path);
+      await checkPage(t, customer, `the application's ${path}`);
+    }
+    await theirs.setViewportSize(DESK);
+    await rolloutIsGuided(t, walk, rolled);
     await theirs.getByRole('link', { name: 'Software' }).click();
     await theirs.getByRole('link', { name: fleet.packageName }).click();
     const put = theirs.waitForResponse((response) => response.request().method() === 'PUT');

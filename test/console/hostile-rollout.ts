@@ -42,5 +42,12 @@ export async function createHostileRollout(world: World, tenant: Tenant) {
   other.link.puback((await other.link.command()).packet);
   await world.idle();
   receiver.forget();
-  return { rolloutId, failed: one, running, runs: other, transactionId };
+  /** Answers the next command of the device that has failed. */
+  async function succeed(): Promise<void> {
+    const command = await one.link.command();
+    one.link.puback(command.packet);
+    await one.link.ack({ transactionId: command.transactionId, status: 'succeeded' });
+    await world.idle();
+  }
+  return { rolloutId, succeed, failed: one, running, runs: other, transactionId };
 }

@@ -8,7 +8,8 @@ interface Walk {
   page: Page;
 }
 
-const goTo = (page: Page, path: string): Promise<unknown> =>
+/** Goes to another page without loading the console again, because the token of an application is in memory only. */
+export const goTo = (page: Page, path: string): Promise<unknown> =>
   page.evaluate(
     `history.pushState(null, '', ${JSON.stringify(`/console/${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
   );
@@ -36,4 +37,104 @@ export async function tagsAreEdited(t: Test, { tenant, page }: Walk, deviceId: s
   await page.getByRole('row', { name: deviceId }).getByRole('link', { name: 'site=kyoto' }).waitFor();
   await page.getByLabel('Tags').first().fill('site=kyoto, !ring');
   await page.getByText('No matching devices').waitFor();
+}
+
+/** The form says how many devices match, keeps what was typed when the request fails, and starts the rollout. */
+export async function rolloutIsStarted(t: Test, { tenant, page }: Walk, deviceId: string): Promise<string> {
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Rollouts' }).click();
+  await page.getByRole('link', { name: 'Start a rollout' }).click();
+  const words = page.getByRole('status').getByText('connected now.');
+  const sum = (await tenant.api.post(`${tenant.path}/devices/count`, { json: { devices: {} } })).body;
+  await words.getByText(`${sum.matching} devices match`).waitFor();
+  const field = (name: string) => page.locator(`form [name=${name}]`);
+  const [tags, start] = [field('ofTags'), page.getByRole('button', { name: /^Start the/ })];
+  await tags.fill('site');
+  await page.getByRole('alert').getByText('"site" is no tag').waitFor();
+  await tags.fill('site=kyoto');
+  await words.getByText('1 device matches').waitFor();
+  await field('package').fill('com.example.unknown');
+  await field('version').fill('1.0.0');
+  await start.click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Install software, for 1 device. The first stage has 1 device.').waitFor();
+  await dialog.getByRole('button', { name: 'Start the rollout' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByRole('button', { name: 'Back' }).click();
+  t.equal(await field('package').inputValue(), 'com.example.unknown', 'it is still there');
+  t.equal(await tags.inputValue(), 'site=kyoto');
+  await field('operation').selectOption({ label: 'Set language' });
+  await field('lang').fill('ko-KR');
+  await field('label').fill('by hand');
+  await page.getByRole('button', { name: 'Add a stage' }).click();
+  await page.getByText('More rules').click();
+  await field('windowFrom').fill('00:00');
+  await field('windowTo').fill('00:00');
+  await field('of').selectOption({ label: 'These devices' });
+  await field('ofDevices').fill(`${deviceId}\n`);
+  await words.getByText('1 device matches').waitFor();
+  await start.click();
+  await dialog.getByRole('button', { name: 'Start the rollout' }).click();
+  await page.getByRole('heading', { level: 1, name: 'by hand' }).waitFor();
+  const rolloutId = page.url().split('/').at(-1)!;
+  const { body } = await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`);
+  t.match(body, {
+    label: 'by hand',
+    subject: 'ko-KR',
+    selector: { devices: [deviceId] },
+    stages: [
+      { planned: 1, continueWhen: { succeededPercent: 95, soakFor: 86_400 } },
+      { planned: 0, continueWhen: { succeededPercent: 95, soakFor: 3_600 } },
+    ],
+    rules: {
+      abort: { failedPercent: 10, minimumResults: 20 },
+      window: { from: '00:00', to: '00:00' },
+      expireIn: 604_800,
+      answerWithin: 3_600,
+    },
+  });
+  return rolloutId;
+}
+
+interface Rolled {
+  rolloutId: string;
+  /** The device that has failed; it answers the next command. */
+  succeed(): Promise<void>;
+}
+
+/** A rollout that has paused itself is changed, tries again, goes on, is approved and is cancelled. */
+export async function rolloutIsGuided(t: Test, { tenant, page }: Walk, { rolloutId, succeed }: Rolled): Promise<void> {
+  const read = async () => (await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`)).body;
+  const { rules } = await read();
+  await goTo(page, `rollouts/${rolloutId}`);
+  const actions = page.locator('.head');
+  const act = (name: string): Promise<void> => actions.getByRole('button', { name, exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  const confirm = async (name: string): Promise<void> => {
+    await dialog.getByRole('button', { name }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await act('Change rules');
+  await dialog.getByLabel('Commands a minute').fill('');
+  await dialog.getByLabel('Not before so many').fill('7');
+  await confirm('Change');
+  const { ratePerMinute: _, ...others } = rules;
+  t.same((await read()).rules, { ...others, abort: { ...rules.abort, minimumResults: 7 } }, 'the rest stays');
+  await page.getByRole('region', { name: 'Errors' }).getByRole('button', { name: 'Retry' }).click();
+  await confirm('Try again');
+  await page.getByText('1 device waits for another command.').waitFor();
+  t.equal(await actions.getByRole('button', { name: 'Pause' }).count(), 0, 'it is paused already');
+  await act('Resume');
+  await dialog.getByText('No device has failed so far.').waitFor();
+  await confirm('Let it go on');
+  await succeed();
+  await page.getByText('The next stage waits for an approval.').waitFor();
+  await act('Approve');
+  await confirm('Approve');
+  await page.getByText('approved', { exact: true }).waitFor();
+  await act('Cancel');
+  await dialog.getByText(/1 device will get no command/).waitFor();
+  await confirm('Cancel the rollout');
+  await page.locator('.head').getByText('cancelled').waitFor();
+  t.equal(await actions.getByRole('button').count(), 0, 'nothing can be done with it any more');
+  t.match(await read(), { state: 'cancelled', history: [{ event: 'cancelled' }, { event: 'approved' }] });
 }
