@@ -11,6 +11,7 @@ import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { plot } from '../parts/plot.ts';
 import { card, empty, since } from '../parts/show.ts';
+import { stoppedRollouts } from './stopped-rollouts.ts';
 
 const milliseconds = (value: number | null): string =>
   value === null ? '–' : `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
@@ -251,6 +252,7 @@ function Overview() {
   return [
     head({ title: 'Overview' }),
     loaded(summary, (value) => (value.devices.total === 0 ? begin() : figures(value)), { lines: 3 }),
+    stoppedRollouts(),
     use(History, {}),
     div(
       { class: 'columns even' },

@@ -7,7 +7,7 @@ import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip, type Watched } from './browser.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
-import { goTo, rolloutIsGuided, rolloutIsStarted, tagsAreEdited } from './rollout-walks.ts';
+import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
 
@@ -77,7 +77,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     const { deviceId, transactionId, packageName, applicationId } = fleet;
     const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
     const pages: [path: string, ...texts: string[]][] = [
-      [''],
+      ['', HOSTILE.image, 'Too many devices failed'],
       ['devices'],
       [`devices/${deviceId}`, HOSTILE.image],
       [`devices/${fleet.quiet.deviceId}`],
@@ -152,6 +152,12 @@ t.test('the console in a browser', { skip }, async (t) => {
     for (let webhooks = 0; webhooks < 2; webhooks += 1) await tenant.receiver.next();
     await page.reload();
     await page.getByText('Late result of the device').waitFor();
+    t.same(operator.faults, []);
+  });
+
+  await t.test('the operator pauses a rollout, and only its application lets it go on', async (t) => {
+    await page.goto(`/console/rollouts/${rolled.running}`);
+    await operatorPauses(t, page);
     t.same(operator.faults, []);
   });
 
@@ -337,26 +343,18 @@ t.test('the console in a browser', { skip }, async (t) => {
     }
     t.same(await theirs.evaluate('[document.cookie, ...Object.keys({ ...localStorage, ...sessionStorage })]'), ['']);
     await theirs.setViewportSize(DESK);
-    const walk = { tenant, page: theirs };
-    await tagsAreEdited(t, walk, rolled.runs.deviceId);
-    const started = await rolloutIsStarted(t, walk, rolled.runs.deviceId);
-    t.ok(customer.expected(/404/), 'the package was unknown');
-    for (const path of [
-      `rollouts/${rolled.rolloutId}`,
-      `rollouts/${started}`,
-      'rollouts/new?operation=installSoftware&package=com.example.camera&version=1.0.0',
-      `devices/${rolled.failed.deviceId}`,
-    ]) {
-      await goTo(theirs, path);
-      await checkPage(t, customer, `the application's ${path}`);
-    }
+    const check = (name: string): Promise<void> => checkPage(t, customer, `the application's ${name}`);
+    await rolloutsOfApplication(t, { tenant, watched: customer }, rolled, check);
     await theirs.setViewportSize(DESK);
-    await rolloutIsGuided(t, walk, rolled);
     await theirs.getByRole('link', { name: 'Software' }).click();
     await theirs.getByRole('link', { name: fleet.packageName }).click();
     const put = theirs.waitForResponse((response) => response.request().method() === 'PUT');
     await wrongFile(t, theirs, customer.settled);
     t.ok((await put).url().startsWith(`${objects}/`), 'straight to the object store');
+    await customer.settled();
+    await theirs.getByRole('link', { name: 'Roll out' }).click();
+    for (const name of ['version', 'ofVersion']) t.equal(await theirs.locator(`[name=${name}]`).inputValue(), '1.0.0');
+    t.equal(await theirs.locator('[name=ofVersionIs]').inputValue(), 'versionNot', 'for devices without the version');
     await customer.settled();
     t.same(customer.faults, []);
     await theirs.reload();

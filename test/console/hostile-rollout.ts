@@ -8,6 +8,8 @@ export const HOSTILE_ROLLOUT = {
   tag: `${HOSTILE.image} \u202ef`,
 } as const;
 
+export type HostileRollout = Awaited<ReturnType<typeof createHostileRollout>>;
+
 /**
  * A rollout of two devices with hostile texts. It has paused itself after the first of them failed; the other one has
  * the command of a second rollout, which runs.

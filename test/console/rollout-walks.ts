@@ -1,21 +1,23 @@
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import type { Tenant } from '../world.ts';
+import type { Watched } from './browser.ts';
+import type { HostileRollout } from './hostile-rollout.ts';
 
 interface Walk {
   tenant: Tenant;
   /** The page of the application, which may make changes. */
-  page: Page;
+  watched: Watched;
 }
 
 /** Goes to another page without loading the console again, because the token of an application is in memory only. */
-export const goTo = (page: Page, path: string): Promise<unknown> =>
+const goTo = (page: Page, path: string): Promise<unknown> =>
   page.evaluate(
     `history.pushState(null, '', ${JSON.stringify(`/console/${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
   );
 
 /** Tags are changed, added and removed on the page of the device, and lead to the devices that have them. */
-export async function tagsAreEdited(t: Test, { tenant, page }: Walk, deviceId: string): Promise<void> {
+async function tagsAreEdited(t: Test, { tenant, watched: { page } }: Walk, deviceId: string): Promise<void> {
   await goTo(page, `devices/${deviceId}`);
   await page.getByRole('heading', { level: 1, name: deviceId }).waitFor();
   await page.getByRole('region', { name: 'Tags' }).getByRole('button', { name: 'Edit' }).click();
@@ -40,7 +42,8 @@ export async function tagsAreEdited(t: Test, { tenant, page }: Walk, deviceId: s
 }
 
 /** The form says how many devices match, keeps what was typed when the request fails, and starts the rollout. */
-export async function rolloutIsStarted(t: Test, { tenant, page }: Walk, deviceId: string): Promise<string> {
+async function rolloutIsStarted(t: Test, { tenant, watched }: Walk, deviceId: string): Promise<string> {
+  const { page } = watched;
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Rollouts' }).click();
   await page.getByRole('link', { name: 'Start a rollout' }).click();
   const words = page.getByRole('status').getByText('connected now.');
@@ -59,6 +62,7 @@ export async function rolloutIsStarted(t: Test, { tenant, page }: Walk, deviceId
   await dialog.getByText('Install software, for 1 device. The first stage has 1 device.').waitFor();
   await dialog.getByRole('button', { name: 'Start the rollout' }).click();
   await dialog.getByRole('alert').waitFor();
+  t.ok(watched.expected(/404/), 'the package is unknown');
   await dialog.getByRole('button', { name: 'Back' }).click();
   t.equal(await field('package').inputValue(), 'com.example.unknown', 'it is still there');
   t.equal(await tags.inputValue(), 'site=kyoto');
@@ -95,14 +99,12 @@ export async function rolloutIsStarted(t: Test, { tenant, page }: Walk, deviceId
   return rolloutId;
 }
 
-interface Rolled {
-  rolloutId: string;
-  /** The device that has failed; it answers the next command. */
-  succeed(): Promise<void>;
-}
-
 /** A rollout that has paused itself is changed, tries again, goes on, is approved and is cancelled. */
-export async function rolloutIsGuided(t: Test, { tenant, page }: Walk, { rolloutId, succeed }: Rolled): Promise<void> {
+async function rolloutIsGuided(
+  t: Test,
+  { tenant, watched: { page } }: Walk,
+  { rolloutId, succeed }: HostileRollout,
+): Promise<void> {
   const read = async () => (await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`)).body;
   const { rules } = await read();
   await goTo(page, `rollouts/${rolloutId}`);
@@ -137,4 +139,36 @@ export async function rolloutIsGuided(t: Test, { tenant, page }: Walk, { rollout
   await page.locator('.head').getByText('cancelled').waitFor();
   t.equal(await actions.getByRole('button').count(), 0, 'nothing can be done with it any more');
   t.match(await read(), { state: 'cancelled', history: [{ event: 'cancelled' }, { event: 'approved' }] });
+}
+
+/** An application edits tags, starts a rollout, looks at its pages, and guides the one that has paused itself to its end. */
+export async function rolloutsOfApplication(
+  t: Test,
+  walk: Walk,
+  rolled: HostileRollout,
+  check: (name: string) => Promise<void>,
+): Promise<void> {
+  await tagsAreEdited(t, walk, rolled.runs.deviceId);
+  const started = await rolloutIsStarted(t, walk, rolled.runs.deviceId);
+  for (const path of [
+    `rollouts/${rolled.rolloutId}`,
+    `rollouts/${started}`,
+    'rollouts/new?operation=installSoftware&package=com.example.camera&version=1.0.0',
+    `devices/${rolled.failed.deviceId}`,
+  ]) {
+    await goTo(walk.watched.page, path);
+    await check(path);
+  }
+  await walk.watched.page.setViewportSize({ width: 1280, height: 800 });
+  await rolloutIsGuided(t, walk, rolled);
+}
+
+/** On the page of a running rollout the operator pauses it, and can then do nothing but cancel it. */
+export async function operatorPauses(t: Test, page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Pause' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Only the application can let the rollout go on.').waitFor();
+  await dialog.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('The operator has paused it.').waitFor();
+  t.same(await page.locator('.head').getByRole('button').allInnerTexts(), ['Cancel']);
 }
