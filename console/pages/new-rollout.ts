@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { button, type Child, details, div, form, p, summary, use, type VNode } from '../base/elements.ts';
 import { counted } from '../base/format.ts';
 import { createNewest } from '../base/newest.ts';
@@ -56,11 +56,18 @@ function requestOf(data: FormData): RolloutCreate {
   }) as RolloutCreate;
 }
 
-/** The request that counts the devices. The versions are those of the package that is installed. */
-function countRequest(data: FormData): { devices: DeviceSelector; versionsOf?: string } {
-  const devices = selectorOf(data);
-  const installed = data.get('operation') === 'installSoftware' ? typed(data, 'package') : undefined;
-  return { devices, ...(installed !== undefined && { versionsOf: installed }) };
+/**
+ * The request that counts the devices, or the error of a field that cannot be read. The versions are those of the package
+ * that is installed.
+ */
+function countRequest(data: FormData): { devices: DeviceSelector; versionsOf?: string } | Error {
+  try {
+    const devices = selectorOf(data);
+    const installed = data.get('operation') === 'installSoftware' ? typed(data, 'package') : undefined;
+    return { devices, ...(installed !== undefined && { versionsOf: installed }) };
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 /** Counts the devices that the fields select: when a field changes, and some time after the last keystroke. */
@@ -68,46 +75,37 @@ function useCount() {
   const found = useSignal<Counted>({ value: undefined, error: null, isAsking: true });
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const asked = useRef('');
-  const newest = useRef(
-    createNewest<DeviceCount>((outcome) => {
-      const { value } = found.peek();
-      found.value =
-        'value' in outcome
-          ? { value: outcome.value, error: null, isAsking: false }
-          : { value, error: outcome.error, isAsking: false };
-      if ('error' in outcome) asked.current = ''; // the next change asks again
-    }),
+  const newest = useMemo(
+    () =>
+      createNewest<DeviceCount>((outcome) => {
+        if ('error' in outcome) asked.current = ''; // the next change asks again
+        found.value =
+          'value' in outcome
+            ? { value: outcome.value, error: null, isAsking: false }
+            : { ...found.peek(), error: outcome.error, isAsking: false };
+      }),
+    [],
   );
   useEffect(
     () => () => {
       clearTimeout(timer.current);
-      newest.current.stop();
+      newest.stop();
     },
     [],
   );
   function count(data: FormData): void {
-    let text: string;
-    try {
-      text = JSON.stringify(countRequest(data));
-    } catch (error) {
-      newest.current.stop();
-      clearTimeout(timer.current);
-      asked.current = '';
-      found.value = { ...found.peek(), error: error as Error, isAsking: false };
-      return;
-    }
+    const wanted = countRequest(data);
+    const text = wanted instanceof Error ? wanted.message : JSON.stringify(wanted);
     if (text === asked.current) return;
     asked.current = text;
-    newest.current.stop();
-    found.value = { ...found.peek(), isAsking: true };
+    newest.stop();
     clearTimeout(timer.current);
-    timer.current = setTimeout(
-      () =>
-        newest.current.ask((signal) =>
-          read<DeviceCount>(operation('countDevices'), { json: JSON.parse(text) as object, signal }),
-        ),
-      DEBOUNCE_MS,
-    );
+    found.value = { ...found.peek(), isAsking: true };
+    timer.current = setTimeout(() => {
+      if (wanted instanceof Error) found.value = { ...found.peek(), error: wanted, isAsking: false };
+      else if (wanted.devices.devices?.length === 0) found.value = { value: undefined, error: null, isAsking: false };
+      else newest.ask((signal) => read<DeviceCount>(operation('countDevices'), { json: wanted, signal }));
+    }, DEBOUNCE_MS);
   }
   return { found, count };
 }

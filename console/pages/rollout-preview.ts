@@ -8,7 +8,7 @@ import { card, fact, skeleton } from '../parts/show.ts';
 
 /** What is known about the devices that the fields of the form select. */
 export interface Counted {
-  /** The last answer; undefined before the first one. */
+  /** The last answer; undefined before the first one, and while no device is selected. */
   value: DeviceCount | undefined;
   /** The error of the last attempt. */
   error: Error | null;
@@ -36,17 +36,18 @@ function versions(title: string, all: NonNullable<DeviceCount['versions']>, none
 /** Says how many devices match, in one line. */
 export function matchWords({ value, error, isAsking }: Counted): string {
   if (error) return 'The number of matching devices is not known.';
-  if (value === undefined) return 'Counting the matching devices ...';
+  if (value === undefined) return isAsking ? 'Counting the matching devices ...' : 'No device is selected yet.';
   const about = value.estimate ? 'About ' : '';
   const words = `${about}${counted(value.matching, 'device')} ${value.matching === 1 ? 'matches' : 'match'}, ${count(value.connected)} of them connected now`;
   return isAsking ? `${words} ...` : `${words}.`;
 }
 
 /** The card beside the form: the devices that match now, what they have, and the stages that this makes. */
-export function rolloutPreview(counted_: Counted, stages: NonNullable<RolloutCreate['stages']>): VNode {
-  const { value, error } = counted_;
+export function rolloutPreview(found: Counted, stages: NonNullable<RolloutCreate['stages']>): VNode {
+  const { value, error, isAsking } = found;
   if (error) return card({ title: 'Now' }, trouble(error));
-  if (value === undefined) return card({ title: 'Now' }, skeleton(3));
+  if (value === undefined)
+    return card({ title: 'Now' }, isAsking ? skeleton(3) : p({ class: 'quiet' }, 'No device is selected yet.'));
   const sizes = sizesOf(stages, value.matching);
   const about = value.estimate ? 'about ' : '';
   return card(

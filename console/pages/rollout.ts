@@ -31,6 +31,9 @@ import { resultsPlot } from './rollout-plot.ts';
 const READ_EVERY = 2_000;
 const READ_EVERY_AFTER = 30_000;
 
+/** The most examples of devices beside an error; its link leads to all of them. */
+const MOST_EXAMPLES = 2;
+
 const isAtWork = ({ state }: RolloutDetails): boolean => state === 'running' || state === 'scheduled';
 
 const percentOf = (part: number, all: number): string => (all === 0 ? '–' : `${Math.floor((part / all) * 100)} %`);
@@ -161,10 +164,9 @@ function errorTable(rollout: RolloutDetails, done: () => void): VNode {
       {
         name: 'For example',
         cell: ({ examples }) =>
-          div(
-            { class: 'row' },
-            examples.map((deviceId) => span({ key: deviceId }, idLink(addressOf(['devices', deviceId]), deviceId))),
-          ),
+          examples
+            .slice(0, MOST_EXAMPLES)
+            .map((deviceId) => div({ key: deviceId }, idLink(addressOf(['devices', deviceId]), deviceId))),
       },
       ...(hasRetry
         ? [
@@ -197,12 +199,12 @@ const times = ({ delivery, result }: RolloutDetails): VNode =>
   rowsTable({
     label: 'Times',
     rows: [
-      { name: 'To the delivery', ...delivery },
-      { name: 'To the result', ...result },
+      { name: 'the delivery', ...delivery },
+      { name: 'the result', ...result },
     ],
     keyOf: ({ name }) => name,
     columns: [
-      { name: 'From the command', kind: 'lead', cell: ({ name }) => name },
+      { name: 'Time to', kind: 'lead', cell: ({ name }) => name },
       { name: '50 %', kind: 'right', cell: ({ p50 }) => seconds(p50) },
       { name: '90 %', kind: 'right', cell: ({ p90 }) => seconds(p90) },
       { name: '99 %', kind: 'right', cell: ({ p99 }) => seconds(p99) },

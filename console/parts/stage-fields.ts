@@ -42,7 +42,7 @@ const stage = ({ number, size, soak }: StageRow, index: number, remove: () => vo
       choice({ name: 'stageSoak', label: 'and then', value: soak }, SOAKS),
       choice({ name: 'stageApproval', label: 'Approval', value: '' }, [
         ['', 'not needed'],
-        ['true', 'somebody must approve'],
+        ['true', 'must be approved'],
       ]),
       div({ class: 'aside' }, button({ type: 'button', class: 'tiny', onClick: remove }, `Remove stage ${index + 1}`)),
     ),
