@@ -21,6 +21,7 @@ async function checkPage(t: Test, watched: Watched, name: string): Promise<void>
   const { page } = watched;
   await page.setViewportSize(DESK);
   await watched.settled();
+  t.same(await watched.spilling(), [], `${name}: everything is inside of its card`);
   t.same(await watched.axe(), [], `${name}: nobody is kept out`);
   await page.emulateMedia({ colorScheme: 'dark' });
   t.same(await watched.axe('color-contrast'), [], `${name}: in the dark, too`);

@@ -1,7 +1,7 @@
 import type { Tenant, World } from '../world.ts';
 import { HOSTILE } from './hostile-fleet.ts';
 
-/** The texts of a hostile rollout: its label, the code of a device, and the value of a tag. */
+/** The texts of a hostile rollout, as long as they may be: its label, the code of a device, and the value of a tag. */
 export const HOSTILE_ROLLOUT = {
   label: `${HOSTILE.image} \u202eabc`,
   code: HOSTILE.script,

@@ -42,7 +42,7 @@ async function tagsAreEdited(t: Test, { tenant, watched: { page } }: Walk, devic
 }
 
 /** The form says how many devices match, keeps what was typed when the request fails, and starts the rollout. */
-async function rolloutIsStarted(t: Test, { tenant, watched }: Walk, deviceId: string): Promise<string> {
+async function rolloutIsStarted(t: Test, { tenant, watched }: Walk, deviceId: string): Promise<void> {
   const { page } = watched;
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Rollouts' }).click();
   await page.getByRole('link', { name: 'Start a rollout' }).click();
@@ -77,8 +77,22 @@ async function rolloutIsStarted(t: Test, { tenant, watched }: Walk, deviceId: st
   await field('ofDevices').fill(`${deviceId}\n`);
   await words.getByText('1 device matches').waitFor();
   await start.click();
+  // The first answer is lost: the rollout exists, and the page does not know it.
+  await page.route(
+    '**/rollouts',
+    async (route) => {
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  await dialog.getByRole('button', { name: 'Start the rollout' }).click();
+  await dialog.getByRole('alert').getByText('The service cannot be reached.').waitFor();
+  t.ok(watched.expected(/ERR_FAILED/));
   await dialog.getByRole('button', { name: 'Start the rollout' }).click();
   await page.getByRole('heading', { level: 1, name: 'by hand' }).waitFor();
+  const { rollouts } = (await tenant.api.get(`${tenant.path}/rollouts?deviceId=${deviceId}`)).body;
+  t.equal(rollouts.filter(({ label }: { label: string }) => label === 'by hand').length, 1, 'it was started once');
   const rolloutId = page.url().split('/').at(-1)!;
   const { body } = await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`);
   t.match(body, {
@@ -96,7 +110,6 @@ async function rolloutIsStarted(t: Test, { tenant, watched }: Walk, deviceId: st
       answerWithin: 3_600,
     },
   });
-  return rolloutId;
 }
 
 /** A rollout that has paused itself is changed, tries again, goes on, is approved and is cancelled. */
@@ -149,10 +162,9 @@ export async function rolloutsOfApplication(
   check: (name: string) => Promise<void>,
 ): Promise<void> {
   await tagsAreEdited(t, walk, rolled.runs.deviceId);
-  const started = await rolloutIsStarted(t, walk, rolled.runs.deviceId);
+  await rolloutIsStarted(t, walk, rolled.runs.deviceId);
   for (const path of [
     `rollouts/${rolled.rolloutId}`,
-    `rollouts/${started}`,
     'rollouts/new?operation=installSoftware&package=com.example.camera&version=1.0.0',
     `devices/${rolled.failed.deviceId}`,
   ]) {
