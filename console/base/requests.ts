@@ -53,6 +53,8 @@ interface Options {
   /** A body that is not JSON, with its media type. */
   body?: { type: string; content: BodyInit };
   signal?: AbortSignal | undefined;
+  /** A request that is repeated with the same key is carried out once. */
+  idempotencyKey?: string;
 }
 
 /** The path that all operations of the current role begin with, without a slash at its end. */
@@ -118,11 +120,12 @@ async function checked(response: Response): Promise<Response> {
 /** Sends a request. Throws RequestError, and TypeError when the service cannot be reached. */
 export async function send(
   { method, path }: ServiceRequest,
-  { query, json, body, signal }: Options = {},
+  { query, json, body, signal, idempotencyKey }: Options = {},
 ): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json', ...credentials() };
   if (json !== undefined) headers['Content-Type'] = 'application/json';
   if (body) headers['Content-Type'] = body.type;
+  if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
   const content = json === undefined ? body?.content : JSON.stringify(json);
   const response = await fetch(addressOf(path, query), {
     method,

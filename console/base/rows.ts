@@ -7,7 +7,9 @@ import type {
   DeveloperAnswer,
   DeveloperDetails,
   DeviceConnection,
+  DeviceCount,
   DeviceRow,
+  DeviceSelector,
   FleetBreakdown,
   FleetDeviceStatus,
   FleetHistory,
@@ -16,6 +18,11 @@ import type {
   InstallationList,
   PackageRow,
   Receiver,
+  RolloutCounts,
+  RolloutCreate,
+  RolloutDetails,
+  RolloutDeviceList,
+  RolloutRow,
   SearchResults,
   SettingList,
   TransactionDetail,
@@ -32,7 +39,9 @@ export type {
   DeliveryRow,
   DeveloperDetails,
   DeviceConnection,
+  DeviceCount,
   DeviceRow,
+  DeviceSelector,
   FleetBreakdown,
   FleetDeviceStatus,
   FleetSummary,
@@ -40,6 +49,10 @@ export type {
   InstallationList,
   PackageRow,
   Receiver,
+  RolloutCounts,
+  RolloutCreate,
+  RolloutDetails,
+  RolloutRow,
   TransactionDetail,
   TransactionRow,
   VersionRow,
@@ -49,4 +62,5 @@ export type Developer = DeveloperAnswer;
 export type HistoryPoint = FleetHistory['points'][number];
 export type FoundThing = SearchResults['results'][number];
 export type SettingRow = SettingList['settings'][number];
+export type RolloutDevice = RolloutDeviceList['devices'][number];
 export type TransactionStatus = TransactionRow['status'];

@@ -19,9 +19,17 @@ const LIMIT = 50;
 
 /** The address of the page that shows a resource of the audit log; null when there is no such page. */
 function pageFor(resource: string): string | null {
-  const found = /^\/admin\/v1\/(devices|developers|applications)\/([^/?]+)/.exec(resource);
+  const found =
+    /^\/admin\/v1\/(devices|developers|applications|rollouts)\/([^/?]+)/.exec(resource) ??
+    /^\/v1\/applications\/[^/?]+\/(rollouts)\/(rol_[^/?]+)/.exec(resource);
   return found ? addressOf([found[1]!, decode(found[2]!)]) : null;
 }
+
+/** The method of a request, or the whole action when it names no path: `ROLLOUT paused`. */
+const verbOf = (action: string): string => {
+  const [verb = '', object = ''] = action.split(' ');
+  return object.startsWith('/') ? verb : action;
+};
 
 function Audit() {
   const query = { ...asked([...FILTERS.map(({ name }) => name), 'since', 'until']), limit: LIMIT };
@@ -61,7 +69,7 @@ function Audit() {
                       const href = pageFor(resource);
                       return div(
                         null,
-                        code(null, action.split(' ', 1)[0]!),
+                        code(null, verbOf(action)),
                         ' ',
                         href === null
                           ? code({ class: 'wrap' }, visible(resource))
@@ -78,10 +86,10 @@ function Audit() {
                           ? null
                           : badge('bad', 'not answered')
                         : badge(status < 300 ? 'good' : status < 500 ? 'warn' : 'bad', String(status)),
+                    isEmpty: ({ actor, status }) => status === null && actor.kind === 'service',
                   },
                   {
                     name: 'Request',
-                    kind: 'short',
                     cell: ({ requestId }) => (requestId === null ? null : small(null, id(requestId))),
                     isEmpty: ({ requestId }) => requestId === null,
                   },

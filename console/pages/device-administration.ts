@@ -1,8 +1,9 @@
 import { button, type Child } from '../base/elements.ts';
 import { addressOf, go } from '../base/place.ts';
 import { operation, send } from '../base/requests.ts';
+import { typed } from '../base/typed.ts';
 import { ask } from '../parts/dialog.ts';
-import { textField, typed } from '../parts/fields.ts';
+import { textField } from '../parts/fields.ts';
 import { showSecret } from '../parts/secret.ts';
 
 interface Target {

@@ -14,6 +14,7 @@ import { renewed, transactionColumns } from '../parts/transaction-rows.ts';
 import { administration } from './device-administration.ts';
 import { commands } from './device-commands.ts';
 import { deviceStatus } from './device-status.ts';
+import { deviceTags } from './device-tags.ts';
 
 /** A device with the fields of its row in lists. A field that the user may not see is undefined. */
 type Known = Partial<DeviceRow> & Pick<DeviceRow, 'deviceId' | 'activation'>;
@@ -147,7 +148,11 @@ function Transactions({ deviceId }: { deviceId: string }) {
       {
         title: 'Timeline',
         bare: true,
-        side: a({ class: 'small', href: addressOf(['transactions'], { deviceId }) }, 'All transactions'),
+        side: span(
+          { class: 'row small' },
+          a({ href: addressOf(['rollouts'], { deviceId }) }, 'Its rollouts'),
+          a({ href: addressOf(['transactions'], { deviceId }) }, 'All transactions'),
+        ),
       },
       loaded(page, ({ rows }) =>
         rows.length === 0
@@ -187,6 +192,7 @@ function Device({ deviceId }: { deviceId: string }) {
             div(
               { class: 'stack' },
               ROLE === 'operator' ? use(ConnectionCard, { deviceId, connected: row.connected, key: deviceId }) : null,
+              row.tags ? deviceTags(deviceId, row.tags, device.again) : null,
               isKnown ? deviceStatus(deviceId) : null,
             ),
             div(

@@ -4,16 +4,19 @@ import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, filter, go, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage } from '../base/requests.ts';
 import type { DeviceRow } from '../base/rows.ts';
+import { termsOf } from '../base/tag-terms.ts';
+import { typed } from '../base/typed.ts';
 import { useWatch } from '../base/watching.ts';
 import { activationBadge, batteryBadge, connectionBadge } from '../parts/badges.ts';
 import { ask } from '../parts/dialog.ts';
-import { textField, typed } from '../parts/fields.ts';
+import { textField } from '../parts/fields.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
 import { age, card, empty, idLink, nothing, said } from '../parts/show.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
+import { tagChips } from '../parts/tags.ts';
 import { importDevices } from './import-devices.ts';
 
 const LIMIT = 50;
@@ -37,6 +40,7 @@ const FILTERS: readonly Filter[] = [
       ['deactivated', 'deactivated'],
     ],
   },
+  { name: 'tag', label: 'Tags', placeholder: 'Tags, as site=osaka, !old' },
   { name: 'firmware', label: 'Firmware' },
   { name: 'package', label: 'Package' },
   { name: 'version', label: 'Version' },
@@ -91,7 +95,7 @@ function columns(): Column<DeviceRow>[] {
       kind: 'lead',
       head: head('Device', 'deviceId'),
       ...(!sortedBySeen && { sorted: 'ascending' }),
-      cell: ({ deviceId }) => idLink(addressOf(['devices', deviceId]), deviceId),
+      cell: ({ deviceId, tags }) => [idLink(addressOf(['devices', deviceId]), deviceId), tagChips(tags)],
     },
     { name: 'Connection', cell: connectionBadge },
     {
@@ -159,7 +163,8 @@ function none(): VNode {
 }
 
 function Devices() {
-  const query = { ...asked([...filters.map(({ name }) => name), 'sort']), limit: LIMIT };
+  const { tag, ...others } = asked([...filters.map(({ name }) => name), 'sort']);
+  const query = { ...others, ...(tag !== undefined && { tag: termsOf(tag) }), limit: LIMIT };
   const page: Loading<Page<DeviceRow>> = useLoad(JSON.stringify(query), (signal) =>
     readPage<DeviceRow>(operation({ operator: 'listFleetDevices', application: 'listOwnDevices' }), 'devices', {
       query,

@@ -6,9 +6,10 @@ import { counted, visible } from '../base/format.ts';
 import { linesOf } from '../base/lines.ts';
 import { operation, send } from '../base/requests.ts';
 import type { ImportedDevice } from '../base/rows.ts';
+import { typed } from '../base/typed.ts';
 import { wordsOf } from '../base/words.ts';
 import { close, open, title } from '../parts/dialog.ts';
-import { textField, typed } from '../parts/fields.ts';
+import { textField } from '../parts/fields.ts';
 import { trouble } from '../parts/loaded.ts';
 import { keepFile } from '../parts/secret.ts';
 

@@ -1,4 +1,4 @@
-import { a, button, type Child, div, p, span, use, type VNode } from '../base/elements.ts';
+import { a, button, type Child, div, p, use, type VNode } from '../base/elements.ts';
 import { compact, count, counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, filter, place } from '../base/place.ts';
@@ -6,23 +6,12 @@ import { operation, read } from '../base/requests.ts';
 import type { FleetBreakdown, FleetSummary, HistoryPoint } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { bars } from '../parts/bars.ts';
+import { figure } from '../parts/figure.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { plot } from '../parts/plot.ts';
 import { card, empty, since } from '../parts/show.ts';
-
-interface Figure {
-  name: string;
-  value: string;
-  note?: Child;
-  href?: string;
-  tone?: 'bad' | 'warn' | undefined;
-}
-const figure = ({ name, value, note, href, tone }: Figure): VNode => {
-  const inside = [span({ class: 'name' }, name), span({ class: 'value' }, value), span({ class: 'hint' }, note)];
-  const looks = `figure ${tone ? `is-${tone}` : ''}`;
-  return href === undefined ? div({ class: looks }, ...inside) : a({ class: looks, href }, ...inside);
-};
+import { stoppedRollouts } from './stopped-rollouts.ts';
 
 const milliseconds = (value: number | null): string =>
   value === null ? '–' : `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
@@ -263,6 +252,7 @@ function Overview() {
   return [
     head({ title: 'Overview' }),
     loaded(summary, (value) => (value.devices.total === 0 ? begin() : figures(value)), { lines: 3 }),
+    stoppedRollouts(),
     use(History, {}),
     div(
       { class: 'columns even' },

@@ -6,10 +6,11 @@ import { operation, type Page, read, readPage, send } from '../base/requests.ts'
 import type { InstallationList, PackageRow, VersionRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { mayChange } from '../base/session.ts';
+import { given, typed } from '../base/typed.ts';
 import { useWatch } from '../base/watching.ts';
 import { bars } from '../parts/bars.ts';
 import { ask } from '../parts/dialog.ts';
-import { given, textField, typed } from '../parts/fields.ts';
+import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
@@ -162,6 +163,10 @@ const devicesOf = ({ devices }: Version): Child =>
         devices.failed > 0 ? span({ class: 'fault' }, `, ${count(devices.failed)} failed`) : '',
       );
 
+/** The address of the form that starts a rollout of a version. */
+const rollOut = (of: Of, version: string): string =>
+  addressOf(['rollouts', 'new'], { operation: 'installSoftware', package: of.name, version });
+
 function columns(of: Of, ownIsService: boolean, done: () => void): Column<Version>[] {
   const mayUpload = ROLE === 'application' ? mayChange('application') : ownIsService;
   return [
@@ -227,6 +232,9 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
                 },
                 row.binary === null ? 'Upload' : 'Replace',
               )
+            : null,
+          ROLE === 'application' && mayChange('device') && row.distributing && row.binary !== null
+            ? a({ class: 'button tiny', href: rollOut(of, row.version) }, 'Roll out')
             : null,
           ROLE === 'application' && mayChange('application')
             ? button(

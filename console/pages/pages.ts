@@ -11,8 +11,12 @@ import { developersPage } from './developers.ts';
 import { devicePage } from './device.ts';
 import { devicesPage } from './devices.ts';
 import { healthPage } from './health.ts';
+import { newRolloutPage } from './new-rollout.ts';
 import { overviewPage } from './overview.ts';
 import { packagePage } from './package.ts';
+import { rolloutPage } from './rollout.ts';
+import { rolloutDevicesPage } from './rollout-devices.ts';
+import { rolloutsPage } from './rollouts.ts';
 import { settingsPage } from './settings.ts';
 import { softwarePage } from './software.ts';
 import { transactionPage } from './transaction.ts';
@@ -21,6 +25,16 @@ import { webhooksPage } from './webhooks.ts';
 
 type Show = (...segments: string[]) => Child;
 
+const notFound = (): Child => [
+  head({ title: 'Page not found' }),
+  empty(
+    { title: 'There is no page at this address', text: 'The address may be mistyped, or belong to another release.' },
+    a({ class: 'button', href: addressOf([]) }, 'Go to the first page'),
+  ),
+];
+
+const partOfRollout: Show = (rolloutId, part) => (part === 'devices' ? rolloutDevicesPage(rolloutId!) : notFound());
+
 /**
  * The pages by the first segment of their address. An entry lists the pages for 0, 1 and 2 further segments: a list,
  * one object of it, and a part of the object.
@@ -28,6 +42,7 @@ type Show = (...segments: string[]) => Child;
 const EVERYBODY: Readonly<Record<string, readonly (Show | undefined)[]>> = {
   devices: [devicesPage, devicePage],
   transactions: [transactionsPage, transactionPage],
+  rollouts: [rolloutsPage, rolloutPage, partOfRollout],
   webhooks: [webhooksPage, undefined, deliveryPage],
   software: [softwarePage, packagePage],
 };
@@ -39,18 +54,16 @@ const OPERATOR: typeof EVERYBODY = {
   audit: [auditPage],
   health: [healthPage],
 };
-const APPLICATION: typeof EVERYBODY = { ...EVERYBODY, '': [devicesPage], settings: [settingsPage] };
+const APPLICATION: typeof EVERYBODY = {
+  ...EVERYBODY,
+  '': [devicesPage],
+  rollouts: [rolloutsPage, (id) => (id === 'new' ? newRolloutPage() : rolloutPage(id!)), partOfRollout],
+  settings: [settingsPage],
+};
 
 /** Finds the page for the current address. */
 export function pageOf(): Child {
   const [first = '', ...others] = place.value.path;
   const show = (ROLE === 'operator' ? OPERATOR : APPLICATION)[first]?.[others.length];
-  if (show) return show(...others);
-  return [
-    head({ title: 'Page not found' }),
-    empty(
-      { title: 'There is no page at this address', text: 'The address may be mistyped, or belong to another release.' },
-      a({ class: 'button', href: addressOf([]) }, 'Go to the first page'),
-    ),
-  ];
+  return show ? show(...others) : notFound();
 }

@@ -3,8 +3,9 @@ import { button, dd, div, dl, dt, p, use, type VNode } from '../base/elements.ts
 import { useLoad } from '../base/load.ts';
 import { operation, read, send } from '../base/requests.ts';
 import { mayChange, session } from '../base/session.ts';
+import { typed } from '../base/typed.ts';
 import { ask } from '../parts/dialog.ts';
-import { textField, typed } from '../parts/fields.ts';
+import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { showSecret } from '../parts/secret.ts';

@@ -3,7 +3,8 @@ import { useEffect } from 'preact/hooks';
 import { button, div, form, h1, input, main, p, span, use, type VNode } from '../base/elements.ts';
 import { ROLE } from '../base/place.ts';
 import { endReason, signInApplication, signInOperator } from '../base/session.ts';
-import { textField, tick, typed } from '../parts/fields.ts';
+import { typed } from '../base/typed.ts';
+import { textField, tick } from '../parts/fields.ts';
 import { mark } from '../parts/icon.ts';
 
 const word = (data: FormData, name: string): string => typed(data, name) ?? '';

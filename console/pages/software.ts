@@ -6,8 +6,9 @@ import { operation, type Page, read, readPage, send } from '../base/requests.ts'
 import type { PackageRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { mayChange } from '../base/session.ts';
+import { given, typed } from '../base/typed.ts';
 import { ask } from '../parts/dialog.ts';
-import { given, textField, typed } from '../parts/fields.ts';
+import { textField } from '../parts/fields.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';

@@ -246,6 +246,9 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
                 ? idLink(addressOf(['applications', value.applicationId]), value.applicationId)
                 : id(value.applicationId),
             ),
+            value.rolloutId === undefined
+              ? null
+              : fact('Rollout', idLink(addressOf(['rollouts', value.rolloutId]), value.rolloutId)),
             fact('Attempts', String(value.attempts)),
             value.progress === null ? null : fact('Progress', `${value.progress} %`),
             value.warning === null ? null : fact('Warning', said(value.warning.message)),

@@ -36,6 +36,7 @@ const FILTERS: readonly Filter[] = [
   },
   { name: 'warning', label: 'Warning', choices: [['true', 'with a warning']] },
   { name: 'deviceId', label: 'Device' },
+  { name: 'rolloutId', label: 'Rollout' },
 ];
 const filters = ROLE === 'operator' ? [...FILTERS, { name: 'applicationId', label: 'Application' }] : FILTERS;
 

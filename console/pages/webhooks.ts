@@ -7,11 +7,12 @@ import { operation, type Page, read, readPage, send } from '../base/requests.ts'
 import type { DeliveryRow, Receiver } from '../base/rows.ts';
 import { toServiceTime } from '../base/service-time.ts';
 import { mayChange, session } from '../base/session.ts';
+import { given, typed } from '../base/typed.ts';
 import { useWatch } from '../base/watching.ts';
 import { receiverBadge } from '../parts/badges.ts';
 import { deliveryColumns, lastAnswer } from '../parts/delivery-rows.ts';
 import { act, ask } from '../parts/dialog.ts';
-import { choice, given, textField, typed } from '../parts/fields.ts';
+import { choice, textField } from '../parts/fields.ts';
 import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';

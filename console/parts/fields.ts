@@ -25,25 +25,16 @@ export const textField = (
 export const choice = (
   { name, label: words, hint, value = '' }: Field,
   choices: readonly (readonly [value: string, words: string])[],
+  more: JSX.IntrinsicElements['select'] = {},
 ): VNode =>
   field(
     words,
     hint,
     select(
-      { name, defaultValue: value },
+      { name, defaultValue: value, ...more },
       choices.map(([one, text]) => option({ value: one, selected: one === value }, text)),
     ),
   );
 
 export const tick = ({ name, label: words }: Pick<Field, 'name' | 'label'>, checked = false): VNode =>
   label({ class: 'tick' }, input({ type: 'checkbox', name, defaultChecked: checked }), span(null, words));
-
-/** Reads the text of a form field; undefined when the field is empty. */
-export function typed(data: FormData, name: string): string | undefined {
-  const value = data.get(name);
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
-}
-
-/** Copies an object without the members that are undefined. */
-export const given = <Value extends object>(value: Value): Partial<Value> =>
-  Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Partial<Value>;

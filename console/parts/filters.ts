@@ -53,7 +53,7 @@ function Chosen({ name, label, choices = [] }: Filter) {
     option({ value: '' }, label),
     choices.map(([value, words]) => option({ value, key: value, selected: value === given }, words)),
     given !== '' && !choices.some(([value]) => value === given)
-      ? option({ value: given, selected: true }, given)
+      ? option({ value: given, selected: true }, visible(given))
       : null,
   );
 }

@@ -5,6 +5,7 @@ const DRAWN = {
   devices:
     'M6 2h8a1 1 0 0 1 1 1v14a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1V3a1 1 0 0 1 1-1Zm4 4a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5Zm-2 8h4',
   transactions: 'M3 6h11m0 0-3-3m3 3-3 3M17 14H6m0 0 3-3m-3 3 3 3',
+  rollouts: 'M3 17v-4h4V9h4V5h6M13 2l4 3-4 3',
   webhooks:
     'M10 3a3 3 0 0 1 2.6 4.5L15 12m-7.4-4.5A3 3 0 0 1 10 3m-2.4 4.5L5 12m0 0a3 3 0 1 0 3 3h6m1-3a3 3 0 1 1-2.8 2',
   software: 'm10 2 7 4v8l-7 4-7-4V6l7-4Zm0 8 7-4m-7 4v8m0-8L3 6',

@@ -34,6 +34,7 @@ interface Entry {
 const FLEET: readonly Entry[] = [
   { path: 'devices', name: 'Devices', icon: 'devices' },
   { path: 'transactions', name: 'Transactions', icon: 'transactions' },
+  { path: 'rollouts', name: 'Rollouts', icon: 'rollouts' },
   { path: 'webhooks', name: 'Webhooks', icon: 'webhooks' },
   { path: 'software', name: 'Software', icon: 'software' },
 ];

@@ -1,5 +1,6 @@
 import type { Child } from '../base/elements.ts';
-import { choice, given, tick, typed } from './fields.ts';
+import { given, typed } from '../base/typed.ts';
+import { choice, tick } from './fields.ts';
 
 /** The times that a command can be given, in seconds. */
 const TIMES = [
@@ -11,10 +12,13 @@ const TIMES = [
   ['2592000', '30 days'],
 ] as const;
 
-/** The fields for the terms of a command. `supersedes`: the command can take the place of older ones. */
-export const termsFields = (supersedes: boolean): Child => [
-  choice({ name: 'expireIn', label: 'Deliver within', value: '', hint: 'Otherwise the command expires.' }, TIMES),
-  choice({ name: 'answerWithin', label: 'Answer within, from the delivery', value: '' }, TIMES),
+/**
+ * The fields for the terms of a command. `supersedes`: the command can take the place of older ones. The other values, in
+ * seconds, are chosen at first.
+ */
+export const termsFields = (supersedes: boolean, { expireIn = '', answerWithin = '' } = {}): Child => [
+  choice({ name: 'expireIn', label: 'Deliver within', value: expireIn, hint: 'Otherwise the command expires.' }, TIMES),
+  choice({ name: 'answerWithin', label: 'Answer within, from the delivery', value: answerWithin }, TIMES),
   supersedes ? tick({ name: 'supersede', label: 'Replace older unfinished commands of this kind' }, false) : null,
 ];
 

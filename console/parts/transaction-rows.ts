@@ -42,10 +42,17 @@ export const transactionColumns = ({ ofDevice = false }: Shown = {}): Column<Tra
   {
     name: 'Transaction',
     kind: 'lead',
-    cell: ({ transactionId, operation, subject }) => [
+    cell: ({ transactionId, operation, subject, rolloutId }) => [
       a({ href: addressOf(['transactions', transactionId]) }, operationName(operation)),
       span({ class: 'quiet' }, ' ', id(transactionId)),
-      subject === null ? null : small(null, said(subject)),
+      subject === null && rolloutId === undefined
+        ? null
+        : small(
+            null,
+            subject === null ? null : said(subject),
+            subject === null || rolloutId === undefined ? null : ' · ',
+            rolloutId === undefined ? null : a({ href: addressOf(['rollouts', rolloutId]) }, 'rollout'),
+          ),
     ],
   },
   ...(ofDevice ? [] : [deviceColumn]),
@@ -65,7 +72,7 @@ const deviceColumn: Column<TransactionRow> = {
   cell: ({ deviceId, applicationId }): VNode =>
     div(
       null,
-      idLink(addressOf(['devices', deviceId]), deviceId),
+      span({ class: 'nowrap' }, idLink(addressOf(['devices', deviceId]), deviceId)),
       ROLE === 'operator' ? small(null, said(applicationId)) : null,
     ),
 };

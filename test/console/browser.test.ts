@@ -6,6 +6,8 @@ import t, { type Test } from 'tap';
 import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip, type Watched } from './browser.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
+import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
+import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
 
@@ -19,6 +21,7 @@ async function checkPage(t: Test, watched: Watched, name: string): Promise<void>
   const { page } = watched;
   await page.setViewportSize(DESK);
   await watched.settled();
+  t.same(await watched.spilling(), [], `${name}: everything is inside of its card`);
   t.same(await watched.axe(), [], `${name}: nobody is kept out`);
   await page.emulateMedia({ colorScheme: 'dark' });
   t.same(await watched.axe('color-contrast'), [], `${name}: in the dark, too`);
@@ -37,6 +40,7 @@ t.test('the console in a browser', { skip }, async (t) => {
   const { admin, http, objects } = world.service.addresses;
   const fleet = await createHostileFleet(world);
   const { tenant, device } = fleet;
+  const rolled = await createHostileRollout(world, tenant);
   const browser = await openBrowser(t);
   const operator = await openPage(browser, admin);
   operator.allow(objects);
@@ -72,14 +76,18 @@ t.test('the console in a browser', { skip }, async (t) => {
 
   await t.test('every page of the operator shows texts of devices and customers as text', async (t) => {
     const { deviceId, transactionId, packageName, applicationId } = fleet;
+    const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
     const pages: [path: string, ...texts: string[]][] = [
-      [''],
+      ['', HOSTILE.image, 'Too many devices failed'],
       ['devices'],
       [`devices/${deviceId}`, HOSTILE.image],
       [`devices/${fleet.quiet.deviceId}`],
       ['transactions', HOSTILE.script, WARNING],
       [`transactions/${transactionId}`, HOSTILE.script, HOSTILE.link, 'abc⟨U+202E⟩fed'],
       [`transactions/${fleet.warned}`, WARNING],
+      ['rollouts', HOSTILE.image, 'ABORT_RULE'],
+      [`rollouts/${rolled.rolloutId}`, HOSTILE.image, HOSTILE.script, '⟨U+202E⟩', 'the abort rule has paused it'],
+      [`rollouts/${rolled.rolloutId}/devices?${failed}`, rolled.failed.deviceId, HOSTILE.script],
       ['webhooks'],
       [`webhooks/${applicationId}/${fleet.deliveryId}`, HOSTILE.image],
       ['software', HOSTILE.script],
@@ -145,6 +153,12 @@ t.test('the console in a browser', { skip }, async (t) => {
     for (let webhooks = 0; webhooks < 2; webhooks += 1) await tenant.receiver.next();
     await page.reload();
     await page.getByText('Late result of the device').waitFor();
+    t.same(operator.faults, []);
+  });
+
+  await t.test('the operator pauses a rollout, and only its application lets it go on', async (t) => {
+    await page.goto(`/console/rollouts/${rolled.running}`);
+    await operatorPauses(t, page);
     t.same(operator.faults, []);
   });
 
@@ -318,6 +332,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     for (const [name, h1] of [
       ['Devices', 'Devices'],
       ['Transactions', 'Transactions'],
+      ['Rollouts', 'Rollouts'],
       ['Webhooks', 'Webhooks'],
       ['Software', 'Software'],
       ['Settings', /./],
@@ -329,11 +344,18 @@ t.test('the console in a browser', { skip }, async (t) => {
     }
     t.same(await theirs.evaluate('[document.cookie, ...Object.keys({ ...localStorage, ...sessionStorage })]'), ['']);
     await theirs.setViewportSize(DESK);
+    const check = (name: string): Promise<void> => checkPage(t, customer, `the application's ${name}`);
+    await rolloutsOfApplication(t, { tenant, watched: customer }, rolled, check);
+    await theirs.setViewportSize(DESK);
     await theirs.getByRole('link', { name: 'Software' }).click();
     await theirs.getByRole('link', { name: fleet.packageName }).click();
     const put = theirs.waitForResponse((response) => response.request().method() === 'PUT');
     await wrongFile(t, theirs, customer.settled);
     t.ok((await put).url().startsWith(`${objects}/`), 'straight to the object store');
+    await customer.settled();
+    await theirs.getByRole('link', { name: 'Roll out' }).click();
+    for (const name of ['version', 'ofVersion']) t.equal(await theirs.locator(`[name=${name}]`).inputValue(), '1.0.0');
+    t.equal(await theirs.locator('[name=ofVersionIs]').inputValue(), 'versionNot', 'for devices without the version');
     await customer.settled();
     t.same(customer.faults, []);
     await theirs.reload();

@@ -72,6 +72,11 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
       return [wide + 'px', ...parts.slice(0, 5).map((one) => one.outerHTML.slice(0, 120))];
     })()`);
 
+  /** The cards whose content is wider than they are. */
+  const spilling = (): Promise<string[]> =>
+    page.evaluate(`[...document.querySelectorAll('.card')].filter((one) => one.scrollWidth > one.clientWidth + 1)
+      .map((one) => one.getAttribute('aria-label') + ' ' + (one.scrollWidth - one.clientWidth) + 'px')`);
+
   return {
     page,
     context,
@@ -89,6 +94,7 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
     },
     axe,
     overflow,
+    spilling,
 
     /** The traces of hostile text: no script may run, no element may appear, and links may lead to pages only. */
     markup: (): Promise<object> =>

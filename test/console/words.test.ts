@@ -2,6 +2,7 @@ import t from 'tap';
 import { eventsOf } from '../../console/base/event-stream.ts';
 import { ago, between, bytes, counted, duration, visible } from '../../console/base/format.ts';
 import { linesOf } from '../../console/base/lines.ts';
+import { termsOf } from '../../console/base/tag-terms.ts';
 import { wordsOf } from '../../console/base/words.ts';
 
 t.test('durations and ages have suitable units', async (t) => {
@@ -43,6 +44,13 @@ t.test('errors are shown with each faulty field', async (t) => {
   t.equal(wordsOf({ reason: 'invalid request.', details }), 'invalid request. entries.0.ssid: Field required');
   t.equal(wordsOf({ error: 'invalid_client', error_description: 'no.' }), 'no.');
   t.equal(wordsOf(undefined), null);
+});
+
+t.test('terms of tags are separated by commas, which may also be in a value', async (t) => {
+  t.same(termsOf('site=osaka, ring=canary,!old'), ['site=osaka', 'ring=canary', '!old']);
+  t.same(termsOf('note=a,, b, c=d'), ['note=a,, b', 'c=d']);
+  t.same(termsOf(' , site'), ['site'], 'the service says what is wrong with it');
+  t.same(termsOf(''), []);
 });
 
 /** A body that arrives in these pieces, also split inside a character. */

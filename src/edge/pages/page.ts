@@ -20,7 +20,20 @@ interface Parts {
 
 const ENTRY = 'main.ts';
 // The order matters: later sheets override earlier ones, and `narrow` must override all.
-const SHEETS = ['colours', 'base', 'frame', 'cards', 'tables', 'forms', 'messages', 'plots', 'sign-in', 'narrow'];
+const SHEETS = [
+  'colours',
+  'base',
+  'frame',
+  'cards',
+  'tables',
+  'forms',
+  'messages',
+  'plots',
+  'rollouts',
+  'tags',
+  'sign-in',
+  'narrow',
+];
 const STYLES = [`${PACKAGES}/uplot.css`, ...SHEETS.map((name) => `style/${name}.css`)];
 
 const ICON =

@@ -1,0 +1,303 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { button, type Child, details, div, form, p, summary, use, type VNode } from '../base/elements.ts';
+import { counted } from '../base/format.ts';
+import { createNewest } from '../base/newest.ts';
+import { addressOf, go, place } from '../base/place.ts';
+import { operation, read, send } from '../base/requests.ts';
+import { OF, retryOf, selectorOf, sizesOf, stagesOf } from '../base/rollout-request.ts';
+import type { DeviceCount, DeviceSelector, RolloutCreate } from '../base/rows.ts';
+import { mayChange } from '../base/session.ts';
+import { given, typed } from '../base/typed.ts';
+import { COMMANDS } from '../parts/commands.ts';
+import { ask } from '../parts/dialog.ts';
+import { choice, textField, tick } from '../parts/fields.ts';
+import { head } from '../parts/head.ts';
+import { trouble } from '../parts/loaded.ts';
+import { abortFields, group, labelField, paceField, readRules, whole, windowFields } from '../parts/rollout-fields.ts';
+import { listFields, matchFields } from '../parts/selector-fields.ts';
+import { card, empty } from '../parts/show.ts';
+import { type StageRow, stageFields } from '../parts/stage-fields.ts';
+import { termsFields, termsQuery } from '../parts/terms-fields.ts';
+import { type Counted, matchWords, rolloutPreview } from './rollout-preview.ts';
+
+type Operation = RolloutCreate['operation'];
+type Stages = NonNullable<RolloutCreate['stages']>;
+
+/** Milliseconds after the last keystroke until the devices are counted. */
+const DEBOUNCE_MS = 300;
+/** The values with which most rollouts begin; docs/application-developers.md says why. */
+const FIRST_STAGE: StageRow = { number: 1, size: '5', soak: '86400' };
+const RULES = { abort: { failedPercent: 10, minimumResults: 20 } };
+const TERMS = { expireIn: '604800', answerWithin: '3600' };
+
+const ROLLED = COMMANDS.filter(({ rollout }) => rollout !== undefined);
+const commandOf = (wanted: string | undefined) => ROLLED.find(({ rollout }) => rollout === wanted);
+
+/** The request that the fields make. Throws an Error for a field that cannot be read. */
+function requestOf(data: FormData): RolloutCreate {
+  const command = commandOf(typed(data, 'operation'))!;
+  const startAt = typed(data, 'startAt');
+  const { expireIn, answerWithin, supersede } = termsQuery(data);
+  return given({
+    label: typed(data, 'label'),
+    operation: command.rollout,
+    parameters: command.body?.(data),
+    devices: selectorOf(data),
+    stages: stagesOf(data),
+    ...readRules(data),
+    startAt: startAt === undefined ? undefined : new Date(startAt).toISOString(),
+    retry: retryOf(data),
+    expireIn: expireIn === undefined ? undefined : Number(expireIn),
+    answerWithin: answerWithin === undefined ? undefined : Number(answerWithin),
+    supersede: supersede === undefined ? undefined : true,
+    continuous: data.has('continuous') || undefined,
+    preferConnected: data.has('preferConnected') || undefined,
+  }) as RolloutCreate;
+}
+
+/**
+ * The request that counts the devices, or the error of a field that cannot be read. The versions are those of the package
+ * that is installed.
+ */
+function countRequest(data: FormData): { devices: DeviceSelector; versionsOf?: string } | Error {
+  try {
+    const devices = selectorOf(data);
+    const installed = data.get('operation') === 'installSoftware' ? typed(data, 'package') : undefined;
+    return { devices, ...(installed !== undefined && { versionsOf: installed }) };
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** Counts the devices that the fields select: when a field changes, and some time after the last keystroke. */
+function useCount() {
+  const found = useSignal<Counted>({ value: undefined, error: null, isAsking: true });
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const asked = useRef('');
+  const newest = useMemo(
+    () =>
+      createNewest<DeviceCount>((outcome) => {
+        if ('error' in outcome) asked.current = ''; // the next change asks again
+        found.value =
+          'value' in outcome
+            ? { value: outcome.value, error: null, isAsking: false }
+            : { ...found.peek(), error: outcome.error, isAsking: false };
+      }),
+    [],
+  );
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      newest.stop();
+    },
+    [],
+  );
+  function count(data: FormData): void {
+    const wanted = countRequest(data);
+    const text = wanted instanceof Error ? wanted.message : JSON.stringify(wanted);
+    if (text === asked.current) return;
+    asked.current = text;
+    newest.stop();
+    clearTimeout(timer.current);
+    found.value = { ...found.peek(), isAsking: true };
+    timer.current = setTimeout(() => {
+      if (wanted instanceof Error) found.value = { ...found.peek(), error: wanted, isAsking: false };
+      else if (wanted.devices.devices?.length === 0) found.value = { value: undefined, error: null, isAsking: false };
+      else newest.ask((signal) => read<DeviceCount>(operation('countDevices'), { json: wanted, signal }));
+    }, DEBOUNCE_MS);
+  }
+  return { found, count };
+}
+
+const moreRules = (): Child =>
+  details(
+    null,
+    summary(null, 'More rules: window, begin, retries'),
+    div(
+      { class: 'stack folded' },
+      group('Window', windowFields({})),
+      group(
+        'Retry',
+        textField({
+          name: 'retryCodes',
+          label: 'After these errors',
+          hint: 'Codes, separated by commas, as DOWNLOAD_FAILED.',
+        }),
+        textField({ name: 'retryAttempts', label: 'Commands of a device, at most', value: '3' }, whole(2, 10)),
+        textField({ name: 'retryAfter', label: 'Seconds between them', value: '600' }, whole(0, 604_800)),
+      ),
+      group(
+        'Begin',
+        textField(
+          { name: 'startAt', label: 'Not before', hint: 'Until then the version may be uploaded.' },
+          { type: 'datetime-local' },
+        ),
+      ),
+      tick({ name: 'preferConnected', label: 'Connected devices of a stage first' }),
+      tick({ name: 'continuous', label: 'Devices that begin to match later join; only a cancel ends the rollout' }),
+    ),
+  );
+
+interface Wanted {
+  body: RolloutCreate;
+  /** Changes while the dialog is open: the devices may still be counted when it opens. */
+  found: Signal<Counted>;
+}
+
+/** Says what would begin, for how many devices. */
+function Summary({ body, found }: Wanted) {
+  const { value, error, isAsking } = found.value;
+  const about = value?.estimate ? 'about ' : '';
+  const first = value && sizesOf(body.stages ?? [], value.matching)[0];
+  const devices =
+    error || value === undefined || first === undefined
+      ? 'all devices that match at that moment'
+      : `${about}${counted(value.matching, 'device')}. The first stage has ${about}${counted(first, 'device')}`;
+  return p(
+    { class: 'soft' },
+    `${commandOf(body.operation)!.name}, for ${isAsking ? '... (counting the devices)' : devices}.`,
+  );
+}
+
+/** Asks for a confirmation, and starts the rollout. */
+function confirm({ body, found }: Wanted, idempotencyKey: string): void {
+  ask({
+    title: 'Start the rollout?',
+    text: use(Summary, { body, found }),
+    does: 'Start the rollout',
+    async act() {
+      const response = await send(operation('startRollout'), { json: body, idempotencyKey });
+      const { rolloutId, devices } = (await response.json()) as { rolloutId: string; devices: number };
+      go(addressOf(['rollouts', rolloutId]));
+      return `The rollout has ${counted(devices, 'device')}.`;
+    },
+  });
+}
+
+function NewRollout() {
+  const known = useRef(place.peek().query).current;
+  const element = useRef<HTMLFormElement>(null);
+  const chosen = useSignal<Operation>(commandOf(known['operation'])?.rollout ?? 'installSoftware');
+  const mode = useSignal<'match' | 'list'>('match');
+  const rows = useSignal<readonly StageRow[]>([FIRST_STAGE]);
+  const stages = useSignal<Stages>([]);
+  const error = useSignal<Error | null>(null);
+  /** The key of the last request. The same request has the same key, so that it is never carried out twice. */
+  const sent = useRef({ text: '', key: '' });
+  const { found, count } = useCount();
+  const changed = (): void => {
+    const data = new FormData(element.current!);
+    stages.value = stagesOf(data);
+    error.value = null;
+    count(data);
+  };
+  useEffect(changed, [chosen.value, mode.value, rows.value]);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    try {
+      const body = requestOf(new FormData(element.current!));
+      const text = JSON.stringify(body);
+      if (text !== sent.current.text) sent.current = { text, key: newKey() };
+      confirm({ body, found }, sent.current.key);
+    } catch (thrown) {
+      error.value = thrown as Error;
+    }
+  };
+  const command = commandOf(chosen.value)!;
+  return [
+    head({
+      title: 'Start a rollout',
+      trail: [[addressOf(['rollouts']), 'Rollouts']],
+      about: 'One operation for many devices. Nothing is sent before you have confirmed it.',
+    }),
+    form(
+      { ref: element, class: 'wide-first', autoComplete: 'off', onSubmit: submit, onInput: changed, onChange: changed },
+      div(
+        { class: 'stack' },
+        card(
+          { title: 'What' },
+          div(
+            { class: 'stack' },
+            div(
+              { class: 'fields even' },
+              choiceOf(chosen.value, (value) => (chosen.value = value)),
+              labelField(null),
+            ),
+            p({ class: 'quiet small' }, command.about),
+            div({ class: 'fields even', key: chosen.value }, command.fields?.(known)),
+          ),
+        ),
+        card(
+          { title: 'Which devices' },
+          which(known, mode.value, (value) => (mode.value = value), matchWords(found.value)),
+        ),
+        card({ title: 'Stages' }, stageFields(rows)),
+        card(
+          { title: 'Rules' },
+          div(
+            { class: 'stack' },
+            group('Abort rule', abortFields(RULES)),
+            group('Pace and time', paceField({}), termsFields(true, TERMS)),
+            moreRules(),
+          ),
+        ),
+      ),
+      div(
+        { class: 'stack beside-form' },
+        rolloutPreview(found.value, stages.value),
+        error.value ? trouble(error.value) : null,
+        button({ type: 'submit', class: 'main' }, 'Start the rollout ...'),
+      ),
+    ),
+  ];
+}
+
+const choiceOf = (value: Operation, set: (value: Operation) => void): Child =>
+  choice(
+    { name: 'operation', label: 'Operation', value },
+    ROLLED.map(({ rollout, name }) => [rollout!, name] as const),
+    { onChange: (event) => set(event.currentTarget.value as Operation) },
+  );
+
+const MODES = [
+  ['match', 'Devices that match'],
+  ['list', 'These devices'],
+] as const;
+
+const which = (
+  known: Readonly<Record<string, string | undefined>>,
+  mode: 'match' | 'list',
+  set: (mode: 'match' | 'list') => void,
+  words: string,
+): Child =>
+  div(
+    { class: 'stack' },
+    div(
+      { class: 'fields even' },
+      choice({ name: OF.mode, label: 'Selection', value: mode }, MODES, {
+        onChange: (event) => set(event.currentTarget.value as typeof mode),
+      }),
+    ),
+    mode === 'list'
+      ? div({ key: 'list' }, listFields())
+      : div(
+          { class: 'stack', key: 'match' },
+          p({ class: 'quiet small' }, 'Empty fields select all activated devices.'),
+          matchFields(known),
+        ),
+    p({ class: 'soft', role: 'status' }, words),
+  );
+
+/** A new random key for a request. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+function Refused() {
+  return [
+    head({ title: 'Start a rollout', trail: [[addressOf(['rollouts']), 'Rollouts']] }),
+    empty({ title: 'You are signed in for reading only', text: 'Sign in again and allow changes to start a rollout.' }),
+  ];
+}
+
+export const newRolloutPage = (): VNode => (mayChange('device') ? use(NewRollout, {}) : use(Refused, {}));
