@@ -56,7 +56,8 @@ export function approve({ rolloutId, stage }: RolloutDetails, done: () => void):
     text: 'The next stage begins when this one has its share of successes.',
     does: 'Approve',
     async act() {
-      await send(operation('approveRollout', { rolloutId }));
+      // Named, so that a repetition never approves a stage that nobody has seen.
+      await send(operation('approveRollout', { rolloutId }), { json: { stage } });
       done();
       return `Stage ${stage} is approved.`;
     },
