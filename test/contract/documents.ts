@@ -118,6 +118,31 @@ export function schemaName(schema: Schema): SchemaName {
   return match[1] as SchemaName;
 }
 
+interface Template {
+  template: string;
+  parts: string[];
+  methods: string[];
+}
+
+/** The templates of each document by their number of segments, because every request of a test is looked up. */
+const templates = new WeakMap<OpenApi, Map<number, Template[]>>();
+
+function templatesOf(document: OpenApi, segments: number): Template[] {
+  let byLength = templates.get(document);
+  if (!byLength) {
+    const all = new Map<string, Template>();
+    for (const key of document.operations.keys()) {
+      const [method, template] = key.split(' ') as [string, string];
+      const known = all.get(template);
+      if (known) known.methods.push(method);
+      else all.set(template, { template, parts: template.split('/'), methods: [method] });
+    }
+    byLength = Map.groupBy(all.values(), ({ parts }) => parts.length);
+    templates.set(document, byLength);
+  }
+  return byLength.get(segments) ?? [];
+}
+
 /**
  * The path template for a request, with its methods. If several match, one without parameters comes first, and one with
  * the method before one without.
@@ -128,18 +153,11 @@ export function findPath(
   path: string,
 ): { template: string; methods: string[] } | undefined {
   const segments = path.split('/');
-  const found = new Map<string, string[]>();
-  for (const key of document.operations.keys()) {
-    const [one, template] = key.split(' ') as [string, string];
-    const parts = template.split('/');
-    const fits =
-      parts.length === segments.length &&
-      parts.every((part, index) => (part.startsWith('{') ? segments[index] !== '' : part === segments[index]));
-    if (fits) found.set(template, [...(found.get(template) ?? []), one]);
-  }
-  const named = (template: string): number => template.split('{').length;
-  const all = [...found]
-    .map(([template, methods]) => ({ template, methods }))
-    .sort((a, b) => named(a.template) - named(b.template));
+  const named = ({ template }: Template): number => template.split('{').length;
+  const all = templatesOf(document, segments.length)
+    .filter(({ parts }) =>
+      parts.every((part, index) => (part.startsWith('{') ? segments[index] !== '' : part === segments[index])),
+    )
+    .sort((a, b) => named(a) - named(b));
   return all.find(({ methods }) => methods.includes(method)) ?? all.at(-1);
 }
