@@ -7,10 +7,16 @@ const HELP = `npm run soak -- [options]
 
   --rounds N   crashes in each kind of crash test (40)
   --seed N     the seed of the run (random); a failed run fails again with its seed, unless the machine's timing differs
-  --only NAME  process or cluster (both)
+  --only NAME  process, cluster, rollout or rollout-nodes (all)
 `;
 
-const FILES = { process: 'test/flow/crash.test.ts', cluster: 'test/cluster/crash.test.ts' };
+const ROLLOUT = 'test/rollouts/crash.test.ts';
+const RUNS = {
+  process: { file: 'test/flow/crash.test.ts' },
+  cluster: { file: 'test/cluster/crash.test.ts' },
+  rollout: { file: ROLLOUT, env: { CRASH_DEVICES: '2000' } },
+  'rollout-nodes': { file: ROLLOUT, env: { CRASH_DEVICES: '2000', CRASH_NODES: '3' } },
+};
 
 const { values } = parseArgs({
   options: {
@@ -24,11 +30,13 @@ if (values.help) {
   process.stdout.write(HELP);
   process.exit(0);
 }
-const files = values.only === undefined ? Object.values(FILES) : [FILES[values.only]];
-if (files.includes(undefined)) {
+const runs = values.only === undefined ? Object.values(RUNS) : [RUNS[values.only]];
+if (runs.includes(undefined)) {
   process.stderr.write(HELP);
   process.exit(2);
 }
 process.stdout.write(`seed ${values.seed}, ${values.rounds} rounds\n`);
-const env = { ...process.env, CRASH_ROUNDS: values.rounds, CRASH_SEED: values.seed, TAP_TIMEOUT: '0' };
-for (const file of files) if (spawnSync('node', [file], { stdio: 'inherit', env }).status !== 0) process.exitCode = 1;
+for (const { file, env: own } of runs) {
+  const env = { ...process.env, CRASH_ROUNDS: values.rounds, CRASH_SEED: values.seed, TAP_TIMEOUT: '0', ...own };
+  if (spawnSync('node', [file], { stdio: 'inherit', env }).status !== 0) process.exitCode = 1;
+}

@@ -5,6 +5,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import type { Test } from 'tap';
+import { inParallel } from '../../device-sim/customer/service-client.ts';
 import { deviceIdFor } from '../../device-sim/fleet/device-ids.ts';
 import { createDevice, type Device } from '../../device-sim/model/device.ts';
 import type { Range } from '../../device-sim/random.ts';
@@ -62,6 +63,8 @@ const SCOPE = 'svc:application:read svc:application:write svc:device:read svc:de
 const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
 /** A guard against waiting for ever: nothing arrives after so long. */
 const PATIENCE = 15_000;
+/** Requests of the world at a time: thousands of devices would need as many connections. */
+const AT_ONCE = 50;
 /** Milliseconds before a request without an answer is repeated. */
 const AGAIN = 100;
 
@@ -182,7 +185,7 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
     await device.connect();
     return device;
   }
-  const devices = await Promise.all(Array.from({ length: count }, (_, index) => createOne(index)));
+  const devices = await inParallel(Array.from({ length: count }), AT_ONCE, (_, index) => createOne(index));
 
   /** Every transaction that was answered 201. */
   const accepted = new Set<number>();
@@ -280,7 +283,7 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
      * transactions.
      */
     async verify(): Promise<number> {
-      const lists = await Promise.all(devices.map(({ deviceId }) => transactionsOf(deviceId)));
+      const lists = await inParallel(devices, AT_ONCE, ({ deviceId }) => transactionsOf(deviceId));
       const stored = new Map(lists.flat().map((record) => [record.transactionId, record]));
       await target.stop();
 
@@ -320,7 +323,7 @@ export async function startCrashWorld(t: Test, target: CrashTarget, { devices: c
   };
 
   // All devices are activated before the first kill.
-  await Promise.all(devices.map(({ deviceId }) => world.submit('POST', deviceId, {})));
+  await inParallel(devices, AT_ONCE, ({ deviceId }) => world.submit('POST', deviceId, {}));
   await world.settled();
   return world;
 }
