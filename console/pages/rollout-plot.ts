@@ -1,46 +1,55 @@
-import { useRef } from 'preact/hooks';
-import { type Child, p, use, type VNode } from '../base/elements.ts';
-import type { RolloutDetails } from '../base/rows.ts';
+import { type Child, use, type VNode } from '../base/elements.ts';
+import { useEvery } from '../base/every.ts';
+import { useLoad } from '../base/load.ts';
+import { operation, read } from '../base/requests.ts';
+import type { RolloutDetails, RolloutResults } from '../base/rows.ts';
 import { plot } from '../parts/plot.ts';
 import { card } from '../parts/show.ts';
 
-/** The counts of a rollout at a time, in seconds since the epoch. */
-interface Sample {
-  at: number;
-  of: RolloutDetails;
+/** Milliseconds after which the results of a running rollout are read again. */
+const READ_EVERY = 5_000;
+
+const secondsOf = (time: string): number => Date.parse(time) / 1000;
+
+/** The sums of the results at the begin, and at the end of each interval that has results. Times are in seconds. */
+function sumsOf({ from, intervalSeconds, results }: RolloutResults): {
+  times: number[];
+  succeeded: number[];
+  failed: number[];
+} {
+  const sums = { times: [from === null ? 0 : secondsOf(from)], succeeded: [0], failed: [0] };
+  for (const { at, succeeded, failed } of results) {
+    sums.times.push(secondsOf(at) + intervalSeconds);
+    sums.succeeded.push((sums.succeeded.at(-1) ?? 0) + succeeded);
+    sums.failed.push((sums.failed.at(-1) ?? 0) + failed);
+  }
+  return sums;
 }
 
-/** The most samples of a curve. Beyond it, every second one is left out, so that the curve still begins at its begin. */
-const MOST_SAMPLES = 600;
-/** The fewest samples that make a curve. */
-const FEWEST_SAMPLES = 3;
-
-/** The results over time, from the states that this page has read. The service keeps no earlier ones. */
-function Results({ rollout }: { rollout: RolloutDetails }): Child {
-  const samples = useRef<readonly Sample[]>([]);
-  const last = samples.current.at(-1);
-  if (last?.of !== rollout && (rollout.state === 'running' || last?.of.state === 'running')) {
-    const all = [...samples.current, { at: Date.now() / 1000, of: rollout }];
-    samples.current = all.length > MOST_SAMPLES ? all.filter((_, index) => index % 2 === 0) : all;
-  }
-  const seen = samples.current;
-  if (seen.length === 0) return null;
-  const values = (state: 'succeeded' | 'failed' | 'unfinished'): number[] => seen.map(({ of }) => of.counts[state]);
+/** The results over time, from the start of the rollout on. */
+function Results({ rollout: { rolloutId, state } }: { rollout: RolloutDetails }): Child {
+  const results = useLoad(`${rolloutId} ${state}`, (signal) =>
+    read<RolloutResults>(
+      operation({ operator: 'readFleetRolloutResults', application: 'readRolloutResults' }, { rolloutId }),
+      { signal },
+    ),
+  );
+  useEvery(state === 'running' ? READ_EVERY : undefined, results.again);
+  const { value } = results.state.value;
+  if (!value || value.results.length === 0) return null;
+  const { times, succeeded, failed } = sumsOf(value);
   return card(
-    { title: 'While this page is open', bare: true },
-    seen.length < FEWEST_SAMPLES
-      ? p({ class: 'pad quiet' }, 'The curve of the results begins now.')
-      : plot({
-          label: 'Devices',
-          times: seen.map(({ at }) => at),
-          from: seen[0]!.at,
-          to: seen.at(-1)!.at,
-          lines: [
-            { name: 'succeeded', colour: 'plot-1', values: values('succeeded') },
-            { name: 'unfinished', colour: 'plot-2', values: values('unfinished') },
-            { name: 'failed', colour: 'plot-3', values: values('failed') },
-          ],
-        }),
+    { title: 'Results over time', bare: true },
+    plot({
+      label: 'Devices',
+      times,
+      from: times[0]!,
+      to: times.at(-1)!,
+      lines: [
+        { name: 'succeeded', colour: 'plot-1', values: succeeded },
+        { name: 'failed', colour: 'plot-3', values: failed },
+      ],
+    }),
   );
 }
 

@@ -4,11 +4,12 @@ import { findInState } from '../core/rollouts/member-repository.ts';
 import type { Rollout } from '../core/rollouts/rollout.ts';
 import { findSelector, listEntries, listRollouts, type RolloutFilter } from '../core/rollouts/rollout-repository.ts';
 import { endOfBucket } from '../core/rollouts/times.ts';
-import type { RolloutDetails, RolloutRow } from '../platform/contracts/types.ts';
+import type { RolloutDetails, RolloutResults, RolloutRow } from '../platform/contracts/types.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { type Clock, toUtc } from '../runtime/clock.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import { rolloutDevices } from './rollout-devices.ts';
+import { rolloutResults } from './rollout-results.ts';
 
 const MOST_ERRORS = 50;
 const MOST_EXAMPLES = 3;
@@ -140,6 +141,9 @@ export function createRolloutViews({ database: { aside }, clock }: Parts) {
     /** A page of the devices of a rollout. */
     devices: (rolloutId: string, query: Parameters<typeof rolloutDevices>[2]) =>
       rolloutDevices(aside, rolloutId, query),
+
+    /** The results of a rollout over time. */
+    results: (rollout: Rollout): Promise<RolloutResults> => rolloutResults(aside, rollout, clock.now()),
 
     async detail(rollout: Rollout): Promise<RolloutDetails> {
       const { rolloutId } = rollout;

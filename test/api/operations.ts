@@ -79,6 +79,7 @@ export const OPERATIONS: Operation[] = [
   { op: 'rollout resume', method: 'POST', path: '/rollouts/{rolloutId}/resume', scope: D },
   { op: 'rollout approval', method: 'POST', path: '/rollouts/{rolloutId}/approve', scope: D, json: {} },
   { op: 'rollout retry', method: 'POST', path: '/rollouts/{rolloutId}/retry-failed', scope: D, json: {} },
+  { op: 'rollout results', method: 'GET', path: '/rollouts/{rolloutId}/results', scope: C },
   { op: 'rollout devices', method: 'GET', path: '/rollouts/{rolloutId}/devices', scope: C },
   { op: 'transactions of the application', method: 'GET', path: '/transactions', scope: A },
   { op: 'transaction of the application', method: 'GET', path: '/transactions/{transactionId}', scope: A },

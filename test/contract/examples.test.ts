@@ -151,6 +151,17 @@ t.test('every request example is accepted, and every answer example has the shap
     { operationId: 'post-v1-applications-rollouts-resume' },
     { operationId: 'post-v1-applications-rollouts-retry-failed' },
     { operationId: 'delete-v1-applications-rollouts', after: () => world.idle() },
+    {
+      operationId: 'get-v1-applications-rollouts-results',
+      before: async () => {
+        const json = { operation: 'setLanguage', parameters: { lang: 'fr' }, devices: {} };
+        const { rolloutId } = (await api.post(`${path}/rollouts`, { json })).body;
+        made['rolloutId'] = rolloutId;
+        await world.idle();
+        const { transactionId } = (await api.get(`${path}/rollouts/${rolloutId}/devices`)).body.devices[0];
+        await link.ack({ transactionId, status: 'succeeded' });
+      },
+    },
     { operationId: 'get-v1-applications-firmware', before: () => ownSoftware('firmware', FIRMWARE) },
     { operationId: 'get-v1-applications-devices-firmware' },
     { operationId: 'put-v1-applications-devices-firmware' },

@@ -91,5 +91,6 @@ export const ROLLOUTS: Record<string, Cases> = {
   'rollout resume': action('POST', '/resume', { before: pause }),
   'rollout approval': action('POST', '/approve', { json: { stage: 1 }, made: waitingForApproval }),
   'rollout retry': action('POST', '/retry-failed', { json: {}, before: pause }),
+  'rollout results': { 200: found('/results'), 404: unknown('/results') },
   'rollout devices': { 200: found('/devices'), 404: unknown('/devices') },
 };

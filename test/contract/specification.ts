@@ -75,6 +75,7 @@ export const REFERENCED: Record<string, Row> = {
   'rollout resume': { key: 'POST /v1/applications/{applicationId}/rollouts/{rolloutId}/resume', scope: D, statuses: [200, 401, 403, 404, 409, 500] },
   'rollout approval': { key: 'POST /v1/applications/{applicationId}/rollouts/{rolloutId}/approve', scope: D, statuses: [200, 400, 401, 403, 404, 409, 500] },
   'rollout retry': { key: 'POST /v1/applications/{applicationId}/rollouts/{rolloutId}/retry-failed', scope: D, statuses: [200, 400, 401, 403, 404, 409, 500] },
+  'rollout results': { key: 'GET /v1/applications/{applicationId}/rollouts/{rolloutId}/results', scope: C, statuses: [200, 401, 403, 404, 500] },
   'rollout devices': { key: 'GET /v1/applications/{applicationId}/rollouts/{rolloutId}/devices', scope: C, statuses: [200, 400, 401, 403, 404, 500] },
   'transactions of the application': { key: 'GET /v1/applications/{applicationId}/transactions', scope: A, statuses: [200, 400, 401, 403, 500] },
   'transaction of the application': { key: 'GET /v1/applications/{applicationId}/transactions/{transactionId}', scope: A, statuses: [200, 401, 403, 404, 500] },

@@ -219,6 +219,47 @@ t.test('failed devices try again by the rule of retries, and all at once by a re
   t.match(await read(rolloutId), { state: 'completed', counts: { failed: 1, succeeded: 1 } });
 });
 
+t.test('results are told over time, from the start of the rollout on', async (t) => {
+  const { world, tenant, start, commands, answer, act } = await startRollouts(t, 5);
+  const results = async (id: string) => (await tenant.api.get(`${tenant.path}/rollouts/${id}/results`)).body;
+  const waits = await start({ startAt: '2030-01-01T00:00:00Z' });
+  t.same(await results(waits), { from: null, intervalSeconds: 1, results: [] });
+  const rolloutId = await start();
+  const sent = [...(await commands())];
+  await answer(...sent[0]!);
+  await answer(...sent[1]!, 'INTERNAL');
+  world.clock.advance(10_000);
+  await answer(...sent[2]!);
+  const [at, later] = ['2026-11-20T09:30:00.000000Z', '2026-11-20T09:30:10.000000Z'];
+  t.same(await results(rolloutId), {
+    from: at,
+    intervalSeconds: 1,
+    results: [
+      { at, succeeded: 1, failed: 1 },
+      { at: later, succeeded: 1, failed: 0 },
+    ],
+  });
+  world.clock.advance(290_000);
+  await answer(...sent[3]!);
+  await answer(...sent[4]!);
+  t.same(
+    await results(rolloutId),
+    {
+      from: at,
+      intervalSeconds: 5,
+      results: [
+        { at, succeeded: 1, failed: 1 },
+        { at: later, succeeded: 1, failed: 0 },
+        { at: '2026-11-20T09:35:00.000000Z', succeeded: 2, failed: 0 },
+      ],
+    },
+    'in longer intervals after five minutes',
+  );
+  t.same((await world.admin().get(`/admin/v1/rollouts/${rolloutId}/results`)).body, await results(rolloutId));
+  t.match(await act(rolloutId, 'retry-failed'), { status: 200, body: { devices: 1 } });
+  t.match((await results(rolloutId)).results[0], { at, succeeded: 1, failed: 0 }, 'a device that tries again has none');
+});
+
 t.test('commands are made at the rate of the rollout', async (t) => {
   const { world, start, read, commands } = await startRollouts(t, 5);
   const rolloutId = await start({ ratePerMinute: 2 });

@@ -60,6 +60,8 @@ export interface AdminOperations {
   pauseFleetRollout: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout'] };
   /** List the devices of a rollout. */
   listFleetRolloutDevices: { input: { rolloutId: string; query?: Partial<SchemaTypes['rest/rollout-device-query']> }; answer: SchemaTypes['common/rollout-device-list'] };
+  /** Read the results of a rollout over time. */
+  readFleetRolloutResults: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout-results'] };
   /** List transactions. */
   listFleetTransactions: { input: { query?: Partial<SchemaTypes['admin/transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
   /** Cancel many transactions. */
@@ -154,6 +156,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   cancelFleetRollout: { method: 'DELETE', path: '/admin/v1/rollouts/{rolloutId}' },
   pauseFleetRollout: { method: 'POST', path: '/admin/v1/rollouts/{rolloutId}/pause' },
   listFleetRolloutDevices: { method: 'GET', path: '/admin/v1/rollouts/{rolloutId}/devices' },
+  readFleetRolloutResults: { method: 'GET', path: '/admin/v1/rollouts/{rolloutId}/results' },
   listFleetTransactions: { method: 'GET', path: '/admin/v1/transactions' },
   cancelFleetTransactions: { method: 'POST', path: '/admin/v1/transactions/cancel' },
   readFleetTransaction: { method: 'GET', path: '/admin/v1/transactions/{transactionId}' },

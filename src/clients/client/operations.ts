@@ -48,6 +48,8 @@ export interface Operations {
   retryRollout: { input: { rolloutId: string; body?: SchemaTypes['rest/rollout-retry'] }; answer: SchemaTypes['rest/rollout-retried'] };
   /** List the devices of a rollout (rollout devices). */
   listRolloutDevices: { input: { rolloutId: string; query?: Partial<SchemaTypes['rest/rollout-device-query']> }; answer: SchemaTypes['common/rollout-device-list'] };
+  /** Read the results of a rollout over time (rollout results). */
+  readRolloutResults: { input: { rolloutId: string }; answer: SchemaTypes['common/rollout-results'] };
   /** Read the hardware properties of a device (op 9). */
   readHardware: { input: { deviceId: string }; answer: SchemaTypes['rest/hardware-properties'] };
   /** Set the access point names of a device (op 10). */
@@ -154,6 +156,7 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   approveRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/approve', scope: 'svc:device:write' },
   retryRollout: { method: 'POST', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/retry-failed', scope: 'svc:device:write' },
   listRolloutDevices: { method: 'GET', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/devices', scope: 'svc:device:read' },
+  readRolloutResults: { method: 'GET', path: '/v1/applications/{applicationId}/rollouts/{rolloutId}/results', scope: 'svc:device:read' },
   readHardware: { method: 'GET', path: '/v1/devices/{deviceId}/hardware-properties', scope: 'svc:device:read' },
   setApn: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', scope: 'svc:device:write', repeatable: true },
   setWifi: { method: 'PUT', path: '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', scope: 'svc:device:write', repeatable: true },

@@ -158,6 +158,21 @@ export function findInState(
   );
 }
 
+/** The numbers of results in intervals of `width` microseconds from a time on; `slot` counts them from 0. */
+export const countResults = (
+  sql: Sql,
+  rolloutId: string,
+  { from, width }: { from: Micros; width: number },
+): Promise<{ slot: number; state: 'succeeded' | 'failed'; devices: number }[]> =>
+  sql.all(
+    `SELECT CAST((updated_at - ?) / ? AS BIGINT) AS slot, state, COUNT(*) AS devices FROM rollout_members
+     WHERE rollout_id = ? AND state IN ('succeeded', 'failed') AND updated_at >= ? GROUP BY 1, 2 ORDER BY 1`,
+    from,
+    width,
+    rolloutId,
+    from,
+  );
+
 /** All members behind a deviceId, in the order of their deviceIds. */
 export const findMembers = (sql: Sql, rolloutId: string, after: string, limit: number): Promise<Member[]> =>
   sql.all<Member>(

@@ -42,3 +42,11 @@ export async function listFleetRolloutDevices(
   const { rolloutId } = await rollouts.find(input.params.rolloutId);
   return rolloutDevicesAnswer(rolloutViews, rolloutId, input);
 }
+
+/** Reads the results of a rollout over time. */
+export async function readFleetRolloutResults(
+  { rollouts, rolloutViews }: AdminServices,
+  { params }: At,
+): Promise<Answer> {
+  return { status: 200, body: await rolloutViews.results(await rollouts.find(params.rolloutId)) };
+}

@@ -34,6 +34,7 @@ import {
   listFleetRollouts,
   pauseFleetRollout,
   readFleetRollout,
+  readFleetRolloutResults,
 } from './rollouts.ts';
 import { search } from './search.ts';
 import { firmware, systemPackages } from './service-software.ts';
@@ -84,6 +85,7 @@ export const ROUTES = [
   route('DELETE', '/admin/v1/rollouts/{rolloutId}', A, {}, cancelFleetRollout),
   route('POST',   '/admin/v1/rollouts/{rolloutId}/pause', A, {}, pauseFleetRollout),
   route('GET',    '/admin/v1/rollouts/{rolloutId}/devices', A, { query: 'rest/rollout-device-query' }, listFleetRolloutDevices),
+  route('GET',    '/admin/v1/rollouts/{rolloutId}/results', A, {}, readFleetRolloutResults),
 
   route('GET',    '/admin/v1/transactions', A, { query: 'admin/transaction-query' }, listFleetTransactions),
   route('POST',   '/admin/v1/transactions/cancel', A, { body: 'admin/transactions-cancel' }, cancelFleetTransactions),

@@ -169,3 +169,14 @@ export async function listRolloutDevices(
   const { rolloutId } = await rollouts.find(input.params.rolloutId, input.params.applicationId);
   return rolloutDevicesAnswer(rolloutViews, rolloutId, input);
 }
+
+/** Reads the results of a rollout over time. */
+export async function readRolloutResults(
+  { rollouts, rolloutViews }: ApiServices,
+  { params }: AtRollout,
+): Promise<Answer> {
+  return {
+    status: 200,
+    body: await rolloutViews.results(await rollouts.find(params.rolloutId, params.applicationId)),
+  };
+}

@@ -21,6 +21,7 @@ import {
   listRollouts,
   pauseRollout,
   readRollout,
+  readRolloutResults,
   resumeRollout,
   retryRollout,
   startRollout,
@@ -77,6 +78,7 @@ export const ROUTES = [
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/approve', D, { body: 'rest/rollout-approval', bodyOptional: true }, approveRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/retry-failed', D, { body: 'rest/rollout-retry', bodyOptional: true }, retryRollout),
   route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}/devices', C, { query: 'rest/rollout-device-query', costly: true }, listRolloutDevices),
+  route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}/results', C, { costly: true }, readRolloutResults),
   route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/apn', D, { query: 'rest/terms-query', body: 'rest/apn-settings' }, command('setApn')), // op 10
   route('PUT',    '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi', D, { query: 'rest/terms-query', body: 'rest/wifi-settings' }, command('setWifi')), // op 11

@@ -563,6 +563,10 @@ export type RolloutActor = 'application' | 'administration' | 'service';
 export type RolloutDeviceState =
   'waiting' | 'unfinished' | 'succeeded' | 'failed' | 'cancelled' | 'unchanged' | 'refused';
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime8 = string;
+/**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
 export type SettingUrl = string | null;
@@ -623,11 +627,11 @@ export type DeliveryRowOrNull1 = {
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime8 = string;
+export type UtcDateTime9 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime9 = string;
+export type UtcDateTime10 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -639,11 +643,11 @@ export type RolloutId3 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime10 = string;
+export type UtcDateTime11 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime11 = string;
+export type UtcDateTime12 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -984,6 +988,7 @@ export interface SchemaTypes {
   'common/rollout-id': RolloutId2;
   'common/rollout-operation': RolloutOperation1;
   'common/rollout-reason': RolloutReason;
+  'common/rollout-results': RolloutResults;
   'common/rollout-row': RolloutRow;
   'common/rollout-row-list': RolloutRowList;
   'common/rollout-stage': RolloutStage;
@@ -2722,6 +2727,33 @@ export interface RolloutDeviceList {
   }[];
 }
 /**
+ * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
+ */
+export interface RolloutResults {
+  /**
+   * The begin of the first interval; null before the rollout has started.
+   */
+  from: UtcDateTime | null;
+  /**
+   * The length of an interval. There are at most 120.
+   */
+  intervalSeconds: number;
+  /**
+   * @maxItems 121
+   */
+  results: {
+    at: UtcDateTime8;
+    /**
+     * Devices that succeeded in it.
+     */
+    succeeded: number;
+    /**
+     * Devices that failed in it.
+     */
+    failed: number;
+  }[];
+}
+/**
  * A rollout in a list.
  */
 export interface RolloutRow {
@@ -2847,12 +2879,12 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime8;
+  expiresAt?: UtcDateTime9;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime9;
+  answerBy?: UtcDateTime10;
   supersededBy?: TransactionId1;
   /**
    * The result that the device sent after the service itself had ended the transaction (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`). It changed nothing, and no webhook reports it. Present only when there is one.
@@ -2918,12 +2950,12 @@ export interface TransactionRow {
    * The delivery of the webhook that reports the result; null before the end, or if it was removed.
    */
   deliveryId: string | null;
-  expiresAt?: UtcDateTime10;
+  expiresAt?: UtcDateTime11;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime11;
+  answerBy?: UtcDateTime12;
   supersededBy?: TransactionId2;
   rolloutId?: RolloutId4;
 }
