@@ -72,6 +72,7 @@ export const SETTINGS = [
   { name: 'LAPEL_TIME_ZONE', kind: 'timeZone', fallback: null, shared: true, description: 'Time zone of the local date-times in REST bodies; by default the time zone of the machine' },
   { name: 'LAPEL_ALLOW_HTTP_WEBHOOKS', kind: 'flag', fallback: 'false', shared: true, description: 'Allows `http` webhook URLs on hosts that are not loopback' },
   { name: 'LAPEL_WEBHOOK_ALLOW_PRIVATE', kind: 'flag', fallback: 'false', shared: true, description: 'Allows webhook URLs whose host has a loopback, private or link-local address; the metadata addresses of clouds are never allowed' },
+  { name: 'LAPEL_WEBHOOKS_HELD', kind: 'flag', fallback: 'false', shared: true, description: 'Sends no webhooks: they are stored, and are sent by the next start without this setting. For a look at a restored database before its receivers hear from it' },
   { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', shared: true, description: 'Days after which a finished transaction is removed, unless its webhook or its cancellation still has to be sent; 0 keeps transactions for ever' },
   { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', shared: true, description: 'Days after which a finished webhook delivery is removed; until then it is listed and can be sent again; 0 keeps deliveries for ever' },
   { name: 'LAPEL_AUDIT_RETENTION_DAYS', kind: 'number', fallback: '400', shared: true, description: 'Days after which an entry of the audit log is removed; 0 keeps entries for ever' },
@@ -151,6 +152,7 @@ export interface Config {
   retention: { transactions: number; deliveries: number; audit: number };
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
+  webhooksHeld: boolean;
   logLevel: string;
   /** All settings with their values as text, for administration. */
   given: readonly GivenSetting[];
@@ -349,6 +351,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     },
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),
+    webhooksHeld: flag('LAPEL_WEBHOOKS_HELD'),
     logLevel: text('LAPEL_LOG_LEVEL'),
     given: SETTINGS.map(({ name }) => ({
       name,

@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readServiceCommand, SERVICE_COMMANDS } from './clients/cli/line/service-commands.ts';
 import { UsageError } from './clients/cli/line/usage-error.ts';
 import type { Terminal } from './clients/cli/show/terminal.ts';
-import { readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { DomainError } from './errors.ts';
+import type { Manifest } from './platform/backup/manifest.ts';
 import { createLog, type Log, readableLines } from './runtime/log.ts';
 import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
@@ -64,26 +65,79 @@ async function lookAtServer(url: string): Promise<Findings> {
   return { texts: [`${name}: ${found}${newsOf(missing)}`, ...notes], isGood: true };
 }
 
-async function doctor(args: string[]): Promise<void> {
+type Given = ReturnType<typeof readServiceCommand>;
+
+/** Runs a command that works on the settings and the data folder of this machine, and then ends. */
+async function runOnce(
+  name: 'doctor' | 'backup' | 'restore',
+  args: string[],
+  run: (config: Config, given: Given) => Promise<void>,
+): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(SERVICE_COMMANDS.doctor.help());
+    process.stdout.write(SERVICE_COMMANDS[name].help());
     return;
   }
   try {
-    const { settings: options, flag } = readServiceCommand('doctor', args);
-    const { dataDir, databaseUrl } = readConfig({ env: process.env, options, openFiles: openFiles() });
-    const say = (part: string, text: string): boolean => process.stdout.write(`${part.padEnd(10)} ${text}\n`);
-    const whole = flag('check-database');
-    say('settings', 'good');
-    const findings = databaseUrl === null ? lookAtFolder(dataDir, whole) : lookAtServer(databaseUrl);
-    const { texts, isGood } = await findings;
-    for (const text of texts) say('database', text);
-    process.exitCode = isGood ? 0 : 1;
+    const given = readServiceCommand(name, args);
+    await run(readConfig({ env: process.env, options: given.settings, openFiles: openFiles() }), given);
   } catch (error) {
-    if (error instanceof UsageError) return fail(`${error.message}\nSee: lapel doctor --help`, BAD_USAGE);
+    if (error instanceof UsageError) return fail(`${error.message}\nSee: lapel ${name} --help`, BAD_USAGE);
     if (error instanceof DomainError) return fail(error.message, BAD_SETTING);
     throw error;
   }
+}
+
+async function doctor({ dataDir, databaseUrl }: Config, { flag }: Given): Promise<void> {
+  const say = (part: string, text: string): boolean => process.stdout.write(`${part.padEnd(10)} ${text}\n`);
+  const whole = flag('check-database');
+  say('settings', 'good');
+  const findings = databaseUrl === null ? lookAtFolder(dataDir, whole) : lookAtServer(databaseUrl);
+  const { texts, isGood } = await findings;
+  for (const text of texts) say('database', text);
+  process.exitCode = isGood ? 0 : 1;
+}
+
+/** Runs a backup or a restore; a failure that is foreseen ends with its sentence. */
+async function orFail(task: Promise<string>): Promise<void> {
+  const { BackupError } = await import('./platform/backup/backup-error.ts');
+  try {
+    process.stdout.write(await task);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    // The message of an error of the file system names the file.
+    const isForeseen = error instanceof BackupError || (code !== undefined && !(error instanceof DomainError));
+    if (isForeseen) return fail(message, 1);
+    throw error;
+  }
+}
+
+const contentOf = ({ files, objects }: Manifest): string =>
+  `${files.map(({ name, bytes }) => `${name} (${sizeOf(bytes)})`).join(', ')}, ${
+    objects === null ? 'no objects' : `${objects.count} objects (${sizeOf(objects.bytes)})`
+  }`;
+
+async function backup({ dataDir, databaseUrl, objects }: Config, { flag, argument }: Given): Promise<void> {
+  if (databaseUrl !== null)
+    return fail('backs up SQLite only: for PostgreSQL use a base backup and the archive of its log', BAD_SETTING);
+  const { makeBackup } = await import('./platform/backup/make-backup.ts');
+  const { systemClock: clock } = await import('./runtime/clock.ts');
+  const withObjects = objects.endpoint === null && !flag('no-objects');
+  const made = makeBackup({ clock, version: ownVersion(), dataDir, folder: argument, withObjects });
+  await orFail(made.then((manifest) => `${argument} is a checked backup of ${manifest.at}: ${contentOf(manifest)}\n`));
+}
+
+async function restore({ dataDir, databaseUrl }: Config, { argument }: Given): Promise<void> {
+  if (databaseUrl !== null) return fail('restores SQLite only, but LAPEL_DATABASE_URL is set', BAD_SETTING);
+  const { restoreBackup } = await import('./platform/backup/restore-backup.ts');
+  const restored = restoreBackup({ folder: argument, dataDir });
+  await orFail(
+    restored.then(
+      (manifest) => `${dataDir} is as it was at ${manifest.at}: ${contentOf(manifest)}
+Everything that was stored later is missing. To look at it before webhooks are sent:
+  lapel serve --data-dir ${dataDir} --webhooks-held true
+`,
+    ),
+  );
 }
 
 async function serve(args: string[]): Promise<void> {
@@ -159,12 +213,14 @@ process.umask(0o077); // the data folder holds keys and messages to devices: no 
 
 const [command, ...rest] = process.argv.slice(2);
 if (command === 'serve') await serve(rest);
-else if (command === 'doctor') await doctor(rest);
+else if (command === 'doctor') await runOnce('doctor', rest, doctor);
+else if (command === 'backup') await runOnce('backup', rest, backup);
+else if (command === 'restore') await runOnce('restore', rest, restore);
 else if (command === '--version') {
   process.stdout.write(`${ownVersion()}\n`);
 } else await runClient(process.argv.slice(2));
 
-/** Runs all commands besides `serve` and `doctor`. They are clients of the REST API and of administration. */
+/** Runs all commands besides those for this machine. They are clients of the REST API and of administration. */
 async function runClient(args: readonly string[]): Promise<void> {
   const { INTERRUPTED, runCli } = await import('./clients/cli/run-cli.ts'); // `serve` needs none of it
   const { createPrompt } = await import('./clients/cli/account/prompt.ts');

@@ -67,6 +67,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   platform: {
     about: 'the base of the core, without knowledge of devices and applications',
     rooms: {
+      backup: { about: 'backups of a data folder, and their restore' },
       cluster: { about: 'several processes on one database: leases, hints, the owners of devices and of receivers' },
       database: {
         about: 'the Sql port; SQLite with the lock of its data folder, PostgreSQL; group commit and migrations',

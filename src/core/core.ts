@@ -91,6 +91,7 @@ export async function createCore(given: Given) {
       findApplication,
       share: peers.partitions,
       allowPrivate,
+      held: config.webhooksHeld,
     }),
   );
   const quotas = createQuotas({ ...common, limits: config.quotas });

@@ -39,6 +39,8 @@ interface Options {
   share: ReceiverShare;
   /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
   allowPrivate: boolean;
+  /** The setting LAPEL_WEBHOOKS_HELD: whether deliveries are only stored. */
+  held?: boolean;
   /** Milliseconds from the start of an attempt to its answer. */
   timeoutMs?: number;
   /** Milliseconds that attempts in progress have to end when the service stops. */
@@ -240,6 +242,10 @@ export function createWebhooks(options: Options) {
     },
 
     async start(): Promise<void> {
+      if (options.held) {
+        log.warn('no webhooks are sent (LAPEL_WEBHOOKS_HELD); a start without this setting sends them');
+        return;
+      }
       running = true;
       timer.start();
       await takeUp();

@@ -5,6 +5,8 @@ import { UsageError } from './usage-error.ts';
 
 /** A command that is not a client: it works on the settings and the data folder of this machine. `main.ts` runs it. */
 interface ServiceCommand {
+  /** The name of its one argument, if it has one. */
+  argument?: string;
   /** A description in one line. */
   summary: string;
   options: Options;
@@ -32,6 +34,26 @@ const DOCTOR_HELP = `Checks the settings and the database without changing anyth
 Exit codes: 0 no problem found, 1 database damaged or unusable, 78 a setting is wrong.
 `;
 
+const BACKUP_HELP = `Makes a backup of a data folder on SQLite, while the service runs or not: the database as it is at one moment, the
+administrator token, the key of the embedded object store, and its objects. The copy of the database is checked whole.
+
+  lapel backup FOLDER                 FOLDER must be new or empty; it gets its name when the backup is finished
+  lapel backup FOLDER --no-objects    without the objects, for example because they are copied in another way
+  lapel backup FOLDER --data-dir DIR  accepts every setting of lapel serve as an option
+
+Exit codes: 0 the backup is finished and checked, 1 it is not, 78 a setting is wrong.
+`;
+
+const RESTORE_HELP = `Restores a backup that lapel backup has made into a data folder, which must be new or empty: nothing is overwritten.
+The checksums of the backup are checked before, and the database after.
+
+  lapel restore FOLDER --data-dir DIR
+
+Then start the service with --webhooks-held true, if you want to look at it before it sends webhooks again.
+
+Exit codes: 0 restored, 1 not restored, 78 a setting is wrong, or the data folder is in use.
+`;
+
 /** The commands by name, in the order of the overview. */
 export const SERVICE_COMMANDS = {
   serve: {
@@ -44,17 +66,33 @@ export const SERVICE_COMMANDS = {
     options: { ...SETTING_OPTIONS, 'check-database': { text: 'check the whole database' } },
     help: () => DOCTOR_HELP,
   },
+  backup: {
+    argument: 'FOLDER',
+    summary: 'Makes a checked backup of the database, the keys and the objects, while the service runs',
+    options: { ...SETTING_OPTIONS, 'no-objects': { text: 'leave out the objects of the embedded store' } },
+    help: () => BACKUP_HELP,
+  },
+  restore: {
+    argument: 'FOLDER',
+    summary: 'Restores a backup into an empty data folder',
+    options: SETTING_OPTIONS,
+    help: () => RESTORE_HELP,
+  },
 } satisfies Record<string, ServiceCommand>;
 
 /**
- * Reads the arguments of `lapel serve` or `lapel doctor`: the settings by their option names, and the flags. Throws a
- * UsageError.
+ * Reads the arguments of a command: the settings by their option names, the flags, and its one argument, '' if it has
+ * none. Throws a UsageError.
  */
 export function readServiceCommand(name: keyof typeof SERVICE_COMMANDS, args: readonly string[]) {
-  const given = readArguments(args, SERVICE_COMMANDS[name].options);
-  const [surplus] = given.positionals;
+  const command: ServiceCommand = SERVICE_COMMANDS[name];
+  const given = readArguments(args, command.options);
+  const own = command.argument === undefined ? 0 : 1;
+  const [argument = ''] = own === 1 ? given.positionals : [];
+  if (command.argument !== undefined && argument === '') throw new UsageError(command.argument, 'is missing');
+  const surplus = given.positionals[own];
   if (surplus !== undefined) throw new UsageError(surplus, 'is not a setting');
   if (given.flag('json')) throw new UsageError('--json', 'is not a setting');
   const settings = Object.fromEntries(Object.keys(SETTING_OPTIONS).map((option) => [option, given.text(option)]));
-  return { settings, flag: given.flag };
+  return { settings, flag: given.flag, argument };
 }
