@@ -24,7 +24,7 @@ t.test('a backup that is made under load restores everything up to its moment', 
 
   const [run] = await Promise.all([backup(), ...Array.from({ length: 20 }, setWifi)]);
   t.match(run, { code: 0, stderr: '' });
-  t.match(run.stdout, /made is a checked backup of 20\d\d-.*Z: lapel\.db .*, admin-token .*, 1 objects/);
+  t.match(run.stdout, /made is a checked backup of 20\d\d-.*Z: lapel\.db, admin-token.* MiB\), 1 objects/);
   const after = await setWifi();
   for (const name of readdirSync(made, { recursive: true, encoding: 'utf8' })) {
     const { mode } = statSync(join(made, name));
