@@ -28,6 +28,9 @@ const PLANNED: readonly FaultKind[] = [
   'storage-full',
 ];
 
+/** Faults that begin when the download of a command is on its way. */
+const DURING_DOWNLOAD: readonly FaultKind[] = ['breaks-off-install', 'bricks'];
+
 /** Plays the faults of a device that concern its connection, power, clock and files, not its answers. */
 export interface Mishaps {
   /** Connects the device, perhaps with a fault of the connection. */
@@ -155,7 +158,7 @@ export function createMishaps({
     begins({ plan }) {
       const { fault, occasion, download } = plan;
       if (download) onPlayed(download, { ...occasion, kind: 'download' });
-      if (!fault || fault.kind === 'breaks-off-install') return true;
+      if (!fault || DURING_DOWNLOAD.includes(fault.kind)) return true;
       if (fault.kind === 'battery-low') {
         onPlayed(fault, occasion);
         lowBattery();
@@ -168,7 +171,7 @@ export function createMishaps({
 
     progress(transactionId, percent) {
       const plan = planOf(transactionId);
-      if (percent > 0 && plan?.fault?.kind === 'breaks-off-install') play(plan, plan.fault);
+      if (percent > 0 && plan?.fault && DURING_DOWNLOAD.includes(plan.fault.kind)) play(plan, plan.fault);
     },
 
     wrongBy() {

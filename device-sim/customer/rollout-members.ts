@@ -1,0 +1,23 @@
+import type { RolloutBody } from './rollout-plan.ts';
+import type { Tags } from './tags.ts';
+
+/** Whether a device with these tags has one of the wanted values; null: no tag of this key. */
+const hasTag = (tags: Tags, key: string, wanted: string | readonly string[] | null): boolean =>
+  wanted === null ? tags[key] === undefined : [wanted].flat().includes(tags[key] ?? '');
+
+/**
+ * The activated devices that a selector matches; null if only the service can know them, because the selector is about
+ * what the devices have reported, or about chance.
+ */
+export function membersOf(
+  { devices, tags = {}, ...others }: RolloutBody['devices'],
+  activated: ReadonlySet<string>,
+  tagsOf: (deviceId: string) => Tags,
+): ReadonlySet<string> | null {
+  if (Object.keys(others).length > 0) return null;
+  if (devices) return new Set(devices.filter((deviceId) => activated.has(deviceId)));
+  const wanted = Object.entries(tags as Record<string, string | string[] | null>);
+  return new Set(
+    [...activated].filter((deviceId) => wanted.every(([key, values]) => hasTag(tagsOf(deviceId), key, values))),
+  );
+}
