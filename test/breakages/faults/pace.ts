@@ -65,9 +65,9 @@ export const PACE: readonly Breakage[] = [
       },
       {
         file: 'core/transactions/submission.ts',
-        search: 'const isInstallation = ',
+        search: 'const NO_OLDER: Older = ',
         replacement: `let calls = 0;
-const isInstallation = `,
+const NO_OLDER: Older = `,
       },
     ],
     play: 'load',
@@ -88,9 +88,9 @@ const isInstallation = `,
       },
       {
         file: 'core/transactions/submission.ts',
-        search: 'const isInstallation = ',
+        search: 'const NO_OLDER: Older = ',
         replacement: `let calls = 0;
-const isInstallation = `,
+const NO_OLDER: Older = `,
       },
     ],
     play: 'load',

@@ -15,9 +15,9 @@ export const WHOLE_SERVICE: readonly Breakage[] = [
       },
       {
         file: 'core/transactions/submission.ts',
-        search: 'const isInstallation = ',
+        search: 'const NO_OLDER: Older = ',
         replacement: `const kept = [];
-const isInstallation = `,
+const NO_OLDER: Older = `,
       },
     ],
     play: 'load',
