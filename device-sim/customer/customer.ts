@@ -22,8 +22,9 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import type { PlayedFault } from './receiver-fault.ts';
 import { createReleases } from './releases.ts';
 import { createRequests, reasonOf } from './requests.ts';
+import type { RolloutSummary } from './rollout-closing.ts';
 import type { RolloutPlan } from './rollout-plan.ts';
-import { createRollouts, type RolloutSummary } from './rollouts.ts';
+import { createRollouts } from './rollouts.ts';
 import { createSettling, type Settlement } from './settle.ts';
 import { createTagging, type Tags } from './tags.ts';
 
@@ -294,9 +295,15 @@ export function createCustomer({
     },
     async settle(milliseconds) {
       const from = timers.now();
+      const left = (): number => milliseconds - spentSince(from);
       await rollouts.over(milliseconds);
       const least = (await rollouts.adopt()) > 0 ? ROLLOUT_MILLISECONDS : 0;
-      const settlement = await settle(Math.max(least, milliseconds - spentSince(from)));
+      let settlement = await settle(Math.max(least, left()));
+      // A result can let a rollout go on: a device that has failed may get another command.
+      while (left() > 0 && !stop.signal.aborted && (await rollouts.over(left()))) {
+        await rollouts.adopt();
+        settlement = await settle(Math.max(least, left()));
+      }
       await rollouts.compare();
       await audit();
       await lateDownloads.ask();

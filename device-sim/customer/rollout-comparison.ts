@@ -51,8 +51,8 @@ function wrongMembers(
   if (!devicesStay) return [];
   const listed = new Set(devices.map(({ deviceId }) => deviceId));
   const whole = (text: string): RolloutDifference => ({ deviceId: NO_DEVICE, text });
-  const missing = [...(members ?? [])].filter((deviceId) => !listed.has(deviceId));
-  const strange = members ? [...listed].filter((deviceId) => !members.has(deviceId)) : [];
+  const missing = [...(members?.must ?? [])].filter((deviceId) => !listed.has(deviceId));
+  const strange = [...listed].filter((deviceId) => members?.mustNot.has(deviceId));
   return [
     ...missing.map((deviceId) => ({ deviceId, text: 'the selector matches this device, which is not in the rollout' })),
     ...strange.map((deviceId) => ({

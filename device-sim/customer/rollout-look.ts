@@ -25,14 +25,35 @@ export interface RolloutEvent {
   readonly counts: RolloutDetails['counts'];
 }
 
+/** The devices of a rollout, as far as the customer knows them for certain. */
+export interface KnownMembers {
+  readonly must: ReadonlySet<string>;
+  readonly mustNot: ReadonlySet<string>;
+}
+
+/** A rollout that the customer follows. */
+export interface FollowedRollout {
+  readonly rolloutId: string;
+  /** The phase of the action that started it. */
+  readonly phase: string;
+  readonly plan: RolloutPlan;
+  /** The number of devices in the answer to its start. */
+  readonly devices: number;
+  /** Null if only the service can know its devices. */
+  readonly members: KnownMembers | null;
+  /** The webhooks about it, by their ids. */
+  readonly events: Map<string, RolloutEvent>;
+  isCompared: boolean;
+}
+
 /** What the customer knows about a rollout. */
 export interface KnownRollout {
   readonly rolloutId: string;
   readonly plan: RolloutPlan;
   /** The number of devices in the answer to its start. */
   readonly devices: number;
-  /** The devices that it must have; null if this is not known for certain. */
-  readonly members: ReadonlySet<string> | null;
+  /** Null if only the service can know its devices. */
+  readonly members: KnownMembers | null;
   /** Whether its devices stay activated. Otherwise some may be missing in the lists of the service. */
   readonly devicesStay: boolean;
   readonly transactions: ReadonlyMap<number, Readonly<Entry>>;

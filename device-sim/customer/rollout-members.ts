@@ -1,3 +1,4 @@
+import type { KnownMembers } from './rollout-look.ts';
 import type { RolloutBody } from './rollout-plan.ts';
 import type { Tags } from './tags.ts';
 
@@ -6,18 +7,19 @@ const hasTag = (tags: Tags, key: string, wanted: string | readonly string[] | nu
   wanted === null ? tags[key] === undefined : [wanted].flat().includes(tags[key] ?? '');
 
 /**
- * The activated devices that a selector matches; null if only the service can know them, because the selector is about
- * what the devices have reported, or about chance.
+ * The activated devices that a selector matches, and those that it does not match. Null if only the service can know them,
+ * because the selector is about what the devices have reported, or about chance.
  */
 export function membersOf(
   { devices, tags = {}, ...others }: RolloutBody['devices'],
   activated: ReadonlySet<string>,
   tagsOf: (deviceId: string) => Tags,
-): ReadonlySet<string> | null {
+): KnownMembers | null {
   if (Object.keys(others).length > 0) return null;
-  if (devices) return new Set(devices.filter((deviceId) => activated.has(deviceId)));
+  const listed = devices && new Set(devices);
   const wanted = Object.entries(tags as Record<string, string | string[] | null>);
-  return new Set(
-    [...activated].filter((deviceId) => wanted.every(([key, values]) => hasTag(tagsOf(deviceId), key, values))),
-  );
+  const matches = (deviceId: string): boolean =>
+    listed?.has(deviceId) ?? wanted.every(([key, values]) => hasTag(tagsOf(deviceId), key, values));
+  const all = [...activated];
+  return { must: new Set(all.filter(matches)), mustNot: new Set(all.filter((deviceId) => !matches(deviceId))) };
 }

@@ -7,28 +7,12 @@ import type { Ledger } from './ledger.ts';
 import type { Releases } from './releases.ts';
 import { type Requests, reasonOf } from './requests.ts';
 import { OF_ROLLOUTS } from './rollout-book.ts';
-import { rolloutDifferences } from './rollout-comparison.ts';
-import type { KnownRollout, RolloutEvent, RolloutLook } from './rollout-look.ts';
+import { createRolloutClosing, type RolloutSummary } from './rollout-closing.ts';
+import type { FollowedRollout as Followed, RolloutEvent } from './rollout-look.ts';
+import { createRolloutLooks } from './rollout-looks.ts';
 import { membersOf } from './rollout-members.ts';
 import { askedBy, bodyOf, type RolloutBody, type RolloutPlan } from './rollout-plan.ts';
-import { overshootOf, sparedBy } from './rollout-stops.ts';
 import type { Tags } from './tags.ts';
-
-/** A rollout at the end of a run, for reports. */
-export interface RolloutSummary {
-  readonly rolloutId: string;
-  readonly label: string;
-  readonly phase: string;
-  readonly operation: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly stages: number;
-  readonly plannedStages: number;
-  readonly devices: number;
-  readonly counts: Readonly<Record<string, number>>;
-  readonly spared: number;
-  readonly overshoot: number;
-}
 
 /** The rollouts of the customer, who follows them by their webhooks, and compares them with the books at the end. */
 export interface Rollouts {
@@ -38,8 +22,10 @@ export interface Rollouts {
   received(event: WebhookEvent, webhookId: string): void;
   /** Devices are activated now, with these tags. */
   activated(deviceIds: readonly string[]): void;
-  /** Waits until no rollout makes commands any more, at most `milliseconds`. */
-  over(milliseconds: number): Promise<void>;
+  /**
+   * Waits until no rollout makes commands any more, at most `milliseconds`. Resolves to true if it had to wait.
+   */
+  over(milliseconds: number): Promise<boolean>;
   /** Enters the transactions that the service lists into the books; resolves to the number of rollouts. */
   adopt(): Promise<number>;
   /** Compares each rollout with the books, and counts the differences. */
@@ -52,21 +38,8 @@ export interface Rollouts {
 
 const EVENTS_KEPT = 1000;
 const LOOK_MILLISECONDS = 250;
-const PAGE = { limit: 1000 } as const;
-/** A difference counts only if so many looks find it, because results and webhooks may still be on their way. */
-const LOOKS = 6;
 /** The longest wait for the results of rollouts that the customer has cancelled. */
 const CANCEL_MILLISECONDS = 5000;
-
-interface Followed {
-  readonly rolloutId: string;
-  readonly phase: string;
-  readonly plan: RolloutPlan;
-  readonly devices: number;
-  readonly members: ReadonlySet<string> | null;
-  readonly events: Map<string, RolloutEvent>;
-  isCompared: boolean;
-}
 
 export function createRollouts({
   lapel,
@@ -101,11 +74,19 @@ export function createRollouts({
   const summaries: RolloutSummary[] = [];
 
   /** Makes a call about a rollout that creates no transaction. */
-  const ask = (phase: string, call: () => Promise<unknown>): Promise<unknown> =>
-    requests.make({ deviceId: '', operation: OF_ROLLOUTS, phase }, async () => {
-      await call();
+  function ask(phase: string, call: () => Promise<unknown>): Promise<unknown> {
+    let attempts = 0;
+    return requests.make({ deviceId: '', operation: OF_ROLLOUTS, phase }, async () => {
+      attempts += 1;
+      try {
+        await call();
+      } catch (error) {
+        // The first attempt had its effect, and only its answer was lost.
+        if (attempts === 1 || !(error instanceof LapelError) || error.status !== 409) throw error;
+      }
       return undefined;
     });
+  }
 
   async function later(milliseconds: number, task: () => Promise<unknown>): Promise<void> {
     await pause(timers, milliseconds, stopped);
@@ -137,27 +118,11 @@ export function createRollouts({
     }
   }
 
+  const { read, look } = createRolloutLooks({ lapel, requests, ledger, timers });
+  const compareOne = createRolloutClosing({ lapel, requests, look, ledger, timers, stopped, devicesStay });
+
   const versionOf = ({ release, body }: RolloutPlan) =>
     release && (body.operation === 'updateFirmware' ? releases.firmware(release) : releases.software(release));
-
-  /** Reads a whole list; after a failure it begins anew. */
-  const list = <Row>(rows: () => AsyncIterable<Row>): Promise<Row[]> =>
-    requests.insist(async () => {
-      const all: Row[] = [];
-      for await (const row of rows()) all.push(row);
-      return all;
-    });
-
-  const read = (rolloutId: string) => requests.insist(() => lapel.readRollout({ rolloutId }));
-
-  /** Reads what the service says about a rollout, and enters its transactions into the books. */
-  async function look(rolloutId: string): Promise<RolloutLook> {
-    const transactions = await list(() => lapel.each('listOwnTransactions', { query: { ...PAGE, rolloutId } }));
-    for (const { transactionId, deviceId } of transactions)
-      ledger.adopt({ rolloutId, transactionId, deviceId }, timers.now());
-    const devices = await list(() => lapel.each('listRolloutDevices', { rolloutId, query: PAGE }));
-    return { transactions, devices, rollout: await read(rolloutId) };
-  }
 
   /** Whether a rollout may make commands, or end, without a result that the books wait for. */
   async function isMoving({ rolloutId, plan }: Followed): Promise<boolean> {
@@ -166,58 +131,9 @@ export function createRollouts({
     if (state === 'paused') return plan.resume !== null;
     if (state !== 'running') return false;
     if (counts.waiting > 0) return true;
-    return counts.unfinished === 0 && plan.body.continuous !== true;
-  }
-
-  async function arePending(): Promise<boolean> {
-    const { deliveries } = await requests.insist(() =>
-      lapel.listDeliveries({ query: { status: 'pending', limit: 1 } }),
-    );
-    return deliveries.length > 0;
-  }
-
-  const known = ({ rolloutId, plan, devices, members, events }: Followed, pending: boolean): KnownRollout => ({
-    rolloutId,
-    plan,
-    devices,
-    members,
-    devicesStay,
-    transactions: ledger.transactionsOf(rolloutId),
-    events: [...events.values()],
-    pending,
-  });
-
-  /** Compares a rollout with the books; only differences that all looks find are counted. */
-  async function compareOne(followed: Followed): Promise<void> {
-    const { rolloutId, phase, plan } = followed;
-    followed.isCompared = true;
-    let seen = await look(rolloutId);
-    let lasting = rolloutDifferences(seen, known(followed, false));
-    for (let left = LOOKS - 1; left > 0 && lasting.length > 0 && !stopped.aborted; left -= 1) {
-      await pause(timers, LOOK_MILLISECONDS, stopped);
-      seen = await look(rolloutId);
-      const found = new Set(rolloutDifferences(seen, known(followed, await arePending())).map(({ text }) => text));
-      lasting = lasting.filter(({ text }) => found.has(text));
-    }
-    const at = timers.now();
-    for (const { text, ...about } of lasting) ledger.breach({ ...about, phase }, text, at);
-    const { rollout, devices } = seen;
-    const spared = sparedBy(seen, known(followed, false));
-    const overshoot = overshootOf(seen);
-    const { state, reason, stage, stages, counts } = rollout;
-    const deviceIds = devices.map(({ deviceId }) => deviceId);
-    const about = { rolloutId, phase, state, stages: stage, plannedStages: stages.length };
-    ledger.rolloutEnded({ ...about, devices: deviceIds, spared, overshoot }, at);
-    summaries.push({
-      ...about,
-      label: plan.body.label ?? rollout.subject ?? '',
-      operation: plan.body.operation,
-      reason,
-      devices: devices.length,
-      counts: { ...counts },
-      spared: spared.length,
-      overshoot: overshoot.length,
-    });
+    const { continuous = false, expireIn, answerWithin } = plan.body;
+    // With a term a command ends without its device.
+    return counts.unfinished > 0 ? (expireIn ?? answerWithin) !== undefined : !continuous;
   }
 
   /** Does something with each rollout. A service that does not answer, or refuses it, is counted as such. */
@@ -240,10 +156,10 @@ export function createRollouts({
       await requests.make(about, async (idempotencyKey) => {
         // A repetition must have the same body, and so the same times.
         body ??= bodyOf(plan, { version: await versionOf(plan), now: nowOfDay() });
-        const members = membersOf(body.devices, activated, tagsOf);
+        const members = body.continuous ? null : membersOf(body.devices, activated, tagsOf);
         const { rolloutId, devices } = await lapel.startRollout({ body, idempotencyKey });
         ledger.rolledOut({ rolloutId, phase, devices, asked: askedBy(body) }, timers.now());
-        follow({ rolloutId, phase, plan, devices, members: plan.body.continuous ? null : members });
+        follow({ rolloutId, phase, plan, devices, members });
         return undefined;
       });
     },
@@ -264,12 +180,16 @@ export function createRollouts({
     async over(milliseconds) {
       const from = timers.now();
       const left = new Set(rollouts.values());
+      let hasWaited = false;
       while (left.size > 0 && spentSince(from) < milliseconds && !stopped.aborted) {
         await each(left, async (followed) => {
           if (!(await isMoving(followed).catch(() => true))) left.delete(followed);
         });
-        if (left.size > 0) await pause(timers, LOOK_MILLISECONDS, stopped);
+        if (left.size === 0) break;
+        hasWaited = true;
+        await pause(timers, LOOK_MILLISECONDS, stopped);
       }
+      return hasWaited;
     },
 
     async adopt() {
@@ -280,7 +200,10 @@ export function createRollouts({
     compare: () =>
       each(
         [...rollouts.values()].filter(({ isCompared }) => !isCompared),
-        compareOne,
+        async (followed) => {
+          followed.isCompared = true;
+          summaries.push(await compareOne(followed));
+        },
       ),
 
     async end(all = false) {

@@ -71,7 +71,7 @@ export const FAULTS = {
     files: true,
     delay: { min: 86_400_000, max: 86_400_000 },
     about:
-      'the device does not start again after the installation: it never answers, and is back after `delay`, by default a day',
+      'the device does not start again after the installation, whatever its network does: it is back after `delay`, by default a day',
   },
   'slow-reader': {
     occasion: 'connection',

@@ -56,6 +56,7 @@ export function createMishaps({
   phase,
   planOf,
   powerOff,
+  die,
   lowBattery,
   onPlayed,
   onViolation,
@@ -70,6 +71,8 @@ export function createMishaps({
   planOf: (transactionId: number) => Plan | undefined;
   /** Switches the device off for so many milliseconds; `forgets` is the part of its memory that it loses. */
   powerOff: (milliseconds: number, forgets: 'unfinished' | 'everything') => void;
+  /** The device does not start any more, whatever its network does; or it does again. */
+  die: (isDead: boolean) => void;
   lowBattery: () => void;
   onPlayed: (fault: Fault, occasion: Occasion) => void;
   onViolation: (text: string) => void;
@@ -78,6 +81,7 @@ export function createMishaps({
   let happened = 0;
   let twin: Link | undefined;
   let stopped = false;
+  let recovers: (() => void) | undefined;
 
   function meet(kind: Occasion['kind'], key: number | string): Fault | undefined {
     const occasion: Occasion = { kind, key, phase: phase?.() };
@@ -139,6 +143,11 @@ export function createMishaps({
       }
       return true;
     }
+    if (kind === 'bricks') {
+      recovers = timers.after(delay, () => die(false));
+      die(true);
+      return false;
+    }
     powerOff(delay, kind === 'reboots-and-forgets' ? 'everything' : 'unfinished');
     return false;
   }
@@ -184,6 +193,7 @@ export function createMishaps({
 
     stop() {
       stopped = true;
+      recovers?.();
       void twin?.cut();
     },
   };

@@ -1,5 +1,5 @@
 import type { Figures } from '../customer/figures.ts';
-import type { RolloutSummary } from '../customer/rollouts.ts';
+import type { RolloutSummary } from '../customer/rollout-closing.ts';
 
 /**
  * The whole record of a run, as plain data. report.json is this record; the page and the closing table are made from

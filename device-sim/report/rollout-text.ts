@@ -1,4 +1,4 @@
-import type { RolloutSummary } from '../customer/rollouts.ts';
+import type { RolloutSummary } from '../customer/rollout-closing.ts';
 import * as show from '../show.ts';
 
 /** The devices of a rollout by state: `1764 waiting, 30 succeeded, 6 failed`. */

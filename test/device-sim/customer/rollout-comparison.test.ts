@@ -2,6 +2,7 @@ import t from 'tap';
 import { type Entry, newEntry } from '../../../device-sim/customer/entry.ts';
 import { rolloutDifferences } from '../../../device-sim/customer/rollout-comparison.ts';
 import type { KnownRollout, RolloutLook } from '../../../device-sim/customer/rollout-look.ts';
+import { membersOf } from '../../../device-sim/customer/rollout-members.ts';
 import { overshootOf, sparedBy } from '../../../device-sim/customer/rollout-stops.ts';
 import { isOpenIn, windowFrom } from '../../../device-sim/customer/rollout-window.ts';
 
@@ -122,7 +123,7 @@ for (const [what, look, known, wanted] of [
   [
     'a device that is missing, and one too many',
     lookOf(['succeeded', 'succeeded']),
-    knownOf(both, { members: new Set([device(1), device(3)]) }),
+    knownOf(both, { members: { must: new Set([device(1), device(3)]), mustNot: new Set([device(2)]) } }),
     [/device 352900130000003: the selector matches this device/, /device 352900130000002: .* does not match it/],
   ],
   [
@@ -147,6 +148,21 @@ for (const [what, look, known, wanted] of [
     for (const text of found) t.ok(text.startsWith(`rollout ${ID}`), text);
   });
 }
+
+t.test('the devices of a selector by tags or a list are known, and those of other selectors are not', async (t) => {
+  const activated = new Set(['1', '2', '3']);
+  const tags: Record<string, Record<string, string>> = { 1: { site: 'osaka' }, 2: { site: 'kobe' } };
+  const known = (selector: Parameters<typeof membersOf>[0]) => {
+    const found = membersOf(selector, activated, (deviceId) => tags[deviceId] ?? {});
+    return found && [[...found.must].join(), [...found.mustNot].join()];
+  };
+  t.strictSame(known({}), ['1,2,3', '']);
+  t.strictSame(known({ tags: { site: 'osaka' } }), ['1', '2,3']);
+  t.strictSame(known({ tags: { site: ['osaka', 'kobe'] } }), ['1,2', '3']);
+  t.strictSame(known({ tags: { site: null } }), ['3', '1,2']);
+  t.strictSame(known({ devices: ['2', '4'] }), ['2', '1,3'], 'nobody knows whether device 4 is activated');
+  t.equal(known({ percent: 10 }), null);
+});
 
 t.test('counts that the list of devices does not have are a difference', async (t) => {
   const look = lookOf(['succeeded', 'succeeded']);

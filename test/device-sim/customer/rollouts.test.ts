@@ -98,6 +98,17 @@ t.test('the customer of the real service rolls out', async (t) => {
     t.match(ledger.figures('resumed'), { failures: { BOOT_FAILED: 6 }, violations: 0, overshoot: 0 });
   });
 
+  await t.test('again to a device that may try again, and each command has its result', async (t) => {
+    ledger.enter('again');
+    const retry = { codes: ['BOOT_FAILED'], attempts: 2, after: 0 };
+    const devices = { devices: ids.slice(0, 1) };
+    const bad = planOf({ operation: 'installSoftware', devices, retry }, { release: { version: '2.0.0' } });
+    await customer.rollOut(bad, 'again');
+    await customer.settle(10_000);
+    t.match(last(), { state: 'completed', counts: { failed: 1 } });
+    t.match(ledger.figures('again'), { accepted: 2, failures: { BOOT_FAILED: 2 }, violations: 0, unfinished: 0 });
+  });
+
   await t.test('commands of a device that is away wait for it, and are cancelled with their rollout', async (t) => {
     ledger.enter('away');
     await fleet.devices[0]?.disconnect();
