@@ -24,6 +24,7 @@ takesPlace demands, a case could not be played, or the simulator itself was too 
 Examples
   lapel-sim run smoke                          twenty devices, every operation, half a minute
   lapel-sim run bad-release --report out       out/report.html, out/junit.xml, out/report.json
+  lapel-sim run canary                         a bad release, whose rollout stops itself in its first stage
   lapel-sim run shift --count 20 --faster 10   the same with twenty devices, in a tenth of the time
   lapel-sim run my.yaml --run nightly --clean  with its own devices, which are removed at the end
   lapel-sim run smoke --api https://lapel.example --admin https://admin.lapel.example --mqtt mqtts://lapel.example \\

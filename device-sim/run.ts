@@ -4,7 +4,7 @@ import { readAccounts, readToken, saveAccounts } from './customer/accounts.ts';
 import { certificateOf } from './customer/certificates.ts';
 import { type Customer, createCustomer } from './customer/customer.ts';
 import { createEnrolment, type Enrolment } from './customer/enrolment.ts';
-import { isOperators } from './customer/operator.ts';
+import { isOperators, OPERATIONS } from './customer/operator.ts';
 import { type ApplicationAccess, provision } from './customer/provision.ts';
 import { registerDevices, removeDevices, seedOfRun } from './customer/registration.ts';
 import { createAdminClient } from './customer/service-client.ts';
@@ -18,7 +18,7 @@ import { decisionLog } from './scenario/decision-log.ts';
 import { type OwnPace, startOwnPace } from './scenario/own-pace.ts';
 import { reach } from './scenario/reach.ts';
 import { type RunMember, type RunState, runScenario } from './scenario/run-scenario.ts';
-import { hasBadNetworks, type Scenario } from './scenario/scenario.ts';
+import { type Group, hasBadNetworks, type Scenario } from './scenario/scenario.ts';
 import { watchService } from './scenario/service-watch.ts';
 import { isWorn } from './scenario/wearing.ts';
 import type { ServiceControl } from './service/service-fault.ts';
@@ -50,7 +50,17 @@ const countOf = ({ groups }: Scenario): number => groups.reduce((sum, { count })
 
 /** Whether the scenario has anything that only a customer can do: activation, or an action that is not the wearer's. */
 const needsCustomer = ({ activate, phases }: Scenario): boolean =>
-  activate || phases.some(({ actions }) => actions.some((action) => !isWorn(action.do)));
+  activate ||
+  phases.some(({ actions, rollouts }) => rollouts.length > 0 || actions.some((action) => !isWorn(action.do)));
+
+/** Actions after which other devices are activated. */
+const MOVING: readonly string[] = [
+  'activate',
+  'deactivate',
+  ...Object.keys(OPERATIONS).filter((name) => name !== 'newCredential'),
+];
+const devicesStay = ({ phases }: Scenario): boolean =>
+  !phases.some(({ actions }) => actions.some((action) => MOVING.includes(action.do)));
 
 /** The indexes, in the whole fleet, of the devices that this process plays. */
 function placesOf({ scenario, shard }: RunSettings): number[] {
@@ -134,8 +144,10 @@ function customerOf(
 ): Customer | null {
   if (!application) return null;
   const { api, mqtt, scenario, webhook, authenticationKey } = settings;
-  const groups = scenario.groups.flatMap(({ name, count }) => Array<string>(count).fill(name));
+  const groups = scenario.groups.flatMap((group) => Array<Group>(group.count).fill(group));
   const placeOf = new Map(members.map(({ place, account: { deviceId } }) => [deviceId, place]));
+  const groupOf = (deviceId: string): Group | undefined =>
+    groups[placeOf.get(deviceId) ?? enrolment?.registered.get(deviceId) ?? -1];
   return createCustomer({
     apiUrl: api,
     application,
@@ -149,7 +161,9 @@ function customerOf(
     timers,
     stoodStill: own.stoodStill,
     nodes: mqtt,
-    groupOf: (deviceId) => groups[placeOf.get(deviceId) ?? enrolment?.registered.get(deviceId) ?? -1],
+    groupOf: (deviceId) => groupOf(deviceId)?.name,
+    tagsOf: (deviceId) => groupOf(deviceId)?.deviceTags ?? {},
+    devicesStay: devicesStay(scenario),
   });
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ACTIONS } from '../device-sim/customer/action.ts';
+import { ACTIONS, ROLLOUT } from '../device-sim/customer/action.ts';
 import { OPERATIONS } from '../device-sim/customer/operator.ts';
 import { RECEIVER_FAULTS } from '../device-sim/customer/receiver-fault.ts';
 import { CASES } from '../device-sim/device-test/cases.ts';
@@ -95,6 +95,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
         ['`do`', ''],
         [
           ...Object.entries(ACTIONS).map(([name, about]) => [code(name), `the customer ${about}`]),
+          ...Object.entries(ROLLOUT).map(([name, about]) => [code(name), `the customer ${about}`]),
           ...Object.entries(OPERATIONS).map(([name, about]) => [code(name), `the operator ${about}`]),
           ...Object.entries(WEARERS).map(([name, { about }]) => [code(name), `the wearer ${about}`]),
         ],

@@ -15,6 +15,11 @@ export const ACTIONS = {
   readStatus: 'reads its status',
 } as const satisfies Record<string, string>;
 
+/** The action of a customer that is about many devices at once. */
+export const ROLLOUT = {
+  rollout: 'starts a rollout, which carries out one operation for many devices, in stages: see Rollouts',
+} as const satisfies Record<string, string>;
+
 export type ActionName = keyof typeof ACTIONS;
 
 /** The release that `install` or `updateFirmware` installs. */

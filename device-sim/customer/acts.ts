@@ -8,6 +8,7 @@ import type { Ledger } from './ledger.ts';
 import type { Carried } from './probes.ts';
 import type { Releases } from './releases.ts';
 import type { Made, Requests } from './requests.ts';
+import { DOWNLOAD } from './rollout-plan.ts';
 
 const BLUETOOTH = { query: { type: 'bluetooth' } } as const;
 
@@ -41,12 +42,6 @@ async function asking(
   const { transactionId } = await call;
   return { transactionId, asked: { operation, parameters, added } };
 }
-
-/**
- * Parameters of an install or firmware command that the service makes anew at each delivery, so the call does not have
- * them.
- */
-const DOWNLOAD = ['url', 'expiresAt', 'size', 'sha256'];
 
 /** The call that each action makes. */
 function callsOf(

@@ -29,9 +29,17 @@ const NUMBERS = [
   'eventsReceived',
   'eventsLost',
   'eventsDoubled',
+  'rollouts',
+  'rolloutDevices',
+  'spared',
+  'overshoot',
+  'stages',
+  'plannedStages',
 ] as const satisfies (keyof Figures)[];
 type Counter = (typeof NUMBERS)[number];
-type Table = 'refused' | 'failures';
+const TABLES = ['refused', 'failures', 'rolloutStates'] as const satisfies (keyof Figures)[];
+type Table = (typeof TABLES)[number];
+const emptyTables = (): Record<Table, Record<string, number>> => ({ refused: {}, failures: {}, rolloutStates: {} });
 
 /** The counters of one phase. */
 export interface Counts {
@@ -45,10 +53,10 @@ export interface Counts {
 export function addFigures(all: readonly Figures[]): Figures {
   const sum = createCounts();
   const histograms = STAGES.map((stage): [Stage, Histogram] => [stage, createHistogram()]);
-  const tables: Record<Table, Record<string, number>> = { refused: {}, failures: {} };
+  const tables = emptyTables();
   for (const figures of all) {
     for (const name of NUMBERS) sum.add(name, figures[name]);
-    for (const table of ['refused', 'failures'] as const)
+    for (const table of TABLES)
       for (const [name, some] of Object.entries(figures[table]))
         tables[table][name] = (tables[table][name] ?? 0) + some;
     for (const [stage, histogram] of histograms) histogram.add(figures.latency[stage]);
@@ -61,7 +69,7 @@ const latencyOf = (histograms: readonly [Stage, Histogram][]): Figures['latency'
 
 export function createCounts(): Counts {
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, 0])) as Record<Counter, number>;
-  const tables: Record<Table, Record<string, number>> = { refused: {}, failures: {} };
+  const tables = emptyTables();
   const histograms = STAGES.map((stage): [Stage, Histogram] => [stage, createHistogram()]);
   const byStage = new Map(histograms);
   return {
@@ -76,6 +84,7 @@ export function createCounts(): Counts {
       ...numbers,
       refused: { ...tables.refused },
       failures: { ...tables.failures },
+      rolloutStates: { ...tables.rolloutStates },
       latency: latencyOf(histograms),
     }),
   };

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import { aboutIn } from './about-webhook.ts';
 import { createContentBook } from './content-book.ts';
 import { remembersAnswer } from './contents.ts';
+import { createDeliveries } from './deliveries.ts';
 import { createDeviceBooks } from './device-books.ts';
 import { createElsewhere } from './elsewhere.ts';
 import { type Entry, newEntry, type Outcome } from './entry.ts';
@@ -10,8 +11,8 @@ import { createExamples } from './examples.ts';
 import type { Stage } from './figures.ts';
 import type { Ledger, Refused } from './ledger.ts';
 import { createLedgerViews } from './ledger-views.ts';
+import { createRolloutBook } from './rollout-book.ts';
 import { createScopedCounts } from './scopes.ts';
-import { commandAfterStop, needlessCancel } from './stops.ts';
 import { createTransactionBooks } from './transaction-books.ts';
 import { createTroubleBook } from './trouble-book.ts';
 
@@ -84,7 +85,8 @@ export function createLedger({
   }
 
   function took(stage: Stage, entry: Entry, milliseconds: number): void {
-    if (entry.phase === null) return;
+    // A transaction of a rollout has no request of its own from which its time could count.
+    if (entry.phase === null || entry.rolloutId !== null) return;
     of(entry.phase, entry).took(stage, milliseconds);
     examples.took(stage, entry, milliseconds);
   }
@@ -108,7 +110,9 @@ export function createLedger({
     const counts = of(phase, entry);
     close(entry);
     books.finish(entry);
-    contents.result(entry, result.at, devices.known(entry.deviceId)?.superseding ?? false);
+    const superseding = devices.known(entry.deviceId)?.superseding ?? false;
+    contents.result(entry, result.at, superseding || rollouts.supersede());
+    rollouts.compare(entry, entry.rolloutId, result.rolloutId, result.at);
     if (result.status === 'succeeded' || result.status === 'failed' || result.status === 'cancelled')
       counts.add(result.status);
     if (result.status === 'failed') examples.failed(entry);
@@ -131,7 +135,10 @@ export function createLedger({
       status,
       result,
       error,
-    }: { transactionId: number; deviceId: string; error: { code: string } | null } & Omit<Outcome, 'error'>,
+      rolloutId = null,
+      createdAt,
+      completedAt,
+    }: ResultOfWebhook,
     { webhookId, body }: { webhookId: string; body: Uint8Array },
     at: number,
   ): void {
@@ -155,10 +162,34 @@ export function createLedger({
     }
     finished.set(transactionId, mark);
     if (entry.phase !== null && entry.deviceId !== deviceId) elsewhere.resultOf(entry, deviceId, at);
-    entry.result = { status, code: error?.code ?? null, webhookId, body: content, at };
+    entry.result = { status, code: error?.code ?? null, webhookId, body: content, at, rolloutId };
     entry.outcome = { operation, status, result, error };
+    // The customer has not seen the beginning of a rollout's transaction, so its terms count from the time in the webhook.
+    if (rolloutId !== null && completedAt) entry.requestedAt = at - (Date.parse(completedAt) - Date.parse(createdAt));
+    if (!rollouts.claims(entry, at)) conclude(entry);
+  }
+
+  /** Enters a transaction whose request is known now. Its command, answer and result may have arrived before. */
+  function take(entry: Entry, deviceId: string, at: number, isReused = false): void {
+    const { transactionId, phase, requestedAt } = entry;
+    early.delete(transactionId);
+    acceptedIds.set(transactionId, 1);
+    entry.acceptedAt = at;
+    elsewhere.asked(entry, deviceId, at);
+    if (isReused) reuse(entry, at);
+    const counts = of(phase ?? current, entry);
+    counts.add('requests');
+    counts.add('accepted');
+    took('accepted', entry, at - requestedAt);
+    open.set(transactionId, entry);
+    book(deviceId).open.push(transactionId);
+    contents.command(entry, at);
+    countDelivery(entry);
+    countAcknowledgement(entry);
     conclude(entry);
   }
+
+  const rollouts = createRolloutBook({ books, scoped, take, wrong: contents.wrong, trouble });
 
   function countError({ deviceId, operation, phase, status, reason, at }: Refused): void {
     of(phase, { deviceId, operation }).add('errors');
@@ -180,21 +211,8 @@ export function createLedger({
       const again = acceptedIds.of(transactionId) !== undefined;
       const make = again ? another : newEntry;
       const entry = early.get(transactionId) ?? make(transactionId, deviceId, at);
-      early.delete(transactionId);
-      acceptedIds.set(transactionId, 1);
-      Object.assign(entry, { operation, phase, number, requestedAt, asked, acceptedAt: at });
-      elsewhere.asked(entry, deviceId, at);
-      if (again) reuse(entry, at);
-      const counts = of(phase, entry);
-      counts.add('requests');
-      counts.add('accepted');
-      took('accepted', entry, at - requestedAt);
-      open.set(transactionId, entry);
-      book(deviceId).open.push(transactionId);
-      contents.command(entry, at);
-      countDelivery(entry);
-      countAcknowledgement(entry);
-      conclude(entry);
+      Object.assign(entry, { operation, phase, number, requestedAt, asked });
+      take(entry, deviceId, at, again);
     },
 
     refused(refusal) {
@@ -220,51 +238,18 @@ export function createLedger({
       book(deviceId).superseding = true;
     },
 
-    delivered(deviceId, { transactionId, operation, parameters, issuedAt, attempt }, at) {
-      // A cancel is no delivery: it has the transactionId of the command that it cancels.
-      if (operation === 'cancel') {
-        const cancelled = find(transactionId);
-        const needless = cancelled?.deviceId === deviceId && needlessCancel(cancelled, { issuedAt });
-        if (cancelled && needless) violation(cancelled, needless, at);
-        return;
-      }
-      let entry = meet(transactionId, deviceId, at);
-      if (!entry) return;
-      if (entry.deviceId !== deviceId) {
-        elsewhere.commandOf(entry, deviceId, at);
-        return;
-      }
-      if (entry.issuedAt !== null && entry.issuedAt !== issuedAt) {
-        entry = another(transactionId, deviceId, at);
-        books.expect(entry);
-      }
-      entry.issuedAt = issuedAt;
-      entry.got = { operation, parameters };
-      contents.command(entry, at);
-      const device = book(deviceId);
-      const stray = commandAfterStop(entry, device.connectedAt);
-      if (stray) violation(entry, stray, at);
-      if (entry.deliveredAt === null) {
-        entry.deliveredAt = at;
-        entry.operation ||= operation;
-        countDelivery(entry);
-        if (transactionId < device.highest) {
-          const phase = entry.phase ?? current;
-          of(phase, entry).add('unordered');
-          trouble('unordered', phase, `command ${transactionId} came after command ${device.highest}`, at, entry);
-        }
-        device.highest = Math.max(device.highest, transactionId);
-      } else if (
-        // The device may get a command again although its answer was acknowledged, because MQTT delivers at least once
-        // and the repetition may have been on its way. On a later connection the command must not come again.
-        entry.acknowledgedAt !== null &&
-        device.connections > entry.acknowledgedOn &&
-        attempt > entry.attempt
-      ) {
-        double(entry, `command ${transactionId} came again, attempt ${attempt}, after its answer was acknowledged`, at);
-      }
-      entry.attempt = Math.max(entry.attempt, attempt);
-    },
+    delivered: createDeliveries({
+      books,
+      devices,
+      scoped,
+      elsewhere,
+      contents,
+      violation,
+      double,
+      countDelivery,
+      trouble,
+      phase: () => current,
+    }),
 
     answered(deviceId, answer, at) {
       const { transactionId, status } = answer;
@@ -389,10 +374,21 @@ export function createLedger({
     },
     phases: scoped.phases,
 
+    ...rollouts,
     ...createLedgerViews({ began, books, devices, examples, scoped, storyOf }),
     troubles,
   };
 }
+
+/** A finished transaction, as its webhook shows it. */
+type ResultOfWebhook = Omit<Outcome, 'error'> & {
+  readonly transactionId: number;
+  readonly deviceId: string;
+  readonly error: { readonly code: string } | null;
+  readonly rolloutId?: string | null;
+  readonly createdAt: string;
+  readonly completedAt: string | null;
+};
 
 /** A hash of a webhook-id, by which webhooks are told apart; never 0. */
 const markOf = (webhookId: string): number => crc32(webhookId) || 1;

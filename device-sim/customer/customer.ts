@@ -22,8 +22,14 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import type { PlayedFault } from './receiver-fault.ts';
 import { createReleases } from './releases.ts';
 import { createRequests, reasonOf } from './requests.ts';
+import type { RolloutSummary } from './rollout-closing.ts';
+import type { RolloutPlan } from './rollout-plan.ts';
+import { createRollouts } from './rollouts.ts';
 import { createSettling, type Settlement } from './settle.ts';
+import { createTagging, type Tags } from './tags.ts';
 
+/** Milliseconds that a connected device has at least to get a command of a rollout, when the run settles. */
+const ROLLOUT_MILLISECONDS = 6000;
 /** Milliseconds that the first webhook of the service may take. */
 const REACH_MILLISECONDS = 15_000;
 
@@ -66,6 +72,10 @@ export interface Customer extends AsyncDisposable {
    * `due` is the time at which the action should have begun, and its latency counts from there; by default from now.
    */
   act(action: Action, deviceId: string, phase: string, due?: number): Promise<void>;
+  /** Starts a rollout; resolves when the service has answered, and never rejects. The customer follows it from then on. */
+  rollOut(plan: RolloutPlan, phase: string): Promise<void>;
+  /** The rollouts of the run, after `settle`. */
+  rollouts(): readonly RolloutSummary[];
   /**
    * Asks for the status of a device that belongs to another developer now. Resolves to the difference between the
    * answer and the refusal that the service owes; undefined if there is none.
@@ -73,10 +83,11 @@ export interface Customer extends AsyncDisposable {
   unavailability(deviceId: string): Promise<readonly Difference[] | undefined>;
   /**
    * Waits until every accepted transaction has its result, at most `milliseconds`. Then asks the service about the
-   * transactions without one, and enters the lost ones into the ledger.
+   * transactions without one, and enters the lost ones into the ledger. Compares rollouts with the books, and then
+   * cancels those that have not ended, except for paused ones.
    */
   settle(milliseconds: number): Promise<Settlement>;
-  /** Removes the packages and files that actions have brought to the service. */
+  /** Cancels paused rollouts, and removes the packages and files that actions have brought to the service. */
   clean(): Promise<void>;
 }
 
@@ -93,6 +104,8 @@ export function createCustomer({
   timers,
   stoodStill,
   groupOf,
+  tagsOf = () => ({}),
+  devicesStay = true,
   nodes = [],
 }: {
   /** The address of the REST API, or those of its nodes: calls spread over them. */
@@ -116,6 +129,10 @@ export function createCustomer({
   stoodStill?: (from: number, to: number) => number;
   /** The group of a device in the scenario. */
   groupOf?: (deviceId: string) => string | undefined;
+  /** The tags that a device gets when it is activated. */
+  tagsOf?: (deviceId: string) => Tags;
+  /** Whether the devices stay activated for the whole run, so that it is certain which devices a rollout must have. */
+  devicesStay?: boolean;
   /** The addresses of the nodes for devices. */
   nodes?: readonly string[];
 }): Customer {
@@ -179,6 +196,18 @@ export function createCustomer({
     onRedeliver: () => receiver?.attempts.rest(),
     gone: () => receiver?.gone() ?? [],
   });
+  const rollouts = createRollouts({
+    lapel,
+    requests,
+    releases,
+    ledger,
+    timers,
+    spentSince,
+    stopped: stop.signal,
+    tagsOf,
+    devicesStay,
+  });
+  const tag = createTagging({ lapel, requests, tagsOf });
   const lateDownloads = createLateDownloads({ releases, ledger, timers });
   const audit = createAudit({ lapel, requests, ledger, timers, stopped: stop.signal, devices });
   let key = given ?? '';
@@ -188,7 +217,9 @@ export function createCustomer({
   function receive(received: ReceivedWebhook): void {
     reached.resolve();
     ledger.received(received, now());
-    const { data } = received.event;
+    const { event, webhookId } = received;
+    const { data } = event;
+    rollouts.received(event, webhookId);
     if ('transaction' in data) activation.concluded(data.transaction.transactionId, data.transaction.status);
   }
 
@@ -243,12 +274,17 @@ export function createCustomer({
 
     async activate(deviceIds, phase, patience) {
       try {
-        return await activation.activate(deviceIds, phase, patience);
+        const activated = await activation.activate(deviceIds, phase, patience);
+        await tag(activated);
+        rollouts.activated(activated);
+        return activated;
       } catch (error) {
         throw inWords(error, { apiUrl, applicationId, url: receiver?.url ?? '' });
       }
     },
     keyOf,
+    rollOut: rollouts.start,
+    rollouts: rollouts.summaries,
     async act(action, deviceId, phase, due) {
       await acts.perform(action, deviceId, phase, due);
     },
@@ -258,13 +294,27 @@ export function createCustomer({
       return wrong && wrong.length > 0 ? wrong : undefined;
     },
     async settle(milliseconds) {
-      const settlement = await settle(milliseconds);
+      const from = timers.now();
+      const left = (): number => milliseconds - spentSince(from);
+      await rollouts.over(milliseconds);
+      const least = (await rollouts.adopt()) > 0 ? ROLLOUT_MILLISECONDS : 0;
+      let settlement = await settle(Math.max(least, left()));
+      // A result can let a rollout go on: a device that has failed may get another command.
+      while (left() > 0 && !stop.signal.aborted && (await rollouts.over(left()))) {
+        await rollouts.adopt();
+        settlement = await settle(Math.max(least, left()));
+      }
+      await rollouts.compare();
       await audit();
       await lateDownloads.ask();
       await probes.atEnd();
+      await rollouts.end();
       return settlement;
     },
-    clean: () => releases.clean(),
+    async clean() {
+      await rollouts.end(true);
+      await releases.clean();
+    },
 
     async [Symbol.asyncDispose]() {
       // If the service cannot be reached, the settings of the application stay as this run has set them.

@@ -27,6 +27,8 @@ export interface Entry {
   /** Identifies the command together with the transactionId; null while no device has got it. */
   issuedAt: string | null;
   operation: string;
+  /** The rollout that made the transaction; null if a request did, or while it is not known. */
+  rolloutId: string | null;
   /** The phase of the action that caused the transaction; null until the 201 has arrived. */
   phase: string | null;
   number: number | undefined;
@@ -56,7 +58,15 @@ export interface Entry {
   acknowledgedAt: number | null;
   /** Which connection of the device (1 is its first) had sent the answer that the service acknowledged. */
   acknowledgedOn: number;
-  result: { status: string; code: string | null; webhookId: string; body: number; at: number } | null;
+  result: {
+    status: string;
+    code: string | null;
+    webhookId: string;
+    body: number;
+    at: number;
+    /** The rollout that the webhook names; null if it names none. */
+    rolloutId: string | null;
+  } | null;
   /** Commands that came to another device than the one that was asked, and answers of such a device. */
   elsewhere: { readonly at: number; readonly deviceId: string; readonly text: string }[];
   /** Whether the notes in `elsewhere` were already reported as a violation. */
@@ -77,6 +87,7 @@ export const newEntry = (transactionId: number, deviceId: string, at: number): E
   deviceId,
   issuedAt: null,
   operation: '',
+  rolloutId: null,
   phase: null,
   number: undefined,
   requestedAt: at,

@@ -13,9 +13,12 @@ export type Stage = (typeof STAGES)[number];
  * up.
  */
 export interface Figures {
-  /** Requests of the actions, without repetitions, whether or not the action creates a transaction. */
+  /**
+   * Requests of the actions, without repetitions, whether or not the action creates a transaction; and the transactions
+   * of rollouts.
+   */
   requests: number;
-  /** Requests that got a 201: each is a transaction. */
+  /** Requests that got a 201, and transactions of rollouts: each is a transaction. */
   accepted: number;
   /** Requests that succeeded and create no transaction, such as reading a status. */
   carriedOut: number;
@@ -85,5 +88,17 @@ export interface Figures {
   eventsReceived: number;
   eventsLost: number;
   eventsDoubled: number;
+  /** Rollouts that the service has accepted, and their devices at the end. */
+  rollouts: number;
+  rolloutDevices: number;
+  /** Devices of stopped rollouts that never got a command. */
+  spared: number;
+  /** Commands of rollouts that were published for the first time while the rollout had to stand still. */
+  overshoot: number;
+  /** Stages of rollouts that have begun, and all their stages. */
+  stages: number;
+  plannedStages: number;
+  /** Rollouts by their state at the end. */
+  rolloutStates: Record<string, number>;
   latency: Record<Stage, HistogramData>;
 }

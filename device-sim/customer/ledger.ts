@@ -5,6 +5,7 @@ import type { Difference } from './differences.ts';
 import type { Asked, Entry, Outcome } from './entry.ts';
 import type { ToldEvent } from './event-book.ts';
 import type { Figures, Stage } from './figures.ts';
+import type { RolloutBook } from './rollout-entries.ts';
 import type { Counted, Scope } from './scopes.ts';
 
 /** A request that got a 201. Times are milliseconds of the timers of the run. */
@@ -47,6 +48,7 @@ export interface Trouble {
     | 'forged'
     | 'error'
     | 'violation'
+    | 'overshoot'
     | 'wrong';
   readonly deviceId: string;
   readonly transactionId: number | null;
@@ -80,7 +82,7 @@ export type Owed = Readonly<Entry>;
  * Follows each transaction from its 201 to its verified webhook. Only the ledger decides what was lost, doubled or
  * late.
  */
-export interface Ledger {
+export interface Ledger extends RolloutBook {
   /** Begins a phase: faults and events that belong to no action count in it from now on. */
   enter(phase: string): void;
   /** Counts a request that succeeded and that creates no transaction. */

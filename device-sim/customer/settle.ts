@@ -38,7 +38,8 @@ const PAGES = 10;
 
 const FINISHED = new Set(['succeeded', 'failed', 'cancelled']);
 
-type Verdict = { kind: 'away' | 'unanswered' | 'waiting' } | { kind: 'lost'; why: string };
+/** `takenBack`: a rollout has taken the command back before it was published. */
+type Verdict = { kind: 'away' | 'unanswered' | 'waiting' | 'takenBack' } | { kind: 'lost'; why: string };
 
 export function createSettling({
   lapel,
@@ -107,13 +108,14 @@ export function createSettling({
    * service still wait for their next attempt.
    */
   async function judge(owed: Owed, pending: boolean): Promise<Verdict> {
-    const { transactionId, deviceId, deliveredAt, acknowledgedAt } = owed;
+    const { transactionId, deviceId, deliveredAt, acknowledgedAt, rolloutId } = owed;
     const lost = (why: string): Verdict => ({ kind: 'lost', why });
     let status: string;
     try {
       ({ status } = await requests.insist(() => lapel.readTransaction({ deviceId, transactionId })));
     } catch (error) {
       const unknown = error instanceof LapelError && error.status === 404;
+      if (unknown && rolloutId !== null && deliveredAt === null) return { kind: 'takenBack' };
       return lost(
         unknown
           ? 'the service does not know the transaction'
@@ -196,6 +198,7 @@ export function createSettling({
       const verdict = verdicts[index];
       if (!verdict || ledger.outcomeOf(transactionId) !== undefined) continue;
       if (verdict.kind === 'lost') ledger.lose(transactionId, verdict.why, timers.now());
+      else if (verdict.kind === 'takenBack') ledger.takenBack(transactionId);
       else {
         counts.unfinished += 1;
         counts[verdict.kind] += 1;

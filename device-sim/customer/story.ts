@@ -11,16 +11,19 @@ type Line = readonly [at: number | null, who: string, text: string];
 
 function linesOf(entry: Entry): Line[] {
   const { transactionId, deviceId, operation, number, acceptedAt, cancelledAt, requestedAt, result, elsewhere } = entry;
+  const { rolloutId } = entry;
   const action = number === undefined ? '' : ` (action ${number})`;
   const took = Math.round((acceptedAt ?? requestedAt) - requestedAt);
   const code = result?.code ? ` ${result.code}` : '';
   const repeated = entry.attempt > 1 ? `; its last delivery was attempt ${entry.attempt}` : '';
   return [
-    [
-      acceptedAt,
-      'customer',
-      `asks ${deviceId} for ${operation}${action}: 201, transaction ${transactionId}, after ${took} ms`,
-    ],
+    rolloutId === null
+      ? [
+          acceptedAt,
+          'customer',
+          `asks ${deviceId} for ${operation}${action}: 201, transaction ${transactionId}, after ${took} ms`,
+        ]
+      : [requestedAt, 'service', `makes transaction ${transactionId} for device ${deviceId}, in rollout ${rolloutId}`],
     [cancelledAt, 'customer', `cancels transaction ${transactionId}: 204`],
     [entry.deliveredAt, 'device', `gets command ${transactionId}${repeated}`],
     ...elsewhere.map((other): Line => [other.at, '!', `device ${other.deviceId} ${other.text}`]),

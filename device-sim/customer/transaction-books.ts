@@ -21,9 +21,10 @@ export function createTransactionBooks({ book }: Pick<DeviceBooks, 'book'>) {
   /** The transactions whose 201 was seen. */
   const acceptedIds = createIdMarks();
   let strangers = 0;
+  let room = EARLY_KEPT;
 
   /** Remembers a transaction whose 201 has not arrived. */
-  const expect = (entry: Entry): void => remember(early, entry.transactionId, entry, EARLY_KEPT);
+  const expect = (entry: Entry): void => remember(early, entry.transactionId, entry, room);
 
   const find = (transactionId: number): Entry | undefined =>
     early.get(transactionId) ?? open.get(transactionId) ?? done.get(transactionId);
@@ -36,7 +37,7 @@ export function createTransactionBooks({ book }: Pick<DeviceBooks, 'book'>) {
     const known = find(transactionId);
     if (known || finished.of(transactionId) !== undefined) return known;
     const entry = newEntry(transactionId, deviceId, at);
-    if (early.size >= EARLY_KEPT && early.values().next().value?.result) strangers += 1;
+    if (early.size >= room && early.values().next().value?.result) strangers += 1;
     expect(entry);
     return entry;
   }
@@ -70,6 +71,10 @@ export function createTransactionBooks({ book }: Pick<DeviceBooks, 'book'>) {
     another,
     close,
     expect,
+    /** Remembers so many transactions more whose request is not known yet: those of a rollout have none. */
+    makeRoom(more: number): void {
+      room += more;
+    },
     /** Remembers a finished transaction with all its times. */
     finish: (entry: Entry): void => remember(done, entry.transactionId, entry, DONE_KEPT),
     /**

@@ -53,13 +53,21 @@ function hashOf(text: string): number {
 
 export const occasionKey = ({ kind, operation = '', key }: Occasion): string => `${kind}/${operation}/${key}`;
 
-function applies({ fault, operations, phases }: FaultRule, { kind, operation, phase }: Occasion): boolean {
+function applies(
+  { fault, operations, versions, phases }: FaultRule,
+  { kind, operation, version, phase }: Occasion,
+): boolean {
   const trait = traitOf(fault);
   if (trait.occasion !== kind) return false;
   if (trait.files && !FILE_OPERATIONS.includes(operation ?? '')) return false;
   if (operations && (operation === undefined || !operations.includes(operation))) return false;
+  if (versions && (version === undefined || !versions.includes(version))) return false;
   return !phases || (phase !== undefined && phases.includes(phase));
 }
+
+/** The occasion that decides whether a rule hits: for a rule about versions, the version is bad or not for the device. */
+const decisive = ({ versions }: FaultRule, occasion: Occasion): Occasion =>
+  versions ? { kind: occasion.kind, key: `version ${occasion.version}` } : occasion;
 
 /** A class and not closures, because many thousand devices have one each and so share the methods. */
 class SeededChances implements Chances {
@@ -99,7 +107,8 @@ class SeededChances implements Chances {
     const mine = this.#rules.some((rule) => applies(rule, occasion));
     if (!mine) return undefined;
     const place = this.#rules.findIndex(
-      (rule, index) => applies(rule, occasion) && this.#number(occasion, `rule ${index}`) < rule.probability,
+      (rule, index) =>
+        applies(rule, occasion) && this.#number(decisive(rule, occasion), `rule ${index}`) < rule.probability,
     );
     const rule = this.#rules[place];
     if (!rule) {
@@ -110,7 +119,7 @@ class SeededChances implements Chances {
     const share = this.#number(occasion, `delay ${place}`);
     const delay = range ? Math.round(range.min + share * (range.max - range.min)) : 0;
     this.#decide(occasion, 'fault', range ? `${rule.fault} ${delay}` : rule.fault);
-    return { kind: rule.fault, delay };
+    return { kind: rule.fault, delay, ...(rule.code !== undefined && { code: rule.code }) };
   }
 
   /** A number in [0, 1). */

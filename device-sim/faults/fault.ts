@@ -66,6 +66,13 @@ export const FAULTS = {
     delay: { min: 2000, max: 10_000 },
     about: 'the device switches off before it begins the command, and is back after `delay`',
   },
+  bricks: {
+    occasion: 'command',
+    files: true,
+    delay: { min: 86_400_000, max: 86_400_000 },
+    about:
+      'the device does not start again after the installation, whatever its network does: it is back after `delay`, by default a day',
+  },
   'slow-reader': {
     occasion: 'connection',
     delay: { min: 2000, max: 10_000 },
@@ -100,6 +107,13 @@ export interface FaultRule {
   readonly probability: number;
   /** The fault happens only at commands of these operations. */
   readonly operations?: readonly string[];
+  /**
+   * The fault happens only at commands that install one of these versions. A version is bad for a device or not, so the
+   * decision is the same at each attempt.
+   */
+  readonly versions?: readonly string[];
+  /** The code of the failure; by default INTERNAL. */
+  readonly code?: string;
   /** Milliseconds. */
   readonly delay?: Range;
   /**
@@ -121,6 +135,8 @@ export interface Occasion {
    */
   readonly key: number | string;
   readonly operation?: string | undefined;
+  /** The version that the command installs. */
+  readonly version?: string | undefined;
   readonly phase?: string | undefined;
 }
 
@@ -129,4 +145,6 @@ export interface Fault {
   readonly kind: FaultKind;
   /** Milliseconds; 0 for faults that take no time. */
   readonly delay: number;
+  /** The code of the failure, if the rule names one. */
+  readonly code?: string;
 }

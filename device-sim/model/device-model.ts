@@ -167,7 +167,8 @@ export function createDeviceModel({
     const refused = refusal(command, plan);
     if (refused) return { error: refused };
     if (download && 'code' in download) return { error: download };
-    if (plan.fails) return { error: failure('INTERNAL', 'the device could not carry out the command') };
+    if (plan.fails)
+      return { error: failure(plan.fault?.code ?? 'INTERNAL', 'the device could not carry out the command') };
     const operation = operations.get(command.operation)!;
     if (operation.download) {
       if (!download) throw new Error(`${command.operation} is finished without its file`);

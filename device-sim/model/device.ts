@@ -53,6 +53,8 @@ class SimulatedDevice implements Device {
   #batteryIsLow = false;
   /** Milliseconds for which the device stays switched off once its connection has ended; undefined while it is on. */
   #off: number | undefined;
+  /** Whether it does not start any more, so that it cannot connect. */
+  #isDead = false;
   /** Stopped executions that are still removing their files. */
   #leaving: Promise<unknown>[] = [];
   #idleWaiters: (() => void)[] = [];
@@ -182,7 +184,7 @@ class SimulatedDevice implements Device {
   }
 
   connect(): Promise<void> {
-    return this.#reconnector.connect();
+    return this.#isDead ? Promise.resolve() : this.#reconnector.connect();
   }
 
   async disconnect(): Promise<void> {
@@ -256,6 +258,7 @@ class SimulatedDevice implements Device {
       phase,
       planOf: this.#plans.find,
       powerOff: (milliseconds, forgets) => this.#powerOff(milliseconds, forgets),
+      die: (isDead) => this.#die(isDead),
       lowBattery: () => this.#reportLowBattery(),
       onPlayed: (fault, occasion) => this.#tellWatchers('fault', [fault, occasion]),
       onViolation: (text) => this.#tellWatchers('violation', [text]),
@@ -313,6 +316,13 @@ class SimulatedDevice implements Device {
     }
     if (this.#link.online) this.#off = milliseconds;
     this.loseConnection();
+  }
+
+  #die(isDead: boolean): void {
+    this.#isDead = isDead;
+    if (!isDead) return void this.connect().catch(() => undefined);
+    this.#reconnector.stop();
+    this.#powerOff(0, 'unfinished');
   }
 
   #reportLowBattery(): void {

@@ -28,6 +28,9 @@ const PLANNED: readonly FaultKind[] = [
   'storage-full',
 ];
 
+/** Faults that begin when the download of a command is on its way. */
+const DURING_DOWNLOAD: readonly FaultKind[] = ['breaks-off-install', 'bricks'];
+
 /** Plays the faults of a device that concern its connection, power, clock and files, not its answers. */
 export interface Mishaps {
   /** Connects the device, perhaps with a fault of the connection. */
@@ -53,6 +56,7 @@ export function createMishaps({
   phase,
   planOf,
   powerOff,
+  die,
   lowBattery,
   onPlayed,
   onViolation,
@@ -67,6 +71,8 @@ export function createMishaps({
   planOf: (transactionId: number) => Plan | undefined;
   /** Switches the device off for so many milliseconds; `forgets` is the part of its memory that it loses. */
   powerOff: (milliseconds: number, forgets: 'unfinished' | 'everything') => void;
+  /** The device does not start any more, whatever its network does; or it does again. */
+  die: (isDead: boolean) => void;
   lowBattery: () => void;
   onPlayed: (fault: Fault, occasion: Occasion) => void;
   onViolation: (text: string) => void;
@@ -75,6 +81,7 @@ export function createMishaps({
   let happened = 0;
   let twin: Link | undefined;
   let stopped = false;
+  let recovers: (() => void) | undefined;
 
   function meet(kind: Occasion['kind'], key: number | string): Fault | undefined {
     const occasion: Occasion = { kind, key, phase: phase?.() };
@@ -136,6 +143,11 @@ export function createMishaps({
       }
       return true;
     }
+    if (kind === 'bricks') {
+      recovers = timers.after(delay, () => die(false));
+      die(true);
+      return false;
+    }
     powerOff(delay, kind === 'reboots-and-forgets' ? 'everything' : 'unfinished');
     return false;
   }
@@ -155,7 +167,7 @@ export function createMishaps({
     begins({ plan }) {
       const { fault, occasion, download } = plan;
       if (download) onPlayed(download, { ...occasion, kind: 'download' });
-      if (!fault || fault.kind === 'breaks-off-install') return true;
+      if (!fault || DURING_DOWNLOAD.includes(fault.kind)) return true;
       if (fault.kind === 'battery-low') {
         onPlayed(fault, occasion);
         lowBattery();
@@ -168,7 +180,7 @@ export function createMishaps({
 
     progress(transactionId, percent) {
       const plan = planOf(transactionId);
-      if (percent > 0 && plan?.fault?.kind === 'breaks-off-install') play(plan, plan.fault);
+      if (percent > 0 && plan?.fault && DURING_DOWNLOAD.includes(plan.fault.kind)) play(plan, plan.fault);
     },
 
     wrongBy() {
@@ -181,6 +193,7 @@ export function createMishaps({
 
     stop() {
       stopped = true;
+      recovers?.();
       void twin?.cut();
     },
   };

@@ -1,6 +1,6 @@
 import { remember } from '../bounded-map.ts';
 import type { Chances } from '../faults/chances.ts';
-import type { Fault, Occasion } from '../faults/fault.ts';
+import { type Fault, FILE_OPERATIONS, type Occasion } from '../faults/fault.ts';
 import type { Command } from '../mqtt/messages.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Instead, Intercept } from './interception.ts';
@@ -95,7 +95,7 @@ export function createPlans({
   }
 
   function decide(
-    { transactionId, operation }: Command,
+    { transactionId, operation, parameters }: Command,
     key: CommandKey | undefined,
     instead: Instead | undefined,
   ): Plan {
@@ -104,6 +104,7 @@ export function createPlans({
       operation,
       key: key?.number ?? `${nextOf(operation)}th`,
       phase: key?.phase ?? phase?.(),
+      ...(FILE_OPERATIONS.includes(operation) && { version: String(parameters['version']) }),
     };
     const fault = chances.on(occasion);
     const late = fault?.kind === 'answers-late' ? fault.delay : 0;

@@ -2,6 +2,7 @@ import { plainText } from '../plain-text.ts';
 import * as show from '../show.ts';
 import { violationsIn } from './figure-names.ts';
 import type { Chapter, RunRecord, Verdict } from './record.ts';
+import { rolloutText } from './rollout-text.ts';
 import { holdsOf, latencyOf, total } from './summary.ts';
 
 /** The counts as text, the highest first: `VERSION_NAME_MISMATCH 12, STORAGE_FULL 3`. */
@@ -113,6 +114,7 @@ export function closingTable(record: RunRecord): string {
   const head = `${name}: ${notRun.length > 0 ? 'NOT RUN; ' : ''}${outcome}, ${show.clock(milliseconds)}, seed ${seed}${interrupted ? ', ended early' : ''}`;
   const whole = total(record);
   const rows = [...fleetRows(whole, record), ...customerRows(whole)];
+  for (const rollout of record.rollouts ?? []) rows.push(['Rollout', plainText(rolloutText(rollout))]);
   if (Object.keys(record.faults).length > 0) rows.push(['Faults', listed(record.faults)]);
   const width = Math.max(...rows.map(([label]) => label.length));
   const lines = [head, '', ...rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`)];

@@ -34,9 +34,11 @@ export const violationsIn = ({ figures, fleet: counts }: Chapter): number | unde
 const sum = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
 
 type Count = { [Name in keyof Figures]: Figures[Name] extends number ? Name : never }[keyof Figures];
-/** A webhook that is not genuine names no device, and a result that nobody requested belongs to no action. */
-const UNSCOPED = new Set<Count>(['forged', 'unasked']);
+/** A webhook that is not genuine, and a rollout, name no device; a result that nobody requested belongs to no action. */
+const UNSCOPED = new Set<Count>(['forged', 'unasked', 'rollouts', 'stages', 'plannedStages']);
 const PARTS = new Set<Count>([
+  'spared',
+  'stages',
   'accepted',
   'carriedOut',
   'delivered',
@@ -91,8 +93,8 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   ),
   customer('forged', 'webhooks with a wrong signature'),
   customer('unasked', 'results of transactions that this run did not request'),
-  customer('requests', 'calls of the actions, without repetitions'),
-  customer('accepted', 'calls that got a 201', 'requests'),
+  customer('requests', 'calls of the actions, without repetitions, and transactions that rollouts made'),
+  customer('accepted', 'calls that got a 201, and transactions that rollouts made', 'requests'),
   customer('carriedOut', 'calls that succeeded and create no transaction, such as `readStatus`', 'requests'),
   customer('errors', 'attempts of calls that got a 5xx or no answer; each repetition counts', 'requests'),
   customer('postponed', 'how often a call waited because of a 429', 'requests'),
@@ -123,6 +125,19 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   customer('eventsReceived', 'events that the customer received', 'eventsTold'),
   customer('eventsLost', 'events that the customer never received', 'eventsTold'),
   customer('eventsDoubled', 'events that the customer received twice', 'eventsTold'),
+  customer('rollouts', 'rollouts that began; `rollouts(paused)`: those that are in one state at the end'),
+  customer('rolloutDevices', 'devices of rollouts'),
+  customer(
+    'spared',
+    'devices of paused or cancelled rollouts that never got a command, because the rollout had stopped',
+    'rolloutDevices',
+  ),
+  customer(
+    'overshoot',
+    'commands of rollouts that were published for the first time although the rollout had to stand still (see Rollouts)',
+  ),
+  customer('stages', 'stages of rollouts that have begun', 'plannedStages'),
+  customer('plannedStages', 'all stages of rollouts'),
   fleet('devices', 'devices of the run'),
   fleet('connected', 'devices that are connected at the end of the phase', { base: 'devices', part: true }),
   fleet('activated', 'devices that are activated at the end of the phase', { base: 'devices', part: true }),
@@ -178,6 +193,7 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
 const DETAILS: Readonly<Record<string, (chapter: Chapter, detail: string) => number | null | undefined>> = {
   refused: ({ figures }, status) => figures && (figures.refused[status] ?? 0),
   failed: ({ figures }, code) => figures && (figures.failures[code] ?? 0),
+  rollouts: ({ figures }, state) => figures && (figures.rolloutStates[state] ?? 0),
   connections: ({ fleet: counts }, node) => counts[CONNECTED_TO + node],
   played: ({ fleet: counts }, fault) => counts[PLAYED + fault] ?? 0,
 };

@@ -1,5 +1,6 @@
 import { plainText } from '../plain-text.ts';
 import type { RunRecord, Verdict } from './record.ts';
+import { rolloutText } from './rollout-text.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 /** Characters that XML 1.0 cannot contain (section 2.2) are made visible. */
@@ -21,7 +22,7 @@ const notRunCase = (suite: string, reasons: readonly string[]): string =>
 
 /**
  * Writes a report as JUnit XML, which every CI can show: one test for each expectation, and one test that has an error
- * if the run did not take place.
+ * if the run did not take place. The output of the suite has a line for each rollout.
  */
 export function junitReport({
   scenario,
@@ -29,7 +30,8 @@ export function junitReport({
   notRun,
   startedAt,
   milliseconds,
-}: Pick<RunRecord, 'scenario' | 'verdicts' | 'notRun' | 'startedAt' | 'milliseconds'>): string {
+  rollouts = [],
+}: Pick<RunRecord, 'scenario' | 'verdicts' | 'notRun' | 'startedAt' | 'milliseconds' | 'rollouts'>): string {
   const failures = verdicts.filter(({ holds, measurable }) => !holds && measurable).length;
   const skipped = verdicts.filter(({ measurable }) => !measurable).length;
   const errors = notRun.length > 0 ? 1 : 0;
@@ -43,6 +45,9 @@ export function junitReport({
     `<testsuites ${counts.replace(/ skipped="\d+"/, '')}>`,
     `  <testsuite name="${xml(scenario)}" ${counts} timestamp="${xml(startedAt.replace(/\..*$/, ''))}">`,
     ...cases,
+    ...(rollouts.length > 0
+      ? [`    <system-out>${rollouts.map((one) => xml(rolloutText(one))).join('\n')}</system-out>`]
+      : []),
     '  </testsuite>',
     '</testsuites>',
     '',

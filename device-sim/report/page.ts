@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { plainText } from '../plain-text.ts';
 import * as show from '../show.ts';
 import { distribution, overTime } from './curves.ts';
 import { Html, html } from './html.ts';
 import { bars } from './plots.ts';
 import { type Chapter, type RunRecord, type Verdict, WHOLE_RUN } from './record.ts';
+import { countsText, stateText } from './rollout-text.ts';
 import { calls, facts, holdsOf, isBrokenPromise, latencyOf, outcomes, total } from './summary.ts';
 
 const STYLE = new URL('page.css', import.meta.url);
@@ -91,6 +93,17 @@ function phases(chapters: readonly Chapter[]): Html {
   return html`<section><h2>Phases</h2><div class="card scroll"><table><thead><tr>${[...head, ...more].map((text) => html`<th scope="col">${text}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div></section>`;
 }
 
+/** The rollouts, in the order of their starts. */
+function rolloutsOf({ rollouts = [] }: RunRecord): Html | null {
+  if (rollouts.length === 0) return null;
+  const rows = rollouts.map((rollout) => {
+    const { label, phase, stages, plannedStages, devices, spared, overshoot } = rollout;
+    return html`<tr><th scope="row">${plainText(label)}</th><td>${phase}</td><td>${stateText(rollout)}</td><td>${stages} of ${plannedStages}</td><td>${show.count(devices)}</td><td>${countsText(rollout)}</td><td>${show.count(spared)}</td><td class="${overshoot > 0 ? 'bad' : ''}">${show.count(overshoot)}</td></tr>`;
+  });
+  const head = ['Rollout', 'Phase', 'State', 'Stages', 'Devices', 'By state', 'Spared', 'Overshoot'];
+  return html`<section><h2>Rollouts</h2><div class="card scroll"><table><thead><tr>${head.map((text) => html`<th scope="col">${text}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div></section>`;
+}
+
 /** The whole report as one page: without scripts and without network, for every width, in light and dark. */
 export function reportPage(record: RunRecord): string {
   const whole = total(record);
@@ -136,6 +149,7 @@ ${
     : null
 }
 </div></section>
+${rolloutsOf(record)}
 ${phases(record.chapters)}
 <section><h2>Fleet and process</h2><dl class="card facts">${facts(record).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>
 ${troubles.length > 0 ? html`<section><h2>Troubles</h2><ul class="card troubles">${troubles.map((text) => html`<li>${text}</li>`)}</ul></section>` : null}

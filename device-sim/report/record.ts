@@ -1,4 +1,5 @@
 import type { Figures } from '../customer/figures.ts';
+import type { RolloutSummary } from '../customer/rollout-closing.ts';
 
 /**
  * The whole record of a run, as plain data. report.json is this record; the page and the closing table are made from
@@ -30,6 +31,8 @@ export interface RunRecord {
   readonly samples: readonly Sample[];
   /** How often each fault was played. */
   readonly faults: Readonly<Record<string, number>>;
+  /** The rollouts of the customer, as they were at the end. Absent in records of runs without this part. */
+  readonly rollouts?: readonly RolloutSummary[];
   readonly verdicts: readonly Verdict[];
   /** The verdicts on the requirements in `takesPlace`. */
   readonly requirements: readonly Verdict[];

@@ -1,4 +1,4 @@
-import { ACTIONS } from '../customer/action.ts';
+import { ACTIONS, ROLLOUT } from '../customer/action.ts';
 import { STAGES } from '../customer/figures.ts';
 import { OPERATIONS } from '../customer/operator.ts';
 import { RECEIVER_FAULTS } from '../customer/receiver-fault.ts';
@@ -64,7 +64,7 @@ export function editorSchemaText(): string {
   explain(receiverFault?.properties?.['fault'], prefixed(RECEIVER_FAULTS, 'the receiver '));
   explain(serviceFault?.properties?.['fault'], SERVICE_FAULTS);
   explain(action?.properties?.['do'], {
-    ...prefixed(ACTIONS, 'the customer '),
+    ...prefixed({ ...ACTIONS, ...ROLLOUT }, 'the customer '),
     ...aboutAll(WEARERS, 'the wearer '),
     ...prefixed(OPERATIONS, 'the operator '),
   });

@@ -116,6 +116,7 @@ export function devicesOf(group: file.Group) {
   return {
     model: group.model ?? 'SIM-1',
     tags: group.tags ?? [],
+    deviceTags: group.deviceTags ?? {},
     equipment: equipmentOf(group),
     behaviour: behaviourOf(group.behaviour, delay),
     absence: { share: away, window },

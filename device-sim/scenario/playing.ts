@@ -133,13 +133,40 @@ async function playPhase(options: PlayOptions, round: number, at: number, ends: 
       return act(options, phase, plan, { n, due, index: byPlace.get(plan.placeOf(n))! });
     },
   });
+  const startingRollouts = startRollouts(options, phase, ends);
   await phaseEnd({ ...phase, fleet, timers, stopped });
   // A service that is still away would spoil the next phase.
   await options.serviceFaults?.over();
   // The next phase begins on time, while calls of this one may still be in progress.
   const { left, answered } = acting.stop();
-  onSkipped(left);
+  onSkipped(left + startingRollouts.stop());
   ends.push(answered);
+}
+
+/**
+ * Starts the rollouts of a phase, each once at its time. `stop` takes back those whose time has not come, and returns
+ * their number.
+ */
+function startRollouts(
+  { customer, timers, onMade }: PlayOptions,
+  { name, rollouts }: Phase,
+  ends: Promise<unknown>[],
+): { stop(): number } {
+  let left = rollouts.length;
+  const cancels = rollouts.map(({ after, plan }) => {
+    const due = timers.now() + after;
+    return timers.after(after, () => {
+      left -= 1;
+      onMade(timers.now() - due);
+      if (customer) ends.push(customer.rollOut(plan, name));
+    });
+  });
+  return {
+    stop() {
+      for (const cancel of cancels) cancel();
+      return left;
+    },
+  };
 }
 
 /** Begins the n-th repetition of an action, on the device at this index of the process's devices. */

@@ -73,6 +73,11 @@ export function readScenarioFile(path: string): ReadScenario {
         ? action
         : { ...action, release: { ...action.release, file: beside(action.release.file) } },
     ),
+    rollouts: phase.rollouts.map(({ after, plan }) =>
+      plan.release?.file === undefined
+        ? { after, plan }
+        : { after, plan: { ...plan, release: { ...plan.release, file: beside(plan.release.file) } } },
+    ),
   }));
   return { file, scenario: { ...scenario, phases } };
 }

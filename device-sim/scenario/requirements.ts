@@ -23,8 +23,8 @@ export function requirementsOf(
     ...(refused !== undefined ? [[`refused <= ${percent(refused)}`, null] as const] : []),
     ...(made === undefined
       ? []
-      : phases.flatMap(({ name, actions }) =>
-          actions.length > 0 ? [[`made >= ${percent(made)}`, name] as const] : [],
+      : phases.flatMap(({ name, actions, rollouts }) =>
+          actions.length + rollouts.length > 0 ? [[`made >= ${percent(made)}`, name] as const] : [],
         )),
     // A fault of the service is left to no chance, so each one must have been played, in each round.
     ...[

@@ -118,6 +118,7 @@ export async function runScenario({
   const expectations = withAlways(scenario.expectations, {
     hasCustomer: customer !== null,
     weighed: isWeighed ? devices : null,
+    rollsOut: scenario.phases.some(({ rollouts }) => rollouts.length > 0),
     ownsService: (control?.crashes ?? null) !== null,
   });
   const named = new Set([
@@ -287,6 +288,7 @@ export async function runScenario({
     chapters: all,
     samples: sampling.samples(),
     faults: faultsPlayed(),
+    rollouts: customer?.rollouts() ?? [],
     ...outcomeOf({
       verdicts: verdictsOf(expectations, all, witnesses),
       requirements: verdictsOf(scenario.requirements, all, witnesses),

@@ -1,6 +1,7 @@
 import type { BadNetwork } from '../fleet/bad-network.ts';
 import type { Range } from '../random.ts';
 import { countsOf } from './groups.ts';
+import { scaleRollout } from './rollouts.ts';
 import type { Group, Phase, PlannedAction, Scenario } from './scenario.ts';
 
 /** Changes to the size and the speed of a scenario. */
@@ -81,6 +82,7 @@ export function scaled(scenario: Scenario, { devices, faster = 1 }: Scale): Scen
         lasts: fault.lasts / faster,
       })),
       actions: phase.actions.map((action) => scaleAction(action, size, faster)),
+      rollouts: phase.rollouts.map((rollout) => scaleRollout(rollout, size, faster)),
     }),
   );
   const groups = scenario.groups.map((group, place) => ({ ...fasterGroup(group, faster), count: counts[place]! }));

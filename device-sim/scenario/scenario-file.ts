@@ -91,6 +91,7 @@ export type GroupNames = string[];
  * @minItems 1
  */
 export type Operations2 = Operation[];
+export type Duration = string;
 export type Expectation =
   | string
   | {
@@ -190,6 +191,12 @@ export interface Group {
    * Further names, which several groups may have.
    */
   tags?: Name[];
+  /**
+   * Tags that the customer gives to the devices at the service when they are activated, so that rollouts can select them. They are no names of groups.
+   */
+  deviceTags?: {
+    [k: string]: string;
+  };
   /**
    * The model name of the hardware. Default: SIM-1.
    */
@@ -317,6 +324,7 @@ export interface Fault {
     | 'storage-full'
     | 'battery-low'
     | 'battery-flat'
+    | 'bricks'
     | 'slow-reader'
     | 'wrong-credential'
     | 'two-with-one-identity'
@@ -329,6 +337,17 @@ export interface Fault {
    */
   probability: number | string;
   operations?: Operations1;
+  /**
+   * The fault happens only at commands that install one of these versions of software or firmware: a bad release. The seed decides for each device whether a version is bad for it; then it is so at each attempt.
+   *
+   * @minItems 1
+   * @maxItems 20
+   */
+  versions?: string[];
+  /**
+   * The code of the failure, with the fault `fails`. Default: INTERNAL.
+   */
+  code?: string;
   /**
    * How long the fault lasts, or how much later something happens; docs/qa.md says it for each fault.
    */
@@ -420,6 +439,7 @@ export interface Phase {
       | 'storage-full'
       | 'battery-low'
       | 'battery-flat'
+      | 'bricks'
       | 'slow-reader'
       | 'wrong-credential'
       | 'two-with-one-identity'
@@ -432,6 +452,17 @@ export interface Phase {
      */
     probability: number | string;
     operations?: Operations2;
+    /**
+     * The fault happens only at commands that install one of these versions of software or firmware: a bad release. The seed decides for each device whether a version is bad for it; then it is so at each attempt.
+     *
+     * @minItems 1
+     * @maxItems 20
+     */
+    versions?: string[];
+    /**
+     * The code of the failure, with the fault `fails`. Default: INTERNAL.
+     */
+    code?: string;
     /**
      * How long the fault lasts, or how much later something happens; docs/qa.md says it for each fault.
      */
@@ -489,7 +520,7 @@ export interface ServiceFault {
   lasts?: string;
 }
 /**
- * An action of the customer, of the wearers of the devices, or of the operator of the service, during the phase: at a `rate` for all devices together, or `each` device so many times, evenly spread.
+ * An action of the customer, of the wearers of the devices, or of the operator of the service, during the phase: at a `rate` for all devices together, or `each` device so many times, evenly spread. A `rollout` happens once.
  */
 export interface Action {
   /**
@@ -509,6 +540,7 @@ export interface Action {
     | 'updateFirmware'
     | 'cancel'
     | 'readStatus'
+    | 'rollout'
     | 'call'
     | 'uploadFile'
     | 'pressButton'
@@ -548,6 +580,101 @@ export interface Action {
    * The command takes the place of older unfinished commands of the same operation; of installs: of the same package. Default: false.
    */
   supersede?: boolean;
+  /**
+   * With `rollout`: the time from the beginning of the phase to the start of the rollout. Default: 0s.
+   */
+  after?: string;
+  /**
+   * With `rollout`: a name for people.
+   */
+  label?: string;
+  /**
+   * With `rollout`: the operation that it carries out. Default: installSoftware, with a `release`.
+   */
+  operation?: 'setApn' | 'setWifi' | 'setLanguage' | 'setConnectivityState' | 'installSoftware' | 'updateFirmware';
+  /**
+   * With `rollout`: the body of the operation, if it has no `release`.
+   */
+  parameters?: {} | unknown[];
+  /**
+   * With `rollout`: the selector of the API, such as `{ tags: { site: osaka } }`. Default: all devices of the customer.
+   */
+  devices?: {};
+  /**
+   * With `rollout`: its stages. Default: one with all devices.
+   *
+   * @maxItems 20
+   */
+  stages?: RolloutStage[];
+  /**
+   * With `rollout`: the most commands in a minute.
+   */
+  ratePerMinute?: number;
+  window?: RolloutWindow;
+  /**
+   * With `rollout`: the time from the call until its first stage begins.
+   */
+  startIn?: string;
+  /**
+   * With `rollout`: when its first stage begins.
+   */
+  startAt?: string;
+  /**
+   * With `rollout`: the rule that pauses it.
+   */
+  abort?: {
+    /**
+     * The share of failures among the results from which on the rollout is paused.
+     */
+    failedPercent: number;
+    /**
+     * The number of results before which the rule does not count.
+     */
+    minimumResults: number;
+    /**
+     * The codes that count as failures. Default: all except EXPIRED.
+     *
+     * @minItems 1
+     * @maxItems 50
+     */
+    codes?: string[];
+  };
+  /**
+   * With `rollout`: which failures are tried again.
+   */
+  retry?: {
+    /**
+     * The codes after which a device gets another command.
+     *
+     * @minItems 1
+     * @maxItems 50
+     */
+    codes: string[];
+    /**
+     * The most commands of a device.
+     */
+    attempts: number;
+    /**
+     * The time between the failure and the next command.
+     */
+    after: string;
+  };
+  /**
+   * With `rollout`: devices that match later join the last stage that has begun.
+   */
+  continuous?: boolean;
+  /**
+   * With `rollout`: of the devices of a stage, connected ones come first.
+   */
+  preferConnected?: boolean;
+  /**
+   * With `rollout`: the customer approves each stage that asks for it, at once (`true`) or so long after its beginning. Default: never.
+   */
+  approve?: boolean | Duration;
+  /**
+   * With `rollout`: the customer lets the rollout go on after each pause, at once (`true`) or after this time. Default: never.
+   */
+  resume?: boolean | Duration;
 }
 /**
  * The release that `install` or `updateFirmware` installs.
@@ -586,6 +713,68 @@ export interface Release {
    * An existing APK file; the path is relative to the scenario. By default the simulator makes one.
    */
   file?: string;
+}
+/**
+ * A stage of a rollout: a share of its devices, or a number of them.
+ */
+export interface RolloutStage {
+  /**
+   * The share of all devices of the rollout.
+   */
+  percent?: number;
+  /**
+   * The number of devices.
+   */
+  count?: number;
+  /**
+   * What must be true before the next stage begins. Default: all devices of the stage have ended.
+   */
+  continueWhen?: {
+    /**
+     * The share of the stage’s devices that must have succeeded.
+     */
+    succeededPercent: number;
+    /**
+     * The time that must pass after that.
+     */
+    soakFor?: string;
+  };
+  /**
+   * Whether the next stage needs the approval of the customer.
+   */
+  approval?: boolean;
+}
+/**
+ * With `rollout`: the times at which commands are made: of the day (`from`, `to`, `timeZone`, `days`), or from the start of the rollout on (`closes`, `opens`).
+ */
+export interface RolloutWindow {
+  /**
+   * The window is open until so long after the start of the rollout, rounded up to a full minute.
+   */
+  closes?: string;
+  /**
+   * The window opens so long after the start, rounded up to a full minute; after `closes`, it is the second time.
+   */
+  opens?: string;
+  /**
+   * The time of day at which it opens.
+   */
+  from?: string;
+  /**
+   * The time of day at which it closes.
+   */
+  to?: string;
+  /**
+   * IANA name, such as Asia/Tokyo.
+   */
+  timeZone?: string;
+  /**
+   * The days on which it opens. Default: all.
+   *
+   * @minItems 1
+   * @maxItems 7
+   */
+  days?: ('mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun')[];
 }
 /**
  * Requirements for the run. If one is not met, the run ends as NOT RUN with exit code 4, even if all expectations hold. Default: none.

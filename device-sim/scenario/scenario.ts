@@ -9,6 +9,7 @@ import type { Behaviour } from '../model/behaviour.ts';
 import type { Equipment } from '../model/device-state.ts';
 import type { PlannedServiceFault } from '../service/service-fault.ts';
 import type { Expectation } from './expectation.ts';
+import type { PlannedRollout } from './rollouts.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 
 /** A scenario after reading: durations in milliseconds, rates per second, shares 0 to 1, and all names exist. */
@@ -35,6 +36,8 @@ export interface Group {
   readonly name: string;
   readonly count: number;
   readonly tags: readonly string[];
+  /** The tags that the customer gives to the devices at the service. */
+  readonly deviceTags: Readonly<Record<string, string>>;
   /** The model name of the hardware. */
   readonly model: string;
   readonly equipment: Equipment;
@@ -66,6 +69,7 @@ export interface Phase {
   /** The faults of the service, in the order of their times. */
   readonly service: readonly PlannedServiceFault[];
   readonly actions: readonly PlannedAction[];
+  readonly rollouts: readonly PlannedRollout[];
 }
 
 /** Whether the scenario has a bad network, so that the simulator must slow down or cut connections of devices. */

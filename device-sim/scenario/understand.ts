@@ -1,4 +1,4 @@
-import { ACTIONS, COMMANDLESS, type Release, SUPERSEDE_NONE, type Terms } from '../customer/action.ts';
+import { ACTIONS, COMMANDLESS, ROLLOUT, SUPERSEDE_NONE, type Terms } from '../customer/action.ts';
 import type { PlayedFault } from '../customer/receiver-fault.ts';
 import type { FaultRule } from '../faults/fault.ts';
 import { WHOLE_RUN } from '../report/record.ts';
@@ -7,8 +7,9 @@ import type { Fault, Path } from './check-shape.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
 import { badNetworkOf, countsOf, devicesOf } from './groups.ts';
-import { bytes, duration, durations, rate, share } from './quantities.ts';
+import { duration, durations, rate, share } from './quantities.ts';
 import { requirementsOf } from './requirements.ts';
+import { type PlannedRollout, refuseRolloutMembers, releaseOf, rolloutOf } from './rollouts.ts';
 import type { Phase, PlannedAction, Scenario } from './scenario.ts';
 import type * as file from './scenario-file.ts';
 
@@ -16,7 +17,7 @@ import type * as file from './scenario-file.ts';
 export const START = 'start';
 export const SETTLE = 'settle';
 const TAKEN = [WHOLE_RUN, START, SETTLE];
-const MEASURED: readonly string[] = Object.keys(ACTIONS);
+const MEASURED: readonly string[] = [...Object.keys(ACTIONS), ...Object.keys(ROLLOUT)];
 const NEED_RELEASE: readonly string[] = ['install', 'updateFirmware'];
 
 const rateOrNone = (text: string): number | null => rate(text) || null;
@@ -36,9 +37,7 @@ function nameFaults(named: readonly { name: string }[], list: string, taken: rea
   });
 }
 
-function releaseOf({ size, ...rest }: file.Release): Release {
-  return { ...rest, ...(size !== undefined && { size: bytes(size) }) } as Release;
-}
+const isRollout = (action: file.Action): boolean => action.do === 'rollout';
 
 /** Actions that send a command to the device. */
 const SEND_COMMANDS = Object.keys(ACTIONS).filter((name) => !COMMANDLESS.includes(name));
@@ -50,10 +49,12 @@ const termsOf = ({ expireIn, answerWithin, supersede }: file.Action): Terms => (
   ...(supersede && { supersede: 'true' }),
 });
 
-const ruleOf = ({ fault, probability, operations, delay }: file.Fault): FaultRule => ({
+const ruleOf = ({ fault, probability, operations, versions, code, delay }: file.Fault): FaultRule => ({
   fault,
   probability: share(probability),
   ...(operations && { operations }),
+  ...(versions && { versions }),
+  ...(code !== undefined && { code }),
   ...(delay !== undefined && { delay: durations(delay) }),
 });
 
@@ -97,14 +98,21 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
       .map((g) => g.name);
   }
 
-  function actionOf(action: file.Action, path: Path, phase: file.Phase): PlannedAction {
-    const { each, within, release } = action;
+  function checkTerms(action: file.Action, path: Path): void {
     const terms = termsOf(action);
     for (const term of ['expireIn', 'answerWithin'] as const) {
       const seconds = terms[term];
       if (seconds !== undefined && !(Number.isInteger(seconds) && seconds >= 60 && seconds <= 2_592_000))
         wrong([...path, term], 'must be whole seconds, from 60s to 30d');
     }
+  }
+
+  function actionOf(action: file.Action, path: Path, phase: file.Phase): PlannedAction[] {
+    if (isRollout(action)) return [];
+    const { each, within, release } = action;
+    const terms = termsOf(action);
+    checkTerms(action, path);
+    refuseRolloutMembers(action, path, wrong);
     if (terms.supersede && SUPERSEDE_NONE.includes(action.do))
       wrong([...path, 'supersede'], `cannot be given for ${action.do}`);
     const [term] = Object.keys(terms);
@@ -116,17 +124,25 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
       wrong([...path, 'within'], 'is needed, because the phase has no duration');
     if (NEED_RELEASE.includes(action.do) !== (release !== undefined))
       wrong([...path, 'release'], release ? `cannot be given for ${action.do}` : `is needed for ${action.do}`);
-    return {
-      do: action.do,
-      groups: groupsOf(action.groups, [...path, 'groups']),
-      share: share(action.share ?? 1),
-      pace:
-        each === undefined
-          ? { perSecond: rate(action.rate ?? '0/s') }
-          : { each, within: within === undefined ? null : duration(within) },
-      ...(release && { release: releaseOf(release) }),
-      ...(term !== undefined && { terms }),
-    };
+    return [
+      {
+        do: action.do,
+        groups: groupsOf(action.groups, [...path, 'groups']),
+        share: share(action.share ?? 1),
+        pace:
+          each === undefined
+            ? { perSecond: rate(action.rate ?? '0/s') }
+            : { each, within: within === undefined ? null : duration(within) },
+        ...(release && { release: releaseOf(release) }),
+        ...(term !== undefined && { terms }),
+      },
+    ];
+  }
+
+  function plannedRollout(action: file.Action, path: Path): PlannedRollout[] {
+    if (!isRollout(action)) return [];
+    checkTerms(action, path);
+    return [rolloutOf(action, path, wrong)];
   }
 
   function faultsOfReceiver(some: file.Phase['receiver'], path: Path): PlayedFault[] {
@@ -178,7 +194,8 @@ export function understand(given: file.ScenarioFile): Scenario | Fault[] {
           lasts: duration(lasts),
         }))
         .toSorted((one, other) => one.after - other.after),
-      actions: (phase.actions ?? []).map((action, at) => actionOf(action, [...path, 'actions', at], phase)),
+      actions: (phase.actions ?? []).flatMap((action, at) => actionOf(action, [...path, 'actions', at], phase)),
+      rollouts: (phase.actions ?? []).flatMap((action, at) => plannedRollout(action, [...path, 'actions', at])),
     };
   });
 

@@ -24,6 +24,7 @@ const TROUBLES: Readonly<Record<string, Trouble['kind']>> = {
   repeated: 'repeated',
   hammering: 'hammering',
   window: 'window',
+  overshoot: 'overshoot',
 };
 
 /** Figures that count events of devices, not transactions. */
@@ -112,6 +113,8 @@ interface Known {
   readonly hasCustomer: boolean;
   /** The number of devices, if the memory of the service can be read. */
   readonly weighed: number | null;
+  /** Whether the scenario has rollouts. */
+  readonly rollsOut: boolean;
   /** Whether the run has started the service, and sees it end. */
   readonly ownsService: boolean;
 }
@@ -119,12 +122,13 @@ interface Known {
 /** Adds the expectations of every run, as far as the run can know their figures. */
 export function withAlways(
   expectations: readonly Expectation[],
-  { hasCustomer, weighed, ownsService }: Known,
+  { hasCustomer, weighed, rollsOut, ownsService }: Known,
 ): Expectation[] {
   const written = new Set(expectations.filter(({ phase }) => phase === null).map(({ text }) => text));
   const always = [
     ...(hasCustomer ? ALWAYS : []),
     ...(hasCustomer && weighed !== null ? [memoryBound(weighed)] : []),
+    ...(rollsOut ? ['overshoot == 0'] : []),
     ...(ownsService ? ['crashes == 0'] : []),
   ];
   const missing = always.filter((text) => !written.has(text)).map((text) => readExpectation(text, null));

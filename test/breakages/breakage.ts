@@ -10,7 +10,8 @@ export type Kind =
   | 'pace'
   | 'leak'
   | 'isolation'
-  | 'refusal';
+  | 'refusal'
+  | 'rollout';
 
 /** A change of one file of the service. `search` must occur in the file exactly once. */
 export interface Patch {

@@ -6,6 +6,7 @@ import { LOSS } from './faults/loss.ts';
 import { ORDER } from './faults/order.ts';
 import { PACE } from './faults/pace.ts';
 import { REFUSAL } from './faults/refusal.ts';
+import { ROLLOUTS } from './faults/rollouts.ts';
 import { WHOLE_SERVICE } from './faults/whole-service.ts';
 
 /** All breakages. */
@@ -18,4 +19,5 @@ export const BREAKAGES: readonly Breakage[] = [
   ...PACE,
   ...WHOLE_SERVICE,
   ...REFUSAL,
+  ...ROLLOUTS,
 ];

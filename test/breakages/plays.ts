@@ -21,6 +21,7 @@ export const PLAYS = {
   receiver: { scenario: own('receiver') },
   load: { scenario: own('load') },
   'slow-readers': { scenario: own('slow-readers') },
+  rollouts: { scenario: own('rollouts') },
   neighbour: { scenario: own('beside-neighbour'), beside: own('neighbour') },
   crash: { scenario: own('crash'), kill: { afterCommands: 145, pauseMs: 300 } },
   smoke: { scenario: 'smoke', options: ['--faster', '4'] },

@@ -44,6 +44,7 @@ const LISTS = {
   listStatuses: 'devices',
   listOwnDevices: 'devices',
   listTransactions: 'transactions',
+  listOwnTransactions: 'transactions',
   listDeliveries: 'deliveries',
   listPackages: 'packages',
   listVersions: 'versions',

@@ -11,6 +11,7 @@ export type WebhookEvent =
   | SchemaTypes['webhooks/recording-failed']
   | SchemaTypes['webhooks/file-upload-succeeded']
   | SchemaTypes['webhooks/file-upload-failed']
+  | SchemaTypes['webhooks/rollout-event']
   | SchemaTypes['webhooks/test-event'];
 
 /**

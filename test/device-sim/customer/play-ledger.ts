@@ -30,10 +30,25 @@ function play(ledger: Ledger) {
     },
     result(
       transactionId: number,
-      { webhookId = `w${transactionId}`, status = 'succeeded', code = 'INTERNAL', more = '', deviceId = DEVICE } = {},
+      {
+        webhookId = `w${transactionId}`,
+        status = 'succeeded',
+        code = 'INTERNAL',
+        more = '',
+        deviceId = DEVICE,
+        rolloutId = undefined as string | undefined,
+      } = {},
     ): void {
-      const error = status === 'failed' ? { code, message: 'no' } : null;
-      const transaction = { transactionId, deviceId, status, error };
+      const error = status === 'failed' || code !== 'INTERNAL' ? { code, message: 'no' } : null;
+      const times = { createdAt: '2026-11-20T09:30:00.000000Z', completedAt: '2026-11-20T09:31:00.000000Z' };
+      const transaction = {
+        transactionId,
+        deviceId,
+        operation: 'setWifi',
+        status,
+        error,
+        ...(rolloutId !== undefined && { rolloutId, ...times }),
+      };
       const event = { type: `transaction.${status}`, data: { deviceId, transaction } } as never;
       ledger.received({ webhookId, event, body: Buffer.from(`${transactionId} ${status} ${more}`) }, tick());
     },

@@ -19,6 +19,7 @@ const OPERATIONS: Partial<Record<FaultKind, ActionName[]>> = {
   'never-answers': ['setLanguage', 'setWifi'],
   'answers-in-wrong-order': ['setWifi', 'setWifi', 'setLanguage'],
   'breaks-off-install': ['install'],
+  bricks: ['install'],
   'download-cut': ['install'],
   'download-wrong-bytes': ['install'],
   'storage-full': ['install'],

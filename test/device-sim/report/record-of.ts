@@ -38,11 +38,18 @@ export function figuresOf(some: Partial<Figures>, milliseconds: readonly number[
     eventsReceived: 0,
     eventsLost: 0,
     eventsDoubled: 0,
+    rollouts: 0,
+    rolloutDevices: 0,
+    spared: 0,
+    overshoot: 0,
+    stages: 0,
+    plannedStages: 0,
   };
   return {
     ...zero,
     refused: {},
     failures: {},
+    rolloutStates: {},
     ...some,
     latency: { accepted: histogram(0.4), delivered: histogram(1), answered: histogram(3), settled: histogram(4) },
   };
@@ -134,6 +141,22 @@ export function recordOf(changes: Partial<RunRecord> = {}, seconds = 180): RunRe
     ],
     samples,
     faults: { 'breaks-off-install': 61, 'download-cut': 44, 'half-open': 12 },
+    rollouts: [
+      {
+        rolloutId: 'rol_0193480f3a5b00112233445566778899',
+        label: 'Camera <b>2.0.0</b>\u001b[31m',
+        phase: 'bad',
+        operation: 'installSoftware',
+        state: 'paused',
+        reason: 'ABORT_RULE',
+        stages: 1,
+        plannedStages: 3,
+        devices: 2000,
+        counts: { waiting: 1960, unfinished: 2, succeeded: 26, failed: 12, cancelled: 0, unchanged: 0, refused: 0 },
+        spared: 1958,
+        overshoot: 1,
+      },
+    ],
     verdicts: [
       { text: 'doubled == 0', phase: null, holds: true, measurable: true, value: 0, shown: '0', story: [] },
       {

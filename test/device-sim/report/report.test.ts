@@ -55,6 +55,25 @@ t.test('a run without a customer, and a very short one, have a page and a table 
   t.notMatch(closingTable(record), /NaN|undefined|Infinity/);
 });
 
+t.test('the page, the table and JUnit show each rollout, and its label as plain text', async (t) => {
+  const sentence =
+    'paused (ABORT_RULE) in stage 1 of 3; 2000 devices: 1960 waiting, 2 unfinished, 26 succeeded, 12 failed; ';
+  const more = `${sentence}spared: 1958; commands published although it stood still: 1`;
+  const table = closingTable(recordOf());
+  t.ok(table.includes(`Rollout      Camera <b>2.0.0</b>\\u{1b}[31m: ${more}`), table);
+  const page = reportPage(recordOf());
+  t.ok(
+    page.includes(
+      '<th scope="row">Camera &lt;b&gt;2.0.0&lt;/b&gt;\\u{1b}[31m</th><td>bad</td><td>paused (ABORT_RULE)</td>',
+    ),
+  );
+  t.ok(
+    junitReport(recordOf()).includes(`<system-out>Camera &lt;b&gt;2.0.0&lt;/b&gt;\\u{1b}[31m: ${more}</system-out>`),
+  );
+  for (const shown of [closingTable, reportPage, junitReport])
+    t.notMatch(shown(recordOf({ rollouts: [] })), /Rollouts?<|Rollout |system-out/);
+});
+
 t.test('every coordinate of a plot is a number', async (t) => {
   t.notMatch(reportPage(recordOf()), /NaN|undefined|Infinity/);
   t.notMatch(reportPage(recordOf({}, 1)), /NaN|undefined|Infinity/);

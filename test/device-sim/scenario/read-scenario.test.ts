@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ACTIONS } from '../../../device-sim/customer/action.ts';
+import { ACTIONS, ROLLOUT } from '../../../device-sim/customer/action.ts';
 import { OPERATIONS } from '../../../device-sim/customer/operator.ts';
 import { RECEIVER_FAULTS } from '../../../device-sim/customer/receiver-fault.ts';
 import { FAULTS } from '../../../device-sim/faults/fault.ts';
@@ -221,7 +221,7 @@ t.test('the schema lists all actions, faults and operations', async (t) => {
   t.strictSame($defs.serviceFault.properties.fault.enum, Object.keys(SERVICE_FAULTS));
   const faults = [FAULTS, RECEIVER_FAULTS, SERVICE_FAULTS].flatMap((some) => Object.keys(some));
   t.equal(new Set(faults).size, faults.length, 'played(NAME) is about one fault');
-  t.strictSame($defs.action.properties.do.enum, [ACTIONS, WEARERS, OPERATIONS].flatMap(Object.keys));
+  t.strictSame($defs.action.properties.do.enum, [ACTIONS, ROLLOUT, WEARERS, OPERATIONS].flatMap(Object.keys));
   t.strictSame(new Set($defs.operation.enum), new Set(operations.keys()));
 });
 
@@ -229,7 +229,7 @@ t.test(
   'every included scenario is valid, has a description, and expects that nothing is lost or doubled',
   async (t) => {
     const names =
-      'bad-release commuter firmware-mix flaky-network hostile month outage reconnect-storm shift smoke turnover';
+      'bad-release campaign canary commuter firmware-mix flaky-network hostile month outage reconnect-storm shift smoke turnover';
     t.strictSame(readyNames(), names.split(' '));
     for (const name of readyNames()) {
       const { scenario } = openScenario(name);
