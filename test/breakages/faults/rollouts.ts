@@ -30,11 +30,16 @@ export const ROLLOUTS: readonly Breakage[] = [
       {
         file: 'core/rollouts/steps.ts',
         search: `        case 'running':
-          return run(rollout);
-        case 'paused':`,
+          return run(rollout);`,
         replacement: `        case 'running':
         case 'paused':
           return run(rollout);`,
+      },
+      {
+        file: 'core/rollouts/steps.ts',
+        search: `        case 'paused':
+          return drained || (await withdrawal.drain(rollout)) ? undefined : 'now';`,
+        replacement: '',
       },
       {
         file: 'core/rollouts/issuing.ts',
