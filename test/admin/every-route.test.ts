@@ -51,6 +51,7 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/rollouts/{rolloutId}', unknown: [[`/rollouts/${NO_ROLLOUT}`, 'rollout not found.']] },
   { method: 'DELETE', path: '/rollouts/{rolloutId}', unknown: [[`/rollouts/${NO_ROLLOUT}`, 'rollout not found.']] },
   { method: 'POST', path: '/rollouts/{rolloutId}/pause', unknown: [[`/rollouts/${NO_ROLLOUT}/pause`, 'rollout not found.']] },
+  { method: 'GET', path: '/rollouts/{rolloutId}/results', unknown: [[`/rollouts/${NO_ROLLOUT}/results`, 'rollout not found.']] },
   { method: 'GET', path: '/rollouts/{rolloutId}/devices', unknown: [[`/rollouts/${NO_ROLLOUT}/devices`, 'rollout not found.']] },
   { method: 'GET', path: '/packages' },
   { method: 'GET', path: '/packages/{package}', unknown: [['/packages/com.example.none', 'package not found.']] },

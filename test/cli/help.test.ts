@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { ALL_COMMANDS, GROUPS } from '../../src/clients/cli/commands.ts';
 import { checkPositionals, readArguments } from '../../src/clients/cli/line/command-line.ts';
+import { readServiceCommand } from '../../src/clients/cli/line/service-commands.ts';
 import { overview } from '../../src/clients/cli/overview.ts';
 import { widthOf } from '../../src/clients/cli/show/text-width.ts';
 import { run } from './run.ts';
@@ -30,6 +31,10 @@ function callsOf(line: string): string[][] {
 /** Checks whether the command line accepts a call, as far as this can be checked without a service. */
 function check(call: readonly string[]): string | null {
   if (call[0] === 'serve') return null;
+  if (call[0] === 'backup' || call[0] === 'restore') {
+    readServiceCommand(call[0], call.slice(1));
+    return null;
+  }
   const command = ALL_COMMANDS.find(({ name }) => name.split(' ').every((word, index) => call[index] === word));
   if (!command) return 'no command';
   const given = readArguments(call.slice(command.name.split(' ').length), command.options);

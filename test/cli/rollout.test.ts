@@ -198,6 +198,7 @@ t.test('lapel rollout', async (t) => {
     const shown = (await lapel(`rollout show ${rolloutId}`)).stdout;
     t.match(shown, /failed BROKEN: 1 device, for example/);
     t.match(shown, /paused \(stage 1\) by service: ABORT_RULE/);
+    t.match((await lapel(`rollout results ${rolloutId}`)).stdout, /SUCCEEDED +FAILED\n.* 0 +1\nA row is about 1 s\./);
     t.match(
       (await lapel(`rollout devices ${rolloutId} --state failed`)).stdout,
       new RegExp(`${device.deviceId}.*BROKEN`),

@@ -563,6 +563,10 @@ export type RolloutActor = 'application' | 'administration' | 'service';
 export type RolloutDeviceState =
   'waiting' | 'unfinished' | 'succeeded' | 'failed' | 'cancelled' | 'unchanged' | 'refused';
 /**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull9 = string | null;
+/**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime8 = string;
@@ -2730,10 +2734,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  /**
-   * The begin of the first interval; null before the rollout has started.
-   */
-  from: UtcDateTime | null;
+  from: UtcDateTimeOrNull9;
   /**
    * The length of an interval. There are at most 120.
    */

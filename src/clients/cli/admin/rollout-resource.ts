@@ -1,3 +1,4 @@
+import { type Results, resultsText } from '../rollout/results-text.ts';
 import { shown } from '../rollout/rollout-shown.ts';
 import { DEVICE_STATES, ROLLOUT_STATES, type Rollout } from '../rollout/rollout-text.ts';
 import type { Text } from '../show/look.ts';
@@ -54,6 +55,14 @@ export const ROLLOUTS: Resource = {
       show,
       arguments: ROLLOUT,
       examples: ['lapel admin rollout show rol_0193480f3a5b00112233445566778899'],
+    },
+    {
+      verb: 'results',
+      summary: 'Shows how many devices of a rollout succeeded and failed over time',
+      operation: 'readFleetRolloutResults',
+      show: (results) => resultsText(results as unknown as Results),
+      arguments: ROLLOUT,
+      examples: ['lapel admin rollout results rol_0193480f3a5b00112233445566778899'],
     },
     {
       verb: 'devices',

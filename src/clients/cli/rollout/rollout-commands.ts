@@ -7,6 +7,7 @@ import { readWhole } from '../line/command-line.ts';
 import { limitOption, readLimit } from '../line/limit.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { type Column, table, timeText } from '../show/table.ts';
+import { resultsText } from './results-text.ts';
 import { rolloutChange } from './rollout-change.ts';
 import { shown } from './rollout-shown.ts';
 import { DEVICE_STATES, ROLLOUT_STATES, type Rollout, stateText } from './rollout-text.ts';
@@ -79,6 +80,20 @@ const rolloutShow: Command = {
     const application = await openApplication(given, terminal);
     const rollout = await application.call('read the rollout', (lapel) => lapel.readRollout({ rolloutId }));
     return { json: { ok: true, ...rollout }, text: shown(rollout) };
+  },
+};
+
+const rolloutResults: Command = {
+  name: 'rollout results',
+  arguments: [{ name: 'ROLLOUT' }],
+  summary: 'Shows how many devices of a rollout succeeded and failed over time',
+  options: APPLICATION_OPTIONS,
+  examples: [`lapel rollout results ${ROLLOUT}`],
+  async run(given, terminal) {
+    const [rolloutId = ''] = given.positionals;
+    const application = await openApplication(given, terminal);
+    const results = await application.call('read the results', (lapel) => lapel.readRolloutResults({ rolloutId }));
+    return { json: { ok: true, ...results }, text: resultsText(results) };
   },
 };
 
@@ -178,6 +193,7 @@ const rolloutRetry: Command = {
 export const ROLLOUT_COMMANDS: readonly Command[] = [
   rolloutList,
   rolloutShow,
+  rolloutResults,
   rolloutDevices,
   action('pause', 'Pauses a rollout; what was not delivered is taken back', (lapel, rolloutId) =>
     lapel.pauseRollout({ rolloutId }),
