@@ -22,6 +22,7 @@ t.test('the deletion of an application cancels its rollouts, and forgets what th
   }
   await world.idle();
   t.equal((await world.admin().delete(`/admin/v1/applications/${tenant.applicationId}`)).status, 204);
+  await world.idle(); // else the clock would end attempts that are in progress
   world.clock.advance(2 * 3_600_000);
   const ended = (await events()).filter((event) => event.startsWith('cancelled'));
   t.equal(ended.length, 3, 'the application hears of it');
