@@ -69,7 +69,7 @@ type Given = ReturnType<typeof readServiceCommand>;
 
 /** Runs a command that works on the settings and the data folder of this machine, and then ends. */
 async function runOnce(
-  name: 'doctor' | 'backup' | 'restore',
+  name: 'doctor' | 'backup' | 'restore' | 'move',
   args: string[],
   run: (config: Config, given: Given) => Promise<void>,
 ): Promise<void> {
@@ -97,15 +97,19 @@ async function doctor({ dataDir, databaseUrl }: Config, { flag }: Given): Promis
   process.exitCode = isGood ? 0 : 1;
 }
 
-/** Runs a backup or a restore; a failure that is foreseen ends with its sentence. */
+/** Runs a backup, a restore or a move; a failure that is foreseen ends with its sentence. */
 async function orFail(task: Promise<string>): Promise<void> {
   const { BackupError } = await import('./platform/backup/backup-error.ts');
+  const { MoveError } = await import('./platform/database/move/side.ts');
   try {
     process.stdout.write(await task);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     // The message of an error of the file system names the file.
-    const isForeseen = error instanceof BackupError || (code !== undefined && !(error instanceof DomainError));
+    const isForeseen =
+      error instanceof BackupError ||
+      error instanceof MoveError ||
+      (code !== undefined && !(error instanceof DomainError));
     if (isForeseen) return fail(message, 1);
     throw error;
   }
@@ -139,6 +143,25 @@ Everything that was stored later is missing. To look at it before webhooks are s
 `,
     ),
   );
+}
+
+async function move({ dataDir, databaseUrl }: Config, { text }: Given): Promise<void> {
+  const to = text('to');
+  if (to === undefined) throw new UsageError('--to', 'is missing: postgres or sqlite');
+  if (databaseUrl === null) throw new UsageError('--database-url', 'is missing: the URL of the PostgreSQL database');
+  const { moveAll } = await import('./platform/database/move/move.ts');
+  const { sqliteSource, sqliteTarget } = await import('./platform/database/move/sqlite-side.ts');
+  const { postgresSource, postgresTarget } = await import('./platform/database/move/postgres-side.ts');
+  const now = Date.now() * 1000;
+  const say = (table: string, { rows, checksum }: { rows: number; checksum: string }): boolean =>
+    process.stdout.write(`${table.padEnd(22)} ${String(rows).padStart(10)} rows  ${checksum}\n`);
+  async function moved(): Promise<string> {
+    const from = to === 'postgres' ? sqliteSource(dataDir) : await postgresSource(databaseUrl as string);
+    const target = to === 'postgres' ? postgresTarget(databaseUrl as string, now) : sqliteTarget(dataDir, now);
+    await moveAll(from, await target, say);
+    return `Everything of ${from.name} is moved. Start the service with the new database only.\n`;
+  }
+  await orFail(moved());
 }
 
 async function serve(args: string[]): Promise<void> {
@@ -217,6 +240,7 @@ if (command === 'serve') await serve(rest);
 else if (command === 'doctor') await runOnce('doctor', rest, doctor);
 else if (command === 'backup') await runOnce('backup', rest, backup);
 else if (command === 'restore') await runOnce('restore', rest, restore);
+else if (command === 'move') await runOnce('move', rest, move);
 else if (command === '--version') {
   process.stdout.write(`${ownVersion()}\n`);
 } else await runClient(process.argv.slice(2));

@@ -54,6 +54,18 @@ Then start the service with --webhooks-held true, if you want to look at it befo
 Exit codes: 0 restored, 1 not restored, 78 a setting is wrong, or the data folder is in use.
 `;
 
+const MOVE_HELP = `Moves all data of the service to the other database, which must be empty. Stop the service before. The rows of each
+table are compared as both databases give them, and nothing is stored if they differ. The former database stays.
+
+  lapel move --to postgres --data-dir DIR --database-url URL    from SQLite in DIR to the empty database at URL
+  lapel move --to sqlite --data-dir DIR --database-url URL      from the database at URL to SQLite in DIR
+
+Objects are not moved: the embedded object store stays in the data folder. Then start the service with the new database
+only: devices and receivers must never be served from both.
+
+Exit codes: 0 moved, 1 not moved, 78 a setting is wrong, or the data folder is in use.
+`;
+
 /** The commands by name, in the order of the overview. */
 export const SERVICE_COMMANDS = {
   serve: {
@@ -78,6 +90,14 @@ export const SERVICE_COMMANDS = {
     options: SETTING_OPTIONS,
     help: () => RESTORE_HELP,
   },
+  move: {
+    summary: 'Moves all data between SQLite and PostgreSQL, and compares every table',
+    options: {
+      ...SETTING_OPTIONS,
+      to: { value: 'DATABASE', choices: ['postgres', 'sqlite'], text: 'the database that the data is moved to' },
+    },
+    help: () => MOVE_HELP,
+  },
 } satisfies Record<string, ServiceCommand>;
 
 /**
@@ -94,5 +114,5 @@ export function readServiceCommand(name: keyof typeof SERVICE_COMMANDS, args: re
   if (surplus !== undefined) throw new UsageError(surplus, 'is not a setting');
   if (given.flag('json')) throw new UsageError('--json', 'is not a setting');
   const settings = Object.fromEntries(Object.keys(SETTING_OPTIONS).map((option) => [option, given.text(option)]));
-  return { settings, flag: given.flag, argument };
+  return { settings, flag: given.flag, text: given.text, argument };
 }
