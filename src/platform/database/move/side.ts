@@ -26,5 +26,5 @@ export interface Side {
   close(): Promise<void>;
 }
 
-/** Rows of a page. */
-export const PAGE = 1_000;
+/** Rows of a page: each may have parameters of 64 KiB. */
+export const PAGE = 250;
