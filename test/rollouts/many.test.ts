@@ -22,6 +22,22 @@ t.test('what hundreds of devices have under way is taken back and cancelled in s
   const world = await startWorld(t);
   const tenant = await world.createTenant('dev', { deviceLimit: 1000 });
   await absent(world, tenant, 50_000, 600);
+
+  await t.test('a rollout whose creation broke off is removed with its devices', async (t) => {
+    const raw = await world.raw();
+    const mend = await raw.breakWrites('INSERT ON rollout_entries');
+    t.equal((await tenant.api.post(`${tenant.path}/rollouts`, { json: LANG })).status, 500);
+    await mend();
+    const left = async (): Promise<number> =>
+      (await raw.all<{ left: number }>('SELECT COUNT(*) AS left FROM rollout_members'))[0]!.left;
+    t.equal(await left(), 600);
+    t.same((await tenant.api.get(`${tenant.path}/rollouts`)).body.rollouts, [], 'nobody sees it');
+    world.clock.advance(15 * 60_000);
+    await world.idle();
+    t.equal(await left(), 0);
+    t.same(await raw.all('SELECT * FROM rollouts'), []);
+  });
+
   const { body } = await tenant.api.post(`${tenant.path}/rollouts`, { json: LANG });
   t.equal(body.devices, 600);
   const path = `${tenant.path}/rollouts/${body.rolloutId}`;

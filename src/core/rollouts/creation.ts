@@ -40,11 +40,12 @@ interface Parts {
   check: Transactions['check'];
   requireRoom: RolloutBound;
   lockApplication: Applications['lockIn'];
+  wake(): void;
 }
 
 /** Makes the function that stores new rollouts. */
 export function createCreation(parts: Parts) {
-  const { database, clock, ids, metrics, transitions, joining, check, requireRoom, lockApplication } = parts;
+  const { database, clock, ids, metrics, transitions, joining, check, requireRoom, lockApplication, wake } = parts;
 
   /**
    * Stores a rollout with its devices, which are settled now. When the promise resolves, all of it is on the disk. `also`
@@ -98,6 +99,7 @@ export function createCreation(parts: Parts) {
       await lockApplication(unit, applicationId); // rollouts that are started at the same time count one another
       await requireRoom(unit, applicationId);
       await insertRollout(unit, rollout, { asked, selector });
+      unit.onCommit(wake); // the rollout is removed after a time if this creation breaks off
     });
     const ends = plan.stages.map((_, index) =>
       plan.stages.slice(0, index + 1).reduce((sum, one) => sum + one.devices, 0),

@@ -115,6 +115,16 @@ export async function nextRetryAt(sql: Sql, rolloutId: string, now: Micros): Pro
   return row?.at ?? undefined;
 }
 
+/** Removes members of a rollout, at most `limit` of them. Returns the number of removed rows. */
+export const removeMembers = (unit: UnitOfWork, rolloutId: string, limit: number): Promise<number> =>
+  unit.run(
+    `DELETE FROM rollout_members WHERE rollout_id = ? AND device_id IN
+       (SELECT device_id FROM rollout_members WHERE rollout_id = ? LIMIT ?)`,
+    rolloutId,
+    rolloutId,
+    limit,
+  );
+
 /** Removes a member, if its rollout has ended before a time. Returns the number of removed rows. */
 export const removeMemberOfEnded = (
   unit: UnitOfWork,

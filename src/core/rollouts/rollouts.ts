@@ -130,7 +130,7 @@ export function createRollouts(parts: Parts) {
   return {
     find,
 
-    create: createCreation({ ...parts, ...transactions, joining, requireRoom }),
+    create: createCreation({ ...parts, ...transactions, joining, requireRoom, wake: driver.wake }),
 
     /** Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE. */
     pause: (rolloutId: string, by: By): Promise<Rollout> =>

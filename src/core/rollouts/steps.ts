@@ -5,7 +5,7 @@ import { findCounts } from './count-repository.ts';
 import { byState, hasFailed, hasShare, isDone } from './counts.ts';
 import type { Issuing } from './issuing.ts';
 import type { Joining } from './joining.ts';
-import { findWaiting, type Member, nextRetryAt } from './member-repository.ts';
+import { findWaiting, type Member, nextRetryAt, removeMembers } from './member-repository.ts';
 import type { Obstacles } from './obstacles.ts';
 import { createPace } from './pace.ts';
 import type { Rollout } from './rollout.ts';
@@ -32,6 +32,9 @@ interface Parts {
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
   obstacles: Pick<Obstacles, 'of' | 'forget'>;
 }
+
+/** Devices of a rollout that are removed in one unit of work. */
+const PER_REMOVAL = 256;
 
 /** The time of the next step; `now`: at once; undefined: when something happens to the rollout. */
 type Next = Micros | 'now' | undefined;
@@ -99,6 +102,16 @@ export function createSteps(parts: Parts) {
     const isConnected = await connected(found.map(({ deviceId }) => deviceId));
     const rank = ({ deviceId }: Member): number => (isConnected.has(deviceId) ? 0 : 1);
     return found.toSorted((one, other) => rank(one) - rank(other)).slice(0, limit);
+  }
+
+  /** Removes a rollout whose creation broke off; before it its devices, in short units of work. */
+  async function removeSome(rollout: Rollout): Promise<Next> {
+    let removed = 0;
+    await change(rollout, async (unit, { rolloutId }) => {
+      removed = await removeMembers(unit, rolloutId, PER_REMOVAL);
+      if (removed === 0) await removeRollout(unit, rolloutId);
+    });
+    return removed > 0 ? 'now' : undefined;
   }
 
   /** Forgets what is kept in memory about a rollout that has ended. */
@@ -197,8 +210,7 @@ export function createSteps(parts: Parts) {
       switch (state) {
         case 'preparing':
           if (now < createdAt + PREPARED_WITHIN_MICROS) return createdAt + PREPARED_WITHIN_MICROS;
-          await change(rollout, (unit) => removeRollout(unit, rollout.rolloutId));
-          return undefined;
+          return removeSome(rollout);
         case 'scheduled':
           if (plan.startAt !== undefined && now < plan.startAt) return plan.startAt;
           await start(rollout);
