@@ -1,4 +1,4 @@
-import { isInstalled } from '../src/runtime/installation.ts';
+import { isInstalled, ROOT_FOLDER } from '../src/runtime/installation.ts';
 
 const serve = isInstalled ? 'lapel serve' : 'npm run serve';
 
@@ -129,5 +129,5 @@ The short way, without a scenario. --print-scenario prints these options as a sc
   -h, --help                 prints this text
   -V, --version              prints the version
 
-docs/qa.md has recipes and describes scenarios.
+${isInstalled ? ROOT_FOLDER : ''}docs/qa.md has recipes and describes scenarios.
 `;

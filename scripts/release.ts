@@ -1,5 +1,6 @@
 // npm run release [-- FOLDER]: makes the npm packages of this checkout, the list of the packages that they contain, and
 // checksums. Nothing is published. Two runs with the same checkout and the same installed packages give the same bytes.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -37,6 +38,8 @@ mkdirSync(folder, { recursive: true });
 for (const [name, content] of made) writeFileSync(join(folder, name), content);
 writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''));
 
+const changed = execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' });
+if (changed !== '') process.stderr.write('This release contains changes that are not committed.\n');
 const sizeOf = (bytes: number): string => `${(bytes / MEBIBYTE).toFixed(1)} MiB`;
 for (const [name, { length }] of made) process.stdout.write(`${name.padEnd(30)} ${sizeOf(length)}\n`);
 const installed = [...lapel.values()].reduce((sum, { length }) => sum + length, 0);

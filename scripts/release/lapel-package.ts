@@ -10,7 +10,16 @@ import { lockedVersion, MANIFEST, ROOT } from './lockfile.ts';
 import type { Files } from './tarball.ts';
 
 /** Folders and files that are part of the package as they are. */
-const UNCHANGED = ['bin', 'schemas', 'docs', 'README.md', 'CHANGELOG.md', 'LICENSE'];
+const UNCHANGED = [
+  'bin',
+  'schemas',
+  'docs',
+  'README.md',
+  'CHANGELOG.md',
+  'CONFORMANCE.md',
+  'CONTRIBUTING.md',
+  'LICENSE',
+];
 /** The files of Swagger UI that browsers get. */
 const SWAGGER = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 /** The types of `lapel/sim`, and the types that these import. */
