@@ -6,8 +6,11 @@ import type { Files } from './tarball.ts';
 /** Files that no Node ever reads: declarations, sources of them, source maps, texts except licenses. */
 const DEAD_FILES = /\.(?:[cm]?ts|map|md|markdown|tsbuildinfo|flow|yml|png|ico|html)$|(?:^|\/)\.[^/]+$/i;
 const LICENSE = /(?:^|\/)(?:licen[cs]e|notice|copying)[^/]*$/i;
+/** Tests and settings of linters. */
+const DEAD_NAMES = /(?:^|\/)(?:tests?|bench(?:mark|_long)?|eslint\.config)\.[cm]?js$|\.(?:test|spec|bench)\.[cm]?js$/;
 /** Folders that no Node ever reads: what the packages are tested with, and their builds for bundlers and browsers. */
-const DEAD_FOLDERS = /^(?:.*\/)?(?:dist-es|dist-types|umd|iife|tests?|__tests__|benchmarks?|examples?|docs)\//;
+const DEAD_FOLDERS =
+  /^(?:.*\/)?(?:dist-es|dist-types|umd|iife|tests?|specs|testing|__tests__|benchmarks?|examples?|docs)\//;
 /** The same of single packages: the sources of SQLite, binaries for systems without support, builds for browsers. */
 const DEAD_PARTS: Readonly<Record<string, RegExp>> = {
   'better-sqlite3': /^(?:deps|src)\/|^binding\.gyp$|^(?:lib|prebuilds)\/win32-/,
@@ -16,7 +19,8 @@ const DEAD_PARTS: Readonly<Record<string, RegExp>> = {
 };
 
 const isDead = (name: string, path: string): boolean =>
-  !LICENSE.test(path) && (DEAD_FILES.test(path) || DEAD_FOLDERS.test(path) || (DEAD_PARTS[name]?.test(path) ?? false));
+  !LICENSE.test(path) &&
+  ([DEAD_FILES, DEAD_NAMES, DEAD_FOLDERS].some((dead) => dead.test(path)) || (DEAD_PARTS[name]?.test(path) ?? false));
 
 /** The files of an installed package, without the packages in it. */
 const filesOf = (folder: string): string[] =>

@@ -41,7 +41,7 @@ export function clientPackage(): Files {
     license,
     type: 'module',
     sideEffects: false,
-    engines: { node: '>=20' },
+    engines: { node: '>=20.3' },
     main: `./cjs/${ENTRY}.js`,
     types: `./cjs/${ENTRY}.d.ts`,
     exports: {

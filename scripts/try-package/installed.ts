@@ -89,6 +89,14 @@ export async function tryInstalled({ node, prefix, folder, env: base, version, a
       const { stdout } = await run([join(prefix, 'bin', name), ...args], place);
       assert.equal(stdout, `${version}\n`);
     });
+  await attempt(named('every package that it contains can be loaded'), async () => {
+    const script = `const { default: { dependencies } } = await import('lapel/package.json', { with: { type: 'json' } });
+      for (const name of Object.keys(dependencies)) await import(name);
+      console.log(Object.keys(dependencies).length);`;
+    const inside = join(prefix, 'lib/node_modules/lapel');
+    const { stdout } = await run(['node', '--input-type=module', '--eval', script], { ...place, cwd: inside });
+    return `${stdout.trim()} packages, with all that they need`;
+  });
   await attempt(named('lapel demo --once'), async () => {
     const { stdout, stderr } = await run([lapel, 'demo', '--once'], place);
     assert.equal(stderr, '');

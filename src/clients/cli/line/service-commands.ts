@@ -15,12 +15,16 @@ const SETTING_OPTIONS: Options = Object.fromEntries(
   SETTINGS.map(({ name, description }) => [optionName(name), { value: 'V', text: description }]),
 );
 
+const SERVE_CODES =
+  'Exit codes: 0 ended by a signal; 2 wrong command line; 70 an unforeseen failure; 78 a setting is wrong, the data folder\n' +
+  'is in use, or this Node does not fit.';
+
 function settingsHelp(): string {
   const rows = SETTINGS.map(({ name, fallback, description }) => {
     const option = `--${optionName(name)}`;
     return `  ${option.padEnd(28)} ${name.padEnd(28)} ${(fallback ?? '-').padEnd(12)} ${description}`;
   });
-  return `Settings of lapel serve (option, environment variable, default):\n\n${rows.join('\n')}\n`;
+  return `Settings of lapel serve (option, environment variable, default):\n\n${rows.join('\n')}\n\n${SERVE_CODES}\n`;
 }
 
 const DOCTOR_HELP = `Checks the settings and the database without changing anything. The service may be running or not.
@@ -29,7 +33,7 @@ const DOCTOR_HELP = `Checks the settings and the database without changing anyth
   lapel doctor --check-database       also checks the whole database; a running service is slower meanwhile
   lapel doctor --data-dir DIR         accepts every setting of lapel serve as an option
 
-Exit codes: 0 no problem found, 1 database damaged or unusable, 78 a setting is wrong.
+Exit codes: 0 no problem found, 1 database damaged or unusable, 2 wrong command line, 78 a setting or this Node is wrong.
 `;
 
 const DEMO_HELP = `A tour of Lapel with five simulated cameras on this machine. Its data are removed at the end.
