@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 import { start } from './start.mjs';
 
-await start('device-sim', 'main.ts');
+await start('lapel-sim', 'device-sim/main');

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 import { start } from './start.mjs';
 
-await start('src', 'main.ts');
+await start('lapel', 'src/main');

@@ -10,9 +10,12 @@ const own = join(root, 'node_modules', '.bin', 'node');
 // What was read once need not be read again: a command starts in a third of the time.
 const cache = join(root, 'node_modules', '.cache', 'lapel');
 
-/** Starts a program of this tree with the Node that the project brings: the machine's own may be too old to read TypeScript. */
-export async function start(...path) {
-  const main = join(root, ...path);
+/**
+ * Starts a program of this checkout (its name, and its module) with the Node that the project brings: the machine's own
+ * may be too old to read TypeScript. The npm package has scripts/release/start.mjs instead of this file.
+ */
+export async function start(_name, path) {
+  const main = join(root, `${path}.ts`);
   if (process.versions.node.startsWith('24.')) {
     if (!process.env.NODE_COMPILE_CACHE) module.enableCompileCache(cache);
     await import(pathToFileURL(main).href);

@@ -1,3 +1,5 @@
+import { join, relative } from 'node:path';
+import { commandOf, isInstalled, ROOT_FOLDER } from '../src/runtime/installation.ts';
 import type { Camera } from './cameras.ts';
 import { APKS } from './software.ts';
 import { APPLICATION, DEVELOPER } from './tenant.ts';
@@ -6,6 +8,9 @@ interface Address {
   http: string;
   admin: string;
 }
+
+/** A file of this program, as commands name it that are called in the folder of the checkout, or anywhere. */
+const shown = (file: string): string => (isInstalled ? `'${file}'` : relative(ROOT_FOLDER, file));
 
 /**
  * Shell commands for the reader, to be pasted in this order after the tour, each with its purpose. `next` is the
@@ -59,12 +64,12 @@ export function commandsByHand({
       command: `curl -sS -X DELETE -H "$AUTH" -w '%{http_code}\\n' ${device(2)}/transactions/${next + 1}`,
     },
     {
-      what: 'Software with the command line (in this folder of Lapel): the available versions ...',
-      command: `export LAPEL_APPLICATION_SECRET=${secret}\nbin/lapel.mjs app list --application ${APPLICATION} --url ${http}`,
+      what: `Software with the command line${isInstalled ? '' : ' (in this folder of Lapel)'}: the available versions ...`,
+      command: `export LAPEL_APPLICATION_SECRET=${secret}\n${commandOf('lapel')} app list --application ${APPLICATION} --url ${http}`,
     },
     {
       what: '... and an upgrade of cameras 4 and 5: camera 5 installs it, camera 4 refuses (--help shows more)',
-      command: `bin/lapel.mjs app upload ${APKS}/camera-1.1.0.apk --application ${APPLICATION} --url ${http} --install ${cameras[3]?.device.deviceId} ${cameras[4]?.device.deviceId}`,
+      command: `${commandOf('lapel')} app upload ${shown(join(APKS, 'camera-1.1.0.apk'))} --application ${APPLICATION} --url ${http} --install ${cameras[3]?.device.deviceId} ${cameras[4]?.device.deviceId}`,
     },
     {
       what: 'Administration: the devices of the developer',

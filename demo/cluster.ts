@@ -3,6 +3,7 @@ import { startReceiver } from '../device-sim/customer/receiver.ts';
 import { unexpected } from '../device-sim/customer/service-client.ts';
 import type { DeviceAccount } from '../device-sim/fleet/member.ts';
 import { createDevice, type Device } from '../device-sim/model/device.ts';
+import { AsyncDisposableStack } from '../src/runtime/async-disposable-stack.ts';
 import { BrokenPromise, check } from './check.ts';
 import { ADMIN_TOKEN, startCluster } from './nodes.ts';
 import { createResults, type Results } from './results.ts';

@@ -1,5 +1,6 @@
 import { startReceiver } from '../device-sim/customer/receiver.ts';
 import { readConfig } from '../src/config.ts';
+import { AsyncDisposableStack } from '../src/runtime/async-disposable-stack.ts';
 import { createLog, readableLines } from '../src/runtime/log.ts';
 import { createService } from '../src/service.ts';
 import { commandsByHand } from './by-hand.ts';

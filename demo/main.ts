@@ -1,16 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { clusterDemo } from './cluster.ts';
 import { demo } from './demo.ts';
 
-const USAGE = `A tour of Lapel with simulated cameras; then it stays up, to go on by hand.
-
-  npm run demo              until Ctrl-C
-  npm run demo -- --once    ends after the tour: exit code 0 when every promise was kept, else 1
-  npm run demo -- --cluster two nodes on PostgreSQL (which must be installed), of which one is killed; ends by itself
-`;
 /** Both the terminal and npm may send a Ctrl-C to this process; a signal within this time counts as the same keystroke. */
 const SAME_KEYSTROKE_MS = 500;
 
@@ -23,27 +16,8 @@ class Interrupted extends Error {
   }
 }
 
-function readArguments(): { once: boolean; cluster: boolean; help: boolean } {
-  try {
-    const options = {
-      once: { type: 'boolean' },
-      cluster: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-    } as const;
-    const { once = false, cluster = false, help = false } = parseArgs({ options }).values;
-    return { once, cluster, help };
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
-    process.exit(2);
-  }
-}
-
-async function main(): Promise<number> {
-  const { once, cluster, help } = readArguments();
-  if (help) {
-    process.stdout.write(USAGE);
-    return 0;
-  }
+/** Plays the demo to its end, or until Ctrl-C; returns the exit code. */
+export async function runDemo({ once, cluster }: { once: boolean; cluster: boolean }): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'lapel-demo-'));
   // Runs in any case at the end. On the supported systems, an open database does not prevent the removal.
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -71,5 +45,3 @@ async function main(): Promise<number> {
     return 1;
   }
 }
-
-process.exit(await main());

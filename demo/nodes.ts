@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { startBalancer } from '../harness/balancer.ts';
 import { startObjectStore } from '../harness/object-store.ts';
 import { startPostgres } from '../harness/postgres-server.ts';
+import type { AsyncDisposableStack } from '../src/runtime/async-disposable-stack.ts';
+import { MODULE_ENDING } from '../src/runtime/installation.ts';
 import { portNear } from './ports.ts';
 
-const MAIN = join(import.meta.dirname, '../src/main.ts');
+const MAIN = join(import.meta.dirname, `../src/main${MODULE_ENDING}`);
 export const ADMIN_TOKEN = 'administrator token of the demo with nodes';
 
 /** One process of the service. */

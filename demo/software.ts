@@ -8,7 +8,7 @@ import type { App } from './tenant.ts';
 import type { Timeline } from './timeline.ts';
 
 /** The folder of the demo's APK files, which are real and signed. */
-export const APKS = 'test/apks';
+export const APKS = join(import.meta.dirname, 'apks');
 const PACKAGE = 'com.example.camera';
 const FIRMWARE = { package: 'com.lapel.firmware', version: '9.2.0' };
 
@@ -35,7 +35,7 @@ export async function softwareChapter({ app, admin, cameras, results, timeline, 
   const [one, , , four] = cameras as [Camera, Camera, Camera, Camera];
 
   async function distribute(version: string, name: string): Promise<void> {
-    const file = readFileSync(join(import.meta.dirname, '..', APKS, name));
+    const file = readFileSync(join(APKS, name));
     const body = { package: PACKAGE, version, fileSize: file.length };
     const registered = await app.call('POST', '/apps', 200, () => `apps ${version}: an upload URL`, { body });
     await putFile(registered, file);

@@ -66,7 +66,7 @@ export interface RunSettings {
 
 /** A parsed command line. */
 export type Command =
-  | { readonly do: 'help' | 'list' }
+  | { readonly do: 'help' | 'list' | 'version' }
   | { readonly do: 'schema'; readonly of: 'scenario' | 'report' }
   | { readonly do: 'check'; readonly files: readonly string[] }
   | { readonly do: 'print'; readonly text: string }
@@ -282,6 +282,7 @@ export function readCommandLine(args: readonly string[], env: Environment): Comm
   const options = readOptions(args);
   const [command, ...words] = options.words;
   if (options.has('help')) return { do: 'help' };
+  if (options.has('version') || (command === 'version' && words.length === 0)) return { do: 'version' };
   for (const [option, commands] of commandsOf) {
     if (!options.has(option) || commands.some((name) => name === command)) continue;
     throw new UsageError(`--${option}`, `is an option of ${commands.map((name) => `"${name}"`).join(' and ')} only`);

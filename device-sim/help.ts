@@ -1,3 +1,7 @@
+import { isInstalled, ROOT_FOLDER } from '../src/runtime/installation.ts';
+
+const serve = isInstalled ? 'lapel serve' : 'npm run serve';
+
 export const help = `A fleet of simulated wearable cameras for a Lapel service, and the customer beside it.
 
   lapel-sim run SCENARIO [options]   plays a scenario: a file, or the name of an included one
@@ -11,15 +15,14 @@ export const help = `A fleet of simulated wearable cameras for a Lapel service, 
   lapel-sim receiver --forward URL   tests your own webhook receiver, with forged, repeated and strange webhooks
   lapel-sim device [options]         tests your own device by the rules of docs/devices.md: plays the service to it
   lapel-sim [options]                the short way: plays a scenario that is made from these options
-  (npm run sim -- ... is the same)
-
+${isInstalled ? '' : '  (npm run sim -- ... is the same)\n'}
 A run registers its devices, makes an application with a webhook receiver and a store for uploads, connects, activates,
 plays the phases, waits for every result, and checks the expectations. Runs with the same scenario and --seed take the
 same decisions, however fast the service is.
 
 Exit codes: 0 all expectations hold; 1 an expectation does not hold, or the run failed; 2 wrong input; 3 the service
 cannot be reached, or the device to be tested never connected; 4 NOT RUN: the scenario did not take place as its
-takesPlace demands, a case could not be played, or the simulator itself was too slow to measure it.
+takesPlace demands, a case could not be played, or the simulator itself was too slow to measure it; 78 this Node is too old or too new.
 
 Examples
   lapel-sim run smoke                          twenty devices, every operation, half a minute
@@ -30,7 +33,7 @@ Examples
   lapel-sim run smoke --api https://lapel.example --admin https://admin.lapel.example --mqtt mqtts://lapel.example \\
     --webhook-listen 0.0.0.0:9000 --webhook-url https://qa.example/hooks
                                                a service on another machine, and the receiver's address for it
-  lapel-sim                                    ten devices for the service of "npm run serve", until Ctrl-C
+  lapel-sim                                    ten devices for the service of "${serve}", until Ctrl-C
   lapel-sim --count 200 --load 50 --duration 60
                                                changes Wi-Fi networks 50 times a second for a minute
   lapel-sim --count 50 --load 5 --calls 12 --print-scenario
@@ -125,6 +128,7 @@ The short way, without a scenario. --print-scenario prints these options as a sc
   --offline-rate SHARE       share of the time that a device is offline, 0 to 0.95 (0)
   --calls RATE               calls per hour and device; half of them are recorded (0)
   -h, --help                 prints this text
+  -V, --version              prints the version
 
-docs/qa.md has recipes and describes scenarios.
+${isInstalled ? ROOT_FOLDER : ''}docs/qa.md has recipes and describes scenarios.
 `;

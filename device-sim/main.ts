@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import { writeFileSync } from 'node:fs';
+import { refusalOf } from '../src/runtime/installation.ts';
+import { ownVersion } from '../src/runtime/version.ts';
 import { type BaselineFile, type Command, readCommandLine } from './command-line.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
 import { deviceTestText } from './device-test/device-test-text.ts';
@@ -32,6 +34,8 @@ const DOES_NOT_HOLD = 1;
 const WRONG_INPUT = 2;
 const UNREACHABLE = 3;
 const NOT_RUN = 4;
+/** EX_CONFIG of sysexits, as `lapel` answers a wrong version of Node. */
+const WRONG_NODE = 78;
 
 const say = (text: string): void => {
   process.stderr.write(`${text}\n`);
@@ -145,6 +149,9 @@ async function carryOut(command: Command): Promise<number> {
     case 'help':
       process.stdout.write(help);
       return HOLDS;
+    case 'version':
+      process.stdout.write(`${ownVersion()}\n`);
+      return HOLDS;
     case 'list':
       process.stdout.write(list());
       return HOLDS;
@@ -191,6 +198,12 @@ const plainLines = (text: string): string => text.split('\n').map(plainText).joi
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError || error instanceof ScenarioError) return WRONG_INPUT;
   return error instanceof Unreachable ? UNREACHABLE : DOES_NOT_HOLD;
+}
+
+const refusal = refusalOf(process.versions.node);
+if (refusal !== undefined) {
+  say(`lapel-sim: ${refusal}`);
+  process.exit(WRONG_NODE);
 }
 
 /** The command line of the simulator. Standard output has only the result; everything else goes to standard error. */

@@ -5,6 +5,7 @@ import { UsageError } from './usage-error.ts';
 /** The options of every run: the service, the devices, the reports. */
 const OF_A_RUN = {
   help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'V' },
   json: { type: 'boolean' },
   run: { type: 'string' },
   seed: { type: 'string' },

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { AsyncDisposableStack } from '../src/runtime/async-disposable-stack.ts';
 import type { RunSettings } from './command-line.ts';
 import { readAccounts, readToken, saveAccounts } from './customer/accounts.ts';
 import { certificateOf } from './customer/certificates.ts';

@@ -20,11 +20,12 @@ export function clock(milliseconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** `25.5 kB`. */
+/** `25.5 kB`; `-25.5 kB` for a memory that has shrunk. */
 export function bytes(count: number): string {
-  const [unit, size] =
-    count >= 1e9 ? ['GB', 1e9] : count >= 1e6 ? ['MB', 1e6] : count >= 1000 ? ['kB', 1000] : ['B', 1];
-  return `${Number((count / Number(size)).toPrecision(3))} ${unit}`;
+  const size = Math.abs(count);
+  const [unit, divisor] =
+    size >= 1e9 ? ['GB', 1e9] : size >= 1e6 ? ['MB', 1e6] : size >= 1000 ? ['kB', 1000] : ['B', 1];
+  return `${Number((count / Number(divisor)).toPrecision(3))} ${unit}`;
 }
 
 /** `15 000`, with a space that does not break. */

@@ -10,7 +10,7 @@ const OWN_TEXTS: Record<string, string> = {
   'src/clients/cli/admin/admin-commands.ts': 'paths of its own table',
   'src/clients/cli/line/completion.ts': 'the script that it makes',
   'src/clients/cli/line/command-line.ts': 'what is typed at it',
-  'src/clients/client/admin-request.ts': 'paths of its own table',
+  'src/clients/client/fill-path.ts': 'paths of its own table',
   'console/base/requests.ts': 'paths of its own table',
   'src/clients/client/transport.ts': 'the address of the service that it is given',
   'src/config.ts': 'settings',

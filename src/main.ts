@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 import { constants, homedir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readServiceCommand, SERVICE_COMMANDS } from './clients/cli/line/service-commands.ts';
+import { readDemoCommand, readServiceCommand, SERVICE_COMMANDS } from './clients/cli/line/service-commands.ts';
 import { UsageError } from './clients/cli/line/usage-error.ts';
 import type { Terminal } from './clients/cli/show/terminal.ts';
 import { type Config, readConfig } from './config.ts';
 import { DomainError } from './errors.ts';
 import type { Manifest } from './platform/backup/manifest.ts';
+import { refusalOf } from './runtime/installation.ts';
 import { createLog, type Log, readableLines } from './runtime/log.ts';
 import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
@@ -229,9 +230,25 @@ async function serve(args: string[]): Promise<void> {
   process.stdout.write(`${JSON.stringify({ msg: 'listening', ...service.addresses })}\n`);
 }
 
-const major = Number(process.versions.node.split('.')[0]);
-if (major !== 24)
-  fail(`needs Node 24, but this is ${process.version}; the npm scripts use a Node 24 of their own`, BAD_SETTING);
+async function playDemo(args: string[]): Promise<void> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(SERVICE_COMMANDS.demo.help());
+    return;
+  }
+  try {
+    const options = readDemoCommand(args);
+    const { runDemo } = await import('../demo/main.ts');
+    process.exit(await runDemo(options));
+  } catch (error) {
+    if (error instanceof UsageError) return fail(`${error.message}\nSee: lapel demo --help`, BAD_USAGE);
+    const isAbsent = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
+    if (isAbsent) return fail('the demo is not part of this image; the npm package has it', FAILED);
+    throw error;
+  }
+}
+
+const refusal = refusalOf(process.versions.node);
+if (refusal !== undefined) fail(refusal, BAD_SETTING);
 
 process.umask(0o077); // the data folder holds keys and messages to devices: no other user of the machine may read it
 
@@ -241,7 +258,8 @@ else if (command === 'doctor') await runOnce('doctor', rest, doctor);
 else if (command === 'backup') await runOnce('backup', rest, backup);
 else if (command === 'restore') await runOnce('restore', rest, restore);
 else if (command === 'move') await runOnce('move', rest, move);
-else if (command === '--version') {
+else if (command === 'demo') await playDemo(rest);
+else if (command === '--version' || command === '-V' || (command === 'version' && rest.length === 0)) {
   process.stdout.write(`${ownVersion()}\n`);
 } else await runClient(process.argv.slice(2));
 

@@ -188,18 +188,25 @@ t.test('the rooms of the simulator import only rooms below them', async (t) =>
 );
 
 // The devices implement the contract themselves. The customer is a customer's program, and uses the typed client. Records
-// of traffic hide the same secrets as the service, because one list says which fields are secret.
+// of traffic hide the same secrets as the service, because one list says which fields are secret. Both programs are
+// installed together, with the same version and for the same Node.
 const OF_THE_SERVICE: Readonly<Record<string, RegExp>> = {
   'device-sim/customer': /^src\/clients\/client\//,
   'device-sim/recording': /^src\/runtime\/without-secrets\.ts$/,
 };
-t.test('the simulator imports only the typed client of the service, and the hiding of secrets', async (t) => {
-  for (const file of typeScriptIn(join(ROOT, 'device-sim')).map((name) => join('device-sim', name))) {
-    const outside = importedBy(file).filter((target) => !target.startsWith('device-sim/'));
-    const allowed = OF_THE_SERVICE[dirname(file)] ?? /^$/;
-    for (const target of outside) t.match(target, allowed, file);
-  }
-});
+const OF_THE_INSTALLATION = /^src\/runtime\/(?:installation|version|async-disposable-stack)\.ts$/;
+t.test(
+  'the simulator imports only the typed client of the service, the hiding of secrets, and its installation',
+  async (t) => {
+    for (const file of typeScriptIn(join(ROOT, 'device-sim')).map((name) => join('device-sim', name))) {
+      const outside = importedBy(file).filter(
+        (target) => !target.startsWith('device-sim/') && !OF_THE_INSTALLATION.test(target),
+      );
+      const allowed = OF_THE_SERVICE[dirname(file)] ?? /^$/;
+      for (const target of outside) t.match(target, allowed, file);
+    }
+  },
+);
 
 /** Paths of an API as they would be typed by hand: in any client, and as the console would give them to its requests. */
 const TYPED_PATH = /['"`](?:[A-Z]+ )?\/(?:admin\/|api\/)?v1\//;

@@ -280,7 +280,7 @@ const begin = (): VNode =>
       {
         title: 'Register the first device',
         text: 'Create a developer and an application, then register devices one by one or from a file. The simulator can simulate a fleet for a try:',
-        command: 'npm run sim -- run smoke',
+        command: 'lapel-sim run smoke',
       },
       a({ class: 'button', href: addressOf(['developers']) }, 'Developers'),
     ),

@@ -1,4 +1,4 @@
-import { fillPath } from '../../src/clients/client/admin-request.ts';
+import { fillPath } from '../../src/clients/client/fill-path.ts';
 import { OPERATIONS, TOKEN_REQUEST } from '../../src/clients/client/operations.ts';
 import { createTransport } from '../../src/clients/client/transport.ts';
 import type { ApplicationAccess } from './provision.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { AsyncDisposableStack } from '../../src/runtime/async-disposable-stack.ts';
 import { CALLED, createApplicationCalls } from '../customer/application-calls.ts';
 import { provision } from '../customer/provision.ts';
 import { MAX_DEVICES } from '../fleet/device-ids.ts';

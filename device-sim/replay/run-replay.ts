@@ -1,3 +1,4 @@
+import { AsyncDisposableStack } from '../../src/runtime/async-disposable-stack.ts';
 import { type AccountSource, readAccounts, readToken } from '../customer/accounts.ts';
 import { createApplicationCalls } from '../customer/application-calls.ts';
 import { createPointed, PRIVATE_ADVICE } from '../customer/pointed.ts';

@@ -1,3 +1,5 @@
+import { AsyncDisposableStack } from './async-disposable-stack.ts';
+
 /** A part of the service that exists as long as the service does. All members are optional. */
 export interface Part {
   /** Begins its work; called once, when all parts have been created. */

@@ -6,7 +6,7 @@ import { MANIFEST, makeApk, makeChunk, makeDocument, makeZip } from '../../devic
 import { ApkError, type ApkFault } from '../../src/platform/apk/apk-error.ts';
 import { readApk } from '../../src/platform/apk/read-apk.ts';
 
-const APKS = join(import.meta.dirname, '..', 'apks');
+const APKS = join(import.meta.dirname, '../../demo/apks');
 const camera = (name: string): Buffer => readFileSync(join(APKS, `camera-${name}.apk`));
 const GOOD = [
   { name: 'package', value: 'com.example.camera' },

@@ -11,7 +11,7 @@ import { startWorld, type Tenant, type World } from '../world.ts';
 import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const APKS = join(ROOT, 'test/apks');
+const APKS = join(ROOT, 'demo/apks');
 const CAMERA = 'com.example.camera';
 const FIRST = join(APKS, 'camera-1.0.0.apk');
 

@@ -10,7 +10,7 @@ t.test('bash completes commands, options and their values', async (t) => {
   const { code, stdout } = await run(['completion', 'bash']);
   t.equal(code, 0);
   const lines = [
-    ['', /^serve doctor backup restore move login .*device.*completion$/],
+    ['', /^serve doctor backup restore move demo login .*device.*completion$/],
     ['serve --http-p', /^--http-port$/],
     ['doctor --check', /^--check-database$/],
     ['dev', /^device$/],

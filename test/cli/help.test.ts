@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { ALL_COMMANDS, GROUPS } from '../../src/clients/cli/commands.ts';
 import { checkPositionals, readArguments } from '../../src/clients/cli/line/command-line.ts';
-import { readServiceCommand } from '../../src/clients/cli/line/service-commands.ts';
+import { readServiceCommand, SERVICE_COMMANDS } from '../../src/clients/cli/line/service-commands.ts';
 import { overview } from '../../src/clients/cli/overview.ts';
 import { widthOf } from '../../src/clients/cli/show/text-width.ts';
 import { run } from './run.ts';
@@ -23,18 +23,26 @@ const wordsOf = (line: string): string[] =>
 
 /** The calls of lapel in a line, without pipes and redirections. */
 function callsOf(line: string): string[][] {
-  const plain = line.replace(/^eval "\$\((.*)\)"$/, '$1').replace(/ [<>] ?\S+/g, '');
+  const plain = line
+    .replace(/^eval "\$\((.*)\)"$/, '$1')
+    .replace(/ [<>] ?\S+/g, '')
+    .replace(/ +# .*$/, '');
   const words = plain.split(/ \| | && /).map(wordsOf);
   return words.filter(([first]) => first === 'lapel').map((call) => call.slice(1));
 }
 
 /** Checks whether the command line accepts a call, as far as this can be checked without a service. */
 function check(call: readonly string[]): string | null {
-  if (call[0] === 'serve') return null;
-  if (call[0] === 'backup' || call[0] === 'restore' || call[0] === 'move') {
-    readServiceCommand(call[0], call.slice(1));
+  const [first = '', ...rest] = call;
+  if (first === 'backup' || first === 'restore' || first === 'move') {
+    readServiceCommand(first, rest);
     return null;
   }
+  if (first === 'serve' || first === 'doctor' || first === 'demo') {
+    readArguments(rest, SERVICE_COMMANDS[first].options);
+    return null;
+  }
+  if (first === 'version' && rest.length === 0) return null; // the version of Lapel, not those of a package
   const command = ALL_COMMANDS.find(({ name }) => name.split(' ').every((word, index) => call[index] === word));
   if (!command) return 'no command';
   const given = readArguments(call.slice(command.name.split(' ').length), command.options);
@@ -75,7 +83,7 @@ t.test('the overview names every group; its examples and those of the documents 
   const { code, stdout } = await run([]);
   t.same([code, stdout], [0, overview()]);
   t.equal((await run(['--help'])).stdout, stdout);
-  for (const { name } of [...GROUPS, { name: 'serve' }]) t.match(stdout, `  lapel ${name} `);
+  for (const { name } of [...GROUPS, { name: 'serve' }, { name: 'demo' }]) t.match(stdout, `  lapel ${name} `);
   const lines = [...stdout.matchAll(/^ {2}(lapel .*?)(?: {2,}.*)?$/gm)].map(([, line = '']) => line);
   const start = lines.slice(lines.indexOf('lapel serve', 1));
   for (const line of start) t.equal(check(wordsOf(line).slice(1)), null, line);

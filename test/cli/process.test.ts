@@ -13,7 +13,12 @@ const lapel = (...args: string[]) => spawnSync(process.execPath, [LAPEL, ...args
 
 t.test('as a process: exit codes', async (t) => {
   t.match(lapel('--help'), { status: 0, stdout: /^Lapel: /, stderr: '' });
-  t.match(lapel('--version'), { status: 0, stdout: /^\d+\.\d+\.\d+\n$/ });
+  for (const way of ['--version', '-V', 'version'])
+    t.match(lapel(way), { status: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' }, way);
+  t.match(lapel('version', '--help'), { status: 0, stdout: /^Versions of a package/ });
+  t.match(lapel('--jsno'), { status: 2, stdout: '', stderr: /^lapel: --jsno: is not an option; [^\n]*\n$/ });
+  t.match(lapel('demo', 'once'), { status: 2, stdout: '', stderr: /^lapel: once: is not an option of this command\n/ });
+  t.match(lapel('demo', '--help'), { status: 0, stdout: /^ {2}lapel demo --once /m, stderr: '' });
   t.match(lapel('devce'), { status: 2, stdout: '', stderr: /did you mean "device"\?/ });
   t.match(lapel('device', 'list'), { status: 2, stderr: /^lapel: --application: is needed/ });
   const args = ['device', 'list', '--application', 'a', '--url', 'http://127.0.0.1:9'];

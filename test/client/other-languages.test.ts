@@ -98,7 +98,7 @@ t.test('the documented receiver in TypeScript activates a device and takes the w
   const { port } = probe.address() as { port: number };
   probe.close();
   const program = snippetOf('ts')
-    .replaceAll("'./src/", `'${join(import.meta.dirname, '../../src')}/`)
+    .replaceAll("'@lapel/client'", `'${join(import.meta.dirname, '../../src/clients/client/index.ts')}'`)
     .replaceAll('http://127.0.0.1:8080', world.service.addresses.http)
     .replaceAll('9000', String(port))
     .replaceAll('490154203237518', device.deviceId)

@@ -126,6 +126,7 @@ t.test('the other commands are read', async (t) => {
     message: '--tolerance: needs --baseline',
   });
   t.strictSame(readCommandLine(['run', '-h'], {}), { do: 'help' });
+  for (const way of ['version', '--version', '-V']) t.strictSame(readCommandLine([way], {}), { do: 'version' });
   t.strictSame(readCommandLine(['check', 'a.yaml', 'b.yaml'], {}), { do: 'check', files: ['a.yaml', 'b.yaml'] });
   t.match(readCommandLine(words('merge a b --report out'), {}), {
     do: 'merge',

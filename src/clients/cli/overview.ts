@@ -48,7 +48,7 @@ Start
 
 Every command has --help with examples, and --json for scripts. Values come from the command line, else from the
 environment (LAPEL_APPLICATION, LAPEL_APPLICATION_SECRET, LAPEL_URL, LAPEL_ADMIN_URL, LAPEL_ADMIN_TOKEN, LAPEL_PROFILE),
-else from the profile that lapel login stored.
+else from the profile that lapel login stored. lapel --version (-V) prints the version.
 ${EXIT_CODES}
 `;
 }

@@ -33,6 +33,11 @@ function find(args: readonly string[]): Command | undefined {
 /** Prints help when the arguments name no command, or an unknown one. */
 function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): number {
   const words = args.slice(0, args.findIndex((word) => word.startsWith('-') || isHelp(word)) >>> 0);
+  const [first = ''] = args;
+  if (first.startsWith('-') && !isHelp(first)) {
+    stderr.write(`lapel: ${oneLine(first)}: is not an option; "lapel --help" lists the commands\n`);
+    return BAD_USAGE;
+  }
   const asked = args.some(isHelp) || args.length === 0;
   let group: Group | undefined;
   let some: readonly Command[] = [];

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
-import { fillPath } from './admin-request.ts';
+import { fillPath } from './fill-path.ts';
 import { LapelError } from './lapel-error.ts';
 import { OPERATIONS, type Operations, TOKEN_REQUEST } from './operations.ts';
 import { createTransport, type Query, systemPause, type TransportOptions } from './transport.ts';
@@ -8,7 +7,7 @@ import { createTransport, type Query, systemPause, type TransportOptions } from 
 type Name = keyof Operations;
 type TransactionRecord = SchemaTypes['rest/transaction-record'];
 
-interface ClientOptions extends TransportOptions {
+export interface ClientOptions extends TransportOptions {
   /** The base URL of the REST API: `http://127.0.0.1:8080`. */
   baseUrl: string;
   applicationId: string;
@@ -21,7 +20,7 @@ interface ClientOptions extends TransportOptions {
 }
 
 /** The options of every call. */
-interface CallOptions {
+export interface CallOptions {
   signal?: AbortSignal;
   /**
    * Used by operations that create transactions. Give your own to repeat the call after a crash of your program;
@@ -89,7 +88,7 @@ export function createLapelClient(options: ClientOptions): LapelClient {
   let token: Promise<{ authorization: string; until: number }> | undefined;
 
   async function authenticate(): Promise<{ authorization: string; until: number }> {
-    const basic = Buffer.from(`${encodeURIComponent(applicationId)}:${encodeURIComponent(secret)}`).toString('base64');
+    const basic = btoa(`${encodeURIComponent(applicationId)}:${encodeURIComponent(secret)}`);
     const { body } = await send({
       ...TOKEN_REQUEST,
       headers: { authorization: `Basic ${basic}` },
@@ -128,7 +127,7 @@ export function createLapelClient(options: ClientOptions): LapelClient {
       repeatable: repeatable || method !== 'POST',
       signal,
     };
-    const key: Record<string, string> = repeatable ? { 'idempotency-key': idempotencyKey ?? randomUUID() } : {};
+    const key: Record<string, string> = repeatable ? { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() } : {};
     try {
       return await send({ ...request, headers: { ...key, authorization: await authorization() } });
     } catch (error) {

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { LapelError } from './lapel-error.ts';
 
 /** The parameters of a query; a list is a parameter that is repeated. */
@@ -42,8 +41,20 @@ const NOT_DONE = new Set([429, 503]);
 const STILL_RUNNING = 'IDEMPOTENCY_KEY_RUNNING';
 
 /** Resolves after the pause, and keeps the process alive until then. */
-export const systemPause = (milliseconds: number, signal?: AbortSignal): Promise<unknown> =>
-  setTimeout(milliseconds, undefined, signal ? { signal } : {});
+export function systemPause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
 
 /**
  * Sends a request and returns the JSON of the answer (undefined without a body), and the query of the next page if

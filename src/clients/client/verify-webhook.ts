@@ -20,11 +20,13 @@ export type WebhookEvent =
  * attempt, so drop events whose id you have seen. Throws standardwebhooks' WebhookVerificationError.
  */
 export function verifyWebhook(received: {
-  body: string | Buffer;
+  body: string | Uint8Array;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   authenticationKey: string;
 }): { webhookId: string; event: WebhookEvent } {
   const headers = Object.fromEntries(Object.entries(received.headers).map(([name, value]) => [name, String(value)]));
-  const event = new Webhook(received.authenticationKey).verify(received.body, headers) as WebhookEvent;
+  const { body } = received;
+  const text = typeof body === 'string' ? body : new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
+  const event = new Webhook(received.authenticationKey).verify(text, headers) as WebhookEvent;
   return { webhookId: headers['webhook-id'] ?? '', event };
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { ApiDocument } from '../../platform/contracts/api-document.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
+import { isInstalled } from '../../runtime/installation.ts';
 import { createRemembered } from '../../runtime/remembered.ts';
 import { createDocsFile, type DocsFile } from './file.ts';
 
@@ -32,7 +33,9 @@ export const DOCS_FILES = [
 export type DocsPath = (typeof DOCS_FILES)[number];
 
 const own = (name: string): string => fileURLToPath(new URL(`./files/${name}`, import.meta.url));
-const packaged = (name: string): string => fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`));
+/** A file of Swagger UI. A release has it beside the own files, because its package is large. */
+const packaged = (name: string): string =>
+  isInstalled ? own(name) : fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`));
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML_TYPE = 'text/html; charset=utf-8';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { MODULE_ENDING } from '../../runtime/installation.ts';
 import { createDocsFile, type DocsFile } from '../docs/file.ts';
 import type { Source } from './source-worker.ts';
 
@@ -16,6 +17,7 @@ export interface ConsoleFiles {
 
 const TYPES: Record<string, string> = {
   ts: 'text/javascript; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
   mjs: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml; charset=utf-8',
@@ -27,12 +29,12 @@ const CACHED = {
 };
 
 const extensionOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
-const isModule = (path: string): boolean => ['ts', 'mjs'].includes(extensionOf(path));
+const isModule = (path: string): boolean => ['ts', 'js', 'mjs'].includes(extensionOf(path));
 
 async function readSources(): Promise<Source[]> {
   // Node warns that stripping types is experimental. The warning is switched off, because the version of Node is fixed.
   const execArgv = ['--disable-warning=ExperimentalWarning'];
-  const worker = new Worker(new URL('./source-worker.ts', import.meta.url), { execArgv, env: {} });
+  const worker = new Worker(new URL(`./source-worker${MODULE_ENDING}`, import.meta.url), { execArgv, env: {} });
   try {
     const [sources] = (await once(worker, 'message')) as [Source[]];
     return sources;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MODULE_ENDING } from '../../runtime/installation.ts';
 import { ownVersion } from '../../runtime/version.ts';
 import { html } from '../docs/html.ts';
 import type { ConsoleFiles } from './files.ts';
@@ -18,7 +19,7 @@ interface Parts {
   objectsOrigin: string;
 }
 
-const ENTRY = 'main.ts';
+const ENTRY = `main${MODULE_ENDING}`;
 // The order matters: later sheets override earlier ones, and `narrow` must override all.
 const SHEETS = [
   'colours',

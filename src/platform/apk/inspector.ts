@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../runtime/clock.ts';
+import { MODULE_ENDING } from '../../runtime/installation.ts';
 import { ApkError } from './apk-error.ts';
 import type { ApkSource } from './bounded-source.ts';
 import type { FromWorker, ToWorker } from './inspector-worker.ts';
@@ -23,7 +24,9 @@ interface Parts {
  * but not the service. The worker asks this thread for the bytes of the file. Returns and throws what `readApk` does; when
  * `signal` is aborted, its reason is thrown.
  */
-export function createApkInspector({ clock, module = new URL('./inspector-worker.ts', import.meta.url) }: Parts) {
+const WORKER = new URL(`./inspector-worker${MODULE_ENDING}`, import.meta.url);
+
+export function createApkInspector({ clock, module = WORKER }: Parts) {
   return async function inspect(source: ApkSource, signal?: AbortSignal): Promise<ApkManifest> {
     const { promise, resolve, reject } = Promise.withResolvers<ApkManifest>();
     // The worker gets no environment and no flags of this process, which may hold secrets.

@@ -5,7 +5,7 @@ import t from 'tap';
 import { readManifest } from '../../../device-sim/files/android-manifest.ts';
 import { readApk } from '../../../device-sim/files/apk.ts';
 
-const apks = join(import.meta.dirname, '../../apks');
+const apks = join(import.meta.dirname, '../../../demo/apks');
 
 /** A zip archive of one entry, as an archiver writes it. */
 function zip(name: string, content: Buffer, { comment = '', checksum = crc32(content), method = 8 } = {}): Buffer {

@@ -7,7 +7,8 @@ import { type FileServer, startFileServer } from './file-server.ts';
 
 export const deviceId = '350000000000001';
 export const CAMERA = 'com.example.camera';
-export const apk = (name: string): Buffer => readFileSync(join(import.meta.dirname, `../../apks/camera-${name}.apk`));
+export const apk = (name: string): Buffer =>
+  readFileSync(join(import.meta.dirname, `../../../demo/apks/camera-${name}.apk`));
 export const first = apk('1.0.0');
 export const HALF = first.length / 2;
 export const order = (server: FileServer, version = '1.0.0', path?: string) => ({

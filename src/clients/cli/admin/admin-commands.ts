@@ -1,5 +1,5 @@
 import { ADMIN_OPERATIONS } from '../../client/admin-operations.ts';
-import { fillPath } from '../../client/admin-request.ts';
+import { fillPath } from '../../client/fill-path.ts';
 import type { Query } from '../../client/transport.ts';
 import { ADMIN_OPTIONS, type Administration, openAdministration } from '../account/access.ts';
 import { adminDeviceImport } from '../import/admin-device-import.ts';

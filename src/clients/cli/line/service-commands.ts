@@ -1,9 +1,9 @@
 import { optionName, SETTINGS } from '../../../config.ts';
-import { readArguments } from './command-line.ts';
+import { type Given, readArguments } from './command-line.ts';
 import type { Options } from './options.ts';
 import { UsageError } from './usage-error.ts';
 
-/** A command that is not a client: it works on the settings and the data folder of this machine. `main.ts` runs it. */
+/** A command that is not a client: it works on this machine, without a running service. `main.ts` runs it. */
 interface ServiceCommand {
   /** The name of its one argument, if it has one. */
   argument?: string;
@@ -17,12 +17,16 @@ const SETTING_OPTIONS: Options = Object.fromEntries(
   SETTINGS.map(({ name, description }) => [optionName(name), { value: 'V', text: description }]),
 );
 
+const SERVE_CODES =
+  'Exit codes: 0 ended by a signal; 2 wrong command line; 70 an unforeseen failure; 78 a setting is wrong, the data folder\n' +
+  'is in use, or this Node does not fit.';
+
 function settingsHelp(): string {
   const rows = SETTINGS.map(({ name, fallback, description }) => {
     const option = `--${optionName(name)}`;
     return `  ${option.padEnd(28)} ${name.padEnd(28)} ${(fallback ?? '-').padEnd(12)} ${description}`;
   });
-  return `Settings of lapel serve (option, environment variable, default):\n\n${rows.join('\n')}\n`;
+  return `Settings of lapel serve (option, environment variable, default):\n\n${rows.join('\n')}\n\n${SERVE_CODES}\n`;
 }
 
 const DOCTOR_HELP = `Checks the settings and the database without changing anything. The service may be running or not.
@@ -31,7 +35,16 @@ const DOCTOR_HELP = `Checks the settings and the database without changing anyth
   lapel doctor --check-database       also checks the whole database; a running service is slower meanwhile
   lapel doctor --data-dir DIR         accepts every setting of lapel serve as an option
 
-Exit codes: 0 no problem found, 1 database damaged or unusable, 78 a setting is wrong.
+Exit codes: 0 no problem found, 1 database damaged or unusable, 2 wrong command line, 78 a setting or this Node is wrong.
+`;
+
+const DEMO_HELP = `A tour of Lapel with five simulated cameras on this machine. Its data are removed at the end.
+
+  lapel demo              shows the tour, then stays up, to go on by hand; Ctrl-C ends it
+  lapel demo --once       ends after the tour
+  lapel demo --cluster    two nodes on PostgreSQL (which must be installed), of which one is killed; ends by itself
+
+Exit codes: 0 every promise was kept, 1 one was not, 2 wrong command line, 130 interrupted (Ctrl-C).
 `;
 
 const BACKUP_HELP = `Makes a backup of a data folder on SQLite, while the service runs or not: the database as it is at one moment, the
@@ -98,21 +111,41 @@ export const SERVICE_COMMANDS = {
     },
     help: () => MOVE_HELP,
   },
+  demo: {
+    summary: 'Shows the main job with simulated cameras, on this machine; with --once ends after the tour',
+    options: {
+      once: { text: 'end after the tour' },
+      cluster: { text: 'two nodes on PostgreSQL, of which one is killed' },
+    },
+    help: () => DEMO_HELP,
+  },
 } satisfies Record<string, ServiceCommand>;
+
+/** Throws a UsageError if there is another argument after the first `own` ones, or --json. */
+function refuseSurplus({ positionals, flag }: Given, own: number, reason: string): void {
+  const surplus = positionals[own];
+  if (surplus !== undefined) throw new UsageError(surplus, reason);
+  if (flag('json')) throw new UsageError('--json', reason);
+}
+
+/** Reads the arguments of `lapel demo`. Throws a UsageError. */
+export function readDemoCommand(args: readonly string[]): { once: boolean; cluster: boolean } {
+  const given = readArguments(args, SERVICE_COMMANDS.demo.options);
+  refuseSurplus(given, 0, 'is not an option of this command');
+  return { once: given.flag('once'), cluster: given.flag('cluster') };
+}
 
 /**
  * Reads the arguments of a command: the settings by their option names, the flags, and its one argument, '' if it has
  * none. Throws a UsageError.
  */
-export function readServiceCommand(name: keyof typeof SERVICE_COMMANDS, args: readonly string[]) {
+export function readServiceCommand(name: Exclude<keyof typeof SERVICE_COMMANDS, 'demo'>, args: readonly string[]) {
   const command: ServiceCommand = SERVICE_COMMANDS[name];
   const given = readArguments(args, command.options);
   const own = command.argument === undefined ? 0 : 1;
-  const [argument = ''] = own === 1 ? given.positionals : [];
+  const [argument = ''] = given.positionals.slice(0, own);
   if (command.argument !== undefined && argument === '') throw new UsageError(command.argument, 'is missing');
-  const surplus = given.positionals[own];
-  if (surplus !== undefined) throw new UsageError(surplus, 'is not a setting');
-  if (given.flag('json')) throw new UsageError('--json', 'is not a setting');
+  refuseSurplus(given, own, 'is not a setting');
   const settings = Object.fromEntries(Object.keys(SETTING_OPTIONS).map((option) => [option, given.text(option)]));
   return { settings, flag: given.flag, text: given.text, argument };
 }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { MODULE_ENDING } from '../../../runtime/installation.ts';
 import type { Sql, SqlValue } from '../sql.ts';
 import type { Answer, Opened, Question } from './aside-worker.ts';
 
@@ -31,7 +32,7 @@ export function createAside(file: string) {
   }
 
   function start(): Worker {
-    const started = new Worker(new URL('./aside-worker.ts', import.meta.url), {
+    const started = new Worker(new URL(`./aside-worker${MODULE_ENDING}`, import.meta.url), {
       workerData: file,
       execArgv: [],
       env: {},

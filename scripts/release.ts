@@ -1,0 +1,46 @@
+// npm run release [-- FOLDER]: makes the npm packages of this checkout, the list of the packages that they contain, and
+// checksums. Nothing is published. Two runs with the same checkout and the same installed packages give the same bytes.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { clientPackage } from './release/client-package.ts';
+import { lapelPackage } from './release/lapel-package.ts';
+import { MANIFEST, ROOT } from './release/lockfile.ts';
+import { billOfMaterials } from './release/sbom.ts';
+import { type Files, tarball } from './release/tarball.ts';
+
+const MEBIBYTE = 1024 ** 2;
+const { version } = MANIFEST;
+
+/** Throws when a file names the folder of this checkout, which is different on another machine. */
+function checkPaths(files: Files): void {
+  for (const [path, content] of files) if (content.includes(ROOT)) throw new Error(`${path} names ${ROOT}`);
+}
+
+function packed(files: Files): Buffer {
+  checkPaths(files);
+  return tarball(files);
+}
+
+const [given] = process.argv.slice(2);
+// npm changes to the folder of the project, and names that in which it was called.
+const folder = given === undefined ? join(ROOT, 'dist') : resolve(process.env['INIT_CWD'] ?? '.', given);
+const lapel = lapelPackage();
+const made: [string, Buffer][] = [
+  [`lapel-${version}.tgz`, packed(lapel)],
+  [`lapel-client-${version}.tgz`, packed(clientPackage())],
+  [`lapel-${version}.cdx.json`, billOfMaterials()],
+];
+const sums = made.map(([name, content]) => `${createHash('sha256').update(content).digest('hex')}  ${name}\n`);
+
+mkdirSync(folder, { recursive: true });
+for (const [name, content] of made) writeFileSync(join(folder, name), content);
+writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''));
+
+const changed = execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' });
+if (changed !== '') process.stderr.write('This release contains changes that are not committed.\n');
+const sizeOf = (bytes: number): string => `${(bytes / MEBIBYTE).toFixed(1)} MiB`;
+for (const [name, { length }] of made) process.stdout.write(`${name.padEnd(30)} ${sizeOf(length)}\n`);
+const installed = [...lapel.values()].reduce((sum, { length }) => sum + length, 0);
+process.stdout.write(`lapel has ${lapel.size} files, and takes ${sizeOf(installed)} when it is installed\n`);

