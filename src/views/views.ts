@@ -105,6 +105,8 @@ export function createViews({ parts, common, peers, core, connections, asking, .
       databaseSize: database.size,
       cluster: peers.vitals,
       objects: core.objects.usage,
+      oldestInFlight: core.transactions.oldestInFlight,
+      receivers: receivers.counts,
     },
   };
 }
