@@ -31,7 +31,7 @@ function callsOf(line: string): string[][] {
 /** Checks whether the command line accepts a call, as far as this can be checked without a service. */
 function check(call: readonly string[]): string | null {
   if (call[0] === 'serve') return null;
-  if (call[0] === 'backup' || call[0] === 'restore') {
+  if (call[0] === 'backup' || call[0] === 'restore' || call[0] === 'doctor') {
     readServiceCommand(call[0], call.slice(1));
     return null;
   }

@@ -9,7 +9,9 @@ import { missing } from '../installed.ts';
 import { knownMetrics, PROCESS_METRICS } from './known-metrics.ts';
 import { metricsOf } from './promql.ts';
 
-const FOLDER = join(import.meta.dirname, '../../deploy/prometheus');
+const ROOT = join(import.meta.dirname, '../..');
+const FOLDER = join(ROOT, 'deploy/prometheus');
+const RUNBOOK = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
 const RULES = readFileSync(join(FOLDER, 'lapel.rules.yml'), 'utf8');
 const TESTS = readFileSync(join(FOLDER, 'lapel.rules.test.yml'), 'utf8');
 
@@ -70,6 +72,21 @@ t.test('every alert says how urgent it is, what happens, and where to read on', 
     t.match(annotations['summary'], /^.{10,120}$/, alert);
     t.match(annotations['description'], /^[\s\S]{30,250}\.$/, alert);
     t.equal(annotations['runbook'], `docs/runbook.md#${alert.toLowerCase()}`);
+  }
+});
+
+t.test('the runbook has a paragraph for every alert, and for nothing else', async (t) => {
+  const [, ...paragraphs] = RUNBOOK.split(/^### /m);
+  const about = new Map(paragraphs.map((text): [string, string] => [text.split('\n', 1)[0] ?? '', text]));
+  t.same(
+    [...about.keys()],
+    alerts.map(({ alert }) => alert),
+    'in the order of the rules',
+  );
+  for (const [alert, text] of about) {
+    for (const part of ['**Users', '```sh\n', '**Do:**', '**Escalate**'])
+      t.ok(text.includes(part), `${alert}: ${part}`);
+    t.notMatch(text, /\[\w+\]\(#(?!lapel)/, `${alert}: links lead to other alerts`);
   }
 });
 
