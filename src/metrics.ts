@@ -163,11 +163,7 @@ export function createMetrics() {
       'webhook_oldest_due_seconds',
       'How late the pending webhook delivery is that should have been sent first',
     ),
-    webhookReceivers: labelled(
-      'webhook_receivers',
-      'Receivers of webhooks whose last attempt failed, and receivers whose deliveries are more than half a minute late, by state',
-      ['state'],
-    ),
+    receiversFailing: gauge('webhook_receivers_failing', 'Receivers of webhooks whose last attempt failed'),
     answersDropped: counter(
       'delivery_answers_dropped_total',
       'Answers to failed webhook attempts that were not stored, because the application had used up its bytes for such answers',

@@ -37,8 +37,8 @@ interface Parts {
   disk(): Promise<{ free: number; size: number }>;
   /** When the oldest command was written that its connected device has not acknowledged; undefined without one. */
   oldestInFlight(): number | undefined;
-  /** Counts the receivers of webhooks that fail, and those that are slow. */
-  receivers(): Promise<{ failing: number; slow: number }>;
+  /** Counts the receivers of webhooks whose last attempt failed. */
+  failing(): Promise<number>;
   /** Knows the parts of the service that can do their work, and those that cannot. */
   readiness: Pick<Readiness, 'parts' | 'problems'>;
 }
@@ -54,15 +54,14 @@ export function createSurvey(parts: Parts) {
   async function look(): Promise<void> {
     try {
       const sizes = [parts.objects(), parts.disk(), parts.databaseSize()] as const;
-      const looks = [parts.due(), parts.pending(), parts.receivers(), ...sizes] as const;
-      const [due, pending, receivers, objects, disk, size] = await Promise.all(looks);
+      const looks = [parts.due(), parts.pending(), parts.failing(), ...sizes] as const;
+      const [due, pending, failing, objects, disk, size] = await Promise.all(looks);
       metrics.commandsDue.set(due.count);
       metrics.oldestCommandDue.set(age(due.oldestAt));
       metrics.oldestCommandInFlight.set(age(parts.oldestInFlight() ?? null));
       metrics.deliveriesPending.set(pending.count);
       metrics.oldestDeliveryDue.set(age(pending.earliestDueAt));
-      metrics.webhookReceivers.set({ state: 'failing' }, receivers.failing);
-      metrics.webhookReceivers.set({ state: 'slow' }, receivers.slow);
+      metrics.receiversFailing.set(failing);
       const { database, log: walBytes, free } = size;
       metrics.databaseFree.set(free);
       metrics.databaseBytes.set({ file: 'database' }, database);
