@@ -1,3 +1,5 @@
+import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ownVersion } from './runtime/version.ts';
 
@@ -27,13 +29,33 @@ export function createMetrics() {
     new Gauge<Label>({ name: `lapel_${name}`, help, labelNames, registers });
   const histogram = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Histogram<Label>({ name: `lapel_${name}`, help, labelNames, buckets: SECONDS, registers });
+  const memoryLimit = labelled(
+    'memory_limit_bytes',
+    'Bytes that the process may use at most, by kind: `heap` is the limit of its JavaScript objects, `process` is the memory of its container or machine',
+    ['kind'],
+  );
   return {
     registry,
     /**
      * Turns on the metrics of the process and its event loop. They exist once per process, so only `lapel serve` calls
      * this.
      */
-    collectProcess: () => collectDefaultMetrics({ register: registry }),
+    collectProcess: () => {
+      collectDefaultMetrics({ register: registry });
+      memoryLimit.set({ kind: 'heap' }, getHeapStatistics().heap_size_limit);
+      // Without a container there is no constraint, or one that is larger than the machine.
+      memoryLimit.set({ kind: 'process' }, Math.min(process.constrainedMemory() || Infinity, totalmem()));
+    },
+    ready: labelled('ready', 'Whether a part of the service can do its work, as `/readyz` says: 1, or 0', ['part']),
+    clockTime: gauge(
+      'clock_timestamp_seconds',
+      'Time of the clock of the service. Its distance from the time of the scrape shows a wrong clock',
+    ),
+    certificateExpiry: labelled(
+      'tls_certificate_expiry_timestamp_seconds',
+      'Time at which a certificate of the MQTT listeners expires, by file: `cert` is that of the service, `client_ca` that of client certificates',
+      ['file'],
+    ),
     httpRequests: counter('http_requests_total', 'Requests answered', ['listener', 'method', 'route', 'status']),
     httpSeconds: histogram('http_request_duration_seconds', 'Time from request to answer', ['listener', 'route']),
     httpRefused: counter('http_refused_total', 'Requests refused because a limit was reached, by limit', ['bound']),
@@ -88,6 +110,10 @@ export function createMetrics() {
       'commands_oldest_due_seconds',
       'Age of the oldest command that its device has not answered yet',
     ),
+    oldestCommandInFlight: gauge(
+      'commands_oldest_in_flight_seconds',
+      'Age of the oldest command that was written to a connected device, and is neither acknowledged by PUBACK nor answered yet',
+    ),
     commandsHeld: counter(
       'commands_held_total',
       'Times that no further command was sent to a device, because too many were unacknowledged',
@@ -95,6 +121,7 @@ export function createMetrics() {
     devicesConnected: gauge('devices_connected', 'MQTT connections of devices'),
     filesExhausted: counter('open_files_exhausted_total', 'Checks in which the process could not open another file'),
     mqttConnections: gauge('mqtt_connections', 'Open connections of the MQTT listeners, logged in or not'),
+    mqttConnectionsLimit: gauge('mqtt_connections_limit', 'The most open connections that the MQTT listeners accept'),
     mqttWaiting: gauge('mqtt_connections_waiting', 'Open MQTT connections that have not logged in'),
     mqttMessagesWaiting: gauge(
       'mqtt_messages_waiting',
@@ -136,6 +163,7 @@ export function createMetrics() {
       'webhook_oldest_due_seconds',
       'How late the pending webhook delivery is that should have been sent first',
     ),
+    receiversFailing: gauge('webhook_receivers_failing', 'Receivers of webhooks whose last attempt failed'),
     answersDropped: counter(
       'delivery_answers_dropped_total',
       'Answers to failed webhook attempts that were not stored, because the application had used up its bytes for such answers',
@@ -193,6 +221,7 @@ export function createMetrics() {
     ),
     objectStored: gauge('objects_stored_bytes', 'Bytes of the objects in the embedded store'),
     diskFree: gauge('disk_free_bytes', 'Free bytes on the disk of the data folder'),
+    diskSize: gauge('disk_size_bytes', 'Size of the disk of the data folder'),
     databaseBytes: labelled('database_bytes', 'Size of the database and of its write-ahead log', ['file']),
     databaseFree: gauge('database_free_bytes', 'Free bytes inside the database file, which will be reused'),
     retentionRemoved: counter('retention_removed_total', 'Rows removed after their retention time, by kind of row', [

@@ -25,6 +25,7 @@ export const missing = {
   swift: () =>
     !existsSync('/usr/lib/python3/dist-packages/swift') && 'OpenStack Swift is not installed (.ci/install-swift)',
   browser: () => CHROMIUM === undefined && 'Chromium is not installed (.ci/install-chromium)',
+  promtool: () => !runs('promtool', '--version') && 'Prometheus is not installed (.ci/install-prometheus)',
   paho: () => !runs(DEBIAN_PYTHON, '-c', 'import paho.mqtt.client') && 'paho-mqtt is not installed (.ci/install-paho)',
   python: () => !runs('python3', '--version') && 'python3 is not installed',
   go: () => !runs('go', 'version') && 'Go is not installed (.ci/install-languages)',

@@ -8,6 +8,7 @@ import type { Peers } from '../platform/cluster/peers.ts';
 import type { Common, Parts } from '../platform/common.ts';
 import { createLocalTime, createLocalTimeReader } from '../runtime/clock.ts';
 import type { Asking } from '../runtime/current-caller.ts';
+import { diskOf } from '../runtime/data-folder.ts';
 import type { Deprecations } from '../runtime/deprecations.ts';
 import { servedAt } from '../runtime/listening.ts';
 import type { Readiness } from '../runtime/readiness.ts';
@@ -84,7 +85,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
 
   const sessions = createConsoleSessions({ ...common, administratorToken: given.administratorToken });
   sessions.onEnd(feed.endSession);
-  const survey = createSurvey({ ...common, ...views.surveyed });
+  const survey = createSurvey({ ...common, ...views.surveyed, readiness, disk: () => diskOf(config.dataDir) });
   const admin = parts.add(
     servedAt(
       'LAPEL_ADMIN_PORT',

@@ -1,5 +1,5 @@
 import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../errors.ts';
 import type { Ids } from './ids.ts';
@@ -33,6 +33,12 @@ export function makeFolder(folder: string): void {
     const problem = `cannot use the folder ${folder} (${code})`;
     throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATA_DIR', problem }, cause });
   }
+}
+
+/** The free bytes and the size of the disk that the folder is on. */
+export async function diskOf(folder: string): Promise<{ free: number; size: number }> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return { free: bavail * bsize, size: blocks * bsize };
 }
 
 /** The reason why the folder cannot be opened, such as too many open files; undefined when it can. */

@@ -38,6 +38,9 @@ export function createReadiness({ clock }: { clock: Pick<Clock, 'after'> }) {
       checks.set(part, check);
     },
 
+    /** The parts that have a check. */
+    parts: (): string[] => [...checks.keys()],
+
     /**
      * Runs all checks at once. Returns the parts that cannot do their work, with reasons; the list is empty when all
      * can.

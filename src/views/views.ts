@@ -13,6 +13,7 @@ import { createAllDeliveries } from './deliveries.ts';
 import { findApplicationOfDelivery } from './delivery-repository.ts';
 import { createFleet } from './devices.ts';
 import { createFleetFigures } from './figures.ts';
+import { countFailing } from './figures-repository.ts';
 import { createFleetHistory } from './history.ts';
 import { createInstallations } from './installations.ts';
 import { createReceiverStates } from './receivers.ts';
@@ -105,6 +106,8 @@ export function createViews({ parts, common, peers, core, connections, asking, .
       databaseSize: database.size,
       cluster: peers.vitals,
       objects: core.objects.usage,
+      oldestInFlight: core.transactions.oldestInFlight,
+      failing: () => countFailing(aside),
     },
   };
 }

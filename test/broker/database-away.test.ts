@@ -15,6 +15,19 @@ t.test('while the database is away', { skip: NO_POSTGRES }, async (t) => {
   await device.link.command();
   await world.idle();
 
+  /** Moves the clock on until the promise resolves. */
+  async function whileTimePasses<Result>(promise: Promise<Result>): Promise<Result> {
+    let over = false;
+    void promise.then(() => {
+      over = true;
+    });
+    while (!over) {
+      world.clock.advance(1_000);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return promise;
+  }
+
   await postgres.kill();
   const refused = await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
   t.match(
@@ -32,18 +45,14 @@ t.test('while the database is away', { skip: NO_POSTGRES }, async (t) => {
   world.clock.advance(1_000);
   t.same(device.link.pending('puback'), [], 'nothing is acknowledged');
   t.notOk(device.link.socket.destroyed, 'the device stays connected');
+  const metrics = (await whileTimePasses(probe.get('/metrics'))).body as string;
+  t.match(metrics, /^lapel_ready\{part="database"\} 0$/m, 'whoever watches the metrics sees it');
+  t.match(metrics, /^lapel_ready\{part="api"\} 1$/m);
 
   await postgres.start();
   const acknowledged = Promise.all([device.link.next('puback'), device.link.next('puback')]);
   const events = [tenant.event(), tenant.event()];
-  let over = false;
-  void acknowledged.then(() => {
-    over = true;
-  });
-  while (!over) {
-    world.clock.advance(1_000);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await whileTimePasses(acknowledged);
   // Webhooks run in parallel; the transaction that is carried out first has the lower identifier.
   const inOrder = (await Promise.all(events)).toSorted((one, other) =>
     String(one.headers['webhook-id']).localeCompare(String(other.headers['webhook-id'])),

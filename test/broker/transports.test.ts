@@ -1,4 +1,6 @@
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -13,7 +15,7 @@ import { createAuthority, skip } from './authority.ts';
 import { startSecured } from './secured-world.ts';
 
 t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
-  const { world, folder, authority, ca, mqtts, mqttWs } = await startSecured(t);
+  const { world, folder, authority, server, ca, mqtts, mqttWs } = await startSecured(t);
   const tenant = await world.createTenant();
   const device = await world.registerDevice();
   const { deviceId } = device;
@@ -69,6 +71,15 @@ t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
       t.equal((await wrong.login()).returnCode, 4, 'a wrong password is wrong, whatever the certificate says');
     });
   }
+
+  t.test('metrics tell when the certificates expire, so that an operator hears of it in time', async (t) => {
+    const text = (await world.anonymousAdmin().get('/metrics')).body as string;
+    const expiry = (file: string): number =>
+      Number(text.split(`lapel_tls_certificate_expiry_timestamp_seconds{file="${file}"} `)[1]?.split('\n', 1)[0]);
+    const [cert] = ca.toString().split(/(?<=-----END CERTIFICATE-----)/);
+    t.equal(expiry('client_ca'), Date.parse(new X509Certificate(cert ?? '').validTo) / 1000);
+    t.equal(expiry('cert'), Date.parse(new X509Certificate(readFileSync(server.certFile)).validTo) / 1000);
+  });
 
   t.test('a connection that is cut without a packet is noticed on every listener', async (t) => {
     for (const url of [mqtts, mqttWs]) {

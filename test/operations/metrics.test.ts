@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import t from 'tap';
 import { usualDatabase } from '../postgres/databases.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
@@ -115,6 +116,7 @@ t.test('metrics after a whole life of a device', async (t) => {
           'node',
           'operation',
           'outcome',
+          'part',
           'reason',
           'route',
           'state',
@@ -231,6 +233,49 @@ t.test('metrics show waiting work, its age, and the sizes', async (t) => {
   );
   t.ok(sumOf(text, 'lapel_objects_stored_bytes') > 5000);
   t.ok(sumOf(text, 'lapel_disk_free_bytes') > 0);
+  t.ok(sumOf(text, 'lapel_disk_size_bytes') > sumOf(text, 'lapel_disk_free_bytes'));
+  t.equal(sumOf(text, 'lapel_webhook_receivers_failing'), 1);
+  t.ok(sumOf(text, 'lapel_mqtt_connections_limit') >= 1);
+  t.equal(sumOf(text, 'lapel_clock_timestamp_seconds'), world.clock.now() / 1_000_000, 'the clock of the service');
   t.equal(sumOf(text, 'lapel_build_info'), 1);
   t.match(text, /lapel_build_info\{version="\d+\.\d+\.\d+",node="v24\./);
+});
+
+t.test('metrics tell a device that is connected and silent from one that is offline', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const { link, path } = await world.activatedDevice(tenant);
+  const age = async (): Promise<number[]> => {
+    world.clock.advance(100_000);
+    const text = await readMetrics(world);
+    return [sumOf(text, 'lapel_commands_oldest_in_flight_seconds'), sumOf(text, 'lapel_commands_oldest_due_seconds')];
+  };
+  t.same(await age(), [0, 0]);
+  await tenant.api.put(`${path}/settings/wifi`, { json: WIFI });
+  const first = await link.command();
+  t.same(await age(), [100, 100]);
+  await tenant.api.put(`${path}/settings/wifi`, { json: WIFI });
+  const second = await link.command();
+  t.same(await age(), [200, 200], 'the oldest one counts');
+  link.puback(first.packet);
+  await world.idle();
+  t.same(await age(), [200, 300], 'the device has received the first one, and still has to answer it');
+  await link.ack({ transactionId: second.transactionId, status: 'failed' });
+  t.same(await age(), [0, 400], 'an answer counts as its PUBACK');
+  await tenant.api.put(`${path}/settings/wifi`, { json: WIFI });
+  await link.command();
+  await link.drop();
+  while ((await sampleOf(world, 'lapel_devices_connected')) > 0) await world.idle();
+  t.same(await age(), [0, 500], 'an offline device holds nothing in flight');
+});
+
+t.test('metrics say which parts are ready, as the probe does', async (t) => {
+  const world = await startWorld(t);
+  const ready = async (part: string): Promise<number> => sampleOf(world, 'lapel_ready', { part });
+  for (const part of ['service', 'database', 'files', 'api', 'administration']) t.equal(await ready(part), 1, part);
+  const { dataDir } = world;
+  renameSync(dataDir, `${dataDir}-away`);
+  t.teardown(() => renameSync(`${dataDir}-away`, dataDir));
+  t.equal((await world.anonymousAdmin().get('/readyz')).status, 503);
+  t.same([await ready('files'), await ready('api')], [0, 1]);
 });

@@ -23,6 +23,7 @@ t.test('a command that is claimed and not written yet is not published when its 
   };
   const connection = createConnectionState(link);
   const { dispatch } = createDispatching({
+    clock,
     metrics: createMetrics(),
     watch: new Watch(),
     work,

@@ -1,3 +1,5 @@
+import type { Micros } from '../../runtime/units.ts';
+
 /** A command in the form that is sent: the schema mqtt/command. */
 export interface Command {
   transactionId: number;
@@ -50,10 +52,10 @@ export interface ConnectionState {
    */
   inFlight: number;
   /**
-   * The commands in flight that were written to the socket, by transactionId; a cancel is stored as its negative
-   * transactionId.
+   * The commands in flight that were written to the socket, and when, in the order of writing, by transactionId; a
+   * cancel is stored as its negative transactionId.
    */
-  readonly written: Set<number>;
+  readonly written: Map<number, Micros>;
   claiming: boolean;
   open: boolean;
   /** Aborted when the connection ends. */
@@ -78,7 +80,7 @@ export const createConnectionState = (link: DeviceLink): ConnectionState => ({
   sentCancels: new Set(),
   unsent: new Set(),
   inFlight: 0,
-  written: new Set(),
+  written: new Map(),
   claiming: false,
   open: true,
   closing: new AbortController(),

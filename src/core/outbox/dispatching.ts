@@ -1,5 +1,5 @@
 import type { Metrics } from '../../metrics.ts';
-import { toUtc } from '../../runtime/clock.ts';
+import { type Clock, toUtc } from '../../runtime/clock.ts';
 import type { Work } from '../../runtime/idle.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import type { Command, ConnectionState } from './connection-state.ts';
@@ -10,6 +10,7 @@ import type { createPreparation } from './preparation.ts';
 const SENT_CANCELS = 1000;
 
 export interface DispatchingParts {
+  clock: Pick<Clock, 'now'>;
   metrics: Pick<Metrics, 'commandsPublished' | 'commandsInFlight'>;
   watch: Watch;
   work: Work;
@@ -38,7 +39,7 @@ const toCommand = (due: Due): Command => ({
  * delivery (a download URL) waits for them, and later commands wait for that command.
  */
 export function createDispatching(parts: DispatchingParts) {
-  const { metrics, watch, work, prepare, delivered, cancelDelivered } = parts;
+  const { clock, metrics, watch, work, prepare, delivered, cancelDelivered } = parts;
 
   /** Makes room for another command, after the device has received one, or one was dropped. */
   function release(connection: ConnectionState): void {
@@ -64,7 +65,7 @@ export function createDispatching(parts: DispatchingParts) {
     metrics.commandsInFlight.inc();
     if (watch.transactions > 0) watch.transaction(command.transactionId);
     const slot = isCancel ? -command.transactionId : command.transactionId;
-    connection.written.add(slot);
+    connection.written.set(slot, clock.now());
     connection.link.publish(command, () => {
       if (!connection.open) return;
       if (isCancel) cancelDelivered(command.transactionId);

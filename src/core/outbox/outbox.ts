@@ -5,6 +5,7 @@ import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { type ClaimingParts, createClaiming } from './claiming.ts';
 import { type ConnectionState, createConnectionState, type DeviceLink } from './connection-state.ts';
@@ -211,6 +212,17 @@ export function createOutbox(parts: Parts) {
       if (!connection) return;
       received(connection, transactionId);
       received(connection, -transactionId);
+    },
+
+    /**
+     * When the oldest command was written that its device, still connected, has neither acknowledged by PUBACK nor
+     * answered; undefined without one.
+     */
+    oldestInFlight(): Micros | undefined {
+      let oldest: Micros | undefined;
+      for (const { written } of connections.values())
+        for (const at of written.values().take(1)) if (oldest === undefined || at < oldest) oldest = at;
+      return oldest;
     },
 
     idle: work.idle,

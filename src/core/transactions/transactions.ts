@@ -145,6 +145,7 @@ export function createTransactions({
     /** Called when another node has stored a command, or a cancel, for a device that is connected here. */
     wake: outbox.wake,
     found: outbox.found,
+    oldestInFlight: outbox.oldestInFlight,
 
     /** Finds a transaction. Throws TRANSACTION_NOT_FOUND unless it belongs to this device and this application. */
     async find(applicationId: string, deviceId: string, transactionId: number): Promise<TransactionRecord> {

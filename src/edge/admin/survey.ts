@@ -1,6 +1,7 @@
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Readiness } from '../../runtime/readiness.ts';
 
 /**
  * Microseconds for which the metrics that were looked up stay as they are: scrapes in this time get the same values.
@@ -30,8 +31,16 @@ interface Parts {
    * cluster.
    */
   cluster(): { lease: number; healAge: number } | undefined;
-  /** Bytes of stored objects, and free bytes of the disk; undefined for an external object store. */
-  objects(): Promise<{ stored: number; free: number } | undefined>;
+  /** Bytes of stored objects; undefined for an external object store. */
+  objects(): Promise<{ stored: number } | undefined>;
+  /** The free bytes and the size of the disk of the data folder. */
+  disk(): Promise<{ free: number; size: number }>;
+  /** When the oldest command was written that its connected device has not acknowledged; undefined without one. */
+  oldestInFlight(): number | undefined;
+  /** Counts the receivers of webhooks whose last attempt failed. */
+  failing(): Promise<number>;
+  /** Knows the parts of the service that can do their work, and those that cannot. */
+  readiness: Pick<Readiness, 'parts' | 'problems'>;
 }
 
 /** Makes the function that looks up the metrics of queues and sizes. It runs only when somebody asks for metrics. */
@@ -44,20 +53,22 @@ export function createSurvey(parts: Parts) {
 
   async function look(): Promise<void> {
     try {
-      const looks = [parts.due(), parts.pending(), parts.objects(), parts.databaseSize()] as const;
-      const [due, pending, objects, size] = await Promise.all(looks);
+      const sizes = [parts.objects(), parts.disk(), parts.databaseSize()] as const;
+      const looks = [parts.due(), parts.pending(), parts.failing(), ...sizes] as const;
+      const [due, pending, failing, objects, disk, size] = await Promise.all(looks);
       metrics.commandsDue.set(due.count);
       metrics.oldestCommandDue.set(age(due.oldestAt));
+      metrics.oldestCommandInFlight.set(age(parts.oldestInFlight() ?? null));
       metrics.deliveriesPending.set(pending.count);
       metrics.oldestDeliveryDue.set(age(pending.earliestDueAt));
+      metrics.receiversFailing.set(failing);
       const { database, log: walBytes, free } = size;
       metrics.databaseFree.set(free);
       metrics.databaseBytes.set({ file: 'database' }, database);
       metrics.databaseBytes.set({ file: 'wal' }, walBytes);
-      if (objects) {
-        metrics.objectStored.set(objects.stored);
-        metrics.diskFree.set(objects.free);
-      }
+      if (objects) metrics.objectStored.set(objects.stored);
+      metrics.diskFree.set(disk.free);
+      metrics.diskSize.set(disk.size);
       lookedAt = clock.now();
     } catch (err) {
       log.warn({ err }, 'the metrics of queues and sizes could not be looked up');
@@ -65,16 +76,28 @@ export function createSurvey(parts: Parts) {
     looking = undefined;
   }
 
-  /** Looks the metrics up again, unless the last lookup is recent enough. */
-  return async function refresh(): Promise<void> {
-    const cluster = parts.cluster();
-    metrics.clusterLease.set(cluster?.lease ?? 0);
-    metrics.clusterHealAge.set(cluster?.healAge ?? 0);
+  /** Checks all parts of the service, as `/readyz` does. A database that does not answer makes this take two seconds. */
+  async function judge(): Promise<void> {
+    const problems = new Set((await parts.readiness.problems()).map(({ part }) => part));
+    for (const part of parts.readiness.parts()) metrics.ready.set({ part }, problems.has(part) ? 0 : 1);
+  }
+
+  /** Looks the queues and sizes up again, unless the last lookup is recent enough. */
+  async function lookAgain(): Promise<void> {
     if (clock.now() - lookedAt < KEPT_MICROS) return;
     looking ??= look();
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = clock.after(LOOKUP_TIMEOUT_MS, resolve);
     await Promise.race([looking, promise]);
     cancel();
+  }
+
+  return async function refresh(): Promise<void> {
+    await Promise.all([judge(), lookAgain()]);
+    // These change all the time, so they are read last.
+    const cluster = parts.cluster();
+    metrics.clusterLease.set(cluster?.lease ?? 0);
+    metrics.clusterHealAge.set(cluster?.healAge ?? 0);
+    metrics.clockTime.set(clock.now() / 1_000_000);
   };
 }

@@ -72,6 +72,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
   const waiting = new Set<Waiting>();
   const byAddress = new Map<string, Set<Waiting>>();
   const share = Math.max(1, Math.floor(most * WAITING_SHARE));
+  metrics.mqttConnectionsLimit.set(most);
 
   function count(): void {
     metrics.mqttConnections.set(sockets.size);

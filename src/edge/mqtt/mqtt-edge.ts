@@ -48,7 +48,7 @@ export async function createMqttEdge({ parts, config, peers, common, core, owner
       handlers: createDeviceMessages({ transactions, statuses, events, requests }),
     }),
   );
-  const addresses = parts.add(createMqttAddresses(broker, config));
+  const addresses = parts.add(createMqttAddresses(broker, common.metrics, config));
   peers.serve({ commands: transactions, webhooks, renamed: renameBroker, connections: broker });
   if (cluster && takeover) joinCluster({ parts, common, broker, cluster, takeover });
   return { broker, addresses };

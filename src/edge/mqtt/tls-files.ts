@@ -49,3 +49,11 @@ export function readTlsFiles(files: TlsPaths): TlsFiles {
   });
   return { cert, key, clientCa, clientCrl };
 }
+
+const END = '-----END CERTIFICATE-----';
+
+/** When the first of the certificates of a PEM file expires, in seconds since the epoch. */
+export function expiryOf(pem: Buffer): number {
+  const blocks = pem.toString('latin1').split(END).slice(0, -1);
+  return Math.min(...blocks.map((block) => Date.parse(new X509Certificate(block + END).validTo))) / 1000;
+}

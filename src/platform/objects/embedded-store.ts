@@ -355,10 +355,10 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     listen: async (host: string, port: number) => ({ port: await listenOn(server, host, port) }),
     /** Listens for the service itself, on loopback. */
     listenOwn: async () => ({ port: await listenOn(ownServer, '127.0.0.1', 0) }),
-    /** The bytes that are stored (counted at most ten minutes ago), and the bytes that are free on the disk. */
-    async usage(): Promise<{ stored: number; free: number }> {
+    /** The bytes that are stored, counted at most ten minutes ago. */
+    async usage(): Promise<{ stored: number }> {
       if (clock.now() - stored.at > STORED_KEPT_MICROS) stored = { at: clock.now(), bytes: files.stored() };
-      return { stored: await stored.bytes, free: await files.free() };
+      return { stored: await stored.bytes };
     },
     /** Lists the objects whose keys begin with `prefix`, in pages; for the service itself, without a signature. */
     async *list(prefix: string): AsyncGenerator<{ key: string; size: number; uploadedAt: number }[]> {

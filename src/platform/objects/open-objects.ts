@@ -62,7 +62,7 @@ export async function openObjects({ config, ownerOf, distributedSince, admits, p
     store,
     /** The URL of the store. */
     url,
-    /** Bytes that are stored and free; undefined when the store is not the embedded one. */
+    /** Bytes that are stored; undefined when the store is not the embedded one. */
     usage: async () => embedded?.store.usage(),
     idle: async (): Promise<void> => embedded?.store.idle(),
     /** Begins to end the transfers of clients. The service itself still reaches its objects. */
