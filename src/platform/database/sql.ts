@@ -78,6 +78,12 @@ export interface Database {
   size(): Promise<{ database: number; log: number; free: number }>;
   readonly transact: Transact;
   /**
+   * Like `transact` without a key, for a unit that is about one device, which the second argument names. The unit locks the
+   * device itself, in its place among its other locks. On PostgreSQL no unit of this process waits for it, except for those of
+   * the same device.
+   */
+  readonly transactAlone: <Result>(work: (unit: UnitOfWork) => Promise<Result>, about?: string) => Promise<Result>;
+  /**
    * Like `transact`, for work that no caller waits for. On SQLite it joins the next commit of other units, or gets one
    * after a few milliseconds. On PostgreSQL it has a connection and commits of its own, so that it delays no caller. It
    * must lock rows in the same order as all other units.
