@@ -9,15 +9,22 @@ import { FLEET, type Work, worksOf } from './works.ts';
 /** The callers that are measured beside the works. */
 const CALLERS = 64;
 /** A work that takes longer is measured for so long only. */
-const LONGEST_SECONDS = 4;
+const LONGEST_SECONDS = 3;
 /** The service looks for old rows for the first time a minute after its start. */
 const FIRST_SWEEP_MS = 62_000;
 const OLD_ROWS = 200_000;
 const RETENTION = 'retention';
+/** Seconds of load after which a node has noticed another delay. */
+const NOTICED_SECONDS = 2.2;
 /** Milliseconds in which a work's last commits and webhooks end. */
 const REST_MS = 500;
 
 const rounded = (value: number): number => Number(value.toFixed(value < 100 ? 1 : 0));
+
+async function goTo(target: LapelTarget, way: number): Promise<void> {
+  await target.way?.setDelay(way);
+  await runClosedLoop(target, CALLERS, NOTICED_SECONDS);
+}
 
 interface Flown extends Sample {
   /** Round trips to the database for each loop. */
@@ -37,7 +44,7 @@ async function measureRates(target: LapelTarget, { ways, rounds, callers, second
   const keyOf = (way: number, count: number): string => `${way} ms, ${count} callers`;
   for (let round = 0; round < rounds; round += 1)
     for (const way of ways) {
-      await target.way?.setDelay(way);
+      await goTo(target, way);
       for (const count of callers) {
         const sample = await measureFar(target, count, seconds);
         samples.set(keyOf(way, count), [...(samples.get(keyOf(way, count)) ?? []), sample]);
@@ -118,7 +125,7 @@ export async function runFar(options: FarOptions): Promise<Table[]> {
   const alone = new Map<number, Measurement>();
   const slowestFirst = ways.toSorted((a, b) => b - a);
   for (const way of slowestFirst) {
-    await target.way?.setDelay(way);
+    await goTo(target, way);
     alone.set(way, await runClosedLoop(target, CALLERS, options.seconds));
   }
   const add = async (way: number, work: Work): Promise<void> => {
@@ -130,20 +137,20 @@ export async function runFar(options: FarOptions): Promise<Table[]> {
   await neighbour.addOld(OLD_ROWS);
   await sleep(Math.max(0, began + FIRST_SWEEP_MS - performance.now()));
   for (const way of slowestFirst) {
-    await target.way?.setDelay(way);
+    await goTo(target, way);
     await add(way, { name: RETENTION, run: neighbour.haveOldGone });
   }
   await neighbour.clear();
 
   const rates = await measureRates(target, options);
-  for (const work of works)
-    for (const way of ways) {
-      await target.way?.setDelay(way);
+  for (const way of ways) {
+    await goTo(target, way);
+    for (const work of works) {
       await add(way, work);
-      await target.way?.setDelay(0);
       await neighbour.clear();
       await sleep(REST_MS);
     }
+  }
   return [
     {
       name: 'Far database',

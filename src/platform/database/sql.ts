@@ -53,7 +53,8 @@ export interface UnitOfWork extends Sql {
  * Runs `work` as a unit of work in a commit that units share; settles after the commit. A `work` that throws is rolled
  * back alone. `key` names a device, and promises that the unit decides only on rows of that device, whose row is then
  * locked for it. On PostgreSQL such a unit runs at the same time as units of other devices, and may see rows that they
- * have not committed yet. Units of one device run one after another; a unit without a key runs alone.
+ * have not committed yet. Units of one device run one after another. There a unit without a key has a commit of its own,
+ * beside the others, so that nobody waits for it.
  */
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, key?: string) => Promise<Result>;
 

@@ -88,12 +88,8 @@ export interface QueueOptions {
   busy?: BusyKeys;
 }
 
-/** The key of units without one and without a caller: they are never in two commits at the same time. */
+/** The key of units without one and without a caller: a queue never has them in two commits at the same time. */
 const NO_KEY = '';
-
-/** The key under which a unit counts as busy; undefined: it runs beside any other. */
-const busyKeyOf = ({ key, about, urgent }: Waiting): string | undefined =>
-  key ?? about ?? (urgent ? undefined : NO_KEY);
 
 /**
  * Gathers units of work for group commits: units that arrive in the same turn of the event loop, or in the next few, wait
@@ -136,6 +132,10 @@ export function createUnitQueue(
 
   /** The number of units that wait for nothing but their turn. */
   const waiting = (): number => fresh.length + first.length + backlog.size();
+
+  /** The key under which a unit counts as busy; undefined: it runs beside any other. */
+  const busyKeyOf = ({ key, about, urgent: isUrgent }: Waiting): string | undefined =>
+    key ?? about ?? (isUrgent || lanes === 1 ? undefined : NO_KEY);
 
   /** Keeps a unit whose device is busy; returns false when it is not. */
   function hold(unit: Waiting): boolean {

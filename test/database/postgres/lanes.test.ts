@@ -83,6 +83,22 @@ void t.test('units of work side by side', { skip: NO_POSTGRES }, async (t) => {
     t.ok(begun);
   });
 
+  await t.test('units of a device wait for the one that nobody waits for, without holding up a commit', async (t) => {
+    const { database } = await open(t);
+    const long = stopping('long');
+    const done = database.transactSoon(long.work, 'a');
+    await long.half;
+    let begun = false;
+    const own = database.transact(async (unit) => {
+      begun = true;
+      return write('own')(unit);
+    }, 'a');
+    t.equal(await database.transact(write('of another'), 'b'), 'of another');
+    t.notOk(begun);
+    long.goOn();
+    t.same(await Promise.all([done, own]), ['long', 'own']);
+  });
+
   await t.test('commits begin side by side only while the database is far away', async (t) => {
     const far = await open(t, { milliseconds: 2 });
     const long = stopping('long');

@@ -78,8 +78,8 @@ async function pin(client: Client, bounds: Bounds): Promise<void> {
 const CONNECT_MS = 3_000;
 /** A process that is frozen in a transaction holds its locks; the server ends the transaction after this time. */
 const IDLE_IN_TRANSACTION_MS = 1_000;
-/** A longer round trip is believed slowly, because a statement can take long itself; a shorter one at once. */
-const RISE = 50;
+/** Milliseconds in which the shortest round trip counts: most take longer, because the server or this process is busy. */
+const WINDOW_MS = 1_000;
 /** Milliseconds between two checks whether the server has been silent for too long. */
 const CHECK_MS = 250;
 /** The time in which a connection must close in an orderly way; then it is cut. */
@@ -98,7 +98,7 @@ export interface Connection {
   /** Runs a text of one or more statements, without parameters, and without preparing them. */
   script(text: string): Promise<QueryResult>;
   alive(): boolean;
-  /** Milliseconds of a round trip: about the shortest time in which the server answered lately. */
+  /** Milliseconds of a round trip: the shortest time in which the server answered lately; Infinity before the first answer. */
   roundTripMs(): number;
   /** The server process's identifier, as the server stated it at the start. */
   process(): number;
@@ -128,7 +128,10 @@ export async function openConnection(
   let silentSince = 0;
   let silentChecks = 0;
   let timer: NodeJS.Timeout | undefined;
-  let roundTripMs = 0;
+  // The shortest round trips of this window, and of the one before.
+  let shortestMs = Number.POSITIVE_INFINITY;
+  let formerMs = Number.POSITIVE_INFINITY;
+  let windowSince = performance.now();
 
   function lost(cause: unknown): void {
     if (!alive) return;
@@ -170,8 +173,13 @@ export async function openConnection(
     unanswered -= 1;
     const now = performance.now();
     const tookMs = now - silentSince;
-    if (isFirst)
-      roundTripMs = roundTripMs === 0 || tookMs < roundTripMs ? tookMs : roundTripMs + (tookMs - roundTripMs) / RISE;
+    if (isFirst) {
+      if (now - windowSince > WINDOW_MS) {
+        [formerMs, shortestMs] = [shortestMs, Number.POSITIVE_INFINITY];
+        windowSince = now;
+      }
+      shortestMs = Math.min(shortestMs, tookMs);
+    }
     silentSince = now;
   }
 
@@ -202,7 +210,7 @@ export async function openConnection(
     },
     script: (text) => send({ text }),
     alive: () => alive,
-    roundTripMs: () => roundTripMs,
+    roundTripMs: () => Math.min(shortestMs, formerMs),
     process: () => (client as unknown as { processID: number }).processID, // missing in the library's types
     destroy,
     async end() {
