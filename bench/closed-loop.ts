@@ -55,6 +55,9 @@ export interface Target {
 
 export const BODY = JSON.stringify([{ ssid: 'office', password: 'correct horse', security: 'WPA2' }]);
 
+/** The connections of an application's callers; the service serves few more requests of one application at the same time. */
+const MOST_CONNECTIONS = 240;
+
 export interface Measurement {
   /** The closed loops that ended. */
   loops: number;
@@ -63,6 +66,23 @@ export interface Measurement {
   /** Percentiles of the time of a closed loop, in milliseconds. */
   p50: number;
   p99: number;
+  /** The times of the calls alone, until they were answered, in milliseconds: percentiles and the longest. */
+  callP50: number;
+  callP99: number;
+  longestCall: number;
+}
+
+interface Bounds {
+  seconds?: number;
+  loops?: number;
+  /** Ends the measurement as soon as it returns true. */
+  isOver?(): boolean;
+}
+
+function percentiles(latencies: number[]) {
+  latencies.sort((a, b) => a - b);
+  const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99), longest: latencies.at(-1) ?? Number.NaN };
 }
 
 /**
@@ -72,21 +92,24 @@ export interface Measurement {
 async function runCallers(
   target: Target,
   callers: number,
-  { seconds = Number.POSITIVE_INFINITY, loops = Number.POSITIVE_INFINITY }: { seconds?: number; loops?: number },
+  { seconds = Number.POSITIVE_INFINITY, loops = Number.POSITIVE_INFINITY, isOver = () => false }: Bounds,
 ): Promise<Measurement> {
-  const pools = target.origins.map((origin) => new Pool(origin, { connections: callers, pipelining: 1 }));
+  const connections = Math.min(callers, MOST_CONNECTIONS);
+  const pools = target.origins.map((origin) => new Pool(origin, { connections, pipelining: 1 }));
   const headers = { ...target.headers, 'content-type': 'application/json' };
   const latencies: number[] = [];
+  const calls: number[] = [];
   const end = performance.now() + seconds * 1000;
   let begun = 0;
   const caller = async (first: number): Promise<void> => {
     const pool = pools[first % pools.length] as Pool;
-    for (let turn = first; begun < loops && performance.now() < end; turn += callers) {
+    for (let turn = first; begun < loops && performance.now() < end && !isOver(); turn += callers) {
       begun += 1;
       const deviceId = target.deviceIds[turn % target.deviceIds.length] as string;
       const started = performance.now();
       const answer = await pool.request({ method: 'PUT', path: target.path(deviceId), headers, body: BODY });
       const text = await answer.body.text();
+      calls.push(performance.now() - started);
       if (answer.statusCode !== 201) throw new Error(`${answer.statusCode} ${text}`);
       await target.receiver.result((JSON.parse(text) as { transactionId: number }).transactionId);
       latencies.push(performance.now() - started);
@@ -96,14 +119,18 @@ async function runCallers(
   await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)));
   const elapsed = (performance.now() - started) / 1000;
   await Promise.all(pools.map((pool) => pool.close()));
-  latencies.sort((a, b) => a - b);
-  const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
-  return { loops: latencies.length, rate: latencies.length / elapsed, p50: at(0.5), p99: at(0.99) };
+  const { p50, p99 } = percentiles(latencies);
+  const { p50: callP50, p99: callP99, longest: longestCall } = percentiles(calls);
+  return { loops: latencies.length, rate: latencies.length / elapsed, p50, p99, callP50, callP99, longestCall };
 }
 
-/** Runs the closed loop for `seconds`. */
-export const runClosedLoop = (target: Target, callers: number, seconds: number): Promise<Measurement> =>
-  runCallers(target, callers, { seconds });
+/** Runs the closed loop for `seconds`, or until `isOver`. */
+export const runClosedLoop = (
+  target: Target,
+  callers: number,
+  seconds: number,
+  isOver: () => boolean = () => false,
+): Promise<Measurement> => runCallers(target, callers, { seconds, isOver });
 
 // V8 has compiled the code of a loop for good after some 20,000 loops under load. Loops are counted, because a slow
 // machine makes fewer of them in the same time.

@@ -6,6 +6,7 @@ import { startPostgres } from '../harness/postgres-server.ts';
 import { type AnswerOf, connectBenchDevices } from './bench-device.ts';
 import { deviceIds } from './bench-ids.ts';
 import { createReceiver, type Receiver } from './closed-loop.ts';
+import { type SlowWay, startSlowWay } from './far/slow-way.ts';
 import { type Process, startProcess } from './processes.ts';
 import { pathOf, type RunningTarget } from './running-target.ts';
 
@@ -22,6 +23,8 @@ interface Options {
   fill?(folder: string): void;
   /** The number of nodes on PostgreSQL, over which callers and devices are spread; 0 or none for SQLite. */
   nodes?: number;
+  /** Whether the nodes reach PostgreSQL through a way that can be made slow. */
+  isFar?: boolean;
 }
 
 export interface LapelTarget extends RunningTarget {
@@ -31,6 +34,10 @@ export interface LapelTarget extends RunningTarget {
   mqttPort: number;
   offlineIds: string[];
   credentialOf(deviceId: string): string;
+  /** The URL of PostgreSQL, without the slow way; undefined on SQLite. */
+  databaseUrl: string | undefined;
+  /** The slow way to the database, if there is one. */
+  way: SlowWay | undefined;
 }
 
 const SCOPE = 'svc:application:read svc:application:write svc:device:read svc:device:write';
@@ -76,25 +83,30 @@ async function register(admin: string, root: string, ids: string[]): Promise<Map
   return credentials;
 }
 
-async function makeApplication(http: string, admin: string, root: string, receiver: Receiver, deviceLimit: number) {
-  const developer = { developerId: 'bench', name: 'bench', deviceLimit };
+/** Makes a developer with one application of the same name, which can make calls and gets webhooks. */
+export async function makeApplication(
+  { http, admin, root, receiver }: { http: string; admin: string; root: string; receiver: Receiver },
+  name: string,
+  deviceLimit: number,
+) {
+  const developer = { developerId: name, name, deviceLimit };
   await call(`${admin}/admin/v1/developers`, { method: 'POST', token: root, body: developer });
-  const application = { applicationId: 'bench', name: 'bench' };
-  const path = `${admin}/admin/v1/developers/bench/applications`;
+  const path = `${admin}/admin/v1/developers/${name}/applications`;
+  const application = { applicationId: name, name };
   const { secret } = JSON.parse(await call(path, { method: 'POST', token: root, body: application })) as {
     secret: string;
   };
-  const bearer = await logIn(http, secret);
-  const base = `${http}/v1/applications/bench`;
+  const bearer = await logIn(http, name, secret);
+  const base = `${http}/v1/applications/${name}`;
   await call(`${base}/refresh_authkey`, { method: 'POST', token: bearer });
   await call(base, { method: 'PATCH', token: bearer, body: { deviceEvent: receiver.url } });
   return { secret, bearer };
 }
 
-async function logIn(http: string, secret: string): Promise<string> {
+async function logIn(http: string, name: string, secret: string): Promise<string> {
   const answer = await call(`${http}/api/v1/authenticate`, {
     method: 'POST',
-    token: `Basic ${Buffer.from(`bench:${secret}`).toString('base64')}`,
+    token: `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`,
     body: new URLSearchParams({ grant_type: 'client_credentials', scope: SCOPE }).toString(),
     type: 'application/x-www-form-urlencoded',
   });
@@ -109,26 +121,28 @@ async function countCommits(admins: string[], token: string): Promise<number> {
 }
 
 /** Starts what the nodes of a cluster share: PostgreSQL and an object store. */
-async function startShared(folder: string, stack: AsyncDisposableStack) {
+async function startShared(folder: string, stack: AsyncDisposableStack, isFar: boolean) {
   const postgres = stack.use(await startPostgres({ onDisk: true }));
   const store = stack.use(await startObjectStore(folder));
+  const databaseUrl = await postgres.createDatabase();
+  const way = isFar ? stack.use(await startSlowWay(databaseUrl)) : undefined;
   const env = {
     ...store.env,
-    LAPEL_DATABASE_URL: await postgres.createDatabase(),
+    LAPEL_DATABASE_URL: way?.url ?? databaseUrl,
     LAPEL_PUBLIC_URL: 'http://127.0.0.1:1', // required, but never called in a benchmark
     LAPEL_ADMIN_TOKEN: 'administrator token of the bench of nodes',
   };
-  return { env, cpuSeconds: postgres.cpuSeconds };
+  return { env, databaseUrl, way, cpuSeconds: postgres.cpuSeconds };
 }
 
 /** Starts Lapel with an application, and connects and activates its devices. */
 export async function startLapel(options: Options): Promise<LapelTarget> {
-  const { devices, offline = 0, fill, nodes = 0 } = options;
+  const { devices, offline = 0, fill, nodes = 0, isFar = false } = options;
   const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const receiver = stack.adopt(await createReceiver(), (made) => made.close());
-  const shared = nodes > 0 ? await startShared(folder, stack) : undefined;
+  const shared = nodes > 0 ? await startShared(folder, stack, isFar) : undefined;
   const own = shared ? { ...options, env: { ...options.env, ...shared.env } } : options;
   const running: Process[] = [];
   stack.defer(async () => {
@@ -143,7 +157,8 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
   const root = `Bearer ${shared?.env.LAPEL_ADMIN_TOKEN ?? readFileSync(join(folder, 'admin-token'), 'utf8').trim()}`;
   const ids = deviceIds(devices);
   const offlineIds = deviceIds(offline, 500_000);
-  const { secret, bearer } = await makeApplication(of('http'), of('admin'), root, receiver, devices + offline);
+  const at = { http: of('http'), admin: of('admin'), root, receiver };
+  const { secret, bearer } = await makeApplication(at, 'bench', devices + offline);
   const credentials = await register(of('admin'), root, [...ids, ...offlineIds]);
   const credentialOf = (deviceId: string): string => credentials.get(deviceId) ?? '';
   const connect = async () => {
@@ -166,7 +181,7 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
     await Promise.all(running.splice(0).map((each) => each.stop()));
     fill(folder);
     await startAll(own);
-    token = await logIn(of('http'), secret);
+    token = await logIn(of('http'), 'bench', secret);
     sockets = await connect();
   }
   const everything = stack.move();
@@ -188,6 +203,8 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
     deviceIds: ids,
     offlineIds,
     credentialOf,
+    databaseUrl: shared?.databaseUrl,
+    way: shared?.way,
     receiver,
     close: () => everything.disposeAsync(),
   };

@@ -2,6 +2,7 @@
 // machine and the day; the ratios count. Prints Markdown.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { runFar } from './far/far.ts';
 import type { Options } from './measure.ts';
 import { runNodes } from './nodes.ts';
 import { makeReport, type Report, type Table, toMarkdown } from './report.ts';
@@ -37,6 +38,8 @@ const HELP = `npm run bench -- [options]
   --database postgres
                    measures the loop on PostgreSQL (which must be installed), beside the embedded database
   --nodes LIST     numbers of nodes on PostgreSQL, each measured by itself (1)
+  --way[=LIST]     milliseconds to PostgreSQL in each direction: measures one node with each of these delays, alone and
+                   beside work for many devices of another developer (0,1,5; callers 1,64,512; 1 round of 3 seconds)
   --rows N         rows with which --scale fills the database (1000000)
   --fleet N        devices of a storm, or of the simulator (4000)
   --json FILE      writes the report as JSON, too
@@ -44,17 +47,18 @@ const HELP = `npm run bench -- [options]
   --profile DIR    writes a profile of the service's processor time there (.cpuprofile)
 `;
 
-const flags = process.argv.slice(2).map((argument) => (argument === '--scale' ? '--scale=' : argument));
+const flags = process.argv.slice(2).map((argument) => (/^--(scale|way)$/.test(argument) ? `${argument}=` : argument));
 const { values } = parseArgs({
   args: flags,
   options: {
-    seconds: { type: 'string', default: '4' },
-    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string' },
+    rounds: { type: 'string' },
     devices: { type: 'string', default: '200' },
-    callers: { type: 'string', default: '1,8,64' },
+    callers: { type: 'string' },
     scale: { type: 'string' },
     database: { type: 'string', default: 'sqlite' },
     nodes: { type: 'string', default: '1' },
+    way: { type: 'string' },
     rows: { type: 'string', default: '1000000' },
     fleet: { type: 'string', default: '4000' },
     json: { type: 'string' },
@@ -64,17 +68,24 @@ const { values } = parseArgs({
   },
 });
 
+const usual =
+  values.way === undefined
+    ? { seconds: '4', rounds: '3', callers: '1,8,64' }
+    : { seconds: '3', rounds: '1', callers: '1,64,512' };
+
 const options: Options = {
-  seconds: Number(values.seconds),
-  rounds: Number(values.rounds),
+  seconds: Number(values.seconds ?? usual.seconds),
+  rounds: Number(values.rounds ?? usual.rounds),
   devices: Number(values.devices),
-  callers: values.callers.split(',').map(Number),
+  callers: (values.callers ?? usual.callers).split(',').map(Number),
   rows: Number(values.rows),
   fleet: Number(values.fleet),
   profile: values.profile,
 };
 
 async function measured(): Promise<Table[]> {
+  if (values.way !== undefined && values.database !== 'postgres') throw new Error('--way needs --database postgres');
+  if (values.way !== undefined) return runFar({ ...options, ways: (values.way || '0,1,5').split(',').map(Number) });
   if (values.database === 'postgres')
     return [await runNodes({ ...options, nodes: values.nodes.split(',').map(Number) })];
   if (values.database !== 'sqlite') throw new Error(`--database knows sqlite and postgres, not ${values.database}`);

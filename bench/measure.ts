@@ -58,7 +58,7 @@ export async function measureLoop(target: RunningTarget, callers: number, second
 }
 
 /** The median of a figure; of an even number of samples, the higher of the two in the middle. */
-export function medianOf<Of>(samples: Of[], figure: (sample: Of) => number): number {
+export function medianOf<Of>(samples: readonly Of[], figure: (sample: Of) => number): number {
   const sorted = samples.map(figure).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -14,7 +14,7 @@ const AT_ONCE = 500;
 const CALLERS = 8;
 
 /** Connects all devices, each with its subscription; returns their sockets. */
-async function connectAll(port: number, ids: string[], credentialOf: (id: string) => string): Promise<Socket[]> {
+export async function connectAll(port: number, ids: string[], credentialOf: (id: string) => string): Promise<Socket[]> {
   const sockets: Socket[] = [];
   const left = ids.values();
   const one = async (): Promise<void> => {

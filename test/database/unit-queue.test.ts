@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
+import { createBusyKeys } from '../../src/platform/database/busy-keys.ts';
 import { createUnitQueue, type Waiting } from '../../src/platform/database/unit-queue.ts';
 
 t.test(
@@ -30,3 +31,52 @@ t.test(
     t.same(batches, [3, 1, 2, 2]);
   },
 );
+
+t.test(
+  'however many units of a busy device wait, units of other devices go on, and its own keep their order',
+  async (t) => {
+    const gate = Promise.withResolvers<void>();
+    const done: string[] = [];
+    const commit = async (batch: Waiting[]): Promise<undefined> => {
+      if (batch.some(({ key }) => key === 'busy') && done.length === 0) await gate.promise;
+      for (const unit of batch) unit.resolve(await unit.work(undefined as never));
+      return undefined;
+    };
+    const { transact, idle } = createUnitQueue(commit, { lanes: 2, perKey: 4, busy: createBusyKeys() });
+    const unit = (name: string) => async () => done.push(name);
+    void transact(unit('first'), 'busy');
+    await turn();
+    const own = Array.from({ length: 1_000 }, (_, index) => transact(unit(`own ${index}`), 'busy'));
+    await transact(unit('of another'), 'other');
+    await transact(unit('of a third'), 'third');
+    t.same(done, ['of another', 'of a third']);
+    gate.resolve();
+    await Promise.all(own);
+    t.same(done.slice(2), ['first', ...own.map((_, index) => `own ${index}`)]);
+    await idle();
+  },
+);
+
+t.test('a commit beside another one begins only some time after it', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  let apartMs = Number.POSITIVE_INFINITY;
+  const batches: string[][] = [];
+  const commit = async (batch: Waiting[]): Promise<undefined> => {
+    batches.push(batch.map(({ key = '' }) => key));
+    if (batches.length === 1) await gate.promise;
+    for (const unit of batch) unit.resolve(undefined);
+    return undefined;
+  };
+  const { transact } = createUnitQueue(commit, { lanes: 2, apartMs: () => apartMs, busy: createBusyKeys() });
+  const work = async (): Promise<void> => undefined;
+  const a = transact(work, 'a');
+  await turn();
+  const b = transact(work, 'b');
+  for (let turns = 0; turns < 10; turns += 1) await turn();
+  t.same(batches, [['a']]);
+  apartMs = 1;
+  await Promise.all([b, transact(work, 'c')]);
+  t.same(batches, [['a'], ['b', 'c']]);
+  gate.resolve();
+  await a;
+});

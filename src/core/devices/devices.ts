@@ -154,14 +154,14 @@ export function createDevices({
     async remove(deviceId: string, { force = false } = {}): Promise<void> {
       // The unit is begun without the deviceId as its key, because it can end an activation, which also changes a
       // counter of the application.
-      await database.transact(async (unit) => {
+      await database.transactAlone(async (unit) => {
         const device = await findDevice(unit, deviceId, unit.forUpdate);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
         await forget(unit, device);
         await removed(unit, deviceId);
         await deleteDevice(unit, deviceId);
-      });
+      }, deviceId);
     },
 
     /**

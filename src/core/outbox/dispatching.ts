@@ -16,11 +16,11 @@ export interface DispatchingParts {
   work: Work;
   prepare: ReturnType<typeof createPreparation>;
   /** Called at the device's PUBACK for a command. `answerWithin`: the seconds in which the device must answer. */
-  delivered(transactionId: number, answerWithin: number | null): void;
+  delivered(deviceId: string, transactionId: number, answerWithin: number | null): void;
   /** Whether the undelivered commands of a rollout must not be published. */
   isHeld(rolloutId: string | null): boolean;
   /** Called at the device's PUBACK for a cancel. */
-  cancelDelivered(transactionId: number): void;
+  cancelDelivered(deviceId: string, transactionId: number): void;
   /** Called when the connection has room for another unacknowledged command. */
   released(connection: ConnectionState): void;
 }
@@ -68,8 +68,8 @@ export function createDispatching(parts: DispatchingParts) {
     connection.written.set(slot, clock.now());
     connection.link.publish(command, () => {
       if (!connection.open) return;
-      if (isCancel) cancelDelivered(command.transactionId);
-      else delivered(command.transactionId, answerWithin);
+      if (isCancel) cancelDelivered(connection.link.deviceId, command.transactionId);
+      else delivered(connection.link.deviceId, command.transactionId, answerWithin);
       received(connection, slot);
     });
   }

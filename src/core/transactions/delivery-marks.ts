@@ -25,6 +25,7 @@ interface Parts {
 
 /** The time of a PUBACK, and the seconds from it in which the device must answer. */
 interface Mark {
+  deviceId: string;
   at: Micros;
   answerWithin: number | null;
 }
@@ -35,8 +36,9 @@ interface Mark {
  * crash does no harm: at its next connection the device gets every unfinished command again anyway.
  */
 export function createDeliveryMarks({ database, clock, log, watch, endsAt }: Parts) {
-  let delivered = new Map<number, Mark>();
-  let cancelled = new Set<number>();
+  const delivered = new Map<number, Mark>();
+  /** The transactions whose cancels were delivered, with their devices. */
+  const cancelled = new Map<number, string>();
   let armed = false;
 
   const arm = (milliseconds: number): void => {
@@ -51,37 +53,60 @@ export function createDeliveryMarks({ database, clock, log, watch, endsAt }: Par
     });
   };
 
-  async function flush(): Promise<void> {
-    if (delivered.size === 0 && cancelled.size === 0) return;
-    await database.transactAlong(async (unit) => {
-      const marks = delivered;
-      const cancels = cancelled;
-      delivered = new Map();
-      cancelled = new Set();
-      unit.onRollback(() => {
-        delivered = new Map([...marks, ...delivered]);
-        cancelled = new Set([...cancels, ...cancelled]);
-      });
-      // All units lock the rows in the same order, because two units with different orders could wait for each other.
-      await Promise.all(inOrder(marks.keys()).map((id) => markDelivered(unit, id, marks.get(id)?.at ?? 0)));
-      await Promise.all(inOrder(cancels).map((id) => markCancelDelivered(unit, id)));
-      unit.onCommit(() => {
-        for (const { at, answerWithin } of marks.values()) {
-          const by = answerBy({ deliveredAt: at, answerWithin });
-          if (by !== null) endsAt(by);
-        }
-        if (watch.transactions > 0) for (const id of marks.keys()) watch.transaction(id);
-      });
+  /** Takes entries out of memory, until the unit is rolled back. The others were stored meanwhile. */
+  function takeFrom<Entry>(unit: UnitOfWork, from: Map<number, Entry>, ids: readonly number[]): [number, Entry][] {
+    const taken = ids.flatMap((id): [number, Entry][] => {
+      const entry = from.get(id);
+      return entry === undefined ? [] : [[id, entry]];
+    });
+    for (const [id] of taken) from.delete(id);
+    unit.onRollback(() => {
+      for (const [id, entry] of taken) if (!from.has(id)) from.set(id, entry);
+    });
+    return taken;
+  }
+
+  async function write(unit: UnitOfWork, marked: readonly number[], cancels: readonly number[]): Promise<void> {
+    // All units lock the rows in the same order, because two units with different orders could wait for each other.
+    const marks = takeFrom(unit, delivered, inOrder(marked));
+    await Promise.all(marks.map(([id, { at }]) => markDelivered(unit, id, at)));
+    await Promise.all(takeFrom(unit, cancelled, inOrder(cancels)).map(([id]) => markCancelDelivered(unit, id)));
+    unit.onCommit(() => {
+      for (const [, { at, answerWithin }] of marks) {
+        const by = answerBy({ deliveredAt: at, answerWithin });
+        if (by !== null) endsAt(by);
+      }
+      if (watch.transactions > 0) for (const [id] of marks) watch.transaction(id);
     });
   }
 
+  async function flush(): Promise<void> {
+    if (delivered.size === 0 && cancelled.size === 0) return;
+    if (!database.concurrent) {
+      await database.transactAlong((unit) => write(unit, [...delivered.keys()], [...cancelled.keys()]));
+      return;
+    }
+    // An answer of the device may be stored at the same time, so each device has a unit under its lock.
+    const marked = Map.groupBy(delivered.keys(), (id) => delivered.get(id)?.deviceId ?? '');
+    const cancels = Map.groupBy(cancelled.keys(), (id) => cancelled.get(id) ?? '');
+    const devices = new Set([...marked.keys(), ...cancels.keys()]);
+    await Promise.all(
+      Array.from(devices, (deviceId) =>
+        database.transactAlong(
+          (unit) => write(unit, marked.get(deviceId) ?? [], cancels.get(deviceId) ?? []),
+          deviceId,
+        ),
+      ),
+    );
+  }
+
   return {
-    delivered(transactionId: number, answerWithin: number | null): void {
-      delivered.set(transactionId, { at: clock.now(), answerWithin });
+    delivered(deviceId: string, transactionId: number, answerWithin: number | null): void {
+      delivered.set(transactionId, { deviceId, at: clock.now(), answerWithin });
       arm(GATHER_MS);
     },
-    cancelDelivered(transactionId: number): void {
-      cancelled.add(transactionId);
+    cancelDelivered(deviceId: string, transactionId: number): void {
+      cancelled.set(transactionId, deviceId);
       arm(GATHER_MS);
     },
     /** Takes a transaction's mark out of memory, for a unit of work that stores it together with another change. */

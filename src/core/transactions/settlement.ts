@@ -226,10 +226,10 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     work: (unit: UnitOfWork, isAlone: boolean) => Promise<boolean>,
   ): Promise<void> {
     if (await database.transact((unit) => work(unit, !database.concurrent), deviceId)) return;
-    await database.transact(async (unit) => {
+    await database.transactAlone(async (unit) => {
       await findDevice(unit, deviceId, unit.forUpdate);
       await work(unit, true);
-    });
+    }, deviceId);
   }
 
   const settle = (deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> =>

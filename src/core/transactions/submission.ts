@@ -227,6 +227,6 @@ export function createSubmission({
       return transactionId;
     }
 
-    return database.transact(submitIn, isAlone ? undefined : deviceId);
+    return isAlone ? database.transactAlone(submitIn, deviceId) : database.transact(submitIn, deviceId);
   };
 }

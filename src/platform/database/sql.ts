@@ -53,7 +53,8 @@ export interface UnitOfWork extends Sql {
  * Runs `work` as a unit of work in a commit that units share; settles after the commit. A `work` that throws is rolled
  * back alone. `key` names a device, and promises that the unit decides only on rows of that device, whose row is then
  * locked for it. On PostgreSQL such a unit runs at the same time as units of other devices, and may see rows that they
- * have not committed yet. Units of one device run one after another; a unit without a key runs alone.
+ * have not committed yet. Units of one device run one after another. There a unit without a key has a commit of its own,
+ * beside the others, so that nobody waits for it.
  */
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, key?: string) => Promise<Result>;
 
@@ -77,6 +78,12 @@ export interface Database {
   /** Bytes of the database, of its write-ahead log, and of the free pages in the database that will be reused. */
   size(): Promise<{ database: number; log: number; free: number }>;
   readonly transact: Transact;
+  /**
+   * Like `transact` without a key, for a unit that is about one device, which the second argument names. The unit locks the
+   * device itself, in its place among its other locks. On PostgreSQL no unit of this process waits for it, except for those of
+   * the same device.
+   */
+  readonly transactAlone: <Result>(work: (unit: UnitOfWork) => Promise<Result>, about?: string) => Promise<Result>;
   /**
    * Like `transact`, for work that no caller waits for. On SQLite it joins the next commit of other units, or gets one
    * after a few milliseconds. On PostgreSQL it has a connection and commits of its own, so that it delays no caller. It

@@ -1,5 +1,6 @@
 import { createFairQueue } from '../../runtime/fair-queue.ts';
 import { createIdle } from '../../runtime/idle.ts';
+import type { BusyKeys } from './busy-keys.ts';
 import type { Transact, UnitOfWork } from './sql.ts';
 
 /** The most units in one commit, so that a burst of units cannot delay the units behind it for long. */
@@ -32,6 +33,8 @@ export interface Waiting {
   reject: (cause: unknown) => void;
   /** The device that the unit decides on, if its rows are all of one device; see Transact in sql.ts. */
   key: string | undefined;
+  /** The device that a unit without a key is about, if it is known: other units of this device do not run beside it. */
+  about?: string | undefined;
   /** Whether a caller waits for the unit. */
   urgent: boolean;
 }
@@ -77,14 +80,23 @@ export interface QueueOptions {
   perKey?: number;
   /** Returns the developer of a device, if it is known. */
   ownerOf?: ((key: string) => string | undefined) | undefined;
+  /** The most commits at the same time. */
+  lanes?: number;
+  /** Milliseconds between the beginnings of two commits at the same time; Infinity: one commit at a time. */
+  apartMs?: () => number;
+  /** The devices whose units run, shared with other queues of the database; needed with several lanes. */
+  busy?: BusyKeys;
 }
+
+/** The key of units without one and without a caller: a queue never has them in two commits at the same time. */
+const NO_KEY = '';
 
 /**
  * Gathers units of work for group commits: units that arrive in the same turn of the event loop, or in the next few, wait
  * for its end (setImmediate), so that requests from many sockets share one commit. `commit` runs and settles them, never
  * rejects, and returns the units that must run in the next commit. When more units wait than one commit takes, developers
  * take turns, and then the devices of each: a developer with many units delays another one by at most one commit. Units
- * of one device stay in order.
+ * of one device stay in order. With several `lanes`, a commit can begin before another one has ended.
  */
 export function createUnitQueue(
   commit: (batch: Waiting[]) => Promise<Waiting[] | undefined>,
@@ -92,28 +104,68 @@ export function createUnitQueue(
     perCommit = () => UNITS_PER_COMMIT,
     perKey = Number.POSITIVE_INFINITY,
     ownerOf = () => undefined,
+    lanes = 1,
+    apartMs = () => 0,
+    busy,
   }: QueueOptions = {},
 ) {
   /** Units that have come since the last commit was gathered. */
   const fresh: Waiting[] = [];
   /** Units that were too many for one commit. */
   const backlog = createFairQueue<Waiting>();
-  /** Units that `commit` has returned; they go into the next commit before all other units. */
+  /** Units that `commit` has returned, or that were held; they go into the next commit before all other units. */
   let first: Waiting[] = [];
+  /** Units that wait until another commit with units of their device has ended, by device. */
+  const held = new Map<string, Waiting[]>();
   const isBurst = createBurstDetector();
   const developers = createDeveloperWatch();
   let urgent = 0; // the number of waiting units whose callers wait for an answer
-  let running = false;
+  let running = 0; // the number of commits in progress
+  let gathering = false;
+  let beganMs = Number.NEGATIVE_INFINITY; // when the last commit began
   let lastUrgent = 0; // the number of units in the last commit whose callers waited for an answer
   let soon: NodeJS.Timeout | undefined;
+  let isPausing = false; // until the next commit may begin beside one in progress
   let closed = false;
-  const idleState = createIdle(() => running || waiting() > 0);
+  const isRunning = (): boolean => gathering || running > 0;
+  const idleState = createIdle(() => isRunning() || held.size > 0 || waiting() > 0);
 
+  /** The number of units that wait for nothing but their turn. */
   const waiting = (): number => fresh.length + first.length + backlog.size();
+
+  /** The key under which a unit counts as busy; undefined: it runs beside any other. */
+  const busyKeyOf = ({ key, about, urgent: isUrgent }: Waiting): string | undefined =>
+    key ?? about ?? (isUrgent || lanes === 1 ? undefined : NO_KEY);
+
+  /** Keeps a unit whose device is busy; returns false when it is not. */
+  function hold(unit: Waiting): boolean {
+    const key = busyKeyOf(unit);
+    if (!busy || key === undefined) return false;
+    const before = held.get(key);
+    if (before) before.push(unit);
+    else if (busy.has(key)) held.set(key, [unit]);
+    else return false;
+    return true;
+  }
+
+  /** Lets held units go whose device is not busy any more. */
+  function release(keys: readonly string[]): void {
+    if (held.size === 0) return;
+    for (const key of keys) {
+      const units = held.get(key);
+      if (!units) continue;
+      held.delete(key);
+      first.push(...units);
+      urgent += units.length;
+    }
+    if (urgent > 0) start();
+  }
+  busy?.onFree(release);
 
   function takeBatch(): Waiting[] {
     const most = Math.min(perCommit(), developers.areSeveral() ? SHARED_COMMIT : UNITS_PER_COMMIT);
-    if (fresh.length === waiting() && fresh.length <= Math.min(most, perKey)) return fresh.splice(0);
+    const isFew = fresh.length === waiting() && fresh.length <= Math.min(most, perKey);
+    if (isFew && (!busy || busy.isEmpty())) return fresh.splice(0);
     for (const unit of fresh.splice(0)) {
       const { key = '' } = unit;
       const owner = (key && ownerOf(key)) || '';
@@ -125,9 +177,10 @@ export function createUnitQueue(
     const before = first;
     first = [];
     const add = (unit: Waiting): void => {
+      if (hold(unit)) return;
       const { key } = unit;
       const count = key === undefined ? 0 : (taken.get(key) ?? 0);
-      const fits = count < perKey;
+      const fits = count < perKey && batch.length < most;
       (fits ? batch : first).push(unit);
       // A unit that does not fit also closes the batch for later units of its device, so that they stay in order.
       if (key !== undefined) taken.set(key, fits ? count + 1 : perKey);
@@ -147,12 +200,21 @@ export function createUnitQueue(
     for (const unit of batch) if (unit.urgent) lastUrgent += 1;
     // The units that did not fit must go into the next commit even if no caller waits for them, so all count as urgent.
     urgent = waiting();
-    const left = await commit(batch);
-    if (left) {
-      first = [...left, ...first];
-      urgent += left.length;
+    gathering = false;
+    if (batch.length > 0) {
+      const keys = busy ? [...new Set(batch.flatMap((unit) => busyKeyOf(unit) ?? []))] : [];
+      busy?.take(keys);
+      running += 1;
+      beganMs = performance.now();
+      if (urgent > 0) start();
+      const left = await commit(batch);
+      running -= 1;
+      if (left) {
+        first = [...left, ...first];
+        urgent += left.length;
+      }
+      busy?.free(keys);
     }
-    running = false;
     if (urgent > 0) start();
     else if (waiting() > 0) startSoon();
     else idleState.tell();
@@ -172,24 +234,34 @@ export function createUnitQueue(
   function start(): void {
     clearTimeout(soon);
     soon = undefined;
-    if (running) return;
-    running = true;
+    if (gathering || running >= lanes) return;
+    const leftMs = running === 0 ? 0 : beganMs + apartMs() - performance.now();
+    if (leftMs === Number.POSITIVE_INFINITY) return;
+    if (leftMs > 0) {
+      if (isPausing) return;
+      isPausing = true;
+      setTimeout(() => {
+        isPausing = false;
+        if (urgent > 0) start();
+      }, leftMs);
+      return;
+    }
+    gathering = true;
     gather(TURNS);
   }
 
   function startSoon(): void {
     if (idleState.awaited()) start();
-    else if (!running) soon ??= setTimeout(start, SOON_MS);
+    else if (!isRunning()) soon ??= setTimeout(start, SOON_MS);
   }
 
   function submit<Result>(
     work: (unit: UnitOfWork) => Promise<Result>,
-    key: string | undefined,
-    isUrgent: boolean,
+    { key, about, urgent: isUrgent }: Pick<Waiting, 'key' | 'about' | 'urgent'>,
   ): Promise<Result> {
     if (closed) return Promise.reject(new Error('the database is closed'));
     return new Promise<Result>((resolve, reject) => {
-      fresh.push({ work, resolve: resolve as (value: unknown) => void, reject, key, urgent: isUrgent });
+      fresh.push({ work, resolve: resolve as (value: unknown) => void, reject, key, about, urgent: isUrgent });
       if (isUrgent) {
         urgent += 1;
         start();
@@ -205,12 +277,14 @@ export function createUnitQueue(
   }
 
   return {
-    transact: ((work, key) => submit(work, key, true)) as Transact,
-    transactInCrowd: ((work, key) => submit(work, key, !isBurst())) as Transact,
-    transactSoon: ((work, key) => submit(work, key, false)) as Transact,
+    transact: ((work, key) => submit(work, { key, urgent: true })) as Transact,
+    transactInCrowd: ((work, key) => submit(work, { key, urgent: !isBurst() })) as Transact,
+    transactSoon: ((work, key) => submit(work, { key, urgent: false })) as Transact,
+    /** Like `transact` without a key; the unit is about a device. */
+    transactAbout: ((work, about) => submit(work, { key: undefined, about, urgent: true })) as Transact,
     idle,
     /** True while a commit is being made. */
-    isRunning: (): boolean => running,
+    isRunning,
     async close(): Promise<void> {
       closed = true;
       await idle();

@@ -78,6 +78,8 @@ async function pin(client: Client, bounds: Bounds): Promise<void> {
 const CONNECT_MS = 3_000;
 /** A process that is frozen in a transaction holds its locks; the server ends the transaction after this time. */
 const IDLE_IN_TRANSACTION_MS = 1_000;
+/** Milliseconds in which the shortest round trip counts: most take longer, because the server or this process is busy. */
+const WINDOW_MS = 1_000;
 /** Milliseconds between two checks whether the server has been silent for too long. */
 const CHECK_MS = 250;
 /** The time in which a connection must close in an orderly way; then it is cut. */
@@ -96,6 +98,8 @@ export interface Connection {
   /** Runs a text of one or more statements, without parameters, and without preparing them. */
   script(text: string): Promise<QueryResult>;
   alive(): boolean;
+  /** Milliseconds of a round trip: the shortest time in which the server answered lately; Infinity before the first answer. */
+  roundTripMs(): number;
   /** The server process's identifier, as the server stated it at the start. */
   process(): number;
   /** Gives the connection up: pending statements reject. */
@@ -124,6 +128,10 @@ export async function openConnection(
   let silentSince = 0;
   let silentChecks = 0;
   let timer: NodeJS.Timeout | undefined;
+  // The shortest round trips of this window, and of the one before.
+  let shortestMs = Number.POSITIVE_INFINITY;
+  let formerMs = Number.POSITIVE_INFINITY;
+  let windowSince = performance.now();
 
   function lost(cause: unknown): void {
     if (!alive) return;
@@ -153,22 +161,34 @@ export async function openConnection(
   await pin(client, bounds);
   timer = setInterval(checkSilence, CHECK_MS).unref();
 
-  function asked(): void {
-    if (unanswered === 0) silentSince = performance.now();
+  /** Returns whether the statement is the first of those that are sent together. */
+  function asked(): boolean {
     unanswered += 1;
+    if (unanswered > 1) return false;
+    silentSince = performance.now();
+    return true;
   }
 
-  function answered(): void {
+  function answered(isFirst: boolean): void {
     unanswered -= 1;
-    silentSince = performance.now();
+    const now = performance.now();
+    const tookMs = now - silentSince;
+    if (isFirst) {
+      if (now - windowSince > WINDOW_MS) {
+        [formerMs, shortestMs] = [shortestMs, Number.POSITIVE_INFINITY];
+        windowSince = now;
+      }
+      shortestMs = Math.min(shortestMs, tookMs);
+    }
+    silentSince = now;
   }
 
   function send(config: { name?: string; text: string; values?: SqlValue[] }): Promise<QueryResult> {
     return new Promise((resolve, reject) => {
       if (!alive) return reject(new ConnectionLost(undefined));
-      asked();
+      const isFirst = asked();
       client.query(config, (cause: Error | null, result: QueryResult) => {
-        answered();
+        answered(isFirst);
         if (!cause) return resolve(result);
         if (endsConnection(cause) && !(isReadOnly(cause) && bounds.readOnly)) destroy(cause);
         Object.assign(cause, { statement: config.text }); // for the log; the text contains no values
@@ -190,6 +210,7 @@ export async function openConnection(
     },
     script: (text) => send({ text }),
     alive: () => alive,
+    roundTripMs: () => Math.min(shortestMs, formerMs),
     process: () => (client as unknown as { processID: number }).processID, // missing in the library's types
     destroy,
     async end() {

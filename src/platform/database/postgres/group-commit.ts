@@ -16,18 +16,26 @@ const LONGEST_PAUSE_MS = 30;
  */
 const PER_DEVICE = 4;
 
+interface Failed {
+  cause: unknown;
+  atFault: Waiting[];
+}
+
 /** Finds the devices whose rows another transaction has locked at this moment. */
 const BUSY_DEVICES = `SELECT device_id FROM devices WHERE device_id = ANY(?) AND device_id NOT IN
   (SELECT device_id FROM devices WHERE device_id = ANY(?) FOR NO KEY UPDATE SKIP LOCKED)`;
 
 /**
- * The most units that get a transaction of their own before the next shared transaction begins, so that units with a
- * key are not delayed for long.
+ * The most units that get a transaction of their own, after a failure, before the next shared transaction begins, so that
+ * other units are not delayed for long.
  */
 const ALONE_PER_TURN = 16;
 
-interface Options extends Pick<QueueOptions, 'ownerOf'> {
-  link: Link;
+interface Options extends Pick<QueueOptions, 'ownerOf' | 'busy' | 'apartMs'> {
+  /** One connection for each transaction at the same time. */
+  links: readonly Link[];
+  /** Whether each unit gets a transaction of its own. */
+  isAlone?: boolean;
   identities: ReadonlyMap<string, string>;
   /** `failed`: the transaction could not be committed. */
   observe(commit: { seconds: number; committed: number; rolledBack: number; failed: boolean }): void;
@@ -35,21 +43,24 @@ interface Options extends Pick<QueueOptions, 'ownerOf'> {
 }
 
 /**
- * Group commit on one connection, in turns that repeat while units wait.
+ * Group commit on one or several connections. On each of them, turns repeat while units wait.
  *
  * 1. Units with a device's key share one transaction: one statement locks their devices' rows, then the units run
  *    concurrently, those of one device one after another. Units that nobody waits for follow in the same transaction.
  * 2. A unit that throws before it has written is rejected alone. When one fails later, the transaction is rolled back: the
  *    others run together again, and the failing unit gets a transaction of its own.
- * 3. Units without a key that somebody waits for get a transaction each, because they take their locks in an order of their
- *    own, which must not be mixed with others'.
+ * 3. Units without a key that somebody waits for get a transaction each (`isAlone`), because they take their locks in an order
+ *    of their own, which must not be mixed with others'.
  *
  * A transaction that met another one's lock or conflict is run again, and so is one whose connection was lost before its
  * COMMIT was sent. When it was lost after that, nobody knows whether it was committed, and its units are rejected with
  * DATABASE_UNAVAILABLE.
  */
-export function createPostgresGroupCommit({ link, identities, observe, onEffectError, ownerOf }: Options) {
+export function createPostgresGroupCommit(options: Options) {
+  const { links, isAlone = false, identities, observe, onEffectError, ...ofQueue } = options;
   const effects = createEffects(onEffectError);
+  /** The connections without a transaction. The first are preferred, so that the last are only opened if they are needed. */
+  const free = [...links];
   /** How often a unit has been tried in a transaction of its own. */
   const tries = new WeakMap<Waiting, number>();
 
@@ -57,7 +68,7 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
    * Runs the units in one transaction and commits. After a failure, returns its cause and the units that caused it;
    * then no unit has been resolved or rejected yet.
    */
-  async function attempt(units: readonly Waiting[]): Promise<{ cause: unknown; atFault: Waiting[] } | undefined> {
+  async function attempt(link: Link, units: readonly Waiting[]): Promise<Failed | undefined> {
     const started = performance.now();
     const report = (committed: number, rolledBack: number, failed: boolean): void =>
       observe({ seconds: (performance.now() - started) / 1000, committed, rolledBack, failed });
@@ -105,8 +116,8 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
   /**
    * Runs a unit in a transaction of its own. Returns false when it is to be tried again, after other units had their turn.
    */
-  async function alone(unit: Waiting): Promise<boolean> {
-    const failed = await attempt([unit]);
+  async function alone(link: Link, unit: Waiting): Promise<boolean> {
+    const failed = await attempt(link, [unit]);
     if (!failed) return true;
     const made = (tries.get(unit) ?? 0) + 1;
     tries.set(unit, made);
@@ -119,7 +130,7 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
   }
 
   /** Returns those units whose device is locked by another transaction. */
-  async function busyOf(units: readonly Waiting[]): Promise<Waiting[]> {
+  async function busyOf(link: Link, units: readonly Waiting[]): Promise<Waiting[]> {
     const keys = units.flatMap(({ key }) => key ?? []);
     const answer = await link
       .current()
@@ -133,11 +144,11 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
    * Resolves or rejects the units in as few transactions as possible; returns those that need a transaction of their
    * own.
    */
-  async function together(batch: readonly Waiting[]): Promise<Waiting[]> {
+  async function together(link: Link, batch: readonly Waiting[]): Promise<Waiting[]> {
     const lonely: Waiting[] = [];
     let units = batch;
     for (let made = 1; units.length > 0; made += 1) {
-      const failed = await attempt(units);
+      const failed = await attempt(link, units);
       if (!failed) break;
       const { cause, atFault } = failed;
       if (cause instanceof FateUnknown) {
@@ -146,21 +157,34 @@ export function createPostgresGroupCommit({ link, identities, observe, onEffectE
       }
       const out = new Set(made < TRIES ? atFault : units);
       if (cause instanceof ConnectionLost && made < TRIES) out.clear();
-      else if (isPassing(cause)) for (const unit of await busyOf(units)) out.add(unit);
+      else if (isPassing(cause)) for (const unit of await busyOf(link, units)) out.add(unit);
       units = units.filter((unit) => !out.has(unit));
       lonely.push(...out);
     }
     return lonely;
   }
 
-  async function commit(batch: Waiting[]): Promise<Waiting[]> {
-    const shares = (unit: Waiting): boolean => (unit.key !== undefined || !unit.urgent) && !tries.has(unit);
-    const lonely = await together(batch.filter(shares));
+  async function commitOn(link: Link, batch: Waiting[]): Promise<Waiting[]> {
+    const shares = (unit: Waiting): boolean => !isAlone && (unit.key !== undefined || !unit.urgent) && !tries.has(unit);
+    const lonely = await together(link, batch.filter(shares));
     lonely.push(...batch.filter((unit) => !shares(unit)));
     const left = lonely.splice(ALONE_PER_TURN);
-    for (const unit of lonely) if (!(await alone(unit))) left.push(unit);
+    for (const unit of lonely) if (!(await alone(link, unit))) left.push(unit);
     return left;
   }
 
-  return createUnitQueue(commit, { perKey: PER_DEVICE, ownerOf });
+  async function commit(batch: Waiting[]): Promise<Waiting[]> {
+    const link = free.shift() as Link;
+    const left = await commitOn(link, batch);
+    free.push(link);
+    free.sort((one, other) => links.indexOf(one) - links.indexOf(other));
+    return left;
+  }
+
+  return createUnitQueue(commit, {
+    ...ofQueue,
+    perKey: PER_DEVICE,
+    lanes: links.length,
+    ...(isAlone && { perCommit: () => 1 }),
+  });
 }

@@ -1,5 +1,6 @@
 import { DomainError } from '../../../errors.ts';
 import { placeOf } from '../../../runtime/database-hosts.ts';
+import { createBusyKeys } from '../busy-keys.ts';
 import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Transact } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
@@ -46,6 +47,15 @@ export interface PostgresOptions {
 
 /** The number of connections for reading. */
 const READERS = 4;
+/** The most commits of units with a key at the same time, when the database is far away. */
+const LANES = 4;
+/** The most units without a key at the same time, each in a commit of its own. */
+const ALONE = 4;
+/**
+ * Milliseconds of a round trip from which the database counts as far away. Below it commits side by side only make their
+ * groups smaller: measured at 0.2 ms with 64 callers, they took a third more of the database's processor time.
+ */
+const FAR_MS = 1;
 
 // A caller waits for up to `silenceMs` before a server that does not answer is given up, so each purpose has a time
 // that its callers can wait.
@@ -145,7 +155,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem: cause.message } });
     throw new Error(`the database ${placeOf(url)} cannot be used: ${reason}`, { cause });
   }
-  const writer = links.link({ ...bounds, keepsPlans: true });
+  const writers = Array.from({ length: LANES }, () => links.link({ ...bounds, keepsPlans: true }));
+  const [writer] = writers as [Link];
+  const loners = Array.from({ length: ALONE }, () => links.link({ ...bounds, keepsPlans: true }));
   const readers = Array.from({ length: READERS }, () => links.link({ ...bounds, readOnly: true }));
   const apart = links.link({ ...LONG, readOnly: true });
   const healer = links.link({ ...prompt, readOnly: true });
@@ -163,16 +175,22 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const healing = createWaitBound({ awayForMs: healer.awayFor, longestMs: prompt.silenceMs });
   const read = createReading(readers, reading);
   const aside = createReading([apart], lasting);
-  const queueOn = (link: Link) =>
-    createPostgresGroupCommit({
-      link,
-      identities,
-      observe: (made) => onCommit?.(made),
-      onEffectError,
-      ownerOf: options.ownerOf,
-    });
-  const group = queueOn(writer);
-  const later = queueOn(background);
+  const busy = createBusyKeys();
+  const common = {
+    identities,
+    observe: (made: Parameters<NonNullable<typeof onCommit>>[0]) => onCommit?.(made),
+    onEffectError,
+    ownerOf: options.ownerOf,
+  };
+  // While the database is far away, a commit mostly waits for it. Then the next one begins a round trip later.
+  const apartMs = (): number => {
+    const roundTripMs = writer.current()?.roundTripMs() ?? Number.POSITIVE_INFINITY;
+    return roundTripMs < FAR_MS ? Number.POSITIVE_INFINITY : roundTripMs;
+  };
+  const alone = createPostgresGroupCommit({ ...common, links: loners, isAlone: true, busy });
+  const group = createPostgresGroupCommit({ ...common, links: writers, apartMs, busy });
+  const later = createPostgresGroupCommit({ ...common, links: [background], busy });
+  const queues = [later, alone, group];
   /** Bounds the wait of callers. A unit whose caller has already been rejected is not run. */
   const bounded = (transact: Transact): Transact => {
     return (work, key) =>
@@ -190,13 +208,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     read,
     aside,
     prompt: createReading([healer], healing),
-    transact: bounded(group.transact),
+    transact: bounded((work, key) => (key === undefined ? alone.transact(work) : group.transact(work, key))),
+    transactAlone: bounded(alone.transactAbout),
     transactSoon: bounded(later.transactSoon),
     transactAlong: bounded(group.transactSoon),
     transactInCrowd: bounded(group.transactInCrowd),
     async idle() {
-      await later.idle();
-      await group.idle();
+      for (const queue of queues) await queue.idle();
     },
     async size() {
       const row = await aside.get<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes');
@@ -214,7 +232,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       return writer.current() !== undefined;
     },
     async close() {
-      const queues = [later, group];
       const waitBounds = [writing, reading, lasting, healing];
       if (writer.current()) for (const queue of queues) await queue.close();
       for (const waitBound of waitBounds) waitBound.end('the database is being closed');

@@ -46,7 +46,7 @@ export function createTransaction({ connection, effects, identities }: Parts) {
   const ran: Ran[] = [];
   // The effects of all units, in the order in which they were registered.
   let onRollback: { of: Ran; effect: () => void }[] = [];
-  const inTurns = createTurns(connection);
+  const turns = createTurns(connection);
   let broken: unknown;
 
   async function ask(one: Ran, text: string, values: SqlValue[]): Promise<Answer> {
@@ -54,7 +54,7 @@ export function createTransaction({ connection, effects, identities }: Parts) {
     if (broken !== undefined) throw new Aborted('the transaction has failed already', { cause: broken });
     one.open += 1;
     try {
-      const answer = await inTurns(text, values);
+      const answer = await turns.ask(text, values);
       if (answer.count > 0 && !statementOf(text).reads) one.wrote = true;
       return answer;
     } catch (cause) {
@@ -108,6 +108,16 @@ export function createTransaction({ connection, effects, identities }: Parts) {
     onRollback = one === undefined ? [] : onRollback.filter(({ of }) => of !== one);
   }
 
+  /**
+   * Whether nothing was sent, because the units have ended without a statement. COMMIT would then go to the server before
+   * BEGIN does, which would leave a transaction open that holds the locks of the devices.
+   */
+  function isEmpty(): boolean {
+    if (turns.hasSent()) return false;
+    turns.forget();
+    return true;
+  }
+
   return {
     ran,
 
@@ -119,8 +129,8 @@ export function createTransaction({ connection, effects, identities }: Parts) {
       const noticed = (cause: unknown): void => {
         broken ??= cause;
       };
-      inTurns('BEGIN', []).catch(noticed);
-      if (keys.length > 0) inTurns(LOCK_DEVICES, [keys]).catch(noticed);
+      turns.ask('BEGIN', []).catch(noticed);
+      if (keys.length > 0) turns.ask(LOCK_DEVICES, [keys]).catch(noticed);
     },
 
     /** Runs a unit; never rejects. Returns false when the whole transaction must be rolled back. */
@@ -162,6 +172,7 @@ export function createTransaction({ connection, effects, identities }: Parts) {
      * ROLLBACK.
      */
     async commit(): Promise<void> {
+      if (isEmpty()) return;
       const { command } = await connection.query('COMMIT').catch((cause: unknown) => {
         throw cause instanceof ConnectionLost ? new FateUnknown(cause) : cause;
       });
@@ -171,7 +182,7 @@ export function createTransaction({ connection, effects, identities }: Parts) {
     /** Rolls back, in the database and in memory. On a lost connection the server rolls back by itself. */
     async rollback(): Promise<void> {
       undo();
-      if (connection.alive()) await connection.query('ROLLBACK').catch(() => undefined);
+      if (!isEmpty() && connection.alive()) await connection.query('ROLLBACK').catch(() => undefined);
     },
 
     /**

@@ -42,6 +42,7 @@ function share(form: SetForm, calls: readonly Call[], rows: Record<string, unkno
  */
 export function createTurns(connection: Connection) {
   let calls: Call[] = [];
+  let hasSent = false;
 
   function single({ text, values, resolve, reject }: Call): void {
     connection.query(text, ...values).then(({ rows, rowCount }) => {
@@ -65,6 +66,8 @@ export function createTurns(connection: Connection) {
   function send(): void {
     const due = calls;
     calls = [];
+    if (due.length === 0) return; // they were forgotten
+    hasSent = true;
     connection.together(() => {
       for (const [text, some] of Map.groupBy(due, (call) => call.text)) {
         const form = some.length > 1 ? setFormOf(text) : undefined;
@@ -77,11 +80,21 @@ export function createTurns(connection: Connection) {
     });
   }
 
-  return (text: string, values: Bound[]): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      // process.nextTick runs after all promises that are already resolved, so the statements that follow from this turn's
-      // answers are included.
-      if (calls.length === 0) process.nextTick(send);
-      calls.push({ text, values, resolve, reject });
-    });
+  return {
+    ask: (text: string, values: Bound[]): Promise<Answer> =>
+      new Promise((resolve, reject) => {
+        // process.nextTick runs after all promises that are already resolved, so the statements that follow from this turn's
+        // answers are included.
+        if (calls.length === 0) process.nextTick(send);
+        calls.push({ text, values, resolve, reject });
+      }),
+
+    /** Whether any statement was sent. */
+    hasSent: (): boolean => hasSent,
+
+    /** Drops the statements that were not sent yet; their promises stay open. */
+    forget(): void {
+      calls = [];
+    },
+  };
 }

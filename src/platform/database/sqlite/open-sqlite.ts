@@ -131,6 +131,7 @@ export function openSqlite(options: SqliteOptions): Database {
       remote: false,
       read: createReading({ writer, reader }),
       transact: group.transact,
+      transactAlone: (work) => group.transact(work),
       transactSoon: group.transactSoon,
       transactAlong: group.transactSoon,
       transactInCrowd: group.transactInCrowd,
