@@ -145,7 +145,8 @@ async function startReceiver() {
 /** Sends a request, and returns the JSON of its answer; throws if it is refused. */
 async function call(url: string, authorization: string, body: object, method = 'POST') {
   const headers = { authorization, 'content-type': 'application/json' };
-  const answer = await fetch(url, { method, headers, body: JSON.stringify(body) });
+  const request = { method, headers, body: JSON.stringify(body) };
+  const answer = await fetch(url, request);
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${text}`);
   return (text === '' ? {} : JSON.parse(text)) as Record<string, string>;
