@@ -4,11 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readDemoCommand, readServiceCommand, SERVICE_COMMANDS } from './clients/cli/line/service-commands.ts';
 import { UsageError } from './clients/cli/line/usage-error.ts';
 import type { Terminal } from './clients/cli/show/terminal.ts';
-import { type Config, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { DomainError } from './errors.ts';
-import type { Manifest } from './platform/backup/manifest.ts';
+import { MAINTENANCE } from './maintenance.ts';
 import { refusalOf } from './runtime/installation.ts';
 import { createLog, type Log, readableLines } from './runtime/log.ts';
+import { Refused } from './runtime/refused.ts';
 import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
 
@@ -38,131 +39,24 @@ function openFiles(): number {
   return typeof soft === 'number' ? soft : 65_536;
 }
 
-const sizeOf = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-const newsOf = (missing: number): string => (missing === 0 ? '' : `; the next start applies ${missing} migrations`);
-
-/** The result of `lapel doctor` for a database. */
-interface Findings {
-  texts: string[];
-  isGood: boolean;
-}
-
-async function lookAtFolder(folder: string, whole: boolean): Promise<Findings> {
-  const { examineDatabase } = await import('./platform/database/sqlite/examine.ts');
-  const { bytes, missing, faults, notes } = examineDatabase(folder, { whole });
-  if (faults.length > 0) return { texts: faults.map((fault) => `damaged: ${fault}; restore a backup`), isGood: false };
-  if (bytes === undefined) return { texts: [`none in ${folder} yet; the first start creates it`], isGood: true };
-  const found = whole ? 'intact: the whole file was checked' : 'opens; --check-database checks the whole file';
-  return { texts: [`${sizeOf(bytes)}, ${found}${newsOf(missing)}`, ...notes], isGood: true };
-}
-
-async function lookAtServer(url: string): Promise<Findings> {
-  const { examinePostgres } = await import('./platform/database/postgres/examine.ts');
-  const { name, bytes, missing, faults, notes } = await examinePostgres(url);
-  if (faults.length > 0) return { texts: faults.map((fault) => `${name} cannot be used: ${fault}`), isGood: false };
-  const found = bytes
-    ? `${sizeOf(bytes)}, opens (pg_amcheck checks the whole database)`
-    : 'empty; the first start creates the tables';
-  return { texts: [`${name}: ${found}${newsOf(missing)}`, ...notes], isGood: true };
-}
-
-type Given = ReturnType<typeof readServiceCommand>;
-
 /** Runs a command that works on the settings and the data folder of this machine, and then ends. */
-async function runOnce(
-  name: 'doctor' | 'backup' | 'restore' | 'move',
-  args: string[],
-  run: (config: Config, given: Given) => Promise<void>,
-): Promise<void> {
+async function runOnce(name: keyof typeof MAINTENANCE, args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(SERVICE_COMMANDS[name].help());
     return;
   }
   try {
     const given = readServiceCommand(name, args);
-    await run(readConfig({ env: process.env, options: given.settings, openFiles: openFiles() }), given);
+    const config = readConfig({ env: process.env, options: given.settings, openFiles: openFiles() });
+    process.exitCode = await MAINTENANCE[name](config, given, (text) => void process.stdout.write(text));
   } catch (error) {
     if (error instanceof UsageError) return fail(`${error.message}\nSee: lapel ${name} --help`, BAD_USAGE);
     if (error instanceof DomainError) return fail(error.message, BAD_SETTING);
+    // An error of the system has a code, and its message names the file or the address.
+    const { message, code } = error as NodeJS.ErrnoException;
+    if (error instanceof Refused || code !== undefined) return fail(message || String(code), 1);
     throw error;
   }
-}
-
-async function doctor({ dataDir, databaseUrl }: Config, { flag }: Given): Promise<void> {
-  const say = (part: string, text: string): boolean => process.stdout.write(`${part.padEnd(10)} ${text}\n`);
-  const whole = flag('check-database');
-  say('settings', 'good');
-  const findings = databaseUrl === null ? lookAtFolder(dataDir, whole) : lookAtServer(databaseUrl);
-  const { texts, isGood } = await findings;
-  for (const text of texts) say('database', text);
-  process.exitCode = isGood ? 0 : 1;
-}
-
-/** Runs a backup, a restore or a move; a failure that is foreseen ends with its sentence. */
-async function orFail(task: Promise<string>): Promise<void> {
-  const { BackupError } = await import('./platform/backup/backup-error.ts');
-  const { MoveError } = await import('./platform/database/move/side.ts');
-  try {
-    process.stdout.write(await task);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    // The message of an error of the file system names the file.
-    const isForeseen =
-      error instanceof BackupError ||
-      error instanceof MoveError ||
-      (code !== undefined && !(error instanceof DomainError));
-    if (isForeseen) return fail(message, 1);
-    throw error;
-  }
-}
-
-/** The content of a backup: `lapel.db, admin-token (12.3 MiB), 40 objects (1.5 MiB)`. */
-const contentOf = ({ files, objects }: Manifest): string =>
-  `${files.map(({ name }) => name).join(', ')} (${sizeOf(files.reduce((sum, { bytes }) => sum + bytes, 0))}), ${
-    objects === null ? 'no objects' : `${objects.count} objects (${sizeOf(objects.bytes)})`
-  }`;
-
-async function backup({ dataDir, databaseUrl, objects }: Config, { flag, argument }: Given): Promise<void> {
-  if (databaseUrl !== null)
-    return fail('backs up SQLite only: for PostgreSQL use a base backup and the archive of its log', BAD_SETTING);
-  const { makeBackup } = await import('./platform/backup/make-backup.ts');
-  const { systemClock: clock } = await import('./runtime/clock.ts');
-  const withObjects = objects.endpoint === null && !flag('no-objects');
-  const made = makeBackup({ clock, version: ownVersion(), dataDir, folder: argument, withObjects });
-  await orFail(made.then((manifest) => `${argument} is a checked backup of ${manifest.at}: ${contentOf(manifest)}\n`));
-}
-
-async function restore({ dataDir, databaseUrl }: Config, { argument }: Given): Promise<void> {
-  if (databaseUrl !== null) return fail('restores SQLite only, but LAPEL_DATABASE_URL is set', BAD_SETTING);
-  const { restoreBackup } = await import('./platform/backup/restore-backup.ts');
-  const restored = restoreBackup({ folder: argument, dataDir });
-  await orFail(
-    restored.then(
-      (manifest) => `${dataDir} is as it was at ${manifest.at}: ${contentOf(manifest)}
-Everything that was stored later is missing. To look at it before webhooks are sent:
-  lapel serve --data-dir ${dataDir} --webhooks-held true
-`,
-    ),
-  );
-}
-
-async function move({ dataDir, databaseUrl }: Config, { text }: Given): Promise<void> {
-  const to = text('to');
-  if (to === undefined) throw new UsageError('--to', 'is missing: postgres or sqlite');
-  if (databaseUrl === null) throw new UsageError('--database-url', 'is missing: the URL of the PostgreSQL database');
-  const { moveAll } = await import('./platform/database/move/move.ts');
-  const { sqliteSource, sqliteTarget } = await import('./platform/database/move/sqlite-side.ts');
-  const { postgresSource, postgresTarget } = await import('./platform/database/move/postgres-side.ts');
-  const now = Date.now() * 1000;
-  const say = (table: string, { rows, checksum }: { rows: number; checksum: string }): boolean =>
-    process.stdout.write(`${table.padEnd(22)} ${String(rows).padStart(10)} rows  ${checksum}\n`);
-  async function moved(): Promise<string> {
-    const from = to === 'postgres' ? sqliteSource(dataDir) : await postgresSource(databaseUrl as string);
-    const target = to === 'postgres' ? postgresTarget(databaseUrl as string, now) : sqliteTarget(dataDir, now);
-    await moveAll(from, await target, say);
-    return `Everything of ${from.name} is moved. Start the service with the new database only.\n`;
-  }
-  await orFail(moved());
 }
 
 async function serve(args: string[]): Promise<void> {
@@ -254,10 +148,8 @@ process.umask(0o077); // the data folder holds keys and messages to devices: no 
 
 const [command, ...rest] = process.argv.slice(2);
 if (command === 'serve') await serve(rest);
-else if (command === 'doctor') await runOnce('doctor', rest, doctor);
-else if (command === 'backup') await runOnce('backup', rest, backup);
-else if (command === 'restore') await runOnce('restore', rest, restore);
-else if (command === 'move') await runOnce('move', rest, move);
+else if (command !== undefined && Object.hasOwn(MAINTENANCE, command))
+  await runOnce(command as keyof typeof MAINTENANCE, rest);
 else if (command === 'demo') await playDemo(rest);
 else if (command === '--version' || command === '-V' || (command === 'version' && rest.length === 0)) {
   process.stdout.write(`${ownVersion()}\n`);

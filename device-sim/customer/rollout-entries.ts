@@ -18,6 +18,13 @@ export interface RolloutTransaction {
   readonly deviceId: string;
 }
 
+/** A command that was published while its rollout was stopped; `text` is a sentence about it. */
+export interface Overshot {
+  readonly deviceId: string;
+  readonly transactionId: number;
+  readonly text: string;
+}
+
 /** A rollout at the end of a run. */
 export interface EndedRollout {
   readonly rolloutId: string;
@@ -29,7 +36,7 @@ export interface EndedRollout {
   readonly devices: readonly string[];
   /** The devices that never got a command, if the rollout has stopped. */
   readonly spared: readonly string[];
-  readonly overshoot: readonly { readonly deviceId: string; readonly transactionId: number; readonly text: string }[];
+  readonly overshoot: readonly Overshot[];
 }
 
 /** The transactions of rollouts, of which the customer learns by their webhooks and by the lists of the service. */

@@ -1,3 +1,4 @@
+import type { Overshot } from './rollout-entries.ts';
 import type { KnownRollout, RolloutLook } from './rollout-look.ts';
 import { isOpenIn, type Window } from './rollout-window.ts';
 
@@ -9,12 +10,6 @@ import { isOpenIn, type Window } from './rollout-window.ts';
 const AFTER_PAUSE = 1000;
 /** The same for the end of a window, at which the service first has to close the rollout. */
 const AFTER_WINDOW = 5000;
-
-interface Overshot {
-  readonly deviceId: string;
-  readonly transactionId: number;
-  readonly text: string;
-}
 
 /** The spans in which a rollout was paused or cancelled, from its history. Milliseconds since 1970. */
 function stopsOf(history: RolloutLook['rollout']['history']): { from: number; to: number; why: string }[] {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { DomainError } from '../errors.ts';
 import type { Ids } from './ids.ts';
 
-const TOKEN_FILE = 'admin-token';
+/** The file of the administrator token in the data folder. */
+export const TOKEN_FILE = 'admin-token';
 
 /**
  * Returns the administrator token of the settings, or else the one in the file `admin-token` of the data folder. This

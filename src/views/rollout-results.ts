@@ -1,9 +1,8 @@
-import { countResults } from '../core/rollouts/member-repository.ts';
+import { countResults, lastResultAt } from '../core/rollouts/member-repository.ts';
 import type { Rollout } from '../core/rollouts/rollout.ts';
 import type { RolloutResults } from '../platform/contracts/types.ts';
 import type { Sql } from '../platform/database/sql.ts';
 import { toUtc } from '../runtime/clock.ts';
-import type { Micros } from '../runtime/units.ts';
 
 const MOST_INTERVALS = 120;
 /** Lengths of intervals in seconds, which people read easily. Beyond the last one, whole days. */
@@ -17,19 +16,23 @@ function intervalFor(seconds: number): number {
   return LENGTHS.find((length) => length >= needed) ?? Math.ceil(needed / DAY) * DAY;
 }
 
-/** The results of a rollout over time, from its start on. They are counted when they are asked for. */
+/**
+ * The results of a rollout over time, from its start until the latest result: a rollout that rests for days keeps its
+ * short intervals. They are counted when they are asked for.
+ */
 export async function rolloutResults(
   sql: Sql,
-  { rolloutId, startedAt, endedAt }: Pick<Rollout, 'rolloutId' | 'startedAt' | 'endedAt'>,
-  now: Micros,
+  { rolloutId, startedAt }: Pick<Rollout, 'rolloutId' | 'startedAt'>,
 ): Promise<RolloutResults> {
-  if (startedAt === null) return { from: null, intervalSeconds: intervalFor(0), results: [] };
-  const intervalSeconds = intervalFor(((endedAt ?? now) - startedAt) / MICROS);
+  const last = startedAt === null ? undefined : await lastResultAt(sql, rolloutId);
+  const from = startedAt === null ? null : startedAt - (startedAt % MICROS);
+  if (from === null || last === undefined)
+    return { from: from === null ? null : toUtc(from), intervalSeconds: intervalFor(0), results: [] };
+  const intervalSeconds = intervalFor((last - from) / MICROS);
   const width = intervalSeconds * MICROS;
-  const from = startedAt - (startedAt % MICROS);
   const results = new Map<number, RolloutResults['results'][number]>();
   for (const { slot, state, devices } of await countResults(sql, rolloutId, { from, width })) {
-    // A result can be stored by a node whose clock is ahead.
+    // A result can come between the two statements.
     const place = Math.min(slot, MOST_INTERVALS);
     const result = results.get(place) ?? { at: toUtc(from + place * width), succeeded: 0, failed: 0 };
     result[state] += devices;

@@ -143,7 +143,7 @@ export function createRolloutViews({ database: { aside }, clock }: Parts) {
       rolloutDevices(aside, rolloutId, query),
 
     /** The results of a rollout over time. */
-    results: (rollout: Rollout): Promise<RolloutResults> => rolloutResults(aside, rollout, clock.now()),
+    results: (rollout: Rollout): Promise<RolloutResults> => rolloutResults(aside, rollout),
 
     async detail(rollout: Rollout): Promise<RolloutDetails> {
       const { rolloutId } = rollout;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { ALL_COMMANDS, GROUPS } from '../../src/clients/cli/commands.ts';
 import { checkPositionals, readArguments } from '../../src/clients/cli/line/command-line.ts';
-import { readServiceCommand, SERVICE_COMMANDS } from '../../src/clients/cli/line/service-commands.ts';
+import { readDemoCommand, readServiceCommand, SERVICE_COMMANDS } from '../../src/clients/cli/line/service-commands.ts';
 import { overview } from '../../src/clients/cli/overview.ts';
 import { widthOf } from '../../src/clients/cli/show/text-width.ts';
 import { run } from './run.ts';
@@ -34,12 +34,10 @@ function callsOf(line: string): string[][] {
 /** Checks whether the command line accepts a call, as far as this can be checked without a service. */
 function check(call: readonly string[]): string | null {
   const [first = '', ...rest] = call;
-  if (first === 'backup' || first === 'restore' || first === 'move') {
-    readServiceCommand(first, rest);
-    return null;
-  }
-  if (first === 'serve' || first === 'doctor' || first === 'demo') {
-    readArguments(rest, SERVICE_COMMANDS[first].options);
+  if (Object.hasOwn(SERVICE_COMMANDS, first)) {
+    const name = first as keyof typeof SERVICE_COMMANDS;
+    if (name === 'demo') readDemoCommand(rest);
+    else readServiceCommand(name, rest);
     return null;
   }
   if (first === 'version' && rest.length === 0) return null; // the version of Lapel, not those of a package

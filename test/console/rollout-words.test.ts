@@ -12,16 +12,9 @@ import {
   waitsForApproval,
 } from '../../console/base/rollout-words.ts';
 import type { RolloutCounts } from '../../console/base/rows.ts';
+import { byState } from '../../src/core/rollouts/counts.ts';
 
-const NONE: RolloutCounts = {
-  waiting: 0,
-  unfinished: 0,
-  succeeded: 0,
-  failed: 0,
-  cancelled: 0,
-  unchanged: 0,
-  refused: 0,
-};
+const NONE: RolloutCounts = byState([]);
 
 t.test('a rollout is named by its label, else by its subject, else by its rolloutId', async (t) => {
   const rolloutId = 'rol_1';

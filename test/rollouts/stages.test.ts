@@ -256,6 +256,10 @@ t.test('results are told over time, from the start of the rollout on', async (t)
     'in longer intervals after five minutes',
   );
   t.same((await world.admin().get(`/admin/v1/rollouts/${rolloutId}/results`)).body, await results(rolloutId));
+  const before = await results(rolloutId);
+  world.clock.advance(86_400_000);
+  await tenant.renew();
+  t.same(await results(rolloutId), before, 'a day without results makes no interval longer');
   t.match(await act(rolloutId, 'retry-failed'), { status: 200, body: { devices: 1 } });
   t.match((await results(rolloutId)).results[0], { at, succeeded: 1, failed: 0 }, 'a device that tries again has none');
 });

@@ -168,6 +168,15 @@ export function findInState(
   );
 }
 
+/** The time of the latest result; undefined without one. */
+export async function lastResultAt(sql: Sql, rolloutId: string): Promise<Micros | undefined> {
+  const row = await sql.get<{ at: Micros | null }>(
+    `SELECT MAX(updated_at) AS "at" FROM rollout_members WHERE rollout_id = ? AND state IN ('succeeded', 'failed')`,
+    rolloutId,
+  );
+  return row?.at ?? undefined;
+}
+
 /** The numbers of results in intervals of `width` microseconds from a time on; `slot` counts them from 0. */
 export const countResults = (
   sql: Sql,

@@ -3,9 +3,7 @@ import { constants, createReadStream } from 'node:fs';
 import { chmod, copyFile, mkdir, open, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-
-/** The folder of the embedded store's objects, in a data folder and in a backup of it. */
-export const OBJECTS = join('objects', 'objects');
+import { OBJECTS_FOLDER } from '../objects/object-files.ts';
 
 /** Makes sure that a file or the entries of a folder are on the disk. */
 export async function sync(path: string): Promise<void> {
@@ -42,10 +40,10 @@ export interface Objects {
  */
 export async function copyObjects(from: string, to: string): Promise<Objects> {
   const copied = { count: 0, bytes: 0 };
-  await mkdir(join(to, OBJECTS), { recursive: true, mode: 0o700 });
-  for await (const { name } of await opendir(join(from, OBJECTS)).catch(ignoreMissing(() => []))) {
-    const target = join(to, OBJECTS, name);
-    const found = await copy(join(from, OBJECTS, name), target).then(
+  await mkdir(join(to, OBJECTS_FOLDER), { recursive: true, mode: 0o700 });
+  for await (const { name } of await opendir(join(from, OBJECTS_FOLDER)).catch(ignoreMissing(() => []))) {
+    const target = join(to, OBJECTS_FOLDER, name);
+    const found = await copy(join(from, OBJECTS_FOLDER, name), target).then(
       () => true,
       ignoreMissing(() => false),
     );
@@ -53,16 +51,16 @@ export async function copyObjects(from: string, to: string): Promise<Objects> {
     copied.count += 1;
     copied.bytes += (await stat(target)).size;
   }
-  await sync(join(to, OBJECTS));
+  await sync(join(to, OBJECTS_FOLDER));
   return copied;
 }
 
 /** Counts the objects of a folder. */
 export async function countObjects(folder: string): Promise<Objects> {
   const found = { count: 0, bytes: 0 };
-  for await (const { name } of await opendir(join(folder, OBJECTS)).catch(ignoreMissing(() => []))) {
+  for await (const { name } of await opendir(join(folder, OBJECTS_FOLDER)).catch(ignoreMissing(() => []))) {
     found.count += 1;
-    found.bytes += (await stat(join(folder, OBJECTS, name))).size;
+    found.bytes += (await stat(join(folder, OBJECTS_FOLDER, name))).size;
   }
   return found;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BackupError } from './backup-error.ts';
+import { Refused } from '../../runtime/refused.ts';
 import type { Objects } from './files.ts';
 
 /** The file that is written last: a folder without it is no finished backup. */
@@ -31,14 +31,14 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   }
 }
 
-/** Reads the manifest of a backup. Throws a BackupError if the folder is no finished backup. */
+/** Reads the manifest of a backup. Throws a Refused if the folder is no finished backup. */
 export function readManifest(folder: string): Manifest {
   let manifest: Manifest;
   try {
     manifest = JSON.parse(readFileSync(join(folder, NAME), 'utf8')) as Manifest;
   } catch (cause) {
-    throw new BackupError(`${folder} is no finished backup: it has no readable ${NAME}`, { cause });
+    throw new Refused(`${folder} is no finished backup: it has no readable ${NAME}`, { cause });
   }
-  if (manifest.format !== 1) throw new BackupError(`${folder} is a backup of a newer version of Lapel`);
+  if (manifest.format !== 1) throw new Refused(`${folder} is a backup of a newer version of Lapel`);
   return manifest;
 }

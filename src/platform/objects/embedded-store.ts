@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { drainServer } from '../../runtime/drain-server.ts';
@@ -11,7 +12,7 @@ import { createSocketBounds } from '../../runtime/socket-bounds.ts';
 import { createTurns } from '../../runtime/turns.ts';
 import { createCors } from './cors.ts';
 import { drainRefusedBody } from './drain-refused-body.ts';
-import { createObjectFiles } from './object-files.ts';
+import { createObjectFiles, STORE_FOLDER } from './object-files.ts';
 import { readUpload, receiveObject } from './receive-object.ts';
 import { createSignatureCheck, readDate, type StoreCredentials } from './request-signature.ts';
 import { errorXml, S3Error, toS3Error } from './s3-error.ts';
@@ -114,7 +115,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const limits = limitsOf(parts.limits);
   const credentials = parts.credentials ?? embeddedCredentials(folder, ids);
   const signatures = createSignatureCheck({ credentials, region, clock });
-  const files = createObjectFiles(`${folder}/objects`);
+  const files = createObjectFiles(join(folder, STORE_FOLDER));
   const turn = createTurns(BLOCKS_PER_TURN);
   const isPreflight = createCors(parts.pages ?? (() => []));
   /** Bytes that running uploads have declared but not written yet. */

@@ -37,6 +37,8 @@ export type ObjectFiles = ReturnType<typeof createObjectFiles>;
 // A file is the object's bytes, then its description as JSON, then the description's length and this mark. It is one file,
 // so that one rename replaces both the bytes and the description.
 const MARK = Buffer.from('lapel-object');
+/** The folder of the embedded store in the data folder: of objects, and of uploads that are not finished. */
+export const STORE_FOLDER = 'objects';
 /** The number of objects in one page of a listing. */
 const LISTED = 100;
 const FOOTER = 4 + MARK.length;
@@ -46,9 +48,13 @@ const LONGEST_DESCRIPTION = 32 * 1024;
 // of 4 MiB halve the longest commits compared with steps of 16 MiB, and cost no speed).
 const SYNC_EVERY = 4 * 1024 * 1024;
 
+const OBJECTS = 'objects';
+/** The folder of the objects in the data folder. */
+export const OBJECTS_FOLDER = join(STORE_FOLDER, OBJECTS);
+
 /** Objects in a folder. File names are hashes of the keys, so a key of any length and alphabet gives a safe name. */
 export function createObjectFiles(folder: string) {
-  const objects = join(folder, 'objects');
+  const objects = join(folder, OBJECTS);
   const drafts = join(folder, 'drafts');
   for (const each of [objects, drafts]) mkdirSync(each, { recursive: true, mode: 0o700 });
   // These drafts remain from a crash. The data folder belongs to one process, so nobody is writing them.

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import type { Ids } from '../../runtime/ids.ts';
 import type { StoreCredentials } from './request-signature.ts';
 
-const FILE = 'object-store-key';
+/** The file of the secret key in the data folder. */
+export const KEY_FILE = 'object-store-key';
 
 /**
  * The embedded store's credentials: the secret key is made at first start and kept in the data folder, readable by its
  * owner only. The file appears whole or not at all.
  */
 export function embeddedCredentials(folder: string, ids: Ids): StoreCredentials {
-  const file = join(folder, FILE);
+  const file = join(folder, KEY_FILE);
   const read = (): StoreCredentials => ({
     accessKeyId: 'lapel',
     secretAccessKey: readFileSync(file, 'utf8').trim(),

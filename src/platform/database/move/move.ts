@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { MoveError, type Side, type Table, type Value } from './side.ts';
+import { Refused } from '../../../runtime/refused.ts';
+import type { Side, Table, Value } from './side.ts';
 
 /** Each database keeps these for itself: its own migrations, and the nodes that use it. */
 const OWN = new Set(['migrations', 'nodes', 'device_owners', 'receiver_partitions']);
@@ -38,22 +39,28 @@ async function tablesOf(from: Side, to: Side): Promise<Table[]> {
   const tables = (await from.tables()).filter(({ name }) => !OWN.has(name));
   for (const { name, columns } of tables)
     if (theirs.get(name) !== columns.toSorted().join())
-      throw new MoveError(`the table ${name} is not the same in ${from.name} and in ${to.name}`);
+      throw new Refused(`the table ${name} is not the same in ${from.name} and in ${to.name}`);
   return tables;
 }
 
 /**
- * Moves all rows of the service from one database to another, which must have none, and compares the number and the
- * checksum of the rows of each table, as both databases give them. Nothing is committed if they differ. The numbers go on
- * higher than in the former database. The databases are closed in the end. Throws a MoveError. `told` is called after each
- * table.
+ * Moves all rows of the service from one database to another, which `target` opens and which must have none. Compares the
+ * number and the checksum of the rows of each table, as both databases give them; nothing is committed if they differ. The
+ * numbers go on higher than in the former database. The databases are closed in the end. Throws Refused. `told` is called
+ * after each table.
  */
-export async function moveAll(from: Side, to: Side, told: (table: string, content: Content) => void): Promise<void> {
+export async function moveAll(
+  from: Side,
+  target: () => Side | Promise<Side>,
+  told: (table: string, content: Content) => void,
+): Promise<void> {
+  let to: Side | undefined;
   try {
+    to = await target();
     const tables = await tablesOf(from, to);
     for (const table of tables)
       if ((await contentOf(to, table)).rows > 0)
-        throw new MoveError(`${to.name} has rows already (in ${table.name}): a move needs an empty database`);
+        throw new Refused(`${to.name} has rows already (in ${table.name}): a move needs an empty database`);
     for (const table of tables) {
       const sum = createSum();
       for await (const page of from.pages(table)) {
@@ -62,7 +69,7 @@ export async function moveAll(from: Side, to: Side, told: (table: string, conten
       }
       const [read, written] = [sum.content(), await contentOf(to, table)];
       if (read.rows !== written.rows || read.checksum !== written.checksum)
-        throw new MoveError(
+        throw new Refused(
           `the table ${table.name} has ${written.rows} rows (checksum ${written.checksum}) in ${to.name}, but ${read.rows} (${read.checksum}) in ${from.name}`,
         );
       told(table.name, read);
@@ -70,6 +77,6 @@ export async function moveAll(from: Side, to: Side, told: (table: string, conten
     for (const [table, last] of await from.sequences()) await to.setSequence(table, last);
     await to.commit();
   } finally {
-    await Promise.allSettled([from.close(), to.close()]);
+    await Promise.allSettled([from.close(), to?.close()]);
   }
 }

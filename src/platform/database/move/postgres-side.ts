@@ -1,8 +1,9 @@
 import { atHosts, placeOf } from '../../../runtime/database-hosts.ts';
+import { Refused } from '../../../runtime/refused.ts';
 import { type Bounds, type Connection, openConnection } from '../postgres/connection.ts';
 import { migrate, missingMigrations } from '../postgres/migrations.ts';
 import { checkSettings } from '../postgres/server-check.ts';
-import { MoveError, PAGE, type Side, type Table, type Value } from './side.ts';
+import { PAGE, type Side, type Table, type Value } from './side.ts';
 
 /** A large table takes its time, and nobody else uses the database. */
 const BOUNDS: Bounds = { statementMs: 0, idleInTransactionMs: 0, lockMs: 10_000, silenceMs: 3_600_000 };
@@ -85,7 +86,7 @@ async function open(url: string): Promise<{ connection: Connection; name: string
 async function requireNoNodes(connection: Connection): Promise<void> {
   const { rows } = await connection.query('SELECT node_id AS node FROM nodes WHERE lease_until > now()');
   if (rows.length > 0)
-    throw new MoveError(`stop the service first: ${rows.map(({ node }) => String(node)).join(', ')} uses the database`);
+    throw new Refused(`stop the service first: ${rows.map(({ node }) => String(node)).join(', ')} uses the database`);
 }
 
 /** Opens a PostgreSQL database to read all of it, as it is at one moment. */
@@ -93,9 +94,9 @@ export async function postgresSource(url: string): Promise<Side> {
   const { connection, name } = await open(url);
   try {
     const { rows } = await connection.query(`SELECT to_regclass('migrations') IS NOT NULL AS made`);
-    if (!(rows[0] as { made: boolean }).made) throw new MoveError(`${name} has no tables of the service`);
+    if (!(rows[0] as { made: boolean }).made) throw new Refused(`${name} has no tables of the service`);
     if ((await missingMigrations(connection)).length > 0)
-      throw new MoveError(`${name} is of an older version: start and stop this version on it first`);
+      throw new Refused(`${name} is of an older version: start and stop this version on it first`);
     await requireNoNodes(connection);
     await connection.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     return await sideOf(connection, name);

@@ -1,8 +1,5 @@
 export type Value = string | number | Buffer | null;
 
-/** A move that is not possible; the message is a sentence for people. */
-export class MoveError extends Error {}
-
 export interface Table {
   name: string;
   /** Without generated columns, which the other database makes itself. */

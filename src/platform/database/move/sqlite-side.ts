@@ -2,14 +2,13 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { makeFolder } from '../../../runtime/data-folder.ts';
+import { Refused } from '../../../runtime/refused.ts';
+import { DATABASE_FILE } from '../sqlite/database-file.ts';
 import { lockFolder } from '../sqlite/folder-lock.ts';
 import { writeLifeFile } from '../sqlite/life-file.ts';
 import { migrate, missingMigrations } from '../sqlite/migrations.ts';
-import { MoveError, PAGE, type Side, type Table, type Value } from './side.ts';
+import { PAGE, type Side, type Table, type Value } from './side.ts';
 
-const FILE = 'lapel.db';
-
-/** The tables whose numbers are counted by SQLite. */
 const tablesOf = (database: Sqlite.Database): Table[] =>
   (
     database
@@ -62,8 +61,8 @@ function sideOf(database: Sqlite.Database, name: string, end: { commit(): void; 
 
 /** Opens the database of a data folder to read all of it. No service may use the folder. */
 export function sqliteSource(folder: string): Side {
-  const file = join(folder, FILE);
-  if (!existsSync(file)) throw new MoveError(`${folder} has no database of the service (${FILE})`);
+  const file = join(folder, DATABASE_FILE);
+  if (!existsSync(file)) throw new Refused(`${folder} has no database of the service (${DATABASE_FILE})`);
   const unlock = lockFolder(folder);
   const database = new Sqlite(file);
   const close = (): void => {
@@ -72,7 +71,7 @@ export function sqliteSource(folder: string): Side {
   };
   try {
     if (missingMigrations(database).length > 0)
-      throw new MoveError(`the database in ${folder} is of an older version: start and stop this version on it first`);
+      throw new Refused(`the database in ${folder} is of an older version: start and stop this version on it first`);
     database.exec('BEGIN');
   } catch (error) {
     close();
@@ -85,11 +84,11 @@ export function sqliteSource(folder: string): Side {
 export function sqliteTarget(folder: string, nowMicros: number): Side {
   makeFolder(folder);
   const unlock = lockFolder(folder);
-  const file = join(folder, FILE);
+  const file = join(folder, DATABASE_FILE);
   const draft = `${file}.new`;
   if (existsSync(file)) {
     unlock();
-    throw new MoveError(`${folder} has a database already, and nothing is overwritten`);
+    throw new Refused(`${folder} has a database already, and nothing is overwritten`);
   }
   rmSync(draft, { force: true }); // of a move that broke off
   const database = new Sqlite(draft);

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { DATABASE_FILE } from './database-file.ts';
 import { judgeLife } from './life.ts';
 import { missingMigrations } from './migrations.ts';
 import { checkStart } from './start-check.ts';
@@ -59,7 +60,7 @@ function notesOn(connection: Sqlite.Database, folder: string): string[] {
  * checks of a start, and when `whole` is true it also reads every page, with all entries of all indexes, at once.
  */
 export function examineDatabase(folder: string, { whole }: { whole: boolean }): Examined {
-  const file = join(folder, 'lapel.db');
+  const file = join(folder, DATABASE_FILE);
   if (!existsSync(file)) return { bytes: undefined, missing: 0, faults: [], notes: [] };
   const bytes = statSync(file).size;
   let connection: Sqlite.Database | undefined;

@@ -5,6 +5,7 @@ import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Sql } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
 import { createAside } from './aside.ts';
+import { DATABASE_FILE } from './database-file.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { beginLife } from './life.ts';
@@ -83,7 +84,7 @@ export function openSqlite(options: SqliteOptions): Database {
   const unlock = lockFolder(folder);
   const opened: Sqlite.Database[] = [];
   try {
-    const file = join(folder, 'lapel.db');
+    const file = join(folder, DATABASE_FILE);
     const writer = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
     opened.push(writer);
     for (const [name, value] of Object.entries(WRITER_PRAGMAS)) {

@@ -1,0 +1,100 @@
+import type { readServiceCommand } from './clients/cli/line/service-commands.ts';
+import { UsageError } from './clients/cli/line/usage-error.ts';
+import type { Config } from './config.ts';
+import { DomainError } from './errors.ts';
+import type { Manifest } from './platform/backup/manifest.ts';
+import { systemClock } from './runtime/clock.ts';
+import { ownVersion } from './runtime/version.ts';
+
+type Given = ReturnType<typeof readServiceCommand>;
+type Say = (text: string) => void;
+/** Resolves to the exit code. Throws UsageError, DomainError, Refused, and errors of the system. */
+type Maintenance = (config: Config, given: Given, say: Say) => Promise<number>;
+
+const sizeOf = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+const newsOf = (missing: number): string => (missing === 0 ? '' : `; the next start applies ${missing} migrations`);
+
+/** The result of `lapel doctor` for a database. */
+interface Findings {
+  texts: string[];
+  isGood: boolean;
+}
+
+async function lookAtFolder(folder: string, whole: boolean): Promise<Findings> {
+  const { examineDatabase } = await import('./platform/database/sqlite/examine.ts');
+  const { bytes, missing, faults, notes } = examineDatabase(folder, { whole });
+  if (faults.length > 0) return { texts: faults.map((fault) => `damaged: ${fault}; restore a backup`), isGood: false };
+  if (bytes === undefined) return { texts: [`none in ${folder} yet; the first start creates it`], isGood: true };
+  const found = whole ? 'intact: the whole file was checked' : 'opens; --check-database checks the whole file';
+  return { texts: [`${sizeOf(bytes)}, ${found}${newsOf(missing)}`, ...notes], isGood: true };
+}
+
+async function lookAtServer(url: string): Promise<Findings> {
+  const { examinePostgres } = await import('./platform/database/postgres/examine.ts');
+  const { name, bytes, missing, faults, notes } = await examinePostgres(url);
+  if (faults.length > 0) return { texts: faults.map((fault) => `${name} cannot be used: ${fault}`), isGood: false };
+  const found = bytes
+    ? `${sizeOf(bytes)}, opens (pg_amcheck checks the whole database)`
+    : 'empty; the first start creates the tables';
+  return { texts: [`${name}: ${found}${newsOf(missing)}`, ...notes], isGood: true };
+}
+
+const doctor: Maintenance = async ({ dataDir, databaseUrl }, { flag }, say) => {
+  const whole = flag('check-database');
+  say('settings   good\n');
+  const { texts, isGood } = await (databaseUrl === null ? lookAtFolder(dataDir, whole) : lookAtServer(databaseUrl));
+  for (const text of texts) say(`database   ${text}\n`);
+  return isGood ? 0 : 1;
+};
+
+/** The content of a backup: `lapel.db, admin-token (12.3 MiB), 40 objects (1.5 MiB)`. */
+const contentOf = ({ files, objects }: Manifest): string =>
+  `${files.map(({ name }) => name).join(', ')} (${sizeOf(files.reduce((sum, { bytes }) => sum + bytes, 0))}), ${
+    objects === null ? 'no objects' : `${objects.count} objects (${sizeOf(objects.bytes)})`
+  }`;
+
+function requireEmbedded(databaseUrl: string | null): void {
+  if (databaseUrl === null) return;
+  const problem = 'backups are of SQLite; for PostgreSQL use a base backup and the archive of its log';
+  throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem } });
+}
+
+const backup: Maintenance = async ({ dataDir, databaseUrl, objects }, { flag, argument: folder }, say) => {
+  requireEmbedded(databaseUrl);
+  const { makeBackup } = await import('./platform/backup/make-backup.ts');
+  const withObjects = objects.endpoint === null && !flag('no-objects');
+  const made = await makeBackup({ clock: systemClock, version: ownVersion(), dataDir, folder, withObjects });
+  say(`${folder} is a checked backup of ${made.at}: ${contentOf(made)}\n`);
+  return 0;
+};
+
+const restore: Maintenance = async ({ dataDir, databaseUrl }, { argument: folder }, say) => {
+  requireEmbedded(databaseUrl);
+  const { restoreBackup } = await import('./platform/backup/restore-backup.ts');
+  const restored = await restoreBackup({ folder, dataDir });
+  say(`${dataDir} is as it was at ${restored.at}: ${contentOf(restored)}
+Everything that was stored later is missing. To look at it before webhooks are sent:
+  lapel serve --data-dir ${dataDir} --webhooks-held true
+`);
+  return 0;
+};
+
+const move: Maintenance = async ({ dataDir, databaseUrl: url }, { text }, say) => {
+  const to = text('to');
+  if (to === undefined) throw new UsageError('--to', 'is missing: postgres or sqlite');
+  if (url === null) throw new UsageError('--database-url', 'is missing: the URL of the PostgreSQL database');
+  const { moveAll } = await import('./platform/database/move/move.ts');
+  const { sqliteSource, sqliteTarget } = await import('./platform/database/move/sqlite-side.ts');
+  const { postgresSource, postgresTarget } = await import('./platform/database/move/postgres-side.ts');
+  const isToServer = to === 'postgres';
+  const from = isToServer ? sqliteSource(dataDir) : await postgresSource(url);
+  const target = () => (isToServer ? postgresTarget(url, systemClock.now()) : sqliteTarget(dataDir, systemClock.now()));
+  await moveAll(from, target, (table, { rows, checksum }) =>
+    say(`${table.padEnd(22)} ${String(rows).padStart(10)} rows  ${checksum}\n`),
+  );
+  say(`Everything of ${from.name} is moved. Start the service with the new database only.\n`);
+  return 0;
+};
+
+/** The commands that work on the settings and the data of this machine, without a service. `main.ts` runs them. */
+export const MAINTENANCE = { doctor, backup, restore, move } satisfies Record<string, Maintenance>;
