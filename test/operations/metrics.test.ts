@@ -241,6 +241,13 @@ t.test('metrics show waiting work, its age, and the sizes', async (t) => {
   t.match(text, /lapel_build_info\{version="\d+\.\d+\.\d+",node="v24\./);
 });
 
+t.test('the disk of the data folder is told with an external object store as well', async (t) => {
+  const world = await startWorld(t, { env: { LAPEL_S3_ENDPOINT: 'http://127.0.0.1:9' } });
+  const text = await readMetrics(world);
+  t.ok(sumOf(text, 'lapel_disk_free_bytes') > 0);
+  t.ok(sumOf(text, 'lapel_disk_size_bytes') > 0);
+});
+
 t.test('metrics tell a device that is connected and silent from one that is offline', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { inParallel } from '../../device-sim/customer/service-client.ts';
 import { startRollouts } from './rollout-world.ts';
 
 t.test('from the result that makes the abort rule true on, not one more command is published', async (t) => {
@@ -263,4 +264,37 @@ t.test('a request with an Idempotency-Key starts one rollout', async (t) => {
   t.match(again, { status: 201, body: first.body, headers: { 'idempotency-replayed': 'true' } });
   await world.idle();
   t.equal((await tenant.api.get(`${tenant.path}/rollouts`)).body.rollouts.length, 1);
+});
+
+t.test('an application has at most a hundred rollouts at work, however many start at the same time', async (t) => {
+  const { tenant, world, start, commands, answer, act, read } = await startRollouts(t, 1);
+  const ended: string[] = [];
+  while (ended.length < 2) {
+    const rolloutId = await start();
+    ended.push(rolloutId);
+    for (const [deviceId, command] of await commands()) await answer(deviceId, command, 'INTERNAL');
+    t.match(await read(rolloutId), { state: 'completed', counts: { failed: 1 } });
+  }
+  const json = { operation: 'setLanguage', parameters: { lang: 'ja' }, devices: {}, startAt: '2030-01-01T00:00:00Z' };
+  // More requests of this kind at the same time would be refused for another reason.
+  const startMany = (count: number) =>
+    inParallel(Array.from({ length: count }), 5, () => tenant.api.post(`${tenant.path}/rollouts`, { json }));
+  const made = await startMany(97);
+  t.ok(made.every(({ status }) => status === 201));
+
+  const atOnce = await startMany(5);
+  t.same(atOnce.map(({ status }) => status).sort(), [201, 201, 201, 429, 429]);
+  t.match(
+    atOnce.find(({ status }) => status === 429),
+    {
+      headers: { 'lapel-error-code': 'TOO_MANY_ROLLOUTS' },
+      body: { message: 'the application has 100 rollouts at work and may not have more.' },
+    },
+  );
+  t.equal((await tenant.api.delete(`${tenant.path}/rollouts/${made[0]!.body.rolloutId}`)).status, 200);
+  await world.idle();
+  const retried = await Promise.all(ended.map((rolloutId) => act(rolloutId, 'retry-failed', {})));
+  t.same(retried.map(({ status }) => status).sort(), [200, 429], 'also completed ones that run again count');
+  const { values } = await world.service.metrics.rolloutsRefused.get();
+  t.match(values, [{ labels: { bound: 'at_work' }, value: 3 }]);
 });

@@ -9,7 +9,7 @@ import { parametersOf, type Request, subjectOf } from '../transactions/operation
 import type { Transactions } from '../transactions/transactions.ts';
 import { type Joining, MOST_DEVICES } from './joining.ts';
 import type { Plan, Rollout, RolloutOperation } from './rollout.ts';
-import type { RolloutBound } from './rollout-bound.ts';
+import { requireRoom } from './rollout-bound.ts';
 import { findRollout, insertRollout } from './rollout-repository.ts';
 import { shuffled } from './shuffle.ts';
 import { stagesOf, type WrittenStage } from './stages.ts';
@@ -34,18 +34,17 @@ interface Parts {
   database: Database;
   clock: Clock;
   ids: Ids;
-  metrics: Pick<Metrics, 'rolloutsCreated' | 'rolloutsRefused'>;
+  metrics: Pick<Metrics, 'rolloutsCreated'>;
   transitions: Pick<Transitions, 'write'>;
   joining: Pick<Joining, 'find' | 'store'>;
   check: Transactions['check'];
-  requireRoom: RolloutBound;
   lockApplication: Applications['lockIn'];
   wake(): void;
 }
 
 /** Makes the function that stores new rollouts. */
 export function createCreation(parts: Parts) {
-  const { database, clock, ids, metrics, transitions, joining, check, requireRoom, lockApplication, wake } = parts;
+  const { database, clock, ids, metrics, transitions, joining, check, lockApplication, wake } = parts;
 
   /**
    * Stores a rollout with its devices, which are settled now. When the promise resolves, all of it is on the disk. `also`
@@ -66,7 +65,6 @@ export function createCreation(parts: Parts) {
     await requireRoom(database.read, applicationId);
     const found = await joining.find(applicationId, selector, MOST_DEVICES + 1);
     if (found.length > MOST_DEVICES) {
-      metrics.rolloutsRefused.inc({ bound: 'devices' });
       throw new DomainError('ROLLOUT_TOO_LARGE', { values: { limit: MOST_DEVICES } });
     }
     const now = clock.now();

@@ -1,11 +1,12 @@
 import { DomainError } from '../../errors.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Applications } from '../applications/applications.ts';
 import { findCounts, moveCount } from './count-repository.ts';
 import { type Count, resultsOf, resultsSoFar } from './counts.ts';
 import { findInState, type Member, type MemberPlace, updateMember } from './member-repository.ts';
 import type { Actor, Plan, Rollout } from './rollout.ts';
-import type { RolloutBound } from './rollout-bound.ts';
+import { requireRoom } from './rollout-bound.ts';
 import { findAsked, findRollout, updateRollout } from './rollout-repository.ts';
 import type { Transitions } from './transitions.ts';
 
@@ -16,7 +17,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   transitions: Pick<Transitions, 'stateAfter' | 'write'>;
-  requireRoom: RolloutBound;
+  lockApplication: Applications['lockIn'];
 }
 
 /**
@@ -42,7 +43,7 @@ function planAfter({ plan, stage }: Rollout, moved: readonly Count[]): Plan {
 }
 
 /** Lets failed devices of rollouts have another command. */
-export function createRetrying({ database, clock, transitions, requireRoom }: Parts) {
+export function createRetrying({ database, clock, transitions, lockApplication }: Parts) {
   /** Lets those of the devices wait again that are still failed. Returns them as counts. */
   async function move(unit: UnitOfWork, rolloutId: string, members: readonly Member[]): Promise<Count[]> {
     const moved: Count[] = [];
@@ -70,8 +71,15 @@ export function createRetrying({ database, clock, transitions, requireRoom }: Pa
    * Lets the failed devices of a page wait again. The first page that has such devices writes the history, and each page
    * that finds the rollout completed. Returns the number of devices.
    */
-  function retryPage(rolloutId: string, actor: Actor, members: readonly Member[], isFirst: boolean): Promise<number> {
+  function retryPage(
+    { rolloutId, applicationId, state }: Rollout,
+    actor: Actor,
+    members: readonly Member[],
+    isFirst: boolean,
+  ): Promise<number> {
     return database.transact(async (unit) => {
+      // Rollouts that run again at the same time count one another.
+      if (isFirst && state === 'completed') await lockApplication(unit, applicationId);
       const rollout = await findRollout(unit, rolloutId, unit.forUpdate);
       if (!rollout) throw new DomainError('ROLLOUT_NOT_FOUND');
       transitions.stateAfter(rollout, 'retry');
@@ -97,7 +105,7 @@ export function createRetrying({ database, clock, transitions, requireRoom }: Pa
     for (let place: MemberPlace | undefined = { stage: -1, place: -1 }; place; ) {
       const page = { state: 'failed', code, after: place, limit: PER_UNIT } as const;
       const found: Member[] = await findInState(database.read, rolloutId, page);
-      devices += await retryPage(rolloutId, actor, found, devices === 0);
+      devices += await retryPage(rollout, actor, found, devices === 0);
       place = found.length < PER_UNIT ? undefined : found.at(-1);
     }
     return devices;

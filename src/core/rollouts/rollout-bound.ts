@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts';
+import { DomainError, type ErrorCode } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Sql } from '../../platform/database/sql.ts';
 import { countAtWork } from './rollout-repository.ts';
@@ -6,13 +6,30 @@ import { countAtWork } from './rollout-repository.ts';
 /** The most rollouts of an application that are at work. */
 const MOST_AT_WORK = 100;
 
-export type RolloutBound = ReturnType<typeof createRolloutBound>;
+/** The errors of bounds, with their names in the metric. */
+const BOUNDS: Partial<Record<ErrorCode, string>> = { TOO_MANY_ROLLOUTS: 'at_work', ROLLOUT_TOO_LARGE: 'devices' };
 
-/** Makes the function that checks whether one more rollout of an application may be at work. Throws TOO_MANY_ROLLOUTS. */
-export const createRolloutBound =
-  (metrics: Pick<Metrics, 'rolloutsRefused'>) =>
-  async (sql: Sql, applicationId: string): Promise<void> => {
-    if ((await countAtWork(sql, applicationId)) < MOST_AT_WORK) return;
-    metrics.rolloutsRefused.inc({ bound: 'at_work' });
-    throw new DomainError('TOO_MANY_ROLLOUTS', { values: { limit: MOST_AT_WORK } });
+/** Checks whether one more rollout of an application may be at work. Throws TOO_MANY_ROLLOUTS. */
+export async function requireRoom(sql: Sql, applicationId: string): Promise<void> {
+  if ((await countAtWork(sql, applicationId)) < MOST_AT_WORK) return;
+  throw new DomainError('TOO_MANY_ROLLOUTS', { values: { limit: MOST_AT_WORK } });
+}
+
+/**
+ * Makes a function that counts what a bound refuses. It counts calls and not units of work, because a unit that is refused
+ * may run twice.
+ */
+export const countRefusals =
+  <Given extends unknown[], Result>(
+    metrics: Pick<Metrics, 'rolloutsRefused'>,
+    work: (...given: Given) => Promise<Result>,
+  ): ((...given: Given) => Promise<Result>) =>
+  async (...given) => {
+    try {
+      return await work(...given);
+    } catch (error) {
+      const bound = error instanceof DomainError ? BOUNDS[error.code] : undefined;
+      if (bound !== undefined) metrics.rolloutsRefused.inc({ bound });
+      throw error;
+    }
   };

@@ -26,7 +26,7 @@ import {
   type RolloutAction,
   type Window,
 } from './rollout.ts';
-import { createRolloutBound } from './rollout-bound.ts';
+import { countRefusals } from './rollout-bound.ts';
 import { findAtWorkOf, findRollout, forgetAllAsked } from './rollout-repository.ts';
 import { createSteps } from './steps.ts';
 import type { Transitions } from './transitions.ts';
@@ -65,8 +65,7 @@ export function createRollouts(parts: Parts) {
   const withdrawal = createWithdrawal({ database, clock, ...transactions });
   const issuing = createIssuing({ ...parts, ...transactions });
   const obstacles = createObstacles({ clock, installs });
-  const requireRoom = createRolloutBound(parts.metrics);
-  const retryFailed = createRetrying({ database, clock, transitions, requireRoom });
+  const retryFailed = countRefusals(parts.metrics, createRetrying(parts));
   const steps = createSteps({ ...parts, issuing, withdrawal, joining, obstacles });
   const driver = createDriver({
     ...parts,
@@ -130,7 +129,7 @@ export function createRollouts(parts: Parts) {
   return {
     find,
 
-    create: createCreation({ ...parts, ...transactions, joining, requireRoom, wake: driver.wake }),
+    create: countRefusals(parts.metrics, createCreation({ ...parts, ...transactions, joining, wake: driver.wake })),
 
     /** Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE. */
     pause: (rolloutId: string, by: By): Promise<Rollout> =>

@@ -4,7 +4,7 @@ import type { Answer } from './route.ts';
 
 // The `Retry-After` of errors that pass: seconds until a repeated request may succeed. The database after a failover,
 // and the object store, are usually back soon. Requests in work end sooner. Unfinished transactions end when the device
-// comes online. The keys of the legacy issuer are fetched at most every 30 s.
+// comes online, and rollouts end with them. The keys of the legacy issuer are fetched at most every 30 s.
 const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   DATABASE_UNAVAILABLE: '2',
   OBJECT_STORE_UNAVAILABLE: '2',
@@ -13,6 +13,7 @@ const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   FEEDS_IN_USE: '10',
   TOO_MANY_TRANSACTIONS: '60',
   TOO_MUCH_QUEUED: '60',
+  TOO_MANY_ROLLOUTS: '60',
   QUOTA_EXCEEDED: '3600',
   LEGACY_ISSUER_UNAVAILABLE: '30',
 };
