@@ -97,7 +97,7 @@ export function createRollouts({
   function react({ rolloutId, phase, plan }: Followed, { type, stage }: RolloutEvent): void {
     const needsApproval = plan.body.stages?.[stage - 1]?.approval === true;
     if (type === 'rollout.stageStarted' && needsApproval && plan.approve !== null)
-      void later(plan.approve, () => ask(phase, () => lapel.approveRollout({ rolloutId })));
+      void later(plan.approve, () => ask(phase, () => lapel.approveRollout({ rolloutId, body: { stage } })));
     if (type === 'rollout.paused' && plan.resume !== null)
       void later(plan.resume, () => ask(phase, () => lapel.resumeRollout({ rolloutId })));
   }
