@@ -1,6 +1,7 @@
 import { DomainError } from './errors.ts';
 import { shareOpenFiles } from './runtime/open-files.ts';
 import { type Kind, LOOPBACK, problemOf } from './runtime/setting-values.ts';
+import { readTracingTarget, type TracingTarget } from './runtime/tracing-target.ts';
 
 export interface Setting {
   /** The name in the environment; on the command line it is `--kebab-case` without the prefix. */
@@ -154,6 +155,8 @@ export interface Config {
   webhookAllowPrivate: boolean;
   webhooksHeld: boolean;
   logLevel: string;
+  /** Where spans are exported to; null: nothing is traced. */
+  tracing: TracingTarget;
   /** All settings with their values as text, for administration. */
   given: readonly GivenSetting[];
 }
@@ -353,6 +356,9 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),
     webhooksHeld: flag('LAPEL_WEBHOOKS_HELD'),
     logLevel: text('LAPEL_LOG_LEVEL'),
+    tracing: readTracingTarget(env, (name, problem) => {
+      throw invalid(name, problem);
+    }),
     given: SETTINGS.map(({ name }) => ({
       name,
       value: optional(name),

@@ -173,6 +173,12 @@ export function createMetrics() {
       'webhook_attempts_cut_total',
       'Slow webhook attempts ended early, because other deliveries waited and no more attempts may run at a time',
     ),
+    spansRecorded: counter('spans_recorded_total', 'Spans of traces that ended and are to be exported'),
+    spansExported: counter(
+      'spans_exported_total',
+      'Spans of traces that were sent to the collector, by outcome; the others were dropped, because too many waited',
+      ['outcome'],
+    ),
     deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),
     deliveriesHeld: counter(
       'webhook_held_total',

@@ -13,6 +13,7 @@ import { type ClusterOverrides, openPeers } from './platform/cluster/open-peers.
 import { loadContracts } from './platform/contracts/contracts.ts';
 import { openDatabase } from './platform/database/open-database.ts';
 import { createDatabaseCheck } from './platform/database/sqlite/database-check.ts';
+import { openTracing } from './platform/tracing/open-tracing.ts';
 import { type Clock, systemClock } from './runtime/clock.ts';
 import { createAsking } from './runtime/current-caller.ts';
 import { adminToken, makeFolder, openFileFault } from './runtime/data-folder.ts';
@@ -63,6 +64,7 @@ export async function createService(
   makeFolder(config.dataDir);
   readiness.set('files', () => openFileFault(config.dataDir));
   parts.add(watchOpenFiles({ clock, log, logLimit: createLogLimit({ clock }), metrics }));
+  const tracing = parts.add(await openTracing(config.tracing, { clock, log, metrics }));
   const commits = commitMetrics(metrics);
   const numbers = createRaisedNumbers({ clock, ids, log, metrics });
   const [owners, asking] = [createOwners(), createAsking()];
@@ -77,7 +79,7 @@ export async function createService(
     ownerOf: owners.of,
   });
   parts.add({ idle: database.idle, [Symbol.asyncDispose]: database.close });
-  const common = { database, clock, ids, log, metrics, contracts, watch: new Watch() };
+  const common = { database, clock, ids, log, metrics, contracts, watch: new Watch(), tracing };
   // Only a SQLite file is checked for damage; a PostgreSQL server checks its files itself.
   const check = config.databaseUrl === null ? parts.add(createDatabaseCheck({ sql: database.aside, ...common })) : null;
   const healthy = async () => ((await database.healthy()) ? undefined : 'does not answer');

@@ -80,6 +80,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
       contracts: { about: 'the compiled schemas, and the types generated from them', owns: ['ajv', 'yaml'] },
       apk: { about: 'the manifest of an uploaded file, by ranged reads', owns: ['yauzl'] },
       imports: { about: 'reads the lines of a file of devices', owns: ['csv-parse'] },
+      tracing: { about: 'exports the spans of traces; loaded only where they are wanted', owns: ['@opentelemetry'] },
     },
   },
   runtime: { about: 'time, randomness, the log, queues: one subject in each file', rooms: {} },

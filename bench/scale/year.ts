@@ -55,6 +55,7 @@ async function runCommands(database: Database, clock: Clock, number: number, cou
           operation: 'setWifi',
           attempts: 1,
           publishedAt: null,
+          traceparent: null,
           subject: null,
           createdAt: at,
         } as const;
@@ -72,7 +73,14 @@ async function runCommands(database: Database, clock: Clock, number: number, cou
           data: { ...name, transaction: { ...record, ...ended } },
         });
         const event = { setting: 'deviceEvent', type: 'transaction.succeeded', transactionId } as const;
-        await deliveries.insertDelivery(unit, { ...name, ...event, body, attempts: 0, createdAt: at });
+        await deliveries.insertDelivery(unit, {
+          ...name,
+          ...event,
+          body,
+          attempts: 0,
+          createdAt: at,
+          traceparent: null,
+        });
         const outcome = { status: 'delivered', statusCode: 200, error: null, nextAttemptAt: null } as const;
         const url = 'https://patrol.example.com/lapel/events';
         await deliveries.saveOutcome(unit, { ...name, ...outcome, round: 0, attempts: 1, url, at });

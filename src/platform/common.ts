@@ -3,6 +3,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Ids } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
 import type { createParts } from '../runtime/parts.ts';
+import type { Tracing } from '../runtime/tracing.ts';
 import type { Watch } from '../runtime/watch.ts';
 import type { Contracts } from './contracts/contracts.ts';
 import type { Database } from './database/sql.ts';
@@ -16,6 +17,7 @@ export interface Common {
   metrics: Metrics;
   contracts: Contracts;
   watch: Watch;
+  tracing: Tracing;
 }
 
 /** The parts of the service that are started and stopped; wiring registers them. */

@@ -5,6 +5,7 @@ import { claimDue } from '../../src/core/transactions/transaction-repository.ts'
 import { createMetrics } from '../../src/metrics.ts';
 import { createHeldRollouts } from '../../src/runtime/held-rollouts.ts';
 import { createWork } from '../../src/runtime/idle.ts';
+import { NO_TRACING } from '../../src/runtime/tracing.ts';
 import { Watch } from '../../src/runtime/watch.ts';
 import { onBoth, openDatabaseOf } from '../database/kinds.ts';
 import { createFakeClock } from '../fake-clock.ts';
@@ -26,6 +27,7 @@ t.test('a command that is claimed and not written yet is not published when its 
     clock,
     metrics: createMetrics(),
     watch: new Watch(),
+    tracing: NO_TRACING,
     work,
     prepare: () => made.promise,
     isHeld: held.isHeld,
@@ -42,6 +44,7 @@ t.test('a command that is claimed and not written yet is not published when its 
     createdAt: 0,
     updatedAt: 0,
     answerWithin: null,
+    traceparent: null,
   };
   dispatch(connection, { ...due, transactionId: 1, rolloutId: 'held' });
   dispatch(connection, { ...due, transactionId: 2, rolloutId: 'other' });

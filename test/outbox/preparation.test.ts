@@ -30,6 +30,7 @@ t.test('a connection that lasts for years keeps no memory of prepared commands',
     updatedAt: 0,
     answerWithin: null,
     rolloutId: null,
+    traceparent: null,
   };
   for (let count = 0; count < 20; count += 1) t.match(await prepare(due, waiter), { url: /^https:/ });
   t.equal(getEventListeners(connection.signal, 'abort').length, 0);

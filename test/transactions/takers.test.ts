@@ -4,6 +4,7 @@ import { createSettlement, type OnFinished } from '../../src/core/transactions/s
 import { findTransaction, insertTransaction } from '../../src/core/transactions/transaction-repository.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { createLog } from '../../src/runtime/log.ts';
+import { NO_TRACING } from '../../src/runtime/tracing.ts';
 import { Watch } from '../../src/runtime/watch.ts';
 import { onBoth, openDatabaseOf } from '../database/kinds.ts';
 import { createFakeClock } from '../fake-clock.ts';
@@ -39,6 +40,7 @@ onBoth(t, async (t, kind) => {
       clock,
       metrics,
       watch,
+      tracing: NO_TRACING,
       marks,
       onLate: [],
       onFinished: [first, second],
@@ -58,6 +60,7 @@ onBoth(t, async (t, kind) => {
             createdAt: clock.now(),
             publishedAt: null,
             subject: 'unseen',
+            traceparent: null,
           },
           '{}',
         ),

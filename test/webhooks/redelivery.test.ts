@@ -130,7 +130,15 @@ void t.test('an attempt is recorded only once, by any node', async (t) => {
   const database = openSqlite({ folder: t.testdir(), nowMicros: 0 });
   t.teardown(() => database.close());
   const delivery = { applicationId: 'app', deliveryId: 'msg', setting: 'deviceEvent', type: 'test' } as const;
-  const made = { ...delivery, body: '{}', deviceId: 'd', transactionId: null, attempts: 0, createdAt: 0 };
+  const made = {
+    ...delivery,
+    body: '{}',
+    deviceId: 'd',
+    transactionId: null,
+    attempts: 0,
+    createdAt: 0,
+    traceparent: null,
+  };
   const failed = { ...delivery, round: 0, url: null, statusCode: 500, error: 'answered 500', at: 1 };
   const save = (outcome: { status: 'pending' | 'delivered'; attempts: number; nextAttemptAt: number | null }) =>
     database.transact((unit) => saveOutcome(unit, { ...failed, ...outcome }));

@@ -1,3 +1,4 @@
+import type { Span } from '../../runtime/tracing.ts';
 import type { Micros } from '../../runtime/units.ts';
 
 /** A command in the form that is sent: the schema mqtt/command. */
@@ -56,6 +57,8 @@ export interface ConnectionState {
    * cancel is stored as its negative transactionId.
    */
   readonly written: Map<number, Micros>;
+  /** The spans of the commands in flight that are traced, by the same numbers. */
+  readonly spans: Map<number, Span>;
   claiming: boolean;
   open: boolean;
   /** Aborted when the connection ends. */
@@ -81,6 +84,7 @@ export const createConnectionState = (link: DeviceLink): ConnectionState => ({
   unsent: new Set(),
   inFlight: 0,
   written: new Map(),
+  spans: new Map(),
   claiming: false,
   open: true,
   closing: new AbortController(),

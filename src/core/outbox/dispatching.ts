@@ -1,9 +1,11 @@
 import type { Metrics } from '../../metrics.ts';
 import { type Clock, toUtc } from '../../runtime/clock.ts';
 import type { Work } from '../../runtime/idle.ts';
+import type { Tracing } from '../../runtime/tracing.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import type { Command, ConnectionState } from './connection-state.ts';
 import type { Due } from './due.ts';
+import { messageAttributes } from './message-attributes.ts';
 import type { createPreparation } from './preparation.ts';
 
 /** The most cancels of one connection that are remembered as sent. */
@@ -13,6 +15,7 @@ export interface DispatchingParts {
   clock: Pick<Clock, 'now'>;
   metrics: Pick<Metrics, 'commandsPublished' | 'commandsInFlight'>;
   watch: Watch;
+  tracing: Tracing;
   work: Work;
   prepare: ReturnType<typeof createPreparation>;
   /** Called at the device's PUBACK for a command. `answerWithin`: the seconds in which the device must answer. */
@@ -39,7 +42,7 @@ const toCommand = (due: Due): Command => ({
  * delivery (a download URL) waits for them, and later commands wait for that command.
  */
 export function createDispatching(parts: DispatchingParts) {
-  const { clock, metrics, watch, work, prepare, delivered, cancelDelivered } = parts;
+  const { clock, metrics, watch, tracing, work, prepare, delivered, cancelDelivered } = parts;
 
   /** Makes room for another command, after the device has received one, or one was dropped. */
   function release(connection: ConnectionState): void {
@@ -53,19 +56,32 @@ export function createDispatching(parts: DispatchingParts) {
    */
   function received(connection: ConnectionState, slot: number): void {
     if (!connection.written.delete(slot)) return;
+    const span = connection.spans.get(slot);
+    if (span && connection.spans.delete(slot)) span.end();
     metrics.commandsInFlight.dec();
     release(connection);
   }
 
+  /** Begins the span of a publish, which ends at its PUBACK or at the answer of the device. */
+  function trace({ link, spans }: ConnectionState, slot: number, due: Due, traceparent: string): void {
+    const { operation, attempt } = toCommand(due);
+    const attributes = { ...messageAttributes({ ...due, deviceId: link.deviceId }), 'lapel.attempt': attempt };
+    const span = tracing.below(traceparent, `publish ${operation}`, { kind: 'producer', attributes });
+    if (span) spans.set(slot, span);
+  }
+
   /** Writes one command, which already counts as in flight. */
-  function send(connection: ConnectionState, command: Command, answerWithin: number | null): void {
+  function send(connection: ConnectionState, due: Due): void {
     if (!connection.open) return;
+    const command = toCommand(due);
+    const { traceparent, answerWithin } = due;
     const isCancel = command.operation === 'cancel';
     metrics.commandsPublished.inc({ kind: isCancel ? 'cancel' : command.attempt > 1 ? 'repeat' : 'first' });
     metrics.commandsInFlight.inc();
     if (watch.transactions > 0) watch.transaction(command.transactionId);
     const slot = isCancel ? -command.transactionId : command.transactionId;
     connection.written.set(slot, clock.now());
+    if (traceparent !== null) trace(connection, slot, due, traceparent);
     connection.link.publish(command, () => {
       if (!connection.open) return;
       if (isCancel) cancelDelivered(connection.link.deviceId, command.transactionId);
@@ -100,7 +116,7 @@ export function createDispatching(parts: DispatchingParts) {
     const drops = parameters === null || isOver();
     if (isCommand) connection.unsent.delete(due.transactionId);
     if (drops) release(connection);
-    else send(connection, toCommand(parameters ? { ...due, parameters } : due), due.answerWithin);
+    else send(connection, parameters ? { ...due, parameters } : due);
   }
 
   /**
@@ -126,7 +142,7 @@ export function createDispatching(parts: DispatchingParts) {
       const before = connection.preparing;
       const preparation = before ? undefined : preparationOf(connection, due);
       if (!before && !preparation) {
-        send(connection, toCommand(due), due.answerWithin);
+        send(connection, due);
         return;
       }
       if (due.status !== 'cancelled') connection.unsent.add(due.transactionId);

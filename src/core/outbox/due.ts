@@ -15,4 +15,6 @@ export interface Due {
   answerWithin: number | null;
   /** The rollout that made the command; null without one. */
   rolloutId: string | null;
+  /** The span of the request that made the command; null when it is not traced. */
+  traceparent: string | null;
 }

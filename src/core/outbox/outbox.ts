@@ -5,6 +5,7 @@ import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Tracing } from '../../runtime/tracing.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { type ClaimingParts, createClaiming } from './claiming.ts';
@@ -19,6 +20,7 @@ interface Parts
   log: Log;
   metrics: Metrics;
   watch: Watch;
+  tracing: Tracing;
   prepare: Prepare;
   ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
   /** The most unacknowledged commands of a device. */
@@ -142,6 +144,8 @@ export function createOutbox(parts: Parts) {
     connection.open = false;
     connection.closing.abort(CLOSED);
     metrics.commandsInFlight.dec(connection.written.size);
+    for (const span of connection.spans.values()) span.end({ error: 'the connection ended before the PUBACK' });
+    connection.spans.clear();
     if (connections.get(connection.link.deviceId) === connection) connections.delete(connection.link.deviceId);
   }
 

@@ -12,6 +12,7 @@ type RecordEvent = (
     applicationId: string;
     deviceId: string;
     transactionId: number;
+    traceparent: string | null;
     setting: 'deviceEvent';
     type: `transaction.${FinishedStatus}`;
     occurredAt: Micros;
@@ -23,11 +24,12 @@ type RecordEvent = (
 export const createResultEvent =
   (record: RecordEvent): OnFinished =>
   (unit, finished: Finished) => {
-    const { transactionId, deviceId, applicationId, status } = finished;
+    const { transactionId, deviceId, applicationId, status, traceparent } = finished;
     return record(unit, {
       applicationId,
       deviceId,
       transactionId,
+      traceparent,
       setting: 'deviceEvent',
       type: `transaction.${status}`,
       occurredAt: finished.updatedAt,

@@ -4,10 +4,12 @@ import type { Fence } from '../../platform/cluster/ownership.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { currentTrace, type Span, type Tracing } from '../../runtime/tracing.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { completeActivation, releaseActivation } from '../devices/activation.ts';
 import { type Device, findDevice } from '../devices/device-repository.ts';
+import { messageAttributes } from '../outbox/message-attributes.ts';
 import type { createDeliveryMarks } from './delivery-marks.ts';
 import { type Acknowledgement, createEarlyEnds, NO_REASON, type OnLate } from './early-ends.ts';
 import { setEarlyEnd, setEndsAt } from './expiry-repository.ts';
@@ -39,6 +41,7 @@ interface Parts {
   clock: Clock;
   metrics: Metrics;
   watch: Watch;
+  tracing: Tracing;
   marks: ReturnType<typeof createDeliveryMarks>;
   /** Called, in this order, in the unit of work of each transaction that ends. */
   onFinished: readonly OnFinished[];
@@ -77,7 +80,17 @@ const arrivedAt = ({ answerWithin }: TransactionRecord, status: TransactionStatu
  * Moves transactions from one status to the next. The end of a transaction is one commit: the new status, its effects
  * (such as the activation of the device) and the webhook with the result.
  */
-export function createSettlement({ database, clock, metrics, watch, marks, onFinished, answered, ...parts }: Parts) {
+export function createSettlement({
+  database,
+  clock,
+  metrics,
+  watch,
+  tracing,
+  marks,
+  onFinished,
+  answered,
+  ...parts
+}: Parts) {
   const effects: Record<Effect, (unit: UnitOfWork, record: TransactionRecord) => Promise<void>> = {
     completeActivation: (unit, { deviceId }) => completeActivation(unit, deviceId),
     releaseActivation: (unit, { deviceId }) => releaseActivation(unit, deviceId),
@@ -160,7 +173,7 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
   async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
     const now = clock.now();
     const operation = 'deactivate';
-    const unsent = { attempts: 0, publishedAt: null, subject: null };
+    const unsent = { attempts: 0, publishedAt: null, subject: null, traceparent: currentTrace() };
     const stored = { deviceId, applicationId, operation, createdAt: now, ...unsent } as const;
     const transactionId = await insertTransaction(unit, stored, JSON.stringify({ applicationId }));
     const record = await findTransaction(unit, transactionId);
@@ -168,6 +181,16 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     const result = { by: 'administration' };
     await finishIn(unit, { ...record, status: 'succeeded', updatedAt: now, completedAt: now, result }, false);
     unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
+  }
+
+  function spanOf(
+    record: TransactionRecord,
+    traceparent: string,
+    { status }: Acknowledgement,
+    startedAt: Micros,
+  ): Span | undefined {
+    const attributes = { ...messageAttributes(record), 'lapel.ack.status': status };
+    return tracing.below(traceparent, 'acknowledge', { kind: 'consumer', startedAt, attributes });
   }
 
   /**
@@ -178,17 +201,40 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     unit: UnitOfWork,
     deviceId: string,
     ack: Acknowledgement,
-    { isAlone, fence }: { isAlone: boolean; fence: Fence | undefined },
+    { isAlone, fence, startedAt }: { isAlone: boolean; fence: Fence | undefined; startedAt: Micros },
   ): Promise<boolean> {
     const looked = findTransaction(unit, ack.transactionId);
-    const record = fence ? (await inOneGo(fence(unit), looked))[1] : await looked;
-    if (record?.deviceId !== deviceId) throw new DomainError('TRANSACTION_NOT_FOUND');
-    const status = nextStatus(record.status, ack.status);
-    if (!isAlone && needsAlone(record, status ?? ack.status)) return false;
+    const found = fence ? (await inOneGo(fence(unit), looked))[1] : await looked;
+    if (found?.deviceId !== deviceId) throw new DomainError('TRANSACTION_NOT_FOUND');
+    const status = nextStatus(found.status, ack.status);
+    if (!isAlone && needsAlone(found, status ?? ack.status)) return false;
+    const span = found.traceparent === null ? undefined : spanOf(found, found.traceparent, ack, startedAt);
+    if (!span) {
+      await applyIn(unit, found, ack, status);
+      return true;
+    }
+    // The webhook that reports the result comes below the acknowledgement.
+    await applyIn(unit, { ...found, traceparent: span.traceparent }, ack, status);
+    const commit = tracing.below(span.traceparent, 'commit', { kind: 'internal' });
+    unit.onCommit(() => {
+      commit?.end();
+      span.end();
+    });
+    return true;
+  }
+
+  /** Stores an acknowledgement, and the status that it leads to; null: the transaction has ended. */
+  async function applyIn(
+    unit: UnitOfWork,
+    record: TransactionRecord,
+    ack: Acknowledgement,
+    status: TransactionStatus | null,
+  ): Promise<void> {
+    const { deviceId } = record;
     unit.onCommit(() => answered(deviceId, ack.transactionId));
     if (status === null) {
       await early.keepLateIn(unit, record, ack);
-      return true;
+      return;
     }
     const now = clock.now();
     const error = ack.status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
@@ -205,14 +251,13 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     };
     if (isFinished(status)) {
       await finishIn(unit, moved, false);
-      return true;
+      return;
     }
     await updateTransaction(unit, moved, true);
     await moveEndIn(unit, moved);
     unit.onCommit(() => {
       if (watch.transactions > 0) watch.transaction(ack.transactionId);
     });
-    return true;
   }
 
   /**
@@ -232,8 +277,10 @@ export function createSettlement({ database, clock, metrics, watch, marks, onFin
     }, deviceId);
   }
 
-  const settle = (deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> =>
-    underLock(deviceId, (unit, isAlone) => settleIn(unit, deviceId, ack, { isAlone, fence }));
+  function settle(deviceId: string, ack: Acknowledgement, fence?: Fence): Promise<void> {
+    const startedAt = clock.now();
+    return underLock(deviceId, (unit, isAlone) => settleIn(unit, deviceId, ack, { isAlone, fence, startedAt }));
+  }
 
   /**
    * On several nodes, by device: the acknowledgements of success in progress, which may change the device's activation.

@@ -3,6 +3,7 @@ import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, Lock, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
+import { currentTrace, type Tracing } from '../../runtime/tracing.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import type { Applications } from '../applications/applications.ts';
@@ -41,6 +42,7 @@ interface Parts {
   ids: Ids;
   metrics: Metrics;
   watch: Watch;
+  tracing: Tracing;
   outbox: Pick<Outbox, 'reserve'>;
   demand: Pick<Demand, 'add'>;
   findApplication: Applications['findIn'];
@@ -72,6 +74,7 @@ export function createSubmission({
   ids,
   metrics,
   watch,
+  tracing,
   outbox,
   demand,
   findApplication,
@@ -172,6 +175,7 @@ export function createSubmission({
   ): Promise<number> {
     const { applicationId, deviceId, operation, terms = {}, rolloutId = null } = submission;
     if (rolloutId === null) demand.add();
+    const traceparent = currentTrace(); // read here, because a unit of work may run on behalf of several requests
     const hasBinary = isInstallRequest(submission) && (await lookForBinary(submission));
     const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);
@@ -202,7 +206,7 @@ export function createSubmission({
       const slot = await takePlace(unit, admitted, wanted, isAlone);
       const createdAt = clock.now();
       const attempts = slot ? 1 : 0;
-      const transaction = { deviceId, applicationId, operation, attempts, createdAt };
+      const transaction = { deviceId, applicationId, operation, attempts, createdAt, traceparent };
       const shown = { ...transaction, publishedAt: slot ? createdAt : null, subject };
       const transactionId = await insertTransaction(unit, shown, text);
       const stored = storedTerms(terms, createdAt);
@@ -220,7 +224,9 @@ export function createSubmission({
       if (rolloutId !== null) await setRollout(unit, transactionId, rolloutId);
       if (older.records.length > 0) await supersedeIn(unit, older.records, transactionId);
       await also?.(unit, transactionId);
+      const commit = tracing.below(traceparent, 'commit', { kind: 'internal' });
       unit.onCommit(() => {
+        commit?.end();
         metrics.transactionsCreated.inc({ operation });
         if (watch.transactions > 0) watch.transaction(transactionId);
       });

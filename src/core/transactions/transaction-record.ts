@@ -32,6 +32,8 @@ export interface TransactionRecord extends StoredTerms {
   deliveryId: string | null;
   /** The rollout that made it; null without one. */
   rolloutId: string | null;
+  /** The span of the request that made it, for the spans of all that follows; null when it is not traced. */
+  traceparent: string | null;
   /** The transaction that took the place of this one. */
   supersededBy: number | null;
   /**
@@ -62,7 +64,7 @@ export const SUMMARY_COLUMNS = `transaction_id AS "transactionId", device_id AS 
   status, attempts, created_at AS "createdAt", updated_at AS "updatedAt", delivered_at AS "deliveredAt",
   completed_at AS "completedAt", progress, error_code AS "errorCode", error_message AS "errorMessage",
   published_at AS "publishedAt", subject, delivery_id AS "deliveryId", expires_at AS "expiresAt",
-  answer_within AS "answerWithin", superseded_by AS "supersededBy", rollout_id AS "rolloutId"`;
+  answer_within AS "answerWithin", superseded_by AS "supersededBy", rollout_id AS "rolloutId", traceparent`;
 export const COLUMNS = `${SUMMARY_COLUMNS}, result, late`;
 
 export const toRecord = (row: TransactionRow): TransactionRecord => ({

@@ -22,7 +22,7 @@ type DueRow = Omit<Due, 'parameters'> & { parameters: string | null };
 const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "applicationId", operation, parameters,
   CASE WHEN completed_at IS NULL THEN status ELSE 'cancelled' END AS status,
   attempts, created_at AS "createdAt", updated_at AS "updatedAt", answer_within AS "answerWithin",
-  rollout_id AS "rolloutId"`;
+  rollout_id AS "rolloutId", traceparent`;
 // A command whose time has passed is not published again, even if it could not be ended yet.
 // While the commands of a rollout are held, those that were never delivered are not published.
 const MAY_GO = `(ends_at IS NULL OR ends_at > ?) AND (rollout_id IS NULL OR delivered_at IS NOT NULL
@@ -36,9 +36,10 @@ const toDue = (row: DueRow): Due => ({
 // SQLite runs each of these statements by itself; PostgreSQL runs one of them for many devices at once.
 const INSERT = inSets(
   `INSERT INTO transactions
-     (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at, published_at, subject)
-   VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?)`,
-  ['text', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint', 'bigint', 'text'],
+     (device_id, application_id, operation, parameters, status, due, attempts, created_at, updated_at, published_at, subject,
+      traceparent)
+   VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?, ?)`,
+  ['text', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'text'],
 );
 const FIND = inSets(`SELECT ${COLUMNS} FROM transactions WHERE transaction_id = ?`, ['bigint']);
 const UPDATE = inSets(
@@ -76,7 +77,7 @@ export async function insertTransaction(
   unit: UnitOfWork,
   transaction: Pick<
     TransactionRecord,
-    'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt' | 'publishedAt' | 'subject'
+    'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt' | 'publishedAt' | 'subject' | 'traceparent'
   >,
   parameters: string,
 ): Promise<number> {
@@ -91,6 +92,7 @@ export async function insertTransaction(
     transaction.createdAt,
     transaction.publishedAt,
     transaction.subject,
+    transaction.traceparent,
   );
 }
 

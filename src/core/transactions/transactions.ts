@@ -6,6 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createCourtesy } from '../../runtime/courtesy.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Tracing } from '../../runtime/tracing.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import type { Applications } from '../applications/applications.ts';
 import { createOutbox } from '../outbox/outbox.ts';
@@ -36,6 +37,7 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   watch: Watch;
+  tracing: Tracing;
   /** Functions that add statements to the commits in which transactions end. */
   onFinished: readonly OnFinished[];
   /** Functions that add statements to the commits that keep late results. */
@@ -60,6 +62,7 @@ export function createTransactions({
   log,
   metrics,
   watch,
+  tracing,
   onFinished,
   onLate,
   findApplication,
@@ -85,6 +88,7 @@ export function createTransactions({
     log,
     metrics,
     watch,
+    tracing,
     claim: claimDue,
     claimCancel,
     dueCancels,
@@ -99,6 +103,7 @@ export function createTransactions({
     clock,
     metrics,
     watch,
+    tracing,
     marks,
     onFinished,
     onLate,
@@ -115,6 +120,7 @@ export function createTransactions({
       ids,
       metrics,
       watch,
+      tracing,
       outbox,
       demand,
       findApplication,

@@ -3,6 +3,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Ending, Tracing } from '../../runtime/tracing.ts';
 import { type AttemptSlot, QUICK_MICROS } from './attempt-slots.ts';
 import type { UrlSetting } from './delivery.ts';
 import type { Delivery, Outcome } from './delivery-repository.ts';
@@ -31,6 +32,7 @@ export interface AttemptParts {
   ids: Ids;
   log: Log;
   metrics: Metrics;
+  tracing: Tracing;
   /** Returns the URL of the receiver and the keys that sign; called at every attempt. */
   endpointOf(applicationId: string, setting: UrlSetting): Promise<Endpoint>;
   sender: Pick<ReturnType<typeof createSender>, 'post'>;
@@ -40,31 +42,59 @@ export interface AttemptParts {
   isLate(receiver: Receiver): boolean;
 }
 
+/** The end of an attempt's span. Only an answer 2xx is a success. */
+function endOf(answer: Answer | undefined): Ending {
+  if (answer === undefined) return { error: 'the service stopped before the answer came' };
+  const { statusCode, error } = answer;
+  const attributes = statusCode === null ? {} : { 'http.response.status_code': statusCode };
+  const isGood = error === null && statusCode !== null && statusCode >= 200 && statusCode < 300;
+  return { attributes, ...(!isGood && { error: error ?? `answered ${statusCode}` }) };
+}
+
 const unanswered = (error: string): Answer => ({ statusCode: null, retryAfter: null, error });
 
 /** Makes attempts: asks for the endpoint, signs, posts, and judges the answer. */
 export function createAttempts(parts: AttemptParts) {
-  const { clock, ids, log, metrics, endpointOf, sender, maySend, isLate } = parts;
+  const { clock, ids, log, metrics, tracing, endpointOf, sender, maySend, isLate } = parts;
   const signedHeaders = createSigner();
   const keepAnswer = createStoredAnswers({ clock, metrics });
   const tellOf = createReceiverLog({ clock, log });
 
   async function post(
     slot: AttemptSlot<Receiver>,
-    { deliveryId, body }: Delivery,
+    { deliveryId, body, attempts, traceparent }: Delivery,
     { url, keys }: Endpoint,
   ): Promise<Answer | undefined> {
     if (url === null) return unanswered(`${slot.receiver.setting} is not set`);
     if (keys.length === 0) return unanswered('authenticationKey is not issued');
+    const { applicationId, setting } = slot.receiver;
+    const span =
+      traceparent === null
+        ? undefined
+        : tracing.below(traceparent, `POST ${setting}`, {
+            kind: 'client',
+            attributes: {
+              'http.request.method': 'POST',
+              'server.address': new URL(url).hostname,
+              'lapel.application_id': applicationId,
+              'lapel.delivery_id': deliveryId,
+              'lapel.attempt': attempts + 1,
+            },
+          });
+    // A trace that began before this start, with tracing, is still handed on to the receiver.
+    const trace = span?.traceparent ?? traceparent;
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'lapel',
       ...signedHeaders(deliveryId, clock.now(), body, keys),
+      ...(trace !== null && { traceparent: trace }),
     };
     const cuttable = (cut: (why: string) => void): void => {
       slot.cut = cut;
     };
-    return sender.post({ url, headers, body, cuttable });
+    const answer = await sender.post({ url, headers, body, cuttable });
+    span?.end(endOf(answer));
+    return answer;
   }
 
   return {

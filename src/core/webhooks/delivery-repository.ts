@@ -16,6 +16,8 @@ export interface Delivery {
    * the attempt is outdated.
    */
   round: number;
+  /** The span whose work caused the event; null when it is not traced. */
+  traceparent: string | null;
 }
 
 interface NewDelivery extends Omit<Delivery, 'round'>, ReceiverName {
@@ -42,10 +44,10 @@ export interface Outcome {
 
 const INSERT = inSets(
   `INSERT INTO deliveries (delivery_id, application_id, device_id, transaction_id, setting, type, body, status,
-     attempts, next_attempt_at, created_at, updated_at)
-   VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)`,
+     attempts, next_attempt_at, created_at, updated_at, traceparent)
+   VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?, ?)`,
   // biome-ignore format: the types in the order of the placeholders
-  ['text', 'text', 'text', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint'],
+  ['text', 'text', 'text', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint', 'text'],
 );
 // COALESCE keeps PostgreSQL from using the index of pending deliveries instead of the primary key. PostgreSQL may think
 // that this index is short, but it has all pending deliveries of a receiver that is down.
@@ -71,13 +73,14 @@ export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<v
     delivery.createdAt,
     delivery.createdAt,
     delivery.createdAt,
+    delivery.traceparent,
   );
 }
 
 /** The due deliveries of one receiver, the earliest due first. */
 export async function findDue(sql: Sql, receiver: ReceiverName, now: Micros, limit: number): Promise<Delivery[]> {
   return sql.all(
-    `SELECT delivery_id AS "deliveryId", body, attempts, round FROM deliveries
+    `SELECT delivery_id AS "deliveryId", body, attempts, round, traceparent FROM deliveries
      WHERE status = 'pending' AND application_id = ? AND setting = ? AND next_attempt_at <= ?
      ORDER BY next_attempt_at, delivery_id LIMIT ?`,
     receiver.applicationId,

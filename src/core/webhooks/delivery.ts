@@ -27,6 +27,8 @@ export interface DeliveryKey {
 export interface WebhookEvent extends ReceiverName {
   deviceId: string;
   transactionId?: number;
+  /** The span whose work caused the event; null when it is not traced. */
+  traceparent?: string | null;
   type: string;
   occurredAt: Micros;
   data: object;

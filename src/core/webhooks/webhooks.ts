@@ -7,6 +7,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createIdle } from '../../runtime/idle.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
+import { NO_TRACING, type Tracing } from '../../runtime/tracing.ts';
 import { type AttemptSlot, createAttemptSlots } from './attempt-slots.ts';
 import { type AttemptParts, type Concluded, createAttempts } from './attempts.ts';
 import type { ReceiverName } from './delivery.ts';
@@ -31,6 +32,7 @@ interface Options {
   ids: Ids;
   log: Log;
   metrics: Metrics;
+  tracing?: Tracing;
   /** Returns the URL of a receiver and the keys that sign; called at every attempt. */
   endpointOf: AttemptParts['endpointOf'];
   /** Finds the application that is notified of a failing receiver. Throws APPLICATION_UNREGISTERED. */
@@ -87,6 +89,7 @@ export function createWebhooks(options: Options) {
     ids,
     log,
     metrics,
+    tracing: options.tracing ?? NO_TRACING,
     endpointOf,
     sender,
     maySend: () => !aborted,

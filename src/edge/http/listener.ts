@@ -9,6 +9,7 @@ import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import { addressGroup } from '../../runtime/socket-bounds.ts';
 import type { LimitShares } from '../../runtime/token-buckets.ts';
+import { inSpan, NO_TRACING, type Tracing } from '../../runtime/tracing.ts';
 import { createBodyBytes } from './body-bytes.ts';
 import type { BegunChange, Changes } from './changes.ts';
 import { createCostlyReads } from './costly-reads.ts';
@@ -23,6 +24,7 @@ import type { RateLimitVerdict } from './rate-limit.ts';
 import { BODY_LIMIT, FORM_LIMIT, isUnread, readForm, readJson } from './read-body.ts';
 import { createReport } from './report.ts';
 import { createRequestIds } from './request-id.ts';
+import { beginRequest, endRequest } from './request-span.ts';
 import { readTarget, type Target } from './request-target.ts';
 import type { Answer, Input, Route } from './route.ts';
 import { createRouter } from './router.ts';
@@ -39,6 +41,7 @@ export interface ListenerParts extends SocketLimits {
   ids: Ids;
   log: Log;
   metrics: Metrics;
+  tracing?: Tracing;
   /** The most requests that the listener works on at a time. A further request is answered 503 with `Retry-After`. */
   maxInFlight?: number;
   /** The most requests of one application that the listener works on at a time. A further request is answered 429. */
@@ -114,7 +117,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   const { name, services, authorize, headersFor, applicationOf, contracts, clock, ids, log, metrics, baseUrl } = parts;
   const { maxInFlight = MAX_IN_FLIGHT, maxInFlightOfSource = MAX_IN_FLIGHT_OF_SOURCE } = parts;
   const { strictPaths = [], changes, limit, requestTimeout, connections, failedLoginLimit = 0, shares } = parts;
-  const { asking = createAsking(), developerOf } = parts;
+  const { asking = createAsking(), developerOf, tracing = NO_TRACING } = parts;
   const dispatch = createRouter({ lines: parts.routes, strictPaths, serve: serveLine });
   const work = createInFlight();
   const bytes = createBodyBytes({ metrics });
@@ -303,10 +306,13 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       answer: undefined,
       headers: { 'X-Request-Id': requestId },
     };
+    const { target } = exchange;
+    const span =
+      tracing === NO_TRACING ? undefined : beginRequest(tracing, { context, target, requestId, listener: name });
     let given: Answer;
     let error: DomainError | undefined;
     try {
-      given = await answer(exchange);
+      given = await (span ? inSpan(span, requestId, () => answer(exchange)) : answer(exchange));
       if (given.error) {
         error = given.error;
         given = { ...given, headers: { ...errorHeaders(error, exchange.route?.scope ?? null), ...given.headers } };
@@ -319,7 +325,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     if (sockets.isDraining() || given.endless) exchange.headers['Connection'] = 'close';
     if (given.endless) sockets.markEndless(context.req.socket);
     if (!send(context, given, exchange.headers)) sockets.waits(context.req.socket);
-    report({
+    const done = {
       requestId,
       method: context.method,
       route: exchange.route?.path ?? 'unknown',
@@ -328,7 +334,10 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       error,
       source: error && sourceOf(exchange),
       applicationId: exchange.applicationId,
-    });
+      traceId: span?.traceId,
+    };
+    report(done);
+    if (span) endRequest(span, done);
   }
 
   const sockets = createSockets({

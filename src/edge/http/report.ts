@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { createLogLimit } from '../../runtime/log-limit.ts';
 
-interface Done {
+export interface Done {
   requestId: string;
   method: string;
   /** The path of the route with its `{parameters}`, as in the route table. */
@@ -15,6 +15,7 @@ interface Done {
   applicationId: string | undefined;
   /** The caller of a refused request: its application, or its address. */
   source: string | undefined;
+  traceId: string | undefined;
 }
 
 interface Parts {
@@ -31,16 +32,17 @@ interface Parts {
 export function createReport({ name, clock, log, metrics }: Parts) {
   const mayLog = createLogLimit({ clock });
 
-  return ({ requestId, method, route, status, startedAt, error, applicationId, source }: Done): void => {
+  return ({ requestId, method, route, status, startedAt, error, applicationId, source, traceId }: Done): void => {
     const seconds = (clock.now() - startedAt) / 1_000_000;
     metrics.httpRequests.inc({ listener: name, method, route, status });
     metrics.httpSeconds.observe({ listener: name, route }, seconds);
+    const trace = traceId === undefined ? undefined : { trace_id: traceId };
     if (error === undefined) {
-      log.debug({ listener: name, requestId, method, route, status, seconds }, 'request');
+      log.debug({ listener: name, requestId, ...trace, method, route, status, seconds }, 'request');
       return;
     }
     const who = applicationId === undefined ? { address: source } : { applicationId };
-    const line = { listener: name, requestId, method, route, status, code: error.code, ...who, seconds };
+    const line = { listener: name, requestId, ...trace, method, route, status, code: error.code, ...who, seconds };
     if (error.code === 'INTERNAL') {
       log.error({ ...line, err: error.cause ?? error }, 'request failed');
       return;

@@ -84,8 +84,8 @@ function exchange(result) {
     patches: [
       {
         file: 'core/transactions/settlement.ts',
-        search: 'const status = nextStatus(record.status, ack.status);',
-        replacement: `const status = nextStatus(record.status, ack.status === 'failed' ? 'succeeded' : ack.status);`,
+        search: 'const status = nextStatus(found.status, ack.status);',
+        replacement: `const status = nextStatus(found.status, ack.status === 'failed' ? 'succeeded' : ack.status);`,
       },
     ],
     play: 'everyday',
