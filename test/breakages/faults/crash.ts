@@ -96,9 +96,9 @@ export const CRASH: readonly Breakage[] = [
       },
       {
         file: 'core/transactions/transaction-repository.ts',
-        search: `VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?)\`,
+        search: `VALUES (?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?, ?)\`,
   ['text',`,
-        replacement: `VALUES (?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?)\`,
+        replacement: `VALUES (?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?, ?, ?, ?)\`,
   ['bigint', 'text',`,
       },
       {
