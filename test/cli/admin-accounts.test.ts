@@ -67,6 +67,12 @@ t.test('developers, applications and devices', async (t) => {
     t.same((await admin(`device delete ${DEVICE}`)).stdout, `deleted: ${DEVICE}\n`);
     const gone = await admin(`device show ${DEVICE}`);
     t.match(gone, { code: 1, stderr: /^lapel: cannot show device: 404 device not found\./ });
+    const status = await admin(`device status ${DEVICE} --json`);
+    t.match(status, { code: 1, stderr: /^lapel: cannot read the status of the device: 404/ });
+    t.match(JSON.parse(status.stdout), { ok: false, error: { status: 404, code: 'DEVICE_NOT_FOUND' } });
+    t.match(await admin(`device credential ${DEVICE}`), {
+      stderr: /^lapel: cannot replace the credential of the device/,
+    });
     const broken = await admin(`device update ${DEVICE} --hardware -`, '{"model":');
     t.match(broken, { code: 2, stderr: /^lapel: --hardware: - is not valid JSON/ });
     const absent = await admin(`device update ${DEVICE} --hardware ${file}x`);

@@ -204,10 +204,14 @@ t.test('lapel device', async (t) => {
     t.match(activated, { code: 1, stderr: /403 device is already activated\.[\s\S]*lapel device show/ });
     t.match(await lapel(`device activate ${stranger.deviceId} --client-id c`), { code: 0 });
     const unknown = await lapel(`device wifi ${(await world.registerDevice()).deviceId} --none`);
-    t.match(unknown, { code: 1, stderr: /device is not activated\.[\s\S]*lapel device activate DEVICE/ });
+    t.match(unknown, {
+      code: 1,
+      stderr:
+        /^lapel: cannot send the command wifi to \d+: 403 device is not activated\.[\s\S]*lapel device activate DEVICE/,
+    });
     t.match(await lapel(`device install ${deviceId} com.example.camera 1.0.0`), {
       code: 1,
-      stderr: /cannot install on/,
+      stderr: /cannot send the command install to/,
     });
     t.match(await lapel(`device firmware update ${deviceId} com.lapel.firmware 1`), { code: 1, stderr: /firmware/ });
     t.match(await lapel(`device deactivate ${deviceId}`), { code: 0 });

@@ -27,6 +27,11 @@ t.test('tables fit the terminal; wide characters are not broken; colours are for
   const narrow = render(text, lookOf(stream(50), { NO_COLOR: '1' }));
   for (const line of narrow.trim().split('\n')) t.ok(widthOf(line) <= 50, line);
   t.match(narrow, /350000000000014 {2}failed {5}日本語のとても.*…\n2 +succeeded {2}👩‍👩‍👧 family of three\n/u);
+  const tight = render(text, lookOf(stream(30), { NO_COLOR: '1' }));
+  t.match(
+    tight,
+    /^ID {5}350000000000014\nSTATE {2}failed\nTEXT {3}日本語.*\n\nID {5}2\nSTATE {2}succeeded\nTEXT {3}👩/u,
+  );
   const places = ['TEXT', '日', '👩'].map((mark, index) => {
     const line = narrow.split('\n')[index] ?? '';
     return widthOf(line.slice(0, line.indexOf(mark)));

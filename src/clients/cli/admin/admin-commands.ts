@@ -173,6 +173,15 @@ async function call(parts: Call): Promise<Outcome> {
 const argumentOf = (word: string): Argument =>
   word.startsWith('[') ? { name: word.slice(1, -1), optional: true } : { name: word };
 
+/** The first word of an operation's name is a verb, such as `read` or `replace`; the rest begins with a capital letter. */
+const verbOf = (operation: string): string => /^[a-z]+/.exec(operation)?.[0] ?? operation;
+
+/** The action of a command for messages. Some commands are named by a noun: `lapel admin device status`. */
+function actionOf({ resource }: Resource, { verb, operation, isNoun }: Verb): string {
+  if (verb === '') return verbOf(operation);
+  return isNoun ? `${verbOf(operation)} the ${verb} of the ${resource}` : `${verb} ${resource}`;
+}
+
 function commandOf(resource: Resource, verb: Verb): Command {
   const { fields = {}, arguments: named = {}, kind } = verb;
   const { method, path } = ADMIN_OPERATIONS[verb.operation];
@@ -215,7 +224,7 @@ function commandOf(resource: Resource, verb: Verb): Command {
           }
         : undefined;
       const administration = await openAdministration(given, terminal);
-      const what = `${verb.verb} ${resource.resource}`.trimStart();
+      const what = actionOf(resource, verb);
       const asked = method === 'GET' ? Object.fromEntries(inBody.map((target) => [target, values[target]])) : {};
       const parts = {
         resource,

@@ -18,6 +18,8 @@ export interface Field extends Option {
 export interface Verb {
   /** The verb in the name of the command; empty when the command has the name of the resource alone. */
   verb: string;
+  /** True when `verb` is a noun, such as `status`; messages then say "read the status of the device". */
+  isNoun?: true;
   summary: string;
   about?: string;
   operation: keyof AdminOperations;

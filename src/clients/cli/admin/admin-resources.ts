@@ -186,6 +186,7 @@ export const RESOURCES: readonly Resource[] = [
       },
       {
         verb: 'secret',
+        isNoun: true,
         summary: 'Replaces the secret of an application; the old one becomes invalid at once',
         about: 'Access tokens that were issued for the old secret become invalid, too.',
         operation: 'replaceSecret',

@@ -111,6 +111,7 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'status',
+      isNoun: true,
       summary: 'Shows the last reported status of a device, and its installed software',
       operation: 'readFleetDeviceStatus',
       arguments: { DEVICE: 'deviceId' },
@@ -118,6 +119,7 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'connection',
+      isNoun: true,
       summary: 'Shows the connection and the session of a device',
       operation: 'readConnection',
       arguments: { DEVICE: 'deviceId' },
@@ -125,6 +127,7 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'transactions',
+      isNoun: true,
       summary: 'Lists the transactions of a device for all applications, the newest first',
       operation: 'listFleetDeviceTransactions',
       arguments: { DEVICE: 'deviceId' },
@@ -188,6 +191,7 @@ export const DEVICES: Resource = {
     },
     {
       verb: 'credential',
+      isNoun: true,
       summary: 'Replaces the credential of a device, and closes its connection',
       about: 'Client certificates of the device become invalid, too, except the one that --certificate names.',
       operation: 'replaceCredential',

@@ -9,6 +9,7 @@ export const FLEET: Resource = {
   verbs: [
     {
       verb: 'summary',
+      isNoun: true,
       summary: 'Counts devices, waiting commands and webhooks, and failures',
       about: 'Figures are computed at most every ten seconds; times are in UTC.',
       operation: 'readSummary',
@@ -16,6 +17,7 @@ export const FLEET: Resource = {
     },
     {
       verb: 'breakdown',
+      isNoun: true,
       summary: 'Counts devices by a property',
       about: `BY is one of ${BY}. The row without a value counts the devices that have none.`,
       operation: 'readBreakdown',
@@ -31,6 +33,7 @@ export const FLEET: Resource = {
     },
     {
       verb: 'history',
+      isNoun: true,
       summary: 'Lists the figures of the fleet since a time, at most 30 days back; times are in UTC',
       about:
         'There is a row for every ten seconds of the last two hours, for every minute of the last two days, and for every ten minutes before that.',

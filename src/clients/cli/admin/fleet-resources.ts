@@ -138,6 +138,7 @@ export const PACKAGES: Resource = {
     },
     {
       verb: 'versions',
+      isNoun: true,
       summary: 'Lists the versions of a package with their files and numbers of devices',
       operation: 'listAnyVersions',
       arguments: { PACKAGE: 'package' },
@@ -150,6 +151,7 @@ export const PACKAGES: Resource = {
     },
     {
       verb: 'installations',
+      isNoun: true,
       summary: 'Lists the devices that have a version installed, wait for it, or failed to install it',
       operation: 'listAnyInstallations',
       arguments: { PACKAGE: 'package', VERSION: 'version' },

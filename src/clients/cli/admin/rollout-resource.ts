@@ -58,6 +58,7 @@ export const ROLLOUTS: Resource = {
     },
     {
       verb: 'results',
+      isNoun: true,
       summary: 'Shows how many devices of a rollout succeeded and failed over time',
       operation: 'readFleetRolloutResults',
       show: (results) => resultsText(results as unknown as Results),
@@ -66,6 +67,7 @@ export const ROLLOUTS: Resource = {
     },
     {
       verb: 'devices',
+      isNoun: true,
       summary: 'Lists the devices of a rollout',
       operation: 'listFleetRolloutDevices',
       arguments: ROLLOUT,

@@ -87,7 +87,9 @@ export function transactionCommand(row: TransactionRow): Command {
       const terms = readTerms(given);
       const order = await row.prepare(given, { deviceId, rest }, terminal);
       const application = await openApplication(given, terminal);
-      const { transactionId } = await application.call(`${row.name} on ${deviceId}`, (lapel) => order(lapel, terms));
+      const { transactionId } = await application.call(`send the command ${row.name} to ${deviceId}`, (lapel) =>
+        order(lapel, terms),
+      );
       if (timeout === undefined) {
         const text = `transaction ${transactionId} of ${deviceId}\n`;
         return { json: { ok: true, transactionId, deviceId }, text };

@@ -40,11 +40,11 @@ export function openImportRequest({ baseUrl, headers: own }: Administration, dev
     const answer = await response;
     if (answer.statusCode !== 200) {
       const said = await text(answer);
-      const requestId = answer.headers['x-request-id'];
       throw new LapelError(`${method} ${path}`, {
         status: answer.statusCode ?? 0,
         body: parse(said),
-        requestId: typeof requestId === 'string' ? requestId : null,
+        code: headerOf(answer, 'lapel-error-code'),
+        requestId: headerOf(answer, 'x-request-id'),
       });
     }
     const broken = once(answer, 'close').then(() => {
@@ -79,4 +79,9 @@ function parse(content: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function headerOf({ headers }: IncomingMessage, name: string): string | null {
+  const value = headers[name];
+  return typeof value === 'string' ? value : null;
 }

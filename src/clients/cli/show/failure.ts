@@ -6,6 +6,8 @@ import { oneLine } from './plain-text.ts';
 /** The error answer of an API. */
 export interface Refusal {
   status: number;
+  /** The code from the table of errors, by which scripts distinguish errors; null when the answer has none. */
+  code: string | null;
   /** The `message` or `reason` of the error answer. */
   reason: string;
   details: { loc: string[]; msg: string; type: string }[];
@@ -54,12 +56,12 @@ export function networkReason(error: unknown): string {
 export function toFailure(error: unknown, at: { what: string; baseUrl: string; option: string }): unknown {
   const { what, baseUrl, option } = at;
   if (error instanceof LapelError) {
-    const { status, reason, details, requestId, request } = error;
+    const { status, code, reason, details, requestId, request } = error;
     const isToken = request === `${TOKEN_REQUEST.method} ${TOKEN_REQUEST.path}`;
     const advice = isToken && status === 401 ? ADVICE['unknown application or wrong secret'] : ADVICE[reason];
     const failed = isToken ? `get an access token (to ${what})` : what;
     return new Failure(`cannot ${failed}: ${status} ${reason} (${request})`, {
-      refusal: { status, reason, details, requestId },
+      refusal: { status, code, reason, details, requestId },
       advice: advice === undefined ? [] : [advice],
       passing: status === 429 || status >= 500,
       cause: error,

@@ -40,9 +40,22 @@ function fit(widths: number[], flexible: readonly boolean[], room: number): numb
   return fitted;
 }
 
+/** The rows of a table one below the other, with a line for each cell: a terminal that is too narrow would wrap them. */
+function blocks<Row>(
+  columns: readonly Column<Row>[],
+  heads: readonly string[],
+  cells: readonly (readonly string[])[],
+  paint: Look['paint'],
+): string {
+  const width = Math.max(...heads.map(widthOf));
+  const lineOf = (text: string, index: number): string =>
+    `${paint('bold', padEnd(heads[index] ?? '', width))}  ${paint(columns[index]?.state ? colourOf(text) : undefined, text)}\n`;
+  return cells.map((row) => row.map(lineOf).join('')).join('\n');
+}
+
 /**
- * A table for people: columns are as wide as they need and the terminal allows; the text `none` replaces a table
- * without rows.
+ * A table for people: columns are as wide as they need and the terminal allows. Where they do not fit, each row is a
+ * block of lines. The text `none` replaces a table without rows.
  */
 export function table<Row>(
   columns: readonly Column<Row>[],
@@ -56,6 +69,8 @@ export function table<Row>(
     const wanted = columns.map((_, index) => Math.max(...[heads, ...cells].map((line) => widthOf(line[index]!))));
     const flexible = columns.map((column) => column.flexible === true);
     const widths = width === null ? wanted : fit(wanted, flexible, width);
+    if (width !== null && widths.reduce((sum, one) => sum + one, GAP * (widths.length - 1)) > width)
+      return blocks(columns, heads, cells, paint);
     const lineOf = (line: readonly string[], colour: (index: number, text: string) => Colour | undefined): string =>
       line
         .map((text, index) => {

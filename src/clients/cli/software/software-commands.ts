@@ -79,7 +79,8 @@ const commandOf = (row: Row): Command => ({
   async run(given, terminal) {
     const [name = '', version = ''] = given.positionals;
     const application = await openApplication(given, terminal);
-    const what = `${row.name} ${given.positionals.join(' ')}`;
+    const [noun = '', verb = ''] = row.name.split(' ');
+    const what = `${verb.replace('-', ' the ')} ${verb.includes('-') ? 'of ' : ''}${noun} ${given.positionals.join(' ')}`;
     const answer = await application.call(what, (lapel) => row.run(lapel, { package: name, version }, given));
     return {
       json: { ok: true, ...answer },

@@ -24,7 +24,7 @@ async function refused(response: IncomingMessage): Promise<Failure> {
   const words = [element('Code'), element('Message')].filter((word) => word !== '').join(': ');
   const status = response.statusCode ?? 0;
   return new Failure(`cannot upload the file: the object store says ${status} ${words}`.trimEnd(), {
-    refusal: { status, reason: words, details: [], requestId: null },
+    refusal: { status, code: element('Code') || null, reason: words, details: [], requestId: null },
     advice: [
       status < 500
         ? 'the URL was made for this upload only; run the command again to get a new one'
