@@ -92,6 +92,7 @@ async function serve(args: string[]): Promise<void> {
     service.metrics.collectProcess();
   } catch (error) {
     if (error instanceof DomainError) return fail(error.message, BAD_SETTING);
+    if (error instanceof Refused) return fail(`cannot start: ${error.message}`, FAILED);
     return fail(`cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, FAILED);
   }
   let stopped: number | undefined;

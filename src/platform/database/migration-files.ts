@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { Refused } from '../../runtime/refused.ts';
 import { type DatabaseKind, translateMigration } from './translate-migration.ts';
 
 export interface Migration {
@@ -48,9 +49,9 @@ export function missingFrom(
   for (const { number, name, sha256 } of applied) {
     const known = migrations[number - 1];
     if (!known)
-      throw new Error(`the database was migrated by a newer Lapel (${name}); start that one, or restore a backup`);
+      throw new Refused(`the database was migrated by a newer Lapel (${name}); start that one, or restore a backup`);
     if (known.sha256 !== sha256) {
-      throw new Error(
+      throw new Refused(
         `migration ${known.name} was edited after it was applied to this database; migrations are never edited`,
       );
     }

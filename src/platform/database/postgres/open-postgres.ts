@@ -1,5 +1,6 @@
 import { DomainError } from '../../../errors.ts';
 import { placeOf } from '../../../runtime/database-hosts.ts';
+import { Refused } from '../../../runtime/refused.ts';
 import { createBusyKeys } from '../busy-keys.ts';
 import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Transact } from '../sql.ts';
@@ -153,7 +154,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     const reason = (cause as Error).message || (cause as { code?: string }).code;
     if (cause instanceof Unfit)
       throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem: cause.message } });
-    throw new Error(`the database ${placeOf(url)} cannot be used: ${reason}`, { cause });
+    // An error of the system or of the server has a code; another one is a mistake in this program, and shows its place.
+    const Kind = cause instanceof Refused || (cause as { code?: string }).code !== undefined ? Refused : Error;
+    throw new Kind(`the database ${placeOf(url)} cannot be used: ${reason}`, { cause });
   }
   const writers = Array.from({ length: LANES }, () => links.link({ ...bounds, keepsPlans: true }));
   const [writer] = writers as [Link];
