@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { DomainError } from './errors.ts';
 import { shareOpenFiles } from './runtime/open-files.ts';
 import { type Kind, LOOPBACK, problemOf } from './runtime/setting-values.ts';
@@ -21,6 +22,7 @@ export interface Setting {
 export const SETTINGS = [
   { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token, the embedded object store with its key, and the lock file' },
   { name: 'LAPEL_DATABASE_URL', kind: 'database', fallback: null, description: 'URL of a PostgreSQL database, which is used instead of the embedded SQLite: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with options such as `?sslmode=verify-full`. The database must exist; the service creates its tables. With several hosts (`HOST:PORT,HOST:PORT`) the service uses the one that accepts writes' },
+  { name: 'LAPEL_DATABASE_URL_FILE', kind: 'text', fallback: null, description: 'File with the value of `LAPEL_DATABASE_URL`, which holds a password: for secrets of containers and credentials of systemd' },
   { name: 'LAPEL_DATABASE_WAIT', kind: 'number', fallback: '30', description: 'Seconds that the start waits for a PostgreSQL server that does not answer or accept writes yet; 0 does not wait' },
   { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
   { name: 'LAPEL_ALLOW_PLAIN_HTTP', kind: 'flag', fallback: 'false', description: 'Allows the REST API, administration and the embedded object store to listen on addresses that are not loopback. They have no TLS of their own, so a proxy in front of them must provide it' },
@@ -31,6 +33,7 @@ export const SETTINGS = [
   { name: 'LAPEL_ADMIN_PORT', kind: 'port', fallback: '8081', description: 'Port of administration; 0 picks a free one' },
   { name: 'LAPEL_ADMIN_NAMES', kind: 'hosts', fallback: null, description: 'Host names that requests for administration may have in `Host`, separated by commas. IP addresses, `localhost` and the hosts of `LAPEL_CONSOLE_URL` and `LAPEL_PUBLIC_URL` are always accepted. Requests with another `Host` are refused, except to `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, secret: true, shared: true, description: 'Administrator token, 32 characters or more; by default created at first start and kept in the file `admin-token` of the data folder' },
+  { name: 'LAPEL_ADMIN_TOKEN_FILE', kind: 'text', fallback: null, description: 'File with the value of `LAPEL_ADMIN_TOKEN`: for secrets of containers and credentials of systemd' },
   { name: 'LAPEL_MQTT_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of plain MQTT' },
   { name: 'LAPEL_MQTT_PORT', kind: 'port', fallback: '1883', description: 'Port of plain MQTT; 0 picks a free one' },
   { name: 'LAPEL_ALLOW_PLAIN_MQTT', kind: 'flag', fallback: 'false', description: 'Allows MQTT without TLS on an address that is not loopback' },
@@ -177,6 +180,18 @@ const ADMIN_TOKEN_LENGTH = 32;
 const invalid = (setting: string, problem: string): DomainError =>
   new DomainError('SETTING_INVALID', { values: { setting, problem } });
 
+/** Reads a value from the file that a setting `..._FILE` names. A line break at its end does not count. */
+function contentOf(setting: string, path: string): string {
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw invalid(setting, `${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+  }
+  if (content === '') throw invalid(setting, `${path} is empty`);
+  return content;
+}
+
 /** Reads the settings of the legacy identity provider: either all that it needs are set, or none. */
 function readLegacy(optional: (name: SettingName) => string | null, publicUrl: string): Config['legacy'] {
   const issuer = optional('LAPEL_LEGACY_ISSUER');
@@ -224,9 +239,19 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   for (const name of Object.keys(env)) {
     if (name.startsWith('LAPEL_') && !known.has(name)) throw invalid(name, 'is not a setting of Lapel');
   }
+  const files = new Map<string, string>();
+  for (const { name } of SETTINGS) {
+    const path = options[optionName(name)] ?? env[name];
+    if (!name.endsWith('_FILE') || path === undefined) continue;
+    const about = name.slice(0, -'_FILE'.length);
+    if ((options[optionName(about)] ?? env[about]) !== undefined)
+      throw invalid(name, `cannot be combined with ${about}`);
+    files.set(about, contentOf(name, path));
+  }
+  const set = (name: SettingName): string | undefined => options[optionName(name)] ?? env[name] ?? files.get(name);
   const optional = (name: SettingName): string | null => {
     const setting: Setting = SETTINGS.find((row) => row.name === name) as Setting;
-    const value = options[optionName(name)] ?? env[name] ?? setting.fallback;
+    const value = set(name) ?? setting.fallback;
     if (value === null) return null;
     const problem = problemOf(setting.kind, value);
     if (problem) throw invalid(name, problem);
@@ -362,7 +387,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     given: SETTINGS.map(({ name }) => ({
       name,
       value: optional(name),
-      isSet: (options[optionName(name)] ?? env[name]) !== undefined,
+      isSet: set(name) !== undefined,
     })),
   };
 }

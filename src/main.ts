@@ -7,9 +7,11 @@ import type { Terminal } from './clients/cli/show/terminal.ts';
 import { readConfig } from './config.ts';
 import { DomainError } from './errors.ts';
 import { MAINTENANCE } from './maintenance.ts';
+import { systemClock } from './runtime/clock.ts';
 import { refusalOf } from './runtime/installation.ts';
 import { createLog, type Log, readableLines } from './runtime/log.ts';
 import { Refused } from './runtime/refused.ts';
+import { createSupervisor } from './runtime/supervisor.ts';
 import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
 
@@ -18,6 +20,8 @@ const BAD_SETTING = 78;
 const BAD_USAGE = 2;
 /** The exit code for an unexpected error (EX_SOFTWARE of sysexits). */
 const FAILED = 70;
+/** The exit code of a start that Ctrl-C has ended. */
+const INTERRUPTED = 130;
 /** Milliseconds after a signal until the process exits in any case. Each part limits its own shutdown to less. */
 const DRAIN_MILLISECONDS = 10_000;
 /**
@@ -75,6 +79,10 @@ async function serve(args: string[]): Promise<void> {
   let log: Log;
   // SIGHUP would end the process until it has a handler, so this one is set before the service starts.
   process.on('SIGHUP', () => undefined);
+  // The first process of a container gets only the signals that it handles. Until the service has started, nothing is
+  // in flight, so that the process may end at once.
+  const endEarly = (signal: NodeJS.Signals): never => process.exit(signal === 'SIGTERM' ? 0 : INTERRUPTED);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, endEarly);
   try {
     const config = readConfig({ env: process.env, options, openFiles: openFiles() });
     log = createLog({
@@ -95,6 +103,7 @@ async function serve(args: string[]): Promise<void> {
     if (error instanceof Refused) return fail(`cannot start: ${error.message}`, FAILED);
     return fail(`cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, FAILED);
   }
+  const supervisor = createSupervisor({ env: process.env, pid: process.pid, clock: systemClock, log });
   let stopped: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
     if (stopped !== undefined) {
@@ -103,6 +112,7 @@ async function serve(args: string[]): Promise<void> {
     }
     stopped = performance.now();
     setTimeout(() => process.exit(1), DRAIN_MILLISECONDS).unref();
+    void supervisor.stopping();
     service[Symbol.asyncDispose]().then(
       () => process.exit(0),
       (error: unknown) => fail(`stopping failed: ${String(error)}`, 1),
@@ -119,8 +129,8 @@ async function serve(args: string[]): Promise<void> {
       log.error({ err }, 'the TLS files cannot be used; the certificates that were read before stay in use');
     }
   });
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, endEarly).on(signal, stop);
+  void supervisor.ready(service.vitals);
   // This line comes last, because its reader may send a signal as soon as it appears.
   process.stdout.write(`${JSON.stringify({ msg: 'listening', ...service.addresses })}\n`);
 }

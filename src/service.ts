@@ -152,6 +152,8 @@ export async function createService(
     reloadTls: mqtt.reloadTls,
     /** True while the device has an MQTT connection. */
     isConnected: broker.isConnected,
+    /** What a supervisor may ask: see createSupervisor. */
+    vitals: { problems: readiness.problems, commit: () => database.transact(async () => undefined) },
     /** Resolves when no part of the service has work, until a request, a message, an answer or a timer brings some. */
     idle: () => parts.idle(commits.count),
     [Symbol.asyncDispose]: () => everything[Symbol.asyncDispose](),

@@ -20,7 +20,13 @@ interface Address {
   port: number;
 }
 
-const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+/** An address that means "all addresses of this machine". No URL can lead to it, so URLs name this machine instead. */
+const EVERYWHERE = /^(0\.0\.0\.0|::|0)$/;
+
+function urlHost(host: string): string {
+  if (EVERYWHERE.test(host)) return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
 
 /**
  * Listens at the address that a setting gives and returns the URL of the listener. Throws SETTING_INVALID when the

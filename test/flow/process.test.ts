@@ -141,6 +141,56 @@ t.test('each wrong setting is named, with what it must be', async (t) => {
   }
 });
 
+t.test('a secret comes from a file that its setting names; the file of a wrong value is named', async (t) => {
+  const folder = t.testdir({
+    token: `${'secret '.repeat(6)}\n`,
+    short: 'secret',
+    empty: '\n',
+    url: 'postgres://db/lapel',
+  });
+  const file = (name: string): string => join(folder, name);
+  const { admin, databaseUrl, given } = readConfig({
+    env: { LAPEL_ADMIN_TOKEN_FILE: file('token') },
+    options: { 'database-url-file': file('url') },
+  });
+  t.same([admin.token, databaseUrl], ['secret '.repeat(6), 'postgres://db/lapel']);
+  t.match(given.find(({ name }) => name === 'LAPEL_ADMIN_TOKEN')?.isSet, true);
+  const cases: [Record<string, string>, string][] = [
+    [{ LAPEL_ADMIN_TOKEN_FILE: file('none') }, `LAPEL_ADMIN_TOKEN_FILE: ${file('none')} cannot be read (ENOENT)`],
+    [{ LAPEL_ADMIN_TOKEN_FILE: folder }, `LAPEL_ADMIN_TOKEN_FILE: ${folder} cannot be read (EISDIR)`],
+    [{ LAPEL_ADMIN_TOKEN_FILE: file('empty') }, `LAPEL_ADMIN_TOKEN_FILE: ${file('empty')} is empty`],
+    [{ LAPEL_ADMIN_TOKEN_FILE: file('short') }, 'LAPEL_ADMIN_TOKEN: must have 32 characters or more'],
+    [
+      { LAPEL_ADMIN_TOKEN_FILE: file('token'), LAPEL_ADMIN_TOKEN: 'secret '.repeat(6) },
+      'LAPEL_ADMIN_TOKEN_FILE: cannot be combined with LAPEL_ADMIN_TOKEN',
+    ],
+  ];
+  for (const [env, message] of cases) t.throws(() => readConfig({ env }), { message }, message);
+});
+
+const EVERYWHERE = 'a service that listens on all addresses names URLs that lead to it from its own machine';
+t.test(EVERYWHERE, { buffered: true }, async (t) => {
+  const tokenFile = join(t.testdir({ token: ADMIN_TOKEN }), 'token');
+  const all = {
+    LAPEL_HOST: '0.0.0.0',
+    LAPEL_ADMIN_HOST: '::',
+    LAPEL_MQTT_HOST: '0.0.0.0',
+    LAPEL_OBJECTS_HOST: '0.0.0.0',
+  };
+  const service = await startProcess(t, {
+    ...all,
+    LAPEL_ALLOW_PLAIN_HTTP: 'true',
+    LAPEL_ALLOW_PLAIN_MQTT: 'true',
+    LAPEL_DATA_DIR: join(t.testdirName, 'data'),
+  });
+  const { http, admin, mqtt } = service.addresses;
+  for (const url of [http, admin, mqtt]) t.equal(new URL(url).hostname, 'localhost');
+  t.equal((await fetch(`${http}/.well-known/jwks.json`)).status, 200);
+  const env = { LAPEL_ADMIN_TOKEN: '', LAPEL_ADMIN_TOKEN_FILE: tokenFile, LAPEL_ADMIN_URL: admin };
+  const listed = await runMain(t, ['admin', 'developer', 'list', '--json'], env);
+  t.match(listed, { code: 0, stderr: '' }, 'the command line reads the token from the same file');
+});
+
 t.test('an unusable database is reported with a sentence at any log level', { buffered: true }, async (t) => {
   const folder = t.testdir({ 'lapel.db': 'this is no database'.repeat(100) });
   const { code, stderr, stdout } = await runMain(t, ['serve'], { LAPEL_DATA_DIR: folder, LAPEL_LOG_LEVEL: 'silent' });

@@ -181,10 +181,19 @@ export async function openAdministration(given: Given, terminal: Terminal): Prom
       );
     }
   };
+  const inFile = env['LAPEL_ADMIN_TOKEN_FILE'];
+  const fromEnvironment = async (): Promise<string> => {
+    if (env['LAPEL_ADMIN_TOKEN'] || !inFile) return env['LAPEL_ADMIN_TOKEN'] ?? '';
+    try {
+      return (await readFile(inFile, 'utf8')).trim();
+    } catch (error) {
+      throw new UsageError('LAPEL_ADMIN_TOKEN_FILE', (error as Error).message);
+    }
+  };
   const storedToken = stored?.url === baseUrl && !env['LAPEL_DATA_DIR'] ? stored.token : undefined;
   const token =
     said ??
-    (folder === undefined ? env['LAPEL_ADMIN_TOKEN'] || storedToken || (await last()) : await fromFolder(folder));
+    (folder === undefined ? (await fromEnvironment()) || storedToken || (await last()) : await fromFolder(folder));
   return connectAdministration({ baseUrl, token }, terminal);
 }
 

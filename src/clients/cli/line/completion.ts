@@ -2,7 +2,7 @@ import type { Command } from './command.ts';
 import { type Argument, COMMON, type Option } from './options.ts';
 import { SERVICE_COMMANDS } from './service-commands.ts';
 
-const SHELLS = ['bash', 'zsh'];
+const SHELLS = ['bash', 'zsh', 'fish'];
 
 type Shape = Pick<Command, 'name' | 'options' | 'arguments'>;
 
@@ -150,6 +150,83 @@ if [[ $funcstack[1] == _lapel ]]; then _lapel "$@"; else compdef _lapel lapel; f
 `;
 }
 
+const fishQuote = (text: string): string => `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
+const fishWords = (words: string): string => words.split(' ').map(fishQuote).join(' ');
+
+/** The `case` branches of the script for fish: like `cases`, in the syntax of fish. */
+function fishCases({ words, commands }: Table): string {
+  const beginnings = [...words].map(
+    ([beginning, next]) => `    case ${fishQuote(beginning)}\n      set offered ${fishWords(next.join(' '))}`,
+  );
+  const whole = commands.map((command) => {
+    const options = optionsOf(command);
+    const values = options
+      .filter(([, option]) => option.value !== undefined)
+      .map(
+        ([name, option]) => `        case --${name}\n          set takes 1; set values ${fishWords(valuesOf(option))}`,
+      );
+    const places = (command.arguments ?? []).map(
+      (argument, index) => `        case ${index}\n          set offered ${fishWords(valuesOf(argument))}`,
+    );
+    const isChoice = (name: string, branches: string[]): string =>
+      branches.length === 0 ? '' : `\n      switch $${name}\n${branches.join('\n')}\n      end`;
+    return `    case ${fishQuote(command.name)}
+      set options ${fishWords(options.map(([name]) => `--${name}`).join(' '))}${isChoice('before', values)}${isChoice('count', places)}`;
+  });
+  return `  switch "$path"\n${beginnings.join('\n')}\n  end\n  switch "$path"\n${whole.join('\n')}\n  end`;
+}
+
+function fish(table: Table): string {
+  const names = known(table).replaceAll('|', ' ');
+  return `# Completion of lapel for fish: lapel completion fish | source
+function __lapel_complete
+  set -l all (commandline -opc)
+  set -l current (commandline -ct)
+  set -l before $all[-1]
+  set -l path ''
+  set -l skip ''
+  set -l count 0
+  set -l options
+  set -l offered
+  set -l values
+  set -l takes ''
+  for word in $all[2..-1]
+    if test -n "$skip"
+      set skip ''
+      continue
+    end
+    switch $word
+      case ${valued(table).replaceAll('|', ' ')}
+        set skip 1
+        continue
+      case '-*'
+        continue
+    end
+    set -l next (string trim -- "$path $word")
+    if contains -- $next ${names}
+      test $count = 0; and set path $next
+    else
+      set count (math $count + 1)
+    end
+  end
+${fishCases(table)}
+  if test -n "$takes"
+    set offered $values
+  else if string match -q -- '-*' $current
+    set offered $options
+  end
+  if test "$offered" = @file
+    __fish_complete_path $current
+  else
+    string match -v -- '' $offered
+  end
+end
+complete -c lapel -f -a '(__lapel_complete)'
+`;
+}
+
+const SCRIPTS: Readonly<Record<string, (table: Table) => string>> = { bash, zsh, fish };
+
 /**
  * Makes the command `completion`. `all` returns all commands; it is called only when the command runs, because the list
  * of all commands includes this one.
@@ -160,12 +237,13 @@ export const completionOf = (all: () => readonly Command[]): Command => ({
   summary: 'Prints the completion of this command line for a shell',
   about: `bash: put  eval "$(lapel completion bash)"  into ~/.bashrc
 
-zsh:  put  eval "$(lapel completion zsh)"   into ~/.zshrc, below compinit`,
+zsh:  put  eval "$(lapel completion zsh)"   into ~/.zshrc, below compinit
+
+fish: put  lapel completion fish | source  into ~/.config/fish/config.fish`,
   options: {},
   examples: ['eval "$(lapel completion bash)"', 'lapel completion zsh > ~/.zfunc/_lapel'],
-  async run({ positionals: [shell] }) {
-    const table = tableOf([...SERVICE, ...all()]);
-    const script = shell === 'zsh' ? zsh(table) : bash(table);
+  async run({ positionals: [shell = ''] }) {
+    const script = SCRIPTS[shell]!(tableOf([...SERVICE, ...all()]));
     return { json: { ok: true, shell, script }, text: script };
   },
 });
