@@ -22,6 +22,8 @@ const LINES = [
   ['device tag', /^tag tags$/],
   ['webhook test c', /^callEvent callFileSendEvent$/],
   ['completion ', /^bash zsh fish$/],
+  ['device show 35', /^350000000000014 350000000000022$/],
+  ['device cancel 35', /^350000000000014 350000000000022$/],
   ['device show 1 --nothing ', /^$/],
 ] as const;
 
@@ -29,7 +31,9 @@ t.test('bash completes commands, options and their values', async (t) => {
   const folder = t.testdir({ 'devices.csv': '' });
   const { code, stdout } = await run(['completion', 'bash']);
   t.equal(code, 0);
+  // Stands for the command, which the script calls for deviceIds.
   const script = `${stdout}
+lapel() { [[ $* == 'device ids 35' ]] && printf '%s\\n' 350000000000014 350000000000022; }
 try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _lapel; echo "\${COMPREPLY[*]}"; }
 ${LINES.map(([line]) => `try lapel ${line.replace(/(^| )$/, "$1''")}`).join('\n')}\n`;
   writeFileSync(join(folder, 'try.bash'), script);
@@ -50,7 +54,8 @@ t.test('fish completes the same', { skip: missing.fish() }, async (t) => {
   const tried = LINES.map(
     ([line]) => `complete -C 'lapel ${line}' | string replace -r '\t.*' '' | string join ' '; echo`,
   );
-  writeFileSync(join(folder, 'try.fish'), `${stdout}\n${tried.join('\n')}\n`);
+  const ids = `function lapel; test "$argv" = 'device ids 35'; and printf '%s\\n' 350000000000014 350000000000022; end`;
+  writeFileSync(join(folder, 'try.fish'), `${stdout}\n${ids}\n${tried.join('\n')}\n`);
   const env = { ...process.env, HOME: folder };
   const fish = spawnSync('fish', ['--no-config', 'try.fish'], { cwd: folder, env, encoding: 'utf8' });
   t.same([fish.stderr, fish.status], ['', 0]);

@@ -29,6 +29,13 @@ t.test('lapel device tag, tags, count and list', async (t) => {
   const listed = async (line: string) =>
     (await json(`list ${line}`)).devices.map(({ deviceId }: { deviceId: string }) => deviceId);
 
+  await t.test('the deviceIds with a beginning are listed', async (t) => {
+    t.equal((await lapel('ids')).stdout, `${first}\n${second}\n${third}\n`);
+    t.equal((await lapel(`ids ${first.slice(0, 8)}`)).stdout, `${first}\n${second}\n${third}\n`);
+    t.same(await json(`ids ${second}`), { ok: true, devices: [second] });
+    for (const other of ['9', 'x', `${first}0`]) t.match(await lapel(`ids ${other}`), { code: 0, stdout: '' }, other);
+  });
+
   await t.test('tags of a device are set, removed and shown', async (t) => {
     t.match(await lapel(`tag ${first}`), { code: 0, stdout: `${first} has no tags\n` });
     t.match(await lapel(`tag ${first} site=osaka ring=canary`), {

@@ -2,6 +2,7 @@ import { login, logout, profiles } from './account/login.ts';
 import { ADMIN_COMMANDS } from './admin/admin-commands.ts';
 import { DEVICE_COMMANDS } from './device/device-commands.ts';
 import { deviceCount } from './device/device-count.ts';
+import { deviceIds } from './device/device-ids.ts';
 import { deviceList } from './device/device-list.ts';
 import { deviceFirmware, deviceShow, deviceTransactions } from './device/device-reads.ts';
 import { deviceTag, deviceTags } from './device/device-tags.ts';
@@ -30,6 +31,7 @@ export const GROUPS: readonly Group[] = [
     about: 'Devices of an application: status, tags, settings, software, transactions',
     commands: [
       deviceList,
+      deviceIds,
       deviceCount,
       deviceShow,
       deviceTag,

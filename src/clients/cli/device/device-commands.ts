@@ -2,7 +2,7 @@ import type { Operations } from '../../client/operations.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
 import { type Given, readWhole } from '../line/command-line.ts';
-import { kebab, type Options } from '../line/options.ts';
+import { DEVICE, kebab, type Options } from '../line/options.ts';
 import { readJson } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { oneLine } from '../show/plain-text.ts';
@@ -237,7 +237,7 @@ const ROWS: readonly TransactionRow[] = [
 
 const cancel: Command = {
   name: 'device cancel',
-  arguments: [{ name: 'DEVICE' }, { name: 'TRANSACTION' }],
+  arguments: [DEVICE, { name: 'TRANSACTION' }],
   summary: 'Cancels a transaction that is not finished',
   options: APPLICATION_OPTIONS,
   examples: ['lapel device cancel 490154203237518 17'],

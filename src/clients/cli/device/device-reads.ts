@@ -3,6 +3,7 @@ import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import { take } from '../account/take.ts';
 import type { Command } from '../line/command.ts';
 import { limitOption, readLimit } from '../line/limit.ts';
+import { DEVICE } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { Failure } from '../show/failure.ts';
 import { byteSize } from '../show/progress.ts';
@@ -30,7 +31,7 @@ async function unlessRefused<Result>(asked: Promise<Result>): Promise<Result | n
 /** Shows a device: the activation status, the tags, the status and the hardware properties in one. */
 export const deviceShow: Command = {
   name: 'device show',
-  arguments: [{ name: 'DEVICE' }],
+  arguments: [DEVICE],
   summary: 'Shows a device: activation, tags, status, software and hardware',
   options: APPLICATION_OPTIONS,
   examples: ['lapel device show 490154203237518', 'lapel device show 490154203237518 --json | jq .status.battery'],
@@ -73,7 +74,7 @@ export const deviceShow: Command = {
 /** Shows the firmware of a device, and the versions that it could be updated to. */
 export const deviceFirmware: Command = {
   name: 'device firmware show',
-  arguments: [{ name: 'DEVICE' }],
+  arguments: [DEVICE],
   summary: 'Shows the firmware of a device, and the versions that it can be updated to',
   options: APPLICATION_OPTIONS,
   examples: ['lapel device firmware show 490154203237518'],
@@ -113,7 +114,7 @@ export const TRANSACTION_STATES = ['queued', 'delivered', 'processing', 'succeed
 
 export const deviceTransactions: Command = {
   name: 'device transactions',
-  arguments: [{ name: 'DEVICE' }, { name: 'TRANSACTION', optional: true }],
+  arguments: [DEVICE, { name: 'TRANSACTION', optional: true }],
   summary: 'Lists the transactions of a device, the newest first; or shows one in full',
   options: {
     status: { value: 'S', choices: TRANSACTION_STATES, text: 'only transactions in this state' },

@@ -2,7 +2,7 @@ import type { SchemaTypes } from '../../../platform/contracts/types.ts';
 import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
 import type { Given } from '../line/command-line.ts';
-import type { Options } from '../line/options.ts';
+import { DEVICE, type Options } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { recordText } from '../show/table.ts';
 import { DEVICES_OPTIONS, readSelector } from './selector-options.ts';
@@ -37,7 +37,7 @@ function readPatch(given: Given, pairs: readonly string[]): Patch {
 
 export const deviceTag: Command = {
   name: 'device tag',
-  arguments: [{ name: 'DEVICE' }, CHANGES],
+  arguments: [DEVICE, CHANGES],
   summary: 'Changes tags of a device, and shows all of them; without changes it only shows them',
   about: 'Tags that are not named stay as they are. A device has at most 32 tags.',
   options: { ...REMOVE, ...APPLICATION_OPTIONS },

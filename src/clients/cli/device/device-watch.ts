@@ -3,7 +3,7 @@ import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
 import { readSeconds } from '../line/command-line.ts';
 import { Interrupted } from '../line/interrupted.ts';
-import type { Options } from '../line/options.ts';
+import { DEVICE, type Options } from '../line/options.ts';
 import { Failure } from '../show/failure.ts';
 import { createTeller, type Teller } from '../show/json-lines.ts';
 import { colourOf } from '../show/look.ts';
@@ -85,7 +85,7 @@ async function look(lapel: LapelClient, deviceId: string, seen: Seen, signal: Ab
 
 export const deviceWatch: Command = {
   name: 'device watch',
-  arguments: [{ name: 'DEVICE' }],
+  arguments: [DEVICE],
   summary: 'Follows the state and the transactions of a device until Ctrl-C',
   about: `Shows the status and the unfinished transactions of the device, then each change. --json prints one object per line, of
 type "status" or "transaction". The command only reads, by repeated requests.`,

@@ -4,7 +4,7 @@ import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
 import type { Command, Outcome } from '../line/command.ts';
 import { type Given, readSeconds } from '../line/command-line.ts';
 import { Interrupted } from '../line/interrupted.ts';
-import type { Argument, Options } from '../line/options.ts';
+import { type Argument, DEVICE, type Options } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
 import type { Text } from '../show/look.ts';
 import { createScreen, type Terminal } from '../show/terminal.ts';
@@ -70,7 +70,7 @@ function outcomeOf(one: Followed, show: TransactionRow['show']): Outcome {
 export function transactionCommand(row: TransactionRow): Command {
   return {
     name: `device ${row.name}`,
-    arguments: [{ name: 'DEVICE' }, ...(row.arguments ?? [])],
+    arguments: [DEVICE, ...(row.arguments ?? [])],
     summary: row.summary,
     ...(row.about !== undefined && { about: row.about }),
     options: {

@@ -29,9 +29,9 @@ function tableOf(commands: readonly Shape[]): Table {
 const optionsOf = ({ options }: Shape): [string, Option][] => Object.entries({ ...options, ...COMMON });
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The possible values of an option or argument, as the scripts spell them: `@file`, or a list. */
-const valuesOf = ({ choices, file }: Pick<Argument, 'choices' | 'file'>): string =>
-  file ? '@file' : (choices ?? []).join(' ');
+/** The possible values of an option or argument, as the scripts spell them: `@file`, `@device`, or a list. */
+const valuesOf = ({ choices, file, device }: Pick<Argument, 'choices' | 'file' | 'device'>): string =>
+  file ? '@file' : device ? '@device' : (choices ?? []).join(' ');
 
 /** The `case` branches that both scripts share: for each command its options, their values, and its arguments. */
 function cases({ words, commands }: Table): string {
@@ -118,6 +118,8 @@ ${cases(table)}
   if [[ $offered == @file ]]; then
     compopt -o filenames 2>/dev/null
     how=(-f)
+  elif [[ $offered == @device ]]; then
+    how=(-W "$(lapel device ids "$current" 2>/dev/null </dev/null)")
   fi
   COMPREPLY=()
   while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen "\${how[@]}" -- "$current")
@@ -143,6 +145,7 @@ ${cases(table).replaceAll(' words=', ' following=').replaceAll('case "$path" in'
   else offered="\${following:-$place}"
   fi
   if [[ $offered == @file ]]; then _files
+  elif [[ $offered == @device ]]; then compadd -- \${(f)"$(lapel device ids "$current" 2>/dev/null </dev/null)"}
   else compadd -- \${=offered}
   fi
 }
@@ -217,6 +220,8 @@ ${fishCases(table)}
   end
   if test "$offered" = @file
     __fish_complete_path $current
+  else if test "$offered" = @device
+    lapel device ids $current 2>/dev/null </dev/null
   else
     string match -v -- '' $offered
   end

@@ -28,7 +28,12 @@ export interface Argument {
   choices?: readonly string[];
   /** True when the argument is the name of a file. */
   file?: boolean;
+  /** True when the argument is the deviceId of a device of the application, which shells complete. */
+  device?: true;
 }
+
+/** The deviceId of a device of the application. */
+export const DEVICE: Argument = { name: 'DEVICE', device: true };
 
 /** The name of the option for a field: `deviceEvent` becomes `--device-event`. */
 export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
