@@ -12,6 +12,7 @@ import { act, ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { json } from '../parts/json.ts';
 import { loaded } from '../parts/loaded.ts';
+import { copy } from '../parts/secret.ts';
 import { card, fact, gapOf, id, idLink, nothing, outside, said, since, until } from '../parts/show.ts';
 import { operationName, renewed } from '../parts/transaction-rows.ts';
 import { redeliver } from './webhooks.ts';
@@ -250,6 +251,7 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
               ? null
               : fact('Rollout', idLink(addressOf(['rollouts', value.rolloutId]), value.rolloutId)),
             fact('Attempts', String(value.attempts)),
+            value.traceId === undefined ? null : fact('Trace', [id(value.traceId), ' ', copy(value.traceId)]),
             value.progress === null ? null : fact('Progress', `${value.progress} %`),
             value.warning === null ? null : fact('Warning', said(value.warning.message)),
             value.error === null

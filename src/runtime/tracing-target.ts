@@ -24,6 +24,6 @@ export function readTracingTarget(env: Environment, refuse: (name: string, probl
   const protocol = PROTOCOLS.find((one) => one === asked);
   if (protocol === undefined) return refuse(ofProtocol, `must be ${PROTOCOLS.join(' or ')}, not "${asked}"`);
   // The endpoint of all signals is the beginning of a URL, that of traces is the whole one.
-  const url = name === names[0] ? endpoint : `${endpoint.replace(/\/+$/, '')}/v1/traces`;
+  const url = name === names[0] ? endpoint : `${endpoint.replace(/\/$/, '')}/v1/traces`;
   return { url, protocol };
 }

@@ -78,6 +78,8 @@ t.test('a command is one trace, from the call to the webhook', async (t) => {
     attempts.map(({ spanId }) => `00-${TRACE}-${spanId}-01`),
     'each attempt hands itself on to the receiver',
   );
+  const path = `${tenant.path}/transactions/${transactionId}`;
+  t.equal((await tenant.api.get(path)).body.traceId, TRACE, 'the transaction names its trace');
   t.match(collector.resources[0], [{ key: 'service.name', value: { stringValue: 'lapel' } }]);
 });
 

@@ -2886,6 +2886,10 @@ export interface TransactionDetail {
    */
   answerWithin?: number;
   answerBy?: UtcDateTime10;
+  /**
+   * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
+   */
+  traceId?: string;
   supersededBy?: TransactionId1;
   /**
    * The result that the device sent after the service itself had ended the transaction (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`). It changed nothing, and no webhook reports it. Present only when there is one.
