@@ -38,8 +38,9 @@ async function becomesReady(): Promise<void> {
 }
 
 /** Starts the service as `docker run -d -v data:/data lapel` does. */
-async function start(...more: string[]): Promise<void> {
-  await podman(['run', '--detach', '--name', 'lapel', ...limits, ...HARDENED, '-v', 'data:/data', ...more, SERVICE]);
+async function start(volume: string, ...more: string[]): Promise<void> {
+  const named = ['--detach', '--name', 'lapel', '-v', `${volume}:/data`];
+  await podman(['run', ...named, ...limits, ...HARDENED, ...more, SERVICE]);
   await becomesReady();
 }
 
@@ -68,7 +69,7 @@ async function trySimulator(): Promise<void> {
 
 async function tryService(): Promise<void> {
   const isUp = await attempt('service: starts without any setting, with nothing but its volume writable', async () => {
-    await start('-e', 'LAPEL_WEBHOOK_ALLOW_PRIVATE=true', '-e', 'LAPEL_ALLOW_HTTP_WEBHOOKS=true');
+    await start('data', '-e', 'LAPEL_WEBHOOK_ALLOW_PRIVATE=true', '-e', 'LAPEL_ALLOW_HTTP_WEBHOOKS=true');
     const [, line = ''] = /^(\{"msg":"listening".*\})$/m.exec(await podman(['logs', 'lapel'])) ?? [];
     for (const port of ['http://localhost:8080', ADMIN, 'mqtt://localhost:1883', 'http://localhost:8082'])
       assert.ok(line.includes(`"${port}"`), line);
@@ -85,7 +86,8 @@ async function tryService(): Promise<void> {
   const token = (await inside('cat', '/data/admin-token')).trim();
   await attempt('the simulator plays smoke against the service: calls, commands, answers, webhooks', async () => {
     const reports = tools.makeFolder('reports');
-    const options = ['-e', `LAPEL_ADMIN_TOKEN=${token}`, '-v', `${reports}:/work`];
+    // Simulated devices read the packages that they download from files.
+    const options = ['-e', `LAPEL_ADMIN_TOKEN=${token}`, '-v', `${reports}:/work`, '--tmpfs', '/tmp'];
     const command = ['run', 'smoke', '--report', 'report'];
     const output = await podman(['run', '--rm', ...limits, ...HARDENED, ...options, SIMULATOR, ...command]);
     for (const name of ['report.html', 'report.json', 'junit.xml'])
@@ -95,7 +97,7 @@ async function tryService(): Promise<void> {
   await attempt('HEALTHCHECK: healthy', () => probe(0));
   await attempt('SIGTERM ends it with 0 within its time', async () => `${(await stop()).toFixed(0)} ms`);
   await attempt('another container with the same volume knows everything', async () => {
-    await start();
+    await start('data');
     assert.match(await inside('lapel', 'admin', 'developer', 'list'), /acme/);
     assert.equal((await inside('cat', '/data/admin-token')).trim(), token);
     await stop();
@@ -107,7 +109,7 @@ async function tryPostgres(): Promise<void> {
   await using server = await startPostgres({});
   const url = await server.createDatabase('image');
   await attempt('HEALTHCHECK: unhealthy while the database is away, healthy when it is back', async () => {
-    await start('-e', `LAPEL_DATABASE_URL=${url}`, '-v', 'other:/data');
+    await start('other', '-e', `LAPEL_DATABASE_URL=${url}`);
     await probe(0);
     await server.stop('fast');
     assert.match(await probe(1), /database/);
