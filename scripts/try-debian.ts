@@ -77,7 +77,9 @@ async function tryInDebian(): Promise<void> {
     process.stdout.write(await inside(['journalctl', '--no-pager', '-u', 'lapel', '-n', '40']));
     return;
   }
-  await attempt('the unit is right for its systemd', () => shell('systemd-analyze verify lapel.service'));
+  await attempt('the unit is right for its systemd', () =>
+    shell('systemd-analyze verify /usr/lib/systemd/system/lapel.service'),
+  );
   await attempt('files belong to their owners', async () => {
     const files = '/etc/lapel/lapel.env /var/lib/lapel /var/lib/lapel/admin-token /var/lib/lapel/lapel.db';
     const modes = '640 root:lapel\n700 lapel:lapel\n600 lapel:lapel\n600 lapel:lapel';
@@ -86,7 +88,7 @@ async function tryInDebian(): Promise<void> {
   await attempt('the command line works on the machine, and its limits are those of the unit', async () => {
     await shell('lapel admin developer create acme --name Acme --device-limit 10 --data-dir /var/lib/lapel');
     assert.match(await shell(dataOf), /acme/);
-    assert.match(await shell('grep "open files" /proc/$(systemctl show --value -p MainPID lapel)/limits'), /131072/);
+    assert.match(await shell(show('LimitNOFILE')), /^131072$/m);
   });
   await attempt('completion of bash and zsh, and the pages of man', async () => {
     const bash =
@@ -104,7 +106,7 @@ async function tryInDebian(): Promise<void> {
     const setting = 'LAPEL_ADMIN_TOKEN_FILE=/run/credentials/lapel.service/lapel.admin-token';
     await shell(`echo '${setting}' >> /etc/lapel/lapel.env`);
     await inside(['systemctl', 'restart', 'lapel'], 1);
-    assert.match(await shell('journalctl -u lapel'), /LAPEL_ADMIN_TOKEN_FILE: .* cannot be read \(ENOENT\)/);
+    assert.match(await shell('journalctl -u lapel'), /LAPEL_ADMIN_TOKEN_FILE: .* cannot be read \((ENOENT|EACCES)\)/);
     assert.match(await shell(show('ExecMainStatus')), /^78$/m);
     assert.match(await inside(['systemctl', 'is-active', 'lapel'], 3), /^failed$/m, 'and no start follows');
     await shell(`install -D -m 0600 /dev/stdin /etc/credstore/lapel.admin-token <<< '${TOKEN}'`);

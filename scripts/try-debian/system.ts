@@ -45,7 +45,7 @@ export async function bootDebian(root: string) {
   };
   /** Runs a program in that Debian. */
   const inside = async (command: readonly string[], expected = 0): Promise<string> => {
-    const enter = ['nsenter', '--target', await first(), '--all', '--root', '--wd=/'];
+    const enter = ['nsenter', '--target', await first(), '--all', '--root', 'env', '--chdir=/'];
     const { stdout, stderr } = await run([...enter, ...command], { env: ENV, cwd: '/' }, expected);
     return stdout + stderr;
   };
