@@ -1,26 +1,39 @@
-# Two images. docker build -t lapel . makes that of the service, one node; the other parts of a cluster are in compose.yaml.
-# docker build --target simulator -t lapel-sim . makes that of the device simulator.
-FROM node:24-slim AS packages
-WORKDIR /lapel
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
-COPY schemas schemas
-COPY src src
+# Two images, of the npm package that `npm run release` makes:
+#
+#   npm run release && docker build -t lapel . && docker build --target simulator -t lapel-sim .
+#   docker run -p 8080:8080 -p 8081:8081 -p 1883:1883 -p 8082:8082 -v data:/data --name lapel lapel
+#
+# The first is the service, one node, with its data in /data; compose.yaml and docs/operations.md have more.
+FROM node:24-slim AS package
+COPY dist/lapel-[0-9]*.tgz /tmp/lapel.tgz
+# The package contains its dependencies, so that nothing is loaded from a registry.
+RUN npm install --global --offline --ignore-scripts --prefix /lapel /tmp/lapel.tgz
 
-FROM packages AS simulator
-COPY device-sim device-sim
+FROM node:24-slim AS simulator
+COPY --from=package /lapel/ /usr/local/
 RUN mkdir /work && chown node /work
 # Scenario files and reports: mount a folder here.
 WORKDIR /work
 USER node
-ENTRYPOINT ["node", "/lapel/device-sim/main.ts"]
+ENTRYPOINT ["lapel-sim"]
 CMD ["--help"]
 
-FROM packages AS service
-COPY console console
-RUN mkdir /data && chown node /data
+FROM node:24-slim AS service
+COPY --from=package /lapel/ /usr/local/
+RUN mkdir --mode=0700 /data && chown node /data
+# The listeners are those of the container: `-p` says which addresses of the host lead to them. Plain HTTP and MQTT stay
+# on this host if `-p` names 127.0.0.1; otherwise put TLS in front.
+ENV LAPEL_DATA_DIR=/data \
+    LAPEL_HOST=0.0.0.0 LAPEL_ADMIN_HOST=0.0.0.0 LAPEL_MQTT_HOST=0.0.0.0 LAPEL_OBJECTS_HOST=0.0.0.0 \
+    LAPEL_ALLOW_PLAIN_HTTP=true LAPEL_ALLOW_PLAIN_MQTT=true \
+    MALLOC_ARENA_MAX=2
 USER node
-ENV LAPEL_DATA_DIR=/data LAPEL_HOST=0.0.0.0 LAPEL_ADMIN_HOST=0.0.0.0 LAPEL_MQTT_HOST=0.0.0.0
-EXPOSE 8080 8081 1883
-ENTRYPOINT ["node", "src/main.ts"]
+WORKDIR /data
+VOLUME /data
+# REST, administration, the object store, MQTT
+EXPOSE 8080 8081 8082 1883
+# A probe takes 60 ms of processor time. It is unhealthy when /readyz is not ready, also while the database is away.
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=2 \
+  CMD ["node", "/usr/local/lib/node_modules/lapel/bin/ready.mjs"]
+ENTRYPOINT ["lapel"]
 CMD ["serve"]

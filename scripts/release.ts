@@ -1,10 +1,11 @@
-// npm run release [-- FOLDER]: makes the npm packages of this checkout, the list of the packages that they contain, and
+// npm run release [-- FOLDER]: makes the npm packages and the Debian packages of this checkout, the list of the packages that they contain, and
 // checksums. Nothing is published. Two runs with the same checkout and the same installed packages give the same bytes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { clientPackage } from './release/client-package.ts';
+import { ARCHITECTURES, debianPackage } from './release/debian-package.ts';
 import { lapelPackage } from './release/lapel-package.ts';
 import { MANIFEST, ROOT } from './release/lockfile.ts';
 import { billOfMaterials } from './release/sbom.ts';
@@ -30,6 +31,10 @@ const lapel = lapelPackage();
 const made: [string, Buffer][] = [
   [`lapel-${version}.tgz`, packed(lapel)],
   [`lapel-client-${version}.tgz`, packed(clientPackage())],
+  ...Object.keys(ARCHITECTURES).map((architecture): [string, Buffer] => [
+    `lapel_${version}_${architecture}.deb`,
+    debianPackage(lapel, architecture as keyof typeof ARCHITECTURES),
+  ]),
   [`lapel-${version}.cdx.json`, billOfMaterials()],
 ];
 const sums = made.map(([name, content]) => `${createHash('sha256').update(content).digest('hex')}  ${name}\n`);

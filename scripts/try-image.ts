@@ -1,180 +1,150 @@
-// npm run try:image: builds the image of the simulator, and plays `smoke` with it against a service of this checkout.
-// It needs root and Debian's packages buildah, podman, runc and debootstrap, so it is not part of `npm test`.
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { ADMIN_TOKEN, startProcess } from '../test/flow/service-process.ts';
+// npm run try:image: makes a release, builds the images of the service and of the simulator from it, and runs both as users
+// do. It needs root and Debian's packages buildah, podman, runc and debootstrap, and the default ports of the service, so it
+// is not part of `npm test`.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { findPostgres, startPostgres } from '../harness/postgres-server.ts';
+import { MANIFEST } from './release/lockfile.ts';
+import { createTools, NPM, USER } from './try-image/tools.ts';
+import { createAttempts } from './try-package/attempts.ts';
 
-const ROOT = join(import.meta.dirname, '..');
-/** npm's program: npm runs this script. */
-const NPM = process.env['npm_execpath'] ?? '';
-const TOOLS = ['buildah', 'podman', 'runc', 'debootstrap'];
-const IMAGE = 'localhost/lapel-sim';
-/** The user of the image, `node`. */
-const USER = 1000;
-/** Limits that a process without privileges of its own may have. */
-const LIMITS = ['--ulimit', 'nofile=4096:4096', '--ulimit', 'nproc=4096:4096'];
+const PROGRAMS = ['buildah', 'podman', 'runc', 'debootstrap'];
+const SERVICE = 'localhost/lapel';
+const SIMULATOR = 'localhost/lapel-sim';
+const ADMIN = 'http://localhost:8081';
+const START_MS = 30_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'lapel-image-'));
-// The images are kept in this folder, and end with it: those of the machine stay as they are.
-const STORAGE = join(folder, 'storage.conf');
-const ENV = { ...process.env, CONTAINERS_STORAGE_CONF: STORAGE, BUILDAH_ISOLATION: 'chroot' };
+const tools = createTools();
+const { podman, limits } = tools;
+const { attempt, conclude } = createAttempts();
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
+/** Nothing but the volume can be written, and the process has no privileges. */
+const HARDENED = ['--read-only', '--read-only-tmpfs=false', '--cap-drop=all', '--security-opt=no-new-privileges'];
 
-/** Runs a program to its end; its output is shown only if it fails. */
-function run(program: string, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd: ROOT, env: ENV, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
-  return stdout;
+async function becomesReady(): Promise<void> {
+  const until = performance.now() + START_MS;
+  for (;;) {
+    const status = await fetch(`${ADMIN}/readyz`).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    if (status === 200) return;
+    if (performance.now() > until) throw new Error(`/readyz: ${status}\n${await podman(['logs', 'lapel'])}`);
+    await pause(100);
+  }
 }
 
-/** The full name of the image from which the Dockerfile starts. */
-const baseOf = (dockerfile: string): string => `docker.io/library/${/^FROM (\S+) AS packages$/m.exec(dockerfile)?.[1]}`;
-
-/** The address from which this machine gets Debian's packages. */
-function mirror(): string {
-  const lines = run('apt-get', 'indextargets', '--format', '$(SITE) $(RELEASE)').split('\n');
-  const found = lines.map((line) => line.split(' ')).find(([, release]) => release === 'bookworm');
-  if (!found?.[0]) throw new Error('apt knows no server with Debian 12');
-  return found[0];
+/** Starts the service as `docker run -d -v data:/data lapel` does. */
+async function start(volume: string, ...more: string[]): Promise<void> {
+  const named = ['--detach', '--name', 'lapel', '-v', `${volume}:/data`];
+  await podman(['run', ...named, ...limits, ...HARDENED, ...more, SERVICE]);
+  await becomesReady();
 }
 
-/** Makes the base of Debian's packages and the Node of this checkout, where none can be pulled. */
-function makeBase(name: string): void {
-  const root = join(folder, 'base');
-  run('debootstrap', '--variant=minbase', '--include=ca-certificates', 'bookworm', root, mirror());
-  cpSync(process.execPath, join(root, 'usr/local/bin/node'));
-  cpSync(join(dirname(NPM), '..'), join(root, 'usr/local/lib/node_modules/npm'), {
-    recursive: true,
-    dereference: true,
+const inside = (...command: string[]): Promise<string> => podman(['exec', 'lapel', ...command]);
+const probe = (expected: number): Promise<string> => podman(['healthcheck', 'run', 'lapel'], expected);
+
+/** Ends the service by SIGTERM. Returns the milliseconds that this took. */
+async function stop(): Promise<number> {
+  const began = performance.now();
+  await podman(['stop', '--time', '10', 'lapel']);
+  const took = performance.now() - began;
+  const state = await podman(['inspect', '--format', '{{.State.ExitCode}}', 'lapel']);
+  assert.equal(state.trim(), '0', await podman(['logs', 'lapel']));
+  await podman(['rm', 'lapel']);
+  return took;
+}
+
+async function trySimulator(): Promise<void> {
+  await attempt('simulator: its version, its user, and a wrong command', async () => {
+    const sim = ['run', '--rm', ...limits];
+    assert.equal((await podman([...sim, SIMULATOR, '--version'])).trim(), MANIFEST.version);
+    assert.equal((await podman([...sim, '--entrypoint', 'id', SIMULATOR, '-u'])).trim(), String(USER));
+    assert.match(await podman([...sim, SIMULATOR, 'nonsense'], 2), /"nonsense"/);
   });
-  symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/local/bin/npm'));
-  run('chroot', root, 'useradd', '--create-home', '--uid', `${USER}`, 'node');
-  const container = run('buildah', 'from', 'scratch').trim();
-  run('buildah', 'copy', '--quiet', container, root, '/');
-  run('buildah', 'commit', '--quiet', '--rm', container, name);
 }
 
-/** The settings of npm on this machine, without which the build may reach no registry. */
-function settingsOfNpm(): string[] {
-  const file = join(folder, 'npmrc');
-  const own = run('npm', 'config', 'get', 'userconfig').trim();
-  const ca = process.env['NODE_EXTRA_CA_CERTS'];
-  const more = ca === undefined ? '' : '\ncafile=/tmp/ca.crt\n';
-  writeFileSync(file, (existsSync(own) ? readFileSync(own, 'utf8') : '') + more);
-  return ['--volume', `${file}:/root/.npmrc:ro`, ...(ca === undefined ? [] : ['--volume', `${ca}:/tmp/ca.crt:ro`])];
+async function tryService(): Promise<void> {
+  const isUp = await attempt('service: starts without any setting, with nothing but its volume writable', async () => {
+    await start('data', '-e', 'LAPEL_WEBHOOK_ALLOW_PRIVATE=true', '-e', 'LAPEL_ALLOW_HTTP_WEBHOOKS=true');
+    const [, line = ''] = /^(\{"msg":"listening".*\})$/m.exec(await podman(['logs', 'lapel'])) ?? [];
+    for (const port of ['http://localhost:8080', ADMIN, 'mqtt://localhost:1883', 'http://localhost:8082'])
+      assert.ok(line.includes(`"${port}"`), line);
+    return line;
+  });
+  if (!isUp) return;
+  await attempt('service: its user, its version, its command line and its token', async () => {
+    assert.equal((await inside('id', '-u')).trim(), String(USER));
+    assert.equal((await inside('lapel', 'version')).trim(), MANIFEST.version);
+    await inside('lapel', 'admin', 'developer', 'create', 'acme', '--name', 'Acme', '--device-limit', '10');
+    assert.match(await inside('lapel', 'admin', 'developer', 'list'), /acme/);
+    await podman(['exec', 'lapel', 'touch', '/tmp/file'], 1);
+  });
+  const token = (await inside('cat', '/data/admin-token')).trim();
+  await attempt('the simulator plays smoke against the service: calls, commands, answers, webhooks', async () => {
+    const reports = tools.makeFolder('reports');
+    // Simulated devices read the packages that they download from files.
+    const options = ['-e', `LAPEL_ADMIN_TOKEN=${token}`, '-v', `${reports}:/work`, '--tmpfs', '/tmp'];
+    const command = ['run', 'smoke', '--report', 'report'];
+    const output = await podman(['run', '--rm', ...limits, ...HARDENED, ...options, SIMULATOR, ...command]);
+    for (const name of ['report.html', 'report.json', 'junit.xml'])
+      assert.ok(existsSync(join(reports, 'report', name)), name);
+    return `${output.match(/^ *ok\b/gm)?.length ?? 0} expectations hold`;
+  });
+  await attempt('HEALTHCHECK: healthy', () => probe(0));
+  await attempt('SIGTERM ends it with 0 within its time', async () => `${(await stop()).toFixed(0)} ms`);
+  await attempt('another container with the same volume knows everything', async () => {
+    await start('data');
+    assert.match(await inside('lapel', 'admin', 'developer', 'list'), /acme/);
+    assert.equal((await inside('cat', '/data/admin-token')).trim(), token);
+    await stop();
+  });
 }
 
-/** Builds one of the two images of the Dockerfile. */
-function build(target: string, image: string): void {
-  run(
-    'buildah',
-    'bud',
-    '--pull-never',
-    '--network',
-    'host',
-    '--target',
-    target,
-    '--tag',
-    image,
-    ...settingsOfNpm(),
-    '.',
-  );
-  const [built] = JSON.parse(run('buildah', 'images', '--json', image)) as { size: string }[];
-  print(`built ${image}: ${built?.size}`);
+async function tryPostgres(): Promise<void> {
+  if (findPostgres() === undefined) return;
+  await using server = await startPostgres({});
+  const url = await server.createDatabase('image');
+  await attempt('HEALTHCHECK: unhealthy while the database is away, healthy when it is back', async () => {
+    await start('other', '-e', `LAPEL_DATABASE_URL=${url}`);
+    await probe(0);
+    await server.stop('fast');
+    assert.match(await probe(1), /database/);
+    await server.start();
+    await becomesReady();
+    await probe(0);
+    await stop();
+  });
 }
 
-/** Runs a command of the simulator's image. Resolves to its exit code and its output. */
-async function play(more: readonly string[], ...args: string[]) {
-  const own = ['--cgroup-manager', 'cgroupfs', '--runtime', 'runc', 'run', '--rm', '--network', 'host'];
-  const child = spawn('podman', [...own, ...LIMITS, ...more, IMAGE, ...args], { env: ENV, stdio: 'pipe' });
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { code: code as number | null, output: stdout + stderr };
+async function tryImages(): Promise<void> {
+  const isBuilt =
+    (await attempt('the base', tools.getBase)) &&
+    (await attempt('the release', tools.makeContext)) &&
+    (await attempt('the image of the service', () => tools.build('service', SERVICE))) &&
+    (await attempt('the image of the simulator', () => tools.build('simulator', SIMULATOR)));
+  if (!isBuilt) return;
+  await trySimulator();
+  await tryService();
+  await tryPostgres();
 }
 
-function expect(what: string, good: boolean, output: string): void {
-  print(`${good ? 'ok' : 'NOT OK'}  ${what}`);
-  if (good) return;
-  print(output);
-  process.exitCode = 1;
-}
-
-/** Plays `smoke` with the image against a service of this checkout. */
-async function playSmoke(): Promise<void> {
-  const ends: (() => unknown)[] = [];
-  const service = await startProcess(
-    { teardown: (end) => ends.push(end) },
-    { LAPEL_DATA_DIR: join(folder, 'data'), LAPEL_ALLOW_HTTP_WEBHOOKS: 'true' },
-  );
-  try {
-    const { http, admin, mqtt } = service.addresses;
-    const reports = join(folder, 'reports');
-    mkdirSync(reports);
-    chownSync(reports, USER, USER);
-    const at = ['--api', http, '--admin', admin, '--mqtt', mqtt, '--report', 'report'];
-    const options = ['-e', `LAPEL_ADMIN_TOKEN=${ADMIN_TOKEN}`, '-v', `${reports}:/work`];
-    const { code, output } = await play(options, 'run', 'smoke', ...at);
-    expect('it plays smoke, and ends with 0', code === 0, output);
-    const files = ['report.html', 'report.json', 'junit.xml'];
-    const found = files.every((name) => existsSync(join(reports, 'report', name)));
-    expect('the reports are in the mounted folder', found, output);
-    service.signal('SIGTERM');
-    await service.closed;
-  } finally {
-    for (const end of ends) end();
-  }
-}
-
-async function tryImage(): Promise<void> {
-  const base = baseOf(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
-  if (spawnSync('buildah', ['pull', '--quiet', base], { env: ENV, timeout: 120_000 }).status !== 0) {
-    print(`${base} cannot be pulled, so a base is made of Debian's packages`);
-    makeBase(base);
-  }
-  build('simulator', IMAGE);
-
-  const wrong = await play([], 'nonsense');
-  const isClear = wrong.code === 2 && /"nonsense"/.test(wrong.output);
-  expect('a wrong command ends with 2 and a sentence', isClear, wrong.output);
-  const user = await play(['--entrypoint', 'id'], '-u');
-  expect('it does not run as root', user.code === 0 && user.output.trim() === `${USER}`, user.output);
-  await playSmoke();
-}
-
-/** Why the image cannot be tried here. */
+/** Why the images cannot be tried here. */
 function obstacle(): string | undefined {
-  const missing = TOOLS.filter((name) => spawnSync('which', [name]).status !== 0);
+  const missing = PROGRAMS.filter((name) => spawnSync('which', [name]).status !== 0);
   if (missing.length > 0) return `these programs are missing: ${missing.join(', ')}`;
   if (process.getuid?.() !== 0) return 'this must be run by root';
   return NPM === '' ? 'start it with npm run try:image' : undefined;
 }
 
+const why = obstacle();
 try {
-  const why = obstacle();
-  if (why === undefined) {
-    writeFileSync(
-      STORAGE,
-      `[storage]\ndriver = "vfs"\ngraphroot = "${join(folder, 'images')}"\nrunroot = "${join(folder, 'run')}"\n`,
-    );
-    await tryImage();
-  } else {
-    process.stderr.write(`try:image: ${why}\n`);
-    process.exitCode = 2;
-  }
+  if (why === undefined) await tryImages();
+  else process.stderr.write(`try:image: ${why}\n`);
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  await tools.end();
 }
+process.exitCode = why !== undefined ? 2 : conclude() ? 0 : 1;

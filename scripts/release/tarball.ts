@@ -20,18 +20,30 @@ function splitName(path: string): { name: string; prefix: string } {
   throw new Error(`${path} is too long for an archive`);
 }
 
-/** The header of a file in the format ustar (POSIX.1-1988). */
-function headerOf(path: string, size: number, mode: number): Buffer {
-  const { name, prefix } = splitName(path);
+/** An entry of an archive; a folder has a slash at its end. */
+interface Entry {
+  path: string;
+  content?: Buffer;
+  mode: number;
+  /** The target, if the entry is a symbolic link. */
+  link?: string;
+}
+
+const typeOf = ({ path, link }: Entry): string => (link !== undefined ? '2' : path.endsWith('/') ? '5' : '0');
+
+/** The header of an entry in the format ustar (POSIX.1-1988). It belongs to root. */
+function headerOf(entry: Entry): Buffer {
+  const { name, prefix } = splitName(entry.path);
   const header = Buffer.alloc(BLOCK);
   header.write(name, 0);
-  header.write(octal(mode, 8), 100);
+  header.write(octal(entry.mode, 8), 100);
   header.write(octal(0, 8), 108);
   header.write(octal(0, 8), 116);
-  header.write(octal(size, 12), 124);
+  header.write(octal(entry.content?.length ?? 0, 12), 124);
   header.write(octal(MTIME, 12), 136);
   header.write(' '.repeat(8), 148); // the sum counts its own field as spaces
-  header.write('0', 156); // an ordinary file
+  header.write(typeOf(entry), 156);
+  header.write(entry.link ?? '', 157);
   header.write('ustar\x0000', 257);
   header.write(prefix, 345);
   const sum = header.reduce((total, byte) => total + byte, 0);
@@ -39,19 +51,28 @@ function headerOf(path: string, size: number, mode: number): Buffer {
   return header;
 }
 
-/**
- * Packs files as npm does. Equal files give equal bytes: they are sorted, and no header has the time, the user or the
- * system of this machine. Files in `bin/` can be executed.
- */
-export function tarball(files: Files): Buffer {
-  const parts: Buffer[] = [];
-  for (const path of [...files.keys()].sort()) {
-    const content = files.get(path)!;
-    parts.push(headerOf(PREFIX + path, content.length, path.startsWith('bin/') ? 0o755 : 0o644), content);
-    parts.push(Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK));
-  }
-  parts.push(Buffer.alloc(2 * BLOCK));
-  const packed = gzipSync(Buffer.concat(parts), { level: 9 });
+/** Compresses bytes so that equal bytes give equal bytes, on every system. */
+export function compressed(bytes: Buffer): Buffer {
+  const packed = gzipSync(bytes, { level: 9 });
   packed[9] = 255; // the system in the header of gzip (RFC 1952): unknown
   return packed;
 }
+
+/** Packs entries in their order. Equal entries give equal bytes: no header has the time or the user of this machine. */
+export function archiveOf(entries: readonly Entry[]): Buffer {
+  const parts = entries.flatMap((entry) => {
+    const { content = Buffer.alloc(0) } = entry;
+    return [headerOf(entry), content, Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)];
+  });
+  return compressed(Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)]));
+}
+
+/** Packs files as npm does. Files in `bin/` can be executed. */
+export const tarball = (files: Files): Buffer =>
+  archiveOf(
+    [...files.keys()].sort().map((path) => ({
+      path: PREFIX + path,
+      content: files.get(path)!,
+      mode: path.startsWith('bin/') ? 0o755 : 0o644,
+    })),
+  );

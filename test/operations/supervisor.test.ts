@@ -1,11 +1,20 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { createLog } from '../../src/runtime/log.ts';
 import { createSupervisor } from '../../src/runtime/supervisor.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startProcess } from '../flow/service-process.ts';
+
+/** Runs the probe of the image. */
+async function probe(env: Record<string, string>) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../bin/ready.mjs')], { env, stdio: 'pipe' });
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  return { code: code as number, output };
+}
 
 const log = createLog({ level: 'silent', destination: undefined });
 
@@ -28,9 +37,13 @@ t.test('systemd hears that the service is ready, that it is alive, and that it s
     while (!pattern.test(readFileSync(told, 'utf8'))) await once(changes, 'change');
   };
   await hears(/^READY=1\|STATUS=ready\n(?:.*\n)*WATCHDOG=1\|STATUS=ready\nWATCHDOG=1\|STATUS=ready\n/);
+
+  const env = { LAPEL_ADMIN_HOST: '0.0.0.0', LAPEL_ADMIN_PORT: new URL(service.addresses.admin).port };
+  t.same(await probe(env), { code: 0, output: '{"status":"ok"}' }, 'the probe of containers finds it ready');
   service.signal('SIGTERM');
   t.same(await service.closed, { code: 0, signal: null });
   await hears(/^STOPPING=1\|STATUS=finishes requests and messages in flight\n$/m);
+  t.match(await probe(env), { code: 1, output: /ECONNREFUSED|connect/ }, 'and not any more');
 });
 
 t.test('without systemd, or with a watchdog for another process, nothing is sent for it', async (t) => {

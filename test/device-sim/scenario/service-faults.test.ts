@@ -181,7 +181,7 @@ t.test('a service that ends when it is started is told with its last words', asy
   });
 });
 
-t.test('the command for compose.yaml stops, kills and pauses the nodes, and brings them back', (t) => {
+t.test('the command for compose.cluster.yaml stops, kills and pauses the nodes, and brings them back', (t) => {
   const folder = t.testdir({ docker: '#!/bin/sh\necho "$@" >> "$CALLS"\n' });
   chmodSync(join(folder, 'docker'), 0o755);
   const calls = join(folder, 'calls');
@@ -199,12 +199,12 @@ t.test('the command for compose.yaml stops, kills and pauses the nodes, and brin
   writeFileSync(calls, '');
   for (const fault of ['restart', 'kill', 'freeze']) t.equal(fail(fault, fault === 'kill' ? '2' : 'all').status, 0);
   t.strictSame(readFileSync(calls, 'utf8').trim().split('\n'), [
-    'compose stop node-1 node-2',
-    'compose start node-1 node-2',
-    'compose kill node-2',
-    'compose start node-2',
-    'compose pause node-1 node-2',
-    'compose unpause node-1 node-2',
+    'compose -f compose.cluster.yaml stop node-1 node-2 node-3',
+    'compose -f compose.cluster.yaml start node-1 node-2 node-3',
+    'compose -f compose.cluster.yaml kill node-2',
+    'compose -f compose.cluster.yaml start node-2',
+    'compose -f compose.cluster.yaml pause node-1 node-2 node-3',
+    'compose -f compose.cluster.yaml unpause node-1 node-2 node-3',
   ]);
   const { status, stderr } = fail('melt', 'all');
   t.equal(status, 2);

@@ -232,6 +232,10 @@ complete -c lapel -f -a '(__lapel_complete)'
 
 const SCRIPTS: Readonly<Record<string, (table: Table) => string>> = { bash, zsh, fish };
 
+/** The completion of some client commands, and of those of the service, for a shell of `SHELLS`. */
+export const completionScript = (shell: string, commands: readonly Command[]): string =>
+  SCRIPTS[shell]!(tableOf([...SERVICE, ...commands]));
+
 /**
  * Makes the command `completion`. `all` returns all commands; it is called only when the command runs, because the list
  * of all commands includes this one.
@@ -248,7 +252,7 @@ fish: put  lapel completion fish | source  into ~/.config/fish/config.fish`,
   options: {},
   examples: ['eval "$(lapel completion bash)"', 'lapel completion zsh > ~/.zfunc/_lapel'],
   async run({ positionals: [shell = ''] }) {
-    const script = SCRIPTS[shell]!(tableOf([...SERVICE, ...all()]));
+    const script = completionScript(shell, all());
     return { json: { ok: true, shell, script }, text: script };
   },
 });
