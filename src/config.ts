@@ -277,6 +277,10 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     );
   }
   const entrance = readEntrance({ optional, invalid });
+  const metrics = listener(text('LAPEL_METRICS_HOST'), optional('LAPEL_METRICS_PORT'));
+  if (!metrics && !LOOPBACK.test(text('LAPEL_METRICS_HOST'))) {
+    throw invalid('LAPEL_METRICS_HOST', 'has no use without LAPEL_METRICS_PORT');
+  }
   const token = optional('LAPEL_ADMIN_TOKEN');
   if (token !== null && token.length < ADMIN_TOKEN_LENGTH) {
     throw invalid('LAPEL_ADMIN_TOKEN', `must have ${ADMIN_TOKEN_LENGTH} characters or more`);
@@ -318,7 +322,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
         ...[publicUrl, optional('LAPEL_CONSOLE_URL')].map((url) => (url === null ? '' : new URL(url).hostname)),
       ].filter((name) => name !== ''),
     },
-    metrics: listener(text('LAPEL_METRICS_HOST'), optional('LAPEL_METRICS_PORT')),
+    metrics,
     entrance,
     mqtts,
     mqttWs,

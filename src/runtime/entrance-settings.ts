@@ -15,7 +15,10 @@ type Name =
   | 'LAPEL_TRUST_PROXY'
   | 'LAPEL_PROXY_HEADER'
   | 'LAPEL_PROXY_PROTOCOL'
-  | 'LAPEL_MQTT_PUBLIC_URL';
+  | 'LAPEL_MQTT_PUBLIC_URL'
+  | 'LAPEL_S3_ENDPOINT'
+  | 'LAPEL_MQTTS_PORT'
+  | 'LAPEL_MQTT_WS_PORT';
 
 /** The settings of what stands before the listeners: TLS of HTTP, and proxies. */
 export interface EntranceSettings {
@@ -74,12 +77,25 @@ export function readEntrance(source: Source): EntranceSettings {
   const proxied = optional('LAPEL_PROXY_PROTOCOL');
   if (proxied !== null && trusted === null) throw invalid('LAPEL_PROXY_PROTOCOL', 'needs LAPEL_TRUST_PROXY');
   if (header !== 'any' && trusted === null) throw invalid('LAPEL_PROXY_HEADER', 'needs LAPEL_TRUST_PROXY');
+  const names = proxied === null ? [] : (listOf(proxied) as (typeof PROXIED)[number][]);
+  const isExternal = optional('LAPEL_S3_ENDPOINT') !== null;
+  if (tls.objects !== null && isExternal) {
+    throw invalid('LAPEL_OBJECTS_TLS_CERT', 'has no use with LAPEL_S3_ENDPOINT');
+  }
+  const absent = {
+    objects: isExternal,
+    mqtts: optional('LAPEL_MQTTS_PORT') === null,
+    ws: optional('LAPEL_MQTT_WS_PORT') === null,
+  };
+  for (const name of ['objects', 'mqtts', 'ws'] as const) {
+    if (absent[name] && names.includes(name)) throw invalid('LAPEL_PROXY_PROTOCOL', `${name} has no listener`);
+  }
   const mqttUrls = optional('LAPEL_MQTT_PUBLIC_URL');
   return {
     tls,
     trusted: trusted === null ? null : (readNetworks(trusted) ?? null),
     header: header as EntranceSettings['header'],
-    proxied: new Set(proxied === null ? [] : (listOf(proxied) as (typeof PROXIED)[number][])),
+    proxied: new Set(names),
     mqttUrls: mqttUrls === null ? null : listOf(mqttUrls),
   };
 }

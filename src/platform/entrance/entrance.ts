@@ -18,14 +18,13 @@ const MQTT_SETTINGS = {
 };
 
 /** The TLS files that the settings name, with the listeners that use them. */
-export function tlsSetsOf({ entrance, tls, mqtts, mqttWs, objects }: Given, checkCrl: TlsSet['checkCrl']): TlsSet[] {
+export function tlsSetsOf({ entrance, tls, mqtts, mqttWs }: Given, checkCrl: TlsSet['checkCrl']): TlsSet[] {
   const ofMqtt = [...(mqtts ? ['mqtts'] : []), ...(mqttWs ? ['ws'] : [])];
   const ofDevices = { listeners: ofMqtt, settings: MQTT_SETTINGS, paths: tls!, ...(checkCrl && { checkCrl }) };
   return [
     ...WEB.flatMap((listener) => {
       const paths = entrance.tls[listener];
-      const isUsed = paths !== null && (listener !== 'objects' || objects.endpoint === null);
-      return isUsed ? [{ listeners: [listener], settings: tlsSettingsOf(listener), paths }] : [];
+      return paths !== null ? [{ listeners: [listener], settings: tlsSettingsOf(listener), paths }] : [];
     }),
     ...(tls ? [ofDevices] : []),
   ];
