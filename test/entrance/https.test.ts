@@ -10,6 +10,7 @@ import { createExpiryWatch } from '../../src/platform/entrance/expiry-watch.ts';
 import { createAuthority, skip } from '../broker/authority.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { openRawDevice } from '../raw-device.ts';
+import { createTestReceiver } from '../webhooks/test-receiver.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { keptLog } from './log-lines.ts';
 import { addressesOf, binaryHeader } from './proxy-headers.ts';
@@ -133,7 +134,9 @@ t.test('API, administration and objects with TLS of their own', { skip }, async 
     t.equal(token.headers['strict-transport-security'], 'max-age=31536000');
     const as = { authorization: `Bearer ${bearer}` };
     const own = `${addresses.http}/v1/applications/dev-app`;
-    t.equal((await call('POST', `${own}/refresh_authkey`, undefined, as)).status, 200);
+    t.ok((await call('POST', `${own}/refresh_authkey`, undefined, as)).body.authenticationKey);
+    const receiver = await createTestReceiver(t);
+    t.equal((await call('PATCH', own, { deviceEvent: receiver.url }, as)).status, 200);
     const device = await openRawDevice({
       url: addresses.mqtts ?? '',
       deviceId,
@@ -144,25 +147,17 @@ t.test('API, administration and objects with TLS of their own', { skip }, async 
     await device.login();
     await device.subscribe(`devices/${deviceId}/commands`);
     const activated = await call('POST', `${own}/devices/${deviceId}`, {}, as);
-    t.equal(activated.status, 201);
+    t.equal(activated.status, 201, JSON.stringify(activated.body));
     t.equal((await device.command()).transactionId, activated.body.transactionId);
     const entry = (await call('GET', `${adminUrl}/admin/v1/audit?limit=10`)).body.entries.at(-1);
     t.match(entry, { address: '192.0.2.7' }, 'the header of the PROXY protocol came before the TLS handshake');
 
-    await call('POST', `${own}/packages`, { package: 'com.example.app', name: 'app' }, as);
-    const version = await call(
-      'POST',
-      `${own}/packages/com.example.app/versions`,
-      { version: '1.0.0', versionCode: 1 },
-      as,
-    );
-    const upload = JSON.stringify(version.body).match(/"uploadUrl":"([^"]+)"/)?.[1];
-    t.match(upload, /^https:\/\/127\.0\.0\.1/, JSON.stringify(version.body));
-    const put = await request(JSON.parse(`"${upload}"`) as string, {
-      method: 'PUT',
-      body: 'not an apk',
-      dispatcher: anybody,
-    });
+    await call('POST', `${own}/packages`, { package: 'com.example.app' }, as);
+    await call('POST', `${own}/packages/com.example.app/versions`, { version: '1.0.0' }, as);
+    const binaries = `${own}/packages/com.example.app/versions/1.0.0/binaries`;
+    const { uploadUrl } = (await call('POST', binaries, undefined, as)).body.urlList[0] as { uploadUrl: string };
+    t.ok(uploadUrl.startsWith(addresses.objects), uploadUrl);
+    const put = await request(uploadUrl, { method: 'PUT', body: 'not an apk', dispatcher: anybody });
     t.equal(put.statusCode, 200);
   });
 

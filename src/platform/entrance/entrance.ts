@@ -1,7 +1,9 @@
 import type { Config } from '../../config.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { tlsSettingsOf, type WebListener } from '../../runtime/entrance-settings.ts';
+import type { Log } from '../../runtime/log.ts';
 import type { PROXIED } from '../../runtime/setting-values.ts';
-import type { Common } from '../common.ts';
 import { createCertificates, type TlsSet } from './certificates.ts';
 import { createProxyGate, type ProxyGate } from './proxy-gate.ts';
 import type { Entrance } from './web-server.ts';
@@ -36,7 +38,11 @@ export type Entrances = ReturnType<typeof createEntrances>;
  * Creates what stands before the listeners: certificates, the PROXY protocol, and trust in proxies. Throws
  * SETTING_INVALID for TLS files that cannot be used.
  */
-export function createEntrances(config: Given, common: Common, checkCrl: TlsSet['checkCrl']) {
+export function createEntrances(
+  config: Given,
+  common: { clock: Clock; log: Log; metrics: Metrics },
+  checkCrl: TlsSet['checkCrl'],
+) {
   const { trusted, header, proxied, tls } = config.entrance;
   const certificates = createCertificates({ ...common, sets: tlsSetsOf(config, checkCrl) });
   const gate = trusted ? createProxyGate({ ...common, trusted }) : undefined;

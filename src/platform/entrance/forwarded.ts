@@ -26,7 +26,7 @@ const LONGEST_ELEMENT = 512;
 const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 // One `name=value` of `Forwarded` (RFC 7239 4). Values that are not quoted are read with colons, which some proxies
 // write. Nobody needs an escape in a quoted value, so one that has it is wrong.
-const PAIR = /^\s*([a-z]+)\s*=\s*(?:"([^"\\]*)"|([^\s",;\\]*))\s*$/i;
+const PAIR = /^([a-z]+)=(?:"([^"\\]*)"|([^\s",;\\]*))$/i;
 
 /** The elements of a header, from the right: the nearest proxy has written the last one. */
 function* fromRight(text: string): Generator<string> {
@@ -52,7 +52,7 @@ function addressIn(node: string): string | undefined {
 function parameterOf(element: string, wanted: string): string | undefined {
   let found: string | undefined;
   for (const pair of element.split(';')) {
-    const [, name, quoted, bare] = PAIR.exec(pair) ?? [];
+    const [, name, quoted, bare] = PAIR.exec(pair.trim()) ?? [];
     if (name === undefined) return undefined;
     if (name.toLowerCase() !== wanted) continue;
     if (found !== undefined) return undefined;
