@@ -9,6 +9,7 @@ import { createMetrics } from '../../src/metrics.ts';
 import { createExpiryWatch } from '../../src/platform/entrance/expiry-watch.ts';
 import { createAuthority, skip } from '../broker/authority.ts';
 import { createFakeClock } from '../fake-clock.ts';
+import { runMain } from '../flow/service-process.ts';
 import { openRawDevice } from '../raw-device.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
@@ -251,6 +252,19 @@ t.test(
     t.match(tell(1.5, short, soon), [{ level: 40, daysLeft: 1 }]);
   },
 );
+
+t.test('lapel doctor tells until when the certificates of the listeners are valid', { skip }, async (t) => {
+  const folder = t.testdir({ data: {} });
+  const { certFile, keyFile } = createAuthority(folder, 'site').sign('good', 'good', 20);
+  const env = { LAPEL_ADMIN_TLS_CERT: certFile, LAPEL_ADMIN_TLS_KEY: keyFile, LAPEL_DATA_DIR: join(folder, 'data') };
+  const expires = new Date(new X509Certificate(readFileSync(certFile)).validTo).toISOString().slice(0, 10);
+  t.match(await runMain(t, ['doctor'], env), {
+    code: 0,
+    stdout: `TLS        admin: valid until ${expires} (19 days)\n`,
+  });
+  const wrong = await runMain(t, ['doctor'], { ...env, LAPEL_ADMIN_TLS_KEY: certFile });
+  t.match(wrong, { code: 78, stderr: /LAPEL_ADMIN_TLS_KEY: cannot use/ });
+});
 
 t.test('a service whose certificate has expired starts, and says so as an error', { skip }, async (t) => {
   const { log, lines } = keptLog('error');
