@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { createAuthority } from '../broker/authority.ts';
+import { tlsSettings } from '../broker/secured-world.ts';
 import { missing } from '../installed.ts';
 import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip, type Watched } from './browser.ts';
@@ -39,8 +39,7 @@ async function checkPage(t: Test, watched: Watched, name: string): Promise<void>
 t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t) => {
   const clock = createRunningClock();
   const folder = t.testdir({ data: {}, tls: {} });
-  const { certFile, keyFile } = createAuthority(join(folder, 'tls'), 'site').sign('mqtt', 'mqtt', 20);
-  const env = { LAPEL_MQTTS_PORT: '0', LAPEL_TLS_CERT: certFile, LAPEL_TLS_KEY: keyFile };
+  const env = tlsSettings(join(folder, 'tls'), 20);
   const world = await startWorld(t, { clock, dataDir: join(folder, 'data'), env });
   const { admin, http, objects } = world.service.addresses;
   const fleet = await createHostileFleet(world);
