@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DomainError } from './errors.ts';
+import { type EntranceSettings, readEntrance } from './runtime/entrance-settings.ts';
 import { shareOpenFiles } from './runtime/open-files.ts';
 import { type Kind, LOOPBACK, problemOf } from './runtime/setting-values.ts';
 import { readTracingTarget, type TracingTarget } from './runtime/tracing-target.ts';
@@ -25,12 +26,26 @@ export const SETTINGS = [
   { name: 'LAPEL_DATABASE_URL_FILE', kind: 'text', fallback: null, description: 'File with the value of `LAPEL_DATABASE_URL`, which holds a password: for secrets of containers and credentials of systemd' },
   { name: 'LAPEL_DATABASE_WAIT', kind: 'number', fallback: '30', description: 'Seconds that the start waits for a PostgreSQL server that does not answer or accept writes yet; 0 does not wait' },
   { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
-  { name: 'LAPEL_ALLOW_PLAIN_HTTP', kind: 'flag', fallback: 'false', description: 'Allows the REST API, administration and the embedded object store to listen on addresses that are not loopback. They have no TLS of their own, so a proxy in front of them must provide it' },
+  { name: 'LAPEL_ALLOW_PLAIN_HTTP', kind: 'flag', fallback: 'false', description: 'Allows the REST API, administration and the embedded object store to listen without TLS on addresses that are not loopback. A proxy in front of them must then provide it' },
+  { name: 'LAPEL_HTTP_TLS_CERT', kind: 'text', fallback: null, description: 'File of the certificate (and its chain) of the REST API, which then speaks HTTPS; PEM. This and all other TLS files are read again after a SIGHUP, and within ten seconds after they have changed' },
+  { name: 'LAPEL_HTTP_TLS_KEY', kind: 'text', fallback: null, description: 'File of the private key of that certificate; PEM' },
+  { name: 'LAPEL_HTTP_TLS_CLIENT_CA', kind: 'text', fallback: null, description: 'File of a CA: the REST API then accepts only clients with a certificate of this CA; PEM' },
+  { name: 'LAPEL_ADMIN_TLS_CERT', kind: 'text', fallback: null, description: 'File of the certificate (and its chain) of administration and its console, which then speak HTTPS; PEM' },
+  { name: 'LAPEL_ADMIN_TLS_KEY', kind: 'text', fallback: null, description: 'File of the private key of that certificate; PEM' },
+  { name: 'LAPEL_ADMIN_TLS_CLIENT_CA', kind: 'text', fallback: null, description: 'File of a CA: administration then accepts only clients with a certificate of this CA, also for `/healthz`, `/readyz` and `/metrics` there; PEM' },
+  { name: 'LAPEL_OBJECTS_TLS_CERT', kind: 'text', fallback: null, description: 'File of the certificate (and its chain) of the embedded object store, which then speaks HTTPS; PEM' },
+  { name: 'LAPEL_OBJECTS_TLS_KEY', kind: 'text', fallback: null, description: 'File of the private key of that certificate; PEM' },
+  { name: 'LAPEL_OBJECTS_TLS_CLIENT_CA', kind: 'text', fallback: null, description: 'File of a CA: the embedded object store then accepts only clients with a certificate of this CA; PEM' },
+  { name: 'LAPEL_TRUST_PROXY', kind: 'networks', fallback: null, description: 'Addresses of the proxies in front of the service, separated by commas: IP addresses, networks such as `10.0.0.0/8`, or `loopback`. Bounds, log and audit log are then about the client that such a proxy names, in the headers of HTTP or by the PROXY protocol' },
+  { name: 'LAPEL_PROXY_HEADER', kind: 'proxyHeader', fallback: 'any', description: 'Headers in which the proxies name the client: `forwarded` (RFC 7239), `x-forwarded` (`X-Forwarded-For` and `X-Forwarded-Host`), or `any`. With `any`, a request whose headers contradict each other counts for the proxy itself' },
+  { name: 'LAPEL_PROXY_PROTOCOL', kind: 'listeners', fallback: null, description: 'Listeners whose connections all begin with a header of the PROXY protocol, version 1 or 2: `api`, `admin`, `objects`, `mqtt`, `mqtts`, `ws`, separated by commas. They accept only connections of `LAPEL_TRUST_PROXY`' },
   { name: 'LAPEL_HTTP_PORT', kind: 'port', fallback: '8080', description: 'Port of the REST API and the token endpoint; 0 picks a free one' },
   { name: 'LAPEL_HTTP_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Most connections to the REST API; by default an eighth of the limit of open files, but at most 1024' },
-  { name: 'LAPEL_HTTP_ADDRESS_CONNECTIONS', kind: 'count', fallback: null, description: 'Most connections to the REST API from one address; by default half of `LAPEL_HTTP_MAX_CONNECTIONS`. Behind a proxy all connections come from the address of the proxy, so set both to the same number' },
+  { name: 'LAPEL_HTTP_ADDRESS_CONNECTIONS', kind: 'count', fallback: null, description: 'Most connections to the REST API from one address; by default half of `LAPEL_HTTP_MAX_CONNECTIONS`. Behind a proxy of `LAPEL_TRUST_PROXY` it is the most requests of one client at a time. Behind another proxy all connections come from its address, so set both to the same number' },
   { name: 'LAPEL_ADMIN_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of administration, `/metrics`, `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_PORT', kind: 'port', fallback: '8081', description: 'Port of administration; 0 picks a free one' },
+  { name: 'LAPEL_METRICS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of a listener with nothing but `/metrics`, `/healthz` and `/readyz`, over plain HTTP' },
+  { name: 'LAPEL_METRICS_PORT', kind: 'port', fallback: null, description: 'Port of that listener; 0 picks a free one; off by default. Administration answers these paths as well' },
   { name: 'LAPEL_ADMIN_NAMES', kind: 'hosts', fallback: null, description: 'Host names that requests for administration may have in `Host`, separated by commas. IP addresses, `localhost` and the hosts of `LAPEL_CONSOLE_URL` and `LAPEL_PUBLIC_URL` are always accepted. Requests with another `Host` are refused, except to `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, secret: true, shared: true, description: 'Administrator token, 32 characters or more; by default created at first start and kept in the file `admin-token` of the data folder' },
   { name: 'LAPEL_ADMIN_TOKEN_FILE', kind: 'text', fallback: null, description: 'File with the value of `LAPEL_ADMIN_TOKEN`: for secrets of containers and credentials of systemd' },
@@ -45,14 +60,15 @@ export const SETTINGS = [
   { name: 'LAPEL_MQTT_CLIENT_CRL', kind: 'text', fallback: null, description: 'File of the revocation lists of client certificates, one CRL for each CA of the chain in `LAPEL_MQTT_CLIENT_CA`; PEM. After a SIGHUP the service reads all TLS files again' },
   { name: 'LAPEL_MQTT_WS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of MQTT over WebSocket; over TLS when `LAPEL_TLS_CERT` is set' },
   { name: 'LAPEL_MQTT_WS_PORT', kind: 'port', fallback: null, description: 'Port of MQTT over WebSocket, 8083 by convention; 0 picks a free one; off by default' },
+  { name: 'LAPEL_MQTT_PUBLIC_URL', kind: 'mqttUrls', fallback: null, shared: true, description: 'URLs with which devices reach the service, for the documents that makers of devices read: `mqtts://mqtt.example.com:8883`, several with different schemes separated by commas; by default those of the listeners' },
   { name: 'LAPEL_MQTT_MAX_CONNECTIONS', kind: 'count', fallback: null, description: 'Most MQTT connections; by default what the limit of open files leaves after the connections of the other listeners and the files of the service itself' },
-  { name: 'LAPEL_MQTT_ADDRESS_LOGINS', kind: 'number', fallback: null, description: 'Most connections of one address that have not logged in; by default 1000, but no limit for loopback addresses, where a proxy with the connections of all devices may run; 0 is no limit' },
+  { name: 'LAPEL_MQTT_ADDRESS_LOGINS', kind: 'number', fallback: null, description: 'Most connections of one address that have not logged in; by default 1000, but no limit for loopback addresses and those of `LAPEL_TRUST_PROXY`, where a proxy with the connections of all devices may run; 0 is no limit' },
   { name: 'LAPEL_MQTT_LOGIN_SECONDS', kind: 'count', fallback: '10', description: 'Seconds within which a device must send its CONNECT, counted from the start of the connection or the end of its TLS handshake; delays of the service itself do not count' },
   { name: 'LAPEL_DEVICE_RATE_LIMIT', kind: 'number', fallback: '100', shared: true, description: 'Messages per second of one device; twice as many at once after a pause. Status, events, requests, SUBSCRIBE and UNSUBSCRIBE count together; acks that answer no command have a limit of the same size. A message counts as one, and as one more for each 16 KiB or 64 topic filters. A device above the limit is disconnected, and sends its unacknowledged messages again later; 0 is no limit' },
   { name: 'LAPEL_HAND_OVER_RATE', kind: 'number', fallback: '10', description: 'In a cluster: connections per second that a node closes, so that their devices connect to other nodes, while it has over a tenth more devices than the mean of all nodes; 0 closes none' },
   { name: 'LAPEL_DEVICE_EVENT_MIB', kind: 'number', fallback: '16', shared: true, description: 'MiB of events of one device that may be stored at once, and then again as many per day. Further events are refused, which the device learns on its errors topic; 0 is no limit' },
   { name: 'LAPEL_APPLICATION_EVENT_MIB', kind: 'number', fallback: '4096', shared: true, description: 'MiB of events of all devices of one application together that may be stored at once, and then again as many per day; 0 is no limit' },
-  { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, shared: true, description: '`{base_url}`: the URL of the service in Location headers and as the issuer of tokens; by default `http://HOST:PORT`' },
+  { name: 'LAPEL_PUBLIC_URL', kind: 'url', fallback: null, shared: true, description: '`{base_url}`: the URL of the service in Location headers and as the issuer of tokens; by default `http://HOST:PORT`, or `https` with `LAPEL_HTTP_TLS_CERT`' },
   { name: 'LAPEL_CONSOLE_URL', kind: 'url', fallback: null, description: 'URL of the console of administration when it is behind a proxy. The embedded object store accepts uploads from pages at this URL; by default, of this console only from pages at `http://HOST:PORT` of administration' },
   { name: 'LAPEL_OBJECTS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the embedded object store, which developers upload to and devices download from' },
   { name: 'LAPEL_OBJECTS_PORT', kind: 'port', fallback: '8082', description: 'Port of the embedded object store; 0 picks a free one' },
@@ -118,6 +134,9 @@ export interface Config {
     loginSeconds: number;
     messageRate: number;
   };
+  /** The listener with nothing but metrics and probes; null when it is off. */
+  metrics: { host: string; port: number } | null;
+  entrance: EntranceSettings;
   /** The listener for MQTT over TLS; null when it is off. Likewise below for MQTT over WebSocket. */
   mqtts: { host: string; port: number } | null;
   mqttWs: { host: string; port: number } | null;
@@ -285,11 +304,10 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       `${mqttWs.host} is not loopback: there it needs LAPEL_TLS_CERT, or LAPEL_ALLOW_PLAIN_MQTT=true`,
     );
   }
-  const plain: SettingName[] = ['LAPEL_HOST', 'LAPEL_ADMIN_HOST', 'LAPEL_OBJECTS_HOST'];
-  const isOpen = (name: SettingName): boolean => !LOOPBACK.test(text(name));
-  const open = flag('LAPEL_ALLOW_PLAIN_HTTP') ? undefined : plain.find(isOpen);
-  if (open !== undefined) {
-    throw invalid(open, `${text(open)} is not loopback: plain HTTP there needs LAPEL_ALLOW_PLAIN_HTTP=true`);
+  const entrance = readEntrance({ optional, invalid });
+  const metrics = listener(text('LAPEL_METRICS_HOST'), optional('LAPEL_METRICS_PORT'));
+  if (!metrics && !LOOPBACK.test(text('LAPEL_METRICS_HOST'))) {
+    throw invalid('LAPEL_METRICS_HOST', 'has no use without LAPEL_METRICS_PORT');
   }
   const token = optional('LAPEL_ADMIN_TOKEN');
   if (token !== null && token.length < ADMIN_TOKEN_LENGTH) {
@@ -332,6 +350,8 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
         ...[publicUrl, optional('LAPEL_CONSOLE_URL')].map((url) => (url === null ? '' : new URL(url).hostname)),
       ].filter((name) => name !== ''),
     },
+    metrics,
+    entrance,
     mqtts,
     mqttWs,
     tls: cert !== null && key !== null ? { cert, key, clientCa, clientCrl } : null,
@@ -359,7 +379,10 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       region: text('LAPEL_S3_REGION'),
       bucket: text('LAPEL_S3_BUCKET'),
     },
-    legacy: readLegacy(optional, publicUrl ?? `http://${text('LAPEL_HOST')}:${text('LAPEL_HTTP_PORT')}`),
+    legacy: readLegacy(
+      optional,
+      publicUrl ?? `http${entrance.tls.api ? 's' : ''}://${text('LAPEL_HOST')}:${text('LAPEL_HTTP_PORT')}`,
+    ),
     reservedPackagePrefix: text('LAPEL_RESERVED_PACKAGE_PREFIX'),
     quotas: {
       packages: Number(text('LAPEL_DEVELOPER_PACKAGES')),

@@ -39,12 +39,32 @@ async function lookAtServer(url: string): Promise<Findings> {
   return { texts: [`${name}: ${found}${newsOf(missing)}`, ...notes], isGood: true };
 }
 
-const doctor: Maintenance = async ({ dataDir, databaseUrl }, { flag }, say) => {
+/** The result of `lapel doctor` for the certificates of the listeners. Throws DomainError for files that cannot be used. */
+async function lookAtCertificates(config: Config): Promise<Findings> {
+  const { tlsSetsOf } = await import('./platform/entrance/entrance.ts');
+  const { firstToExpire, readTlsFiles } = await import('./platform/entrance/tls-files.ts');
+  const { readRevoked } = await import('./edge/mqtt/certificates.ts');
+  const found = tlsSetsOf(config, readRevoked).map(({ listeners, paths, settings, checkCrl }) => {
+    const { cert } = readTlsFiles(paths, settings, checkCrl);
+    const { expires } = firstToExpire(cert);
+    const days = Math.floor((expires * 1000 - Date.now()) / 86_400_000);
+    const when = new Date(expires * 1000).toISOString().slice(0, 10);
+    const isGood = expires * 1000 > Date.now();
+    const text = isGood ? `valid until ${when} (${days} days)` : `expired on ${when}: clients refuse it`;
+    return { text: `${listeners.join(', ')}: ${text}`, isGood };
+  });
+  return { texts: found.map(({ text }) => text), isGood: found.every(({ isGood }) => isGood) };
+}
+
+const doctor: Maintenance = async (config, { flag }, say) => {
+  const { dataDir, databaseUrl } = config;
   const whole = flag('check-database');
   say('settings   good\n');
+  const certificates = await lookAtCertificates(config);
+  for (const text of certificates.texts) say(`TLS        ${text}\n`);
   const { texts, isGood } = await (databaseUrl === null ? lookAtFolder(dataDir, whole) : lookAtServer(databaseUrl));
   for (const text of texts) say(`database   ${text}\n`);
-  return isGood ? 0 : 1;
+  return isGood && certificates.isGood ? 0 : 1;
 };
 
 /** The content of a backup: `lapel.db, admin-token (12.3 MiB), 40 objects (1.5 MiB)`. */

@@ -56,6 +56,16 @@ export function createMetrics() {
       'Time at which a certificate of the MQTT listeners expires, by file: `cert` is that of the service, `client_ca` that of client certificates',
       ['file'],
     ),
+    certificateExpires: labelled(
+      'certificate_expires_seconds',
+      'Seconds until a certificate of a listener expires, negative when it has expired, by file: `cert` is that of the listener, `client_ca` that of client certificates',
+      ['listener', 'file'],
+    ),
+    proxyRefused: counter(
+      'proxy_connections_refused_total',
+      'Connections to a listener with the PROXY protocol that were closed, by reason: `untrusted` address, no `header`, no header in time (`timeout`), too many without a header (`waiting`)',
+      ['listener', 'reason'],
+    ),
     httpRequests: counter('http_requests_total', 'Requests answered', ['listener', 'method', 'route', 'status']),
     httpSeconds: histogram('http_request_duration_seconds', 'Time from request to answer', ['listener', 'route']),
     httpRefused: counter('http_refused_total', 'Requests refused because a limit was reached, by limit', ['bound']),

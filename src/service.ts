@@ -6,6 +6,7 @@ import { createRetention } from './core/retention/retention.ts';
 import { createSettingUrlRule } from './core/webhooks/webhook-url.ts';
 import { sessionSweep } from './edge/admin/sessions/session-sweep.ts';
 import { createEdges } from './edge/edges.ts';
+import { readRevoked } from './edge/mqtt/certificates.ts';
 import { createMqttEdge, takeoverOf } from './edge/mqtt/mqtt-edge.ts';
 import { createRevoke } from './edge/mqtt/revoke.ts';
 import { commitMetrics, createMetrics } from './metrics.ts';
@@ -13,6 +14,7 @@ import { type ClusterOverrides, openPeers } from './platform/cluster/open-peers.
 import { loadContracts } from './platform/contracts/contracts.ts';
 import { openDatabase } from './platform/database/open-database.ts';
 import { createDatabaseCheck } from './platform/database/sqlite/database-check.ts';
+import { createEntrances } from './platform/entrance/entrance.ts';
 import { openTracing } from './platform/tracing/open-tracing.ts';
 import { type Clock, systemClock } from './runtime/clock.ts';
 import { createAsking } from './runtime/current-caller.ts';
@@ -84,6 +86,8 @@ export async function createService(
   const check = config.databaseUrl === null ? parts.add(createDatabaseCheck({ sql: database.aside, ...common })) : null;
   const healthy = async () => ((await database.healthy()) ? undefined : 'does not answer');
   readiness.set('database', async () => check?.trouble() ?? healthy());
+  const entrances = createEntrances(config, common, readRevoked);
+  parts.add(entrances.certificates);
   const administratorToken = adminToken({ token: config.admin.token, folder: config.dataDir }, ids);
   const peers = await openPeers(config, common, overrides.cluster);
   const { cluster } = peers;
@@ -96,7 +100,7 @@ export async function createService(
   // 2. The core, which makes all decisions, and the MQTT broker, which exchanges messages with the devices.
   const consoleUrls: string[] = [];
   const takeover = takeoverOf(peers, common);
-  const wiring = { parts, config, peers, common, owners, asking, deprecations, readiness };
+  const wiring = { parts, config, peers, common, owners, asking, deprecations, readiness, entrances };
   const audit = numbers.writtenTo(createAudit(common));
   const core = await createCore({
     ...wiring,
@@ -117,7 +121,13 @@ export async function createService(
     commitP99: commits.p99,
     keepsHistory: overrides.keepsHistory ?? true,
   });
-  const { feed, admin, api, publicUrl } = createEdges({
+  const {
+    feed,
+    admin,
+    api,
+    metrics: ofMetrics,
+    publicUrl,
+  } = createEdges({
     ...wiring,
     core,
     views,
@@ -145,11 +155,17 @@ export async function createService(
   consoleUrls.push(admin.url(), api.url(), publicUrl(), config.consoleUrl ?? admin.url());
   const everything = parts.move();
   return {
-    addresses: { http: api.url(), admin: admin.url(), ...mqtt.urls, objects: core.objects.url },
+    addresses: {
+      http: api.url(),
+      admin: admin.url(),
+      ...mqtt.urls,
+      objects: core.objects.url,
+      ...(ofMetrics && { metrics: ofMetrics.url() }),
+    },
     adminToken: administratorToken,
     metrics,
-    /** Reads the TLS files again; see createMqttAddresses. */
-    reloadTls: mqtt.reloadTls,
+    /** Reads the TLS files again; see createCertificates. */
+    reloadTls: entrances.certificates.reload,
     /** True while the device has an MQTT connection. */
     isConnected: broker.isConnected,
     /** What a supervisor may ask: see createSupervisor. */

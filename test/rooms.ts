@@ -77,6 +77,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
         about: 'the object store: S3 client and presigner, the embedded S3-compatible store',
         owns: ['@aws-sdk', '@smithy'],
       },
+      entrance: { about: 'what stands before the listeners: certificates, the PROXY protocol, trust in proxies' },
       contracts: { about: 'the compiled schemas, and the types generated from them', owns: ['ajv', 'yaml'] },
       apk: { about: 'the manifest of an uploaded file, by ranged reads', owns: ['yauzl'] },
       imports: { about: 'reads the lines of a file of devices', owns: ['csv-parse'] },

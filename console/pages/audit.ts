@@ -59,8 +59,13 @@ function Audit() {
                   { name: 'When', kind: 'short', cell: ({ at }) => moment(at) },
                   {
                     name: 'Who',
-                    cell: ({ actor }) =>
-                      div(null, said(actor.kind), actor.name === null ? null : small(null, id(actor.name))),
+                    cell: ({ actor, address }) =>
+                      div(
+                        null,
+                        said(actor.kind),
+                        actor.name === null ? null : small(null, id(actor.name)),
+                        address === null ? null : small(null, id(address)),
+                      ),
                   },
                   {
                     name: 'What',

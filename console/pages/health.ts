@@ -16,10 +16,12 @@ import {
 } from '../base/elements.ts';
 import { bytes, visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
+import { readMetrics } from '../base/metrics.ts';
 import { PUBLIC } from '../base/operations.ts';
 import { ROOT } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import type { ConsoleSession, SettingRow } from '../base/rows.ts';
+import { certificatesCard } from '../parts/certificates.ts';
 import { act } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -28,16 +30,6 @@ import { rowsTable } from '../parts/table.ts';
 
 /** Milliseconds between two requests for the state of the service. */
 const EVERY = 5_000;
-
-/** Parses the text of `/metrics`. The key of a value is its name with its labels, as written there. */
-function readMetrics(text: string): Map<string, number> {
-  const values = new Map<string, number>();
-  for (const line of text.split('\n')) {
-    const found = /^([a-z_:][^\s]*) ([-+0-9.e]+|NaN)$/i.exec(line);
-    if (found) values.set(found[1]!, Number(found[2]));
-  }
-  return values;
-}
 
 const SIZES = [
   ['lapel_database_bytes{file="database"}', 'Database'],
@@ -73,12 +65,7 @@ function Readiness() {
 }
 
 function Sizes() {
-  const sizes = useLoad(
-    'metrics',
-    async (signal) =>
-      readMetrics(await (await fetch(ROOT + PUBLIC.readMetrics.path, { signal, cache: 'no-store' })).text()),
-    { every: 2 * EVERY },
-  );
+  const sizes = useLoad('metrics', readMetrics, { every: 2 * EVERY });
   return card(
     { title: 'Sizes', bare: true },
     loaded(sizes, (values) => {
@@ -172,6 +159,7 @@ function Health() {
   return [
     head({ title: 'Health' }),
     div({ class: 'columns' }, use(Readiness, {}), use(Sizes, {})),
+    certificatesCard(),
     use(Sessions, {}),
     use(SettingsCard, {}),
   ];

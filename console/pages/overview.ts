@@ -6,6 +6,7 @@ import { operation, read } from '../base/requests.ts';
 import type { FleetBreakdown, FleetSummary, HistoryPoint } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { bars } from '../parts/bars.ts';
+import { endingCertificates } from '../parts/certificates.ts';
 import { figure } from '../parts/figure.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -252,6 +253,7 @@ function Overview() {
   return [
     head({ title: 'Overview' }),
     loaded(summary, (value) => (value.devices.total === 0 ? begin() : figures(value)), { lines: 3 }),
+    endingCertificates(),
     stoppedRollouts(),
     use(History, {}),
     div(

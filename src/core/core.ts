@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { Peers } from '../platform/cluster/peers.ts';
 import type { Common, Parts } from '../platform/common.ts';
 import type { Sweep } from '../platform/database/sweep.ts';
+import type { Entrances } from '../platform/entrance/entrance.ts';
 import { openObjects } from '../platform/objects/open-objects.ts';
 import type { Deprecations } from '../runtime/deprecations.ts';
 import type { createOwners } from '../runtime/device-owners.ts';
@@ -44,6 +45,7 @@ import { findPendingTransactions } from './webhooks/delivery-sweep-repository.ts
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 interface Given {
+  entrances: Entrances;
   parts: Parts;
   config: Config;
   peers: Peers;
@@ -96,7 +98,15 @@ export async function createCore(given: Given) {
   );
   const quotas = createQuotas({ ...common, limits: config.quotas });
   const ofObjects = { ...aboutObjects(common.database.read), admits: quotas.admits };
-  const objects = parts.add(await openObjects({ ...common, ...ofObjects, config, pages: given.consoleUrls }));
+  const objects = parts.add(
+    await openObjects({
+      ...common,
+      ...ofObjects,
+      config,
+      pages: given.consoleUrls,
+      entrance: given.entrances.of('objects'),
+    }),
+  );
   const software = parts.add(
     createSoftware({
       ...common,

@@ -6,6 +6,8 @@ import type { Core } from '../core/core.ts';
 import { createCancellation } from '../core/transactions/cancellation.ts';
 import type { Peers } from '../platform/cluster/peers.ts';
 import type { Common, Parts } from '../platform/common.ts';
+import type { Entrances } from '../platform/entrance/entrance.ts';
+import type { Entrance } from '../platform/entrance/web-server.ts';
 import { createLocalTime, createLocalTimeReader } from '../runtime/clock.ts';
 import type { Asking } from '../runtime/current-caller.ts';
 import { diskOf } from '../runtime/data-folder.ts';
@@ -17,6 +19,7 @@ import type { Views } from '../views/views.ts';
 import { createAdminServer } from './admin/admin-server.ts';
 import { keyedReceiver } from './admin/fleet-deliveries.ts';
 import { summaryOf } from './admin/fleet-figures.ts';
+import { createMetricsServer } from './admin/metrics-server.ts';
 import { createMetricsText } from './admin/metrics-text.ts';
 import { createConsoleSessions } from './admin/sessions/sessions.ts';
 import { createSurvey } from './admin/survey.ts';
@@ -38,6 +41,7 @@ interface Given {
   asking: Asking;
   deprecations: Deprecations;
   readiness: Readiness;
+  entrances: Entrances;
   administratorToken: string;
   /** Knows the URLs that devices connect to. */
   mqttUrls(): string[];
@@ -50,7 +54,9 @@ interface Given {
  * them for the start.
  */
 export function createEdges({ parts, config, common, peers, core, views, ...given }: Given) {
-  const { audit, readiness, deprecations } = given;
+  const { audit, readiness, deprecations, entrances } = given;
+  const [ofAdmin, ofApi] = [entrances.of('admin'), entrances.of('api')];
+  const schemeOf = ({ secured }: Entrance) => (secured ? 'https' : 'http');
   const formatTime = createLocalTime(config.timeZone);
   const publicUrl = (): string => config.publicUrl ?? api.url();
   const { ofFleet, receivers } = views;
@@ -79,21 +85,45 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
     audit,
     formatTime,
     failedLoginLimit: config.failedLoginLimit,
+    proxies: entrances.proxies,
     feed,
     shares: peers.shares,
   };
 
   const sessions = createConsoleSessions({ ...common, administratorToken: given.administratorToken });
   sessions.onEnd(feed.endSession);
-  const survey = createSurvey({ ...common, ...views.surveyed, readiness, disk: () => diskOf(config.dataDir) });
+  const survey = createSurvey({
+    ...common,
+    ...views.surveyed,
+    readiness,
+    disk: () => diskOf(config.dataDir),
+    certificates: entrances.certificates,
+  });
+  const metricsText = createMetricsText({ ...common, survey, isKept: given.keepsMetrics });
+  const ofMetrics =
+    config.metrics &&
+    parts.add(
+      servedAt(
+        'LAPEL_METRICS_PORT',
+        config.metrics,
+        createMetricsServer({
+          ...common,
+          names: config.admin.names,
+          readiness,
+          metricsText,
+          metricsUrl: (): string => ofMetrics?.url() ?? '',
+        }),
+      ),
+    );
   const admin = parts.add(
     servedAt(
       'LAPEL_ADMIN_PORT',
-      config.admin,
+      { ...config.admin, scheme: schemeOf(ofAdmin) },
       createAdminServer({
         ...both,
         ...views,
         ...ofFleet,
+        entrance: ofAdmin,
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
         administratorToken: given.administratorToken,
         names: config.admin.names,
@@ -103,7 +133,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         settings: config.given,
         cancellation: createCancellation({ find: ofFleet.overview.find, cancel: core.transactions.cancel }),
         readiness,
-        metricsText: createMetricsText({ ...common, survey, isKept: given.keepsMetrics }),
+        metricsText,
       }),
     ),
   );
@@ -114,14 +144,20 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
   const api = parts.add(
     servedAt(
       'LAPEL_HTTP_PORT',
-      config.http,
+      { ...config.http, scheme: schemeOf(ofApi) },
       createApiServer({
         ...both,
         ...views.ofApplications,
+        entrance: ofApi,
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
         asking: given.asking,
         accessTokens,
-        docs: createDocs({ contracts: common.contracts, deprecations, publicUrl, mqttUrls: given.mqttUrls }),
+        docs: createDocs({
+          contracts: common.contracts,
+          deprecations,
+          publicUrl,
+          mqttUrls: () => [...(config.entrance.mqttUrls ?? given.mqttUrls())],
+        }),
         pages: createConsolePages({ ...console, role: 'application' }),
         deprecations,
         parseTime: createLocalTimeReader(formatTime),
@@ -133,5 +169,5 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
   );
   readiness.set('api', api.trouble);
 
-  return { feed, admin, api, publicUrl };
+  return { feed, admin, api, metrics: ofMetrics, publicUrl };
 }

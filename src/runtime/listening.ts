@@ -48,7 +48,7 @@ export async function listenAt(
 /** Adds `start` and `url` to a server. `start` makes it listen at its address; `url` is known from then on. */
 export function servedAt<Server extends { listen(host: string, port: number): Promise<{ port: number }> }>(
   setting: string,
-  { host, port }: Address,
+  { scheme = 'http', host, port }: Address & { scheme?: string },
   server: Server,
 ) {
   let url = '';
@@ -56,7 +56,7 @@ export function servedAt<Server extends { listen(host: string, port: number): Pr
     ...server,
     url: (): string => url,
     async start(): Promise<void> {
-      url = await listenAt({ setting, host, port }, async (...at) => (await server.listen(...at)).port);
+      url = await listenAt({ setting, scheme, host, port }, async (...at) => (await server.listen(...at)).port);
     },
   };
 }

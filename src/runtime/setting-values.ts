@@ -1,4 +1,5 @@
 import { hostsOf } from './database-hosts.ts';
+import { readNetworks } from './networks.ts';
 
 /** The kinds of values of settings. */
 export type Kind =
@@ -13,8 +14,15 @@ export type Kind =
   | 'release'
   | 'endpoint'
   | 'hosts'
-  | 'database';
+  | 'database'
+  | 'networks'
+  | 'proxyHeader'
+  | 'listeners'
+  | 'mqttUrls';
 
+const PROXY_HEADERS = ['any', 'forwarded', 'x-forwarded'];
+/** The listeners whose connections may begin with a header of the PROXY protocol. */
+export const PROXIED = ['api', 'admin', 'objects', 'mqtt', 'mqtts', 'ws'] as const;
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 /** Matches addresses that only this machine can reach. */
 export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
@@ -23,6 +31,14 @@ export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 function isEndpoint(value: string): boolean {
   const url = /^https?:\/\/[^/?#]/.test(value) ? URL.parse(value) : null;
   return url !== null && url.hash === '' && (url.protocol === 'https:' || LOOPBACK.test(url.hostname));
+}
+
+/** True for the URLs of listeners for devices, separated by commas, at most one of each scheme. */
+function areMqttUrls(value: string): boolean {
+  const schemes = value.split(',').map((text) => /^(mqtts?|wss?):\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.exec(text.trim())?.[1]);
+  const known = schemes.filter((scheme) => scheme !== undefined);
+  const areUrls = value.split(',').every((text) => URL.canParse(text.trim()));
+  return areUrls && known.length === schemes.length && new Set(known).size === known.length;
 }
 
 /** The fault of a value of a setting, for people; null when the value is good. */
@@ -52,6 +68,20 @@ export function problemOf(kind: Kind, value: string): string | null {
       return hostsOf(value)
         ? null
         : 'must be a URL like postgres://USER:PASSWORD@HOST:PORT/DATABASE, or with several hosts (HOST:PORT,HOST:PORT) that share the database; target_session_attrs can only be read-write, primary or any';
+    case 'networks':
+      return readNetworks(value)
+        ? null
+        : `must be IP addresses and networks such as 10.0.0.0/8, or "loopback", separated by commas, not "${value}"`;
+    case 'proxyHeader':
+      return PROXY_HEADERS.includes(value) ? null : `must be one of ${PROXY_HEADERS.join(', ')}, not "${value}"`;
+    case 'listeners':
+      return value.split(',').every((name) => (PROXIED as readonly string[]).includes(name.trim()))
+        ? null
+        : `must be names of listeners (${PROXIED.join(', ')}) separated by commas, not "${value}"`;
+    case 'mqttUrls':
+      return areMqttUrls(value)
+        ? null
+        : `must be mqtt, mqtts, ws or wss URLs separated by commas, at most one of each, not "${value}"`;
     case 'level':
       return LEVELS.includes(value) ? null : `must be one of ${LEVELS.join(', ')}, not "${value}"`;
     case 'release':

@@ -22,6 +22,10 @@ type ConnectionBound = 'connections_per_address' | 'connections' | 'write_progre
 interface Parts {
   clock: Clock;
   limits: ConnectionLimits;
+  /** The address that a connection counts for; by default that of the other end. */
+  addressOf?(socket: Socket): string;
+  /** True for an address with the connections of many clients, which has no bound of its own; by default none is. */
+  isShared?(address: string): boolean;
   /**
    * Called when a bound was reached: an older connection was closed for a new one, a new one was refused, or a
    * connection was closed because its peer does not read.
@@ -35,6 +39,8 @@ interface Connection {
   /** The bytes that the peer has taken so far, and the time at which this number last changed. */
   taken: number;
   since: number;
+  /** True when a request has come. */
+  isUsed: boolean;
 }
 
 export type SocketBounds = ReturnType<typeof createSocketBounds>;
@@ -48,7 +54,13 @@ const CHECKS = 4;
  * an address with too many connections harms only its own, and an address with few connections loses none to an address
  * with many. A connection whose request is being worked on is never closed.
  */
-export function createSocketBounds({ clock, limits, onBound }: Parts) {
+export function createSocketBounds({
+  clock,
+  limits,
+  onBound,
+  addressOf = (socket) => socket.remoteAddress ?? '',
+  isShared = () => false,
+}: Parts) {
   const { perAddress, total, stallMs } = limits;
   const all = new Map<Socket, Connection>();
   const counts = createCounts();
@@ -100,8 +112,9 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
      * connection was closed because of a bound.
      */
     admit(socket: Socket): boolean {
-      const address = addressGroup(socket.remoteAddress);
-      const ownFull = counts.of(address) >= perAddress;
+      const from = addressOf(socket);
+      const address = addressGroup(from);
+      const ownFull = counts.of(address) >= perAddress && !isShared(from);
       if (ownFull || all.size >= total) {
         const bound = ownFull ? 'connections_per_address' : 'connections';
         const oldest = ownFull
@@ -114,7 +127,7 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
         }
         cut(oldest);
       }
-      const connection = { socket, address, taken: 0, since: clock.now() };
+      const connection = { socket, address, taken: 0, since: clock.now(), isUsed: false };
       all.set(socket, connection);
       waiting.add(connection);
       counts.add(address, 1);
@@ -123,13 +136,25 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
       return true;
     },
 
+    /** Called when TLS is set up on an admitted connection: from now on `secure` stands for it. */
+    secures(socket: Socket, secure: Socket): void {
+      const connection = all.get(socket);
+      if (!connection) return;
+      all.delete(socket);
+      all.set(secure, connection);
+      connection.socket = secure;
+      secure.once('close', () => remove(connection));
+    },
+
     /**
      * Called when the service begins to work on a request of this connection, which is not closed for another one from
      * now on.
      */
     works(socket: Socket): void {
       const connection = all.get(socket);
-      if (connection) waiting.delete(connection);
+      if (!connection) return;
+      connection.isUsed = true;
+      waiting.delete(connection);
     },
 
     /** Called when the connection waits for its peer again. */
@@ -140,7 +165,9 @@ export function createSocketBounds({ clock, limits, onBound }: Parts) {
 
     /** Closes the connections whose peers have sent nothing. */
     endSilent(): void {
-      for (const connection of all.values()) if (connection.socket.bytesRead === 0) cut(connection);
+      for (const connection of all.values()) {
+        if (!connection.isUsed && connection.socket.bytesRead === 0) cut(connection);
+      }
     },
 
     /** True while a new connection would be refused, because all connections have a request in work. */

@@ -231,7 +231,14 @@ t.test('an entry is removed after 400 days', async (t) => {
   const sweep = auditSweep({ keptDays: 400 });
   const now = 500 * DAY * 1000;
   for (const days of [401, 400.5, 399, 0]) {
-    const entry = { actorKind: 'token', actorName: null, action: 'GET /', resource: '/', requestId: 'r' } as const;
+    const entry = {
+      actorKind: 'token',
+      actorName: null,
+      action: 'GET /',
+      resource: '/',
+      requestId: 'r',
+      address: null,
+    } as const;
     await database.transact((unit) => insertEntry(unit, { ...entry, at: now - days * DAY * 1000 }));
   }
   t.equal(await sweep.oldestAt(database.read), now - 401 * DAY * 1000);

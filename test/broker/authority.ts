@@ -25,14 +25,26 @@ export function createAuthority(folder: string, name: string) {
   openssl('req', '-x509', ...newKey, '-keyout', file('ca.key'), '-out', file('ca.pem'), '-subj', `/CN=${name}`);
   return {
     ca: file('ca.pem'),
-    sign(commonName: string, label = commonName) {
+    sign(commonName: string, label = commonName, days = 30) {
       const [certFile, keyFile, request, extensions] = ['pem', 'key', 'csr', 'ext'].map((suffix) =>
         file(`${label}.${suffix}`),
       ) as [string, string, string, string];
       writeFileSync(extensions, 'subjectAltName=IP:127.0.0.1');
       openssl('req', ...newKey, '-keyout', keyFile, '-out', request, '-subj', `/CN=${commonName}`);
       const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial'];
-      openssl('x509', '-req', '-in', request, ...signer, '-out', certFile, '-extfile', extensions);
+      openssl(
+        'x509',
+        '-req',
+        '-in',
+        request,
+        ...signer,
+        '-out',
+        certFile,
+        '-extfile',
+        extensions,
+        '-days',
+        String(days),
+      );
       const cert = readFileSync(certFile);
       const { serialNumber, fingerprint256 } = new X509Certificate(cert);
       const fingerprint = fingerprint256.replaceAll(':', '').toLowerCase();

@@ -25,3 +25,9 @@ export async function startSecured(t: Test, env: Record<string, string> = {}) {
   const { mqtts = '', mqttWs = '' } = world.service.addresses;
   return { world, folder, authority, server, crl, ca: readFileSync(authority.ca), mqtts, mqttWs };
 }
+
+/** The settings of MQTT over TLS with a certificate for some days, whose files are put into a folder. */
+export function tlsSettings(folder: string, days: number): Record<string, string> {
+  const { certFile, keyFile } = createAuthority(folder, 'site').sign('mqtt', 'mqtt', days);
+  return { LAPEL_MQTTS_PORT: '0', LAPEL_TLS_CERT: certFile, LAPEL_TLS_KEY: keyFile };
+}

@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { tlsSettings } from '../broker/secured-world.ts';
+import { missing } from '../installed.ts';
 import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip, type Watched } from './browser.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
@@ -34,9 +36,11 @@ async function checkPage(t: Test, watched: Watched, name: string): Promise<void>
   t.same(watched.faults.splice(0), [], `${name}: nothing is wrong`);
 }
 
-t.test('the console in a browser', { skip }, async (t) => {
+t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t) => {
   const clock = createRunningClock();
-  const world = await startWorld(t, { clock });
+  const folder = t.testdir({ data: {}, tls: {} });
+  const env = tlsSettings(join(folder, 'tls'), 20);
+  const world = await startWorld(t, { clock, dataDir: join(folder, 'data'), env });
   const { admin, http, objects } = world.service.addresses;
   const fleet = await createHostileFleet(world);
   const { tenant, device } = fleet;
@@ -78,7 +82,7 @@ t.test('the console in a browser', { skip }, async (t) => {
     const { deviceId, transactionId, packageName, applicationId } = fleet;
     const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
     const pages: [path: string, ...texts: string[]][] = [
-      ['', HOSTILE.image, 'Too many devices failed'],
+      ['', HOSTILE.image, 'Too many devices failed', 'Certificates that expire soon', '19 days left'],
       ['devices'],
       [`devices/${deviceId}`, HOSTILE.image],
       [`devices/${fleet.quiet.deviceId}`],
@@ -96,7 +100,7 @@ t.test('the console in a browser', { skip }, async (t) => {
       ['developers/dev', HOSTILE.script],
       [`applications/${applicationId}`],
       ['audit'],
-      ['health'],
+      ['health', 'mqtts', '19 days left'],
       ['no/such/page'],
     ];
     for (const [path, ...texts] of pages) {

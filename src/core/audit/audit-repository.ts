@@ -20,6 +20,8 @@ interface AuditRow {
   /** The path of the request. */
   resource: string;
   requestId: string;
+  /** The address of the client; null for the service itself, and in entries of earlier releases. */
+  address: string | null;
   /** The status of the answer; null when the service ended before it answered. */
   status: number | null;
   /** JSON, or null. */
@@ -41,13 +43,15 @@ export interface AuditFilter {
 /** Stores the entry of a change that is about to begin; returns its number. */
 export const insertEntry = (unit: UnitOfWork, row: Omit<AuditRow, 'auditId' | 'status' | 'details'>): Promise<number> =>
   unit.insert(
-    `INSERT INTO audit_log (at, actor_kind, actor_name, action, resource, request_id) VALUES (?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO audit_log (at, actor_kind, actor_name, action, resource, request_id, address)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
     row.at,
     row.actorKind,
     row.actorName,
     row.action,
     row.resource,
     row.requestId,
+    row.address,
   );
 
 /** Stores the status of the answer, unless the entry already has one. */
@@ -81,7 +85,7 @@ export async function listEntries(
     key: 'audit_id',
     keyOf: ({ auditId }) => auditId,
     columns: `audit_id AS "auditId", at, actor_kind AS "actorKind", actor_name AS "actorName", action, resource,
-      request_id AS "requestId", status, details`,
+      request_id AS "requestId", address, status, details`,
     ranges: [{ where: '1 = 1', values: [] }],
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
     filterValues: filters.flatMap(([, ...values]) => values),

@@ -37,6 +37,8 @@ interface Change {
   route: string;
   path: string;
   requestId: string;
+  /** The address of the client. */
+  address: string;
 }
 
 /** A change that the service makes by itself. */
@@ -95,7 +97,7 @@ export function createAudit({ database, clock, log }: Parts) {
 
   return {
     /** Stores that a change begins. Rejects when that fails; the change must then not be carried out. */
-    async begin({ actor, method, route, path, requestId }: Change): Promise<Begun> {
+    async begin({ actor, method, route, path, requestId, address }: Change): Promise<Begun> {
       const row = {
         at: clock.now(),
         actorKind: actor.kind,
@@ -103,6 +105,7 @@ export function createAudit({ database, clock, log }: Parts) {
         action: `${method} ${route}`,
         resource: path.slice(0, LONGEST_RESOURCE),
         requestId,
+        address,
       };
       const auditId = await database.transact((unit) => insertEntry(unit, row));
       return {
@@ -119,7 +122,8 @@ export function createAudit({ database, clock, log }: Parts) {
 
     /** Stores a change that the service made by itself; never rejects. */
     async noted({ action, resource, id, details }: Note): Promise<void> {
-      const row = { at: clock.now(), actorKind: 'service', actorName: null, action, resource, requestId: id } as const;
+      const about = { at: clock.now(), action, resource, requestId: id };
+      const row = { ...about, actorKind: 'service', actorName: null, address: null } as const;
       try {
         await database.transact(async (unit) =>
           detailEntry(unit, await insertEntry(unit, row), JSON.stringify(details)),

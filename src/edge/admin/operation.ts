@@ -3,7 +3,10 @@ import type { Answer } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 
 /** Answers the text of `/metrics` in the format of Prometheus. */
-export async function readMetrics({ metrics, metricsText }: AdminServices): Promise<Answer> {
+export async function readMetrics({
+  metrics,
+  metricsText,
+}: Pick<AdminServices, 'metrics' | 'metricsText'>): Promise<Answer> {
   return { status: 200, headers: { 'Content-Type': metrics.registry.contentType }, body: await metricsText() };
 }
 
@@ -15,7 +18,7 @@ export function readHealth(): Answer {
 /**
  * The answer of `/readyz`: 200 when a load balancer should send requests to this process, else 503 with the problems.
  */
-export async function readReadiness({ readiness }: AdminServices): Promise<Answer> {
+export async function readReadiness({ readiness }: Pick<AdminServices, 'readiness'>): Promise<Answer> {
   const problems = await readiness.problems();
   if (problems.length === 0) return { status: 200, body: { status: 'ok' } };
   return { status: 503, body: { status: 'unavailable', problems }, error: new DomainError('NOT_READY') };

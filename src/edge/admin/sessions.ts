@@ -15,12 +15,17 @@ type Audited = Pick<AdminServices, 'sessions' | 'audit'>;
  * The entry of the audit log for a login or a logout. It is made here, because these routes accept requests without a
  * token, and the listener records only changes whose caller it knows.
  */
-const change = (method: string, sessionId: string, { target, requestId }: Pick<Input, 'target' | 'requestId'>) => ({
+const change = (
+  method: string,
+  sessionId: string,
+  { target, requestId, address }: Pick<Input, 'target' | 'requestId' | 'address'>,
+) => ({
   actor: { kind: 'session' as const, name: sessionId },
   method,
   route: target.path,
   path: target.path,
   requestId,
+  address,
 });
 
 function secretOf({ headers }: Pick<Input, 'headers'>): string {

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../metrics.ts';
+import type { Certificates } from '../../platform/entrance/certificates.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Readiness } from '../../runtime/readiness.ts';
@@ -41,6 +42,7 @@ interface Parts {
   failing(): Promise<number>;
   /** Knows the parts of the service that can do their work, and those that cannot. */
   readiness: Pick<Readiness, 'parts' | 'problems'>;
+  certificates: Pick<Certificates, 'measure'>;
 }
 
 /** Makes the function that looks up the metrics of queues and sizes. It runs only when somebody asks for metrics. */
@@ -98,6 +100,7 @@ export function createSurvey(parts: Parts) {
     const cluster = parts.cluster();
     metrics.clusterLease.set(cluster?.lease ?? 0);
     metrics.clusterHealAge.set(cluster?.healAge ?? 0);
+    parts.certificates.measure();
     metrics.clockTime.set(clock.now() / 1_000_000);
   };
 }

@@ -9,6 +9,8 @@ export interface ChangeAsked<Caller> {
   route: string;
   path: string;
   requestId: string;
+  /** The address of the client. */
+  address: string;
   headers: IncomingHttpHeaders;
 }
 

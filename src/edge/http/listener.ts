@@ -3,6 +3,8 @@ import type { Context } from 'koa';
 import { DomainError, toDomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
+import { clientAddress } from '../../platform/entrance/client-address.ts';
+import type { Proxies } from '../../platform/entrance/forwarded.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Asking, createAsking } from '../../runtime/current-caller.ts';
 import type { Ids } from '../../runtime/ids.ts';
@@ -19,6 +21,7 @@ import { createHostCheck } from './host-names.ts';
 import { createInFlight } from './in-flight.ts';
 import { createLoginGuard } from './login-guard.ts';
 import { checkPathParameters } from './path-parameters.ts';
+import { createProxiedClients } from './proxied-clients.ts';
 import { checkQueryParameters } from './query-parameters.ts';
 import type { RateLimitVerdict } from './rate-limit.ts';
 import { BODY_LIMIT, FORM_LIMIT, isUnread, readForm, readJson } from './read-body.ts';
@@ -50,13 +53,15 @@ export interface ListenerParts extends SocketLimits {
   failedLoginLimit?: number;
   /** Divides the limits among the nodes; undefined without a cluster. */
   shares?: LimitShares | undefined;
+  /** The proxies in front of the listener; undefined when none is trusted. */
+  proxies?: Proxies | undefined;
   /** Remembers for which application a costly read runs, so that its database queries wait for their turn. */
   asking?: Asking;
 }
 
 interface Parts<Services, Caller> extends ListenerParts {
   /** The name of the listener in metrics and log lines. */
-  name: 'api' | 'admin';
+  name: 'api' | 'admin' | 'metrics';
   routes: readonly Route<Services, Caller>[];
   services: Services;
   /**
@@ -94,6 +99,8 @@ interface Parts<Services, Caller> extends ListenerParts {
 interface Exchange<Services, Caller> {
   context: Context;
   target: Target;
+  /** The address of the client. */
+  address: string;
   route: Route<Services, Caller> | undefined;
   applicationId: string | undefined;
   developerId: string | undefined;
@@ -127,6 +134,9 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   const requestIdOf = createRequestIds(ids);
   const report = createReport({ name, clock, log, metrics });
   const checkHost = parts.names && createHostCheck(parts.names);
+  const hsts = parts.entrance?.hsts === undefined ? undefined : { 'Strict-Transport-Security': parts.entrance.hsts };
+  const perClient = connections?.perAddress ?? Number.POSITIVE_INFINITY;
+  const clientOf = parts.proxies && createProxiedClients({ proxies: parts.proxies, perClient, clock, log });
 
   function admit({ headers }: Exchange<Services, Caller>, caller: Caller): void {
     const verdict = limit?.(caller);
@@ -144,7 +154,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   ): Promise<void> {
     const { context, target, headers } = exchange;
     const requestId = headers['X-Request-Id'] ?? '';
-    const asked = { caller, method, route, path: target.path, requestId, headers: context.req.headers };
+    const { address } = exchange;
+    const asked = { caller, method, route, path: target.path, requestId, headers: context.req.headers, address };
     exchange.change = await changes?.begin(asked);
   }
 
@@ -181,8 +192,9 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     throw DomainError.invalid({ loc: ['body'], msg: 'Field required', type: 'missing' });
   }
 
-  const formReader = (context: Context) => () => {
-    const bounds = { limit: FORM_LIMIT, source: addressOf(context), bytes };
+  const formReader = (exchange: Exchange<Services, Caller>) => () => {
+    const { context } = exchange;
+    const bounds = { limit: FORM_LIMIT, source: addressGroup(exchange.address), bytes };
     return readFromClient(context, () => readForm(context.req, bounds));
   };
 
@@ -192,15 +204,14 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     route: Route<Services, Caller>,
     { raw, caller }: { raw: Record<string, string>; caller: Caller | undefined },
   ): Promise<Answer> {
-    const { context, target, applicationId } = exchange;
+    const { context, target, address, applicationId } = exchange;
     const { req, res } = context;
     const params = checkPathParameters(contracts, raw);
     // A page of the console reads the query of its address itself, in the browser, so the query is not checked here.
     const query = route.below ? undefined : checkQueryParameters(contracts, route.query, target.query);
     const body = route.body === undefined ? undefined : await readBody(exchange, route);
-    const readForm = route.form === undefined ? NO_FORM : formReader(context);
-    const { headers, socket } = req;
-    const address = socket.remoteAddress ?? '';
+    const readForm = route.form === undefined ? NO_FORM : formReader(exchange);
+    const { headers } = req;
     const changed = exchange.change?.changed ?? NOT_RECORDED;
     const requestId = exchange.headers['X-Request-Id'] ?? '';
     const about = { headers, address, requestId, baseUrl: baseUrl(), target, changed };
@@ -259,12 +270,13 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   }
 
   /** Finds the route of a request and returns its answer. */
-  async function answer(exchange: Exchange<Services, Caller>): Promise<Answer> {
+  async function answer(exchange: Exchange<Services, Caller>, isFull: boolean): Promise<Answer> {
     const { context, target } = exchange;
     const { req } = context;
     work.enter();
     try {
       if (work.all() > maxInFlight) refuse('requests_in_flight', new DomainError('OVERLOADED'));
+      if (isFull) refuse('requests_per_client', new DomainError('RATE_LIMITED', { values: SOON }));
       checkSingleHeaders(req.rawHeaders, req.httpVersion);
       context.state['exchange'] = exchange;
       await dispatch(context, target.path);
@@ -275,11 +287,11 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   }
 
   /** Makes the answer for an error. Too many wrong credentials change the error to RATE_LIMITED. */
-  async function answerError({ context, route, headers }: Exchange<Services, Caller>, thrown: unknown) {
+  async function answerError({ context, address, route, headers }: Exchange<Services, Caller>, thrown: unknown) {
     let error = toDomainError(thrown);
     if (logins.concerns(error)) {
       sockets.waits(context.req.socket);
-      error = await logins.judge(error, addressOf(context));
+      error = await logins.judge(error, addressGroup(address));
     }
     if (isUnread(context.req) && UNREAD.has(error.code)) {
       headers['Connection'] = 'close';
@@ -295,16 +307,19 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
 
   async function handle(context: Context): Promise<void> {
     const startedAt = clock.now();
-    const requestId = requestIdOf(context.req.headers['x-request-id']);
+    const { req, res } = context;
+    const requestId = requestIdOf(req.headers['x-request-id']);
+    const client = clientOf?.(req, res);
     const exchange: Exchange<Services, Caller> = {
       context,
-      target: readTarget(context.req.url ?? ''),
+      target: readTarget(req.url ?? ''),
+      address: client?.address ?? clientAddress(req.socket),
       route: undefined,
       applicationId: undefined,
       developerId: undefined,
       change: undefined,
       answer: undefined,
-      headers: { 'X-Request-Id': requestId },
+      headers: hsts === undefined ? { 'X-Request-Id': requestId } : { 'X-Request-Id': requestId, ...hsts },
     };
     const { target } = exchange;
     const span =
@@ -312,7 +327,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     let given: Answer;
     let error: DomainError | undefined;
     try {
-      given = await (span ? inSpan(span, requestId, () => answer(exchange)) : answer(exchange));
+      const isFull = client?.isFull ?? false;
+      given = await (span ? inSpan(span, requestId, () => answer(exchange, isFull)) : answer(exchange, isFull));
       if (given.error) {
         error = given.error;
         given = { ...given, headers: { ...errorHeaders(error, exchange.route?.scope ?? null), ...given.headers } };
@@ -323,8 +339,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     if (exchange.change) await exchange.change.ended(given.status, error?.code);
     // At shutdown Node closes only idle connections; this header makes it close the others after their answer.
     if (sockets.isDraining() || given.endless) exchange.headers['Connection'] = 'close';
-    if (given.endless) sockets.markEndless(context.req.socket);
-    if (!send(context, given, exchange.headers)) sockets.waits(context.req.socket);
+    if (given.endless) sockets.markEndless(req.socket);
+    if (!send(context, given, exchange.headers)) sockets.waits(req.socket);
     const done = {
       requestId,
       method: context.method,
@@ -348,14 +364,15 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     onDrain: logins.release,
     ...(requestTimeout !== undefined && { requestTimeout }),
     ...(connections && { connections }),
+    entrance: parts.entrance,
+    isShared: parts.proxies && ((address) => parts.proxies?.trusted.has(address) ?? false),
   });
   return sockets;
 }
 
-const addressOf = ({ req }: Context): string => addressGroup(req.socket.remoteAddress);
 /** The source that the bounds of bodies hold for: the application, or the address of a caller without one. */
-const sourceOf = ({ applicationId, context }: { applicationId: string | undefined; context: Context }): string =>
-  applicationId ?? addressOf(context);
+const sourceOf = ({ applicationId, address }: { applicationId: string | undefined; address: string }): string =>
+  applicationId ?? addressGroup(address);
 
 const NOT_RECORDED = (): Promise<void> => Promise.resolve();
 const NO_FORM = (): Promise<undefined> => Promise.resolve(undefined);

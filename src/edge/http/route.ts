@@ -47,7 +47,7 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   changed(details: object): Promise<void>;
   /** Reads the form of a route that has `form`. Undefined when the body is not a form. Throws BODY_TOO_LARGE. */
   readForm(): Promise<URLSearchParams | undefined>;
-  /** The address that the request comes from; behind a proxy the address of the proxy. */
+  /** The address of the client; behind a proxy that is not trusted, the address of the proxy. */
   address: string;
   /** The id of the request, which is also on its answer and its log line. */
   requestId: string;

@@ -1,7 +1,8 @@
-import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import Koa from 'koa';
 import type { Metrics } from '../../metrics.ts';
+import { clientAddress } from '../../platform/entrance/client-address.ts';
+import { createWebServer, type Entrance } from '../../platform/entrance/web-server.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { drainServer } from '../../runtime/drain-server.ts';
 import { createWork } from '../../runtime/idle.ts';
@@ -44,6 +45,8 @@ export interface SocketLimits {
   connections?: { perAddress: number; total: number };
   /** Milliseconds within which a whole request must arrive. */
   requestTimeout?: number;
+  /** TLS and the PROXY protocol; undefined for plain HTTP. */
+  entrance?: Entrance | undefined;
 }
 
 interface Parts extends SocketLimits {
@@ -53,6 +56,8 @@ interface Parts extends SocketLimits {
   metrics: Pick<Metrics, 'httpRefused'>;
   /** Called when `drain` is called. */
   onDrain(): void;
+  /** True for the address of a proxy, whose connections carry the requests of many clients. */
+  isShared?: ((address: string) => boolean) | undefined;
 }
 
 interface Sockets extends HttpServer, Pick<SocketBounds, 'works' | 'waits'> {
@@ -70,6 +75,8 @@ export function createSockets({
   onDrain,
   connections = CONNECTIONS,
   requestTimeout = REQUEST_TIMEOUT,
+  entrance,
+  isShared,
 }: Parts): Sockets {
   const work = createWork();
   const endless = new WeakSet<Socket>();
@@ -80,6 +87,8 @@ export function createSockets({
   const bounds = createSocketBounds({
     clock,
     limits: { ...connections, stallMs: STALL },
+    addressOf: clientAddress,
+    ...(isShared && { isShared }),
     onBound: (bound) => metrics.httpRefused.inc({ bound }),
   });
   const take = oneAtATime({
@@ -100,12 +109,15 @@ export function createSockets({
     },
     onRefused: () => metrics.httpRefused.inc({ bound: 'pipelined_requests' }),
   });
-  const server: Server = createServer(
-    { ...TIMEOUTS, requestTimeout, noDelay: true, requireHostHeader: false }, // the listener checks Host itself, with a better error
+  const server = createWebServer({
+    entrance,
+    // The listener checks Host itself, with a better error.
+    options: { ...TIMEOUTS, requestTimeout, noDelay: true, requireHostHeader: false },
     take,
-  );
+    admit: bounds.admit,
+    secures: bounds.secures,
+  });
   server.on('checkExpectation', take); // an unknown `Expect` header may be ignored (RFC 9110 10.1.1)
-  server.on('connection', bounds.admit);
   // There is no listener for `clientError`, because Node's own answers (400, 408, 431) are right for input that the
   // HTTP parser refuses.
 

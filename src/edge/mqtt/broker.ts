@@ -7,6 +7,9 @@ import type { Sessions, StoredPacket } from '../../core/sessions/sessions.ts';
 import type { Seen, Takeover } from '../../core/sessions/takeover.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
+import type { Proxies } from '../../platform/entrance/forwarded.ts';
+import type { ProxyGate } from '../../platform/entrance/proxy-gate.ts';
+import type { TlsFiles } from '../../platform/entrance/tls-files.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -38,7 +41,6 @@ import { createOutbound } from './outbound.ts';
 import { createPacketGuard } from './packet-guard.ts';
 import { createPersistence, fromStored, SESSION_MARKER } from './persistence.ts';
 import { createSubacks } from './suback.ts';
-import type { TlsFiles } from './tls-files.ts';
 import { outboundKind, topicOf } from './topics.ts';
 import { createWaitingMessages } from './waiting-messages.ts';
 
@@ -81,6 +83,10 @@ export interface BrokerParts {
   loginSeconds: number;
   /** The setting LAPEL_DEVICE_RATE_LIMIT: messages per second for each device. */
   messageRate: number;
+  /** Reads the headers of the PROXY protocol; undefined for a listener whose connections have none. */
+  gateOf?(listener: 'mqtt' | 'mqtts' | 'ws'): ProxyGate | undefined;
+  /** The proxies in front of the listeners; undefined when none is trusted. */
+  proxies?: Proxies | undefined;
 }
 
 // A device that does not read is disconnected after this many milliseconds. Until then publishes to this device wait;
@@ -265,6 +271,7 @@ export async function createBroker(parts: BrokerParts) {
     most: parts.maxConnections,
     perAddress: parts.addressLogins,
     loginSeconds: parts.loginSeconds,
+    trusted: parts.proxies?.trusted,
   });
   const listeners = createListeners({
     log,
@@ -273,6 +280,8 @@ export async function createBroker(parts: BrokerParts) {
     connections,
     loginSeconds: parts.loginSeconds,
     turn: createLoginTurns({ commands: parts.commands, pace: HANDSHAKES }).wait,
+    gateOf: parts.gateOf ?? (() => undefined),
+    proxies: parts.proxies,
     handle,
   });
 
@@ -313,12 +322,8 @@ export async function createBroker(parts: BrokerParts) {
      */
     carryOutWill: (will: StoredPacket): Promise<void> => inbound.carryOutWill(fromStored(will)),
 
-    /**
-     * Sets new files for the TLS listeners. Devices that are connected with a certificate that these files revoke are
-     * disconnected.
-     */
-    reloadTls(files: TlsFiles): void {
-      listeners.reload(files);
+    /** Disconnects devices that are connected with a certificate that these files revoke. */
+    endRevoked(files: TlsFiles): void {
       const revoked = files.clientCrl && readRevoked(files.clientCrl);
       for (const client of registeredClients(broker)) {
         const certificate = devices.originOf(client)?.certificate;

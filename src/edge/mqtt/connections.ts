@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Metrics } from '../../metrics.ts';
+import { clientAddress, isProxied } from '../../platform/entrance/client-address.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
+import type { Networks } from '../../runtime/networks.ts';
 import { addressGroup } from '../../runtime/socket-bounds.ts';
 import { createLoginTime } from './login-time.ts';
 
@@ -27,6 +29,8 @@ interface Parts {
    * loopback addresses, where a proxy with the connections of all devices may run.
    */
   perAddress: number | null;
+  /** The addresses of proxies; undefined when none is trusted. */
+  trusted?: Networks | undefined;
   /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
   loginSeconds: number;
 }
@@ -36,6 +40,11 @@ export interface AcceptedSocket {
   readonly address: string;
   /** The IP address. For IPv6, `address` is only its network, because one peer can use all addresses of a network. */
   readonly remoteAddress: string;
+  /**
+   * A proxy names the client that the connection is for. Returns the socket for that client; undefined when it had to
+   * be closed because of a bound.
+   */
+  comesFrom(remoteAddress: string): AcceptedSocket | undefined;
   /** The TLS handshake begins. Until then the socket waited, because only a few handshakes begin at a time. */
   handshakeBegan(): void;
   /** The TLS handshake is finished: the time for the login begins. */
@@ -51,6 +60,7 @@ export interface AcceptedSocket {
 
 interface Waiting {
   socket: Socket;
+  /** The client, as its connections are counted. */
   address: string;
   since: number;
 }
@@ -67,7 +77,7 @@ const first = <Item>(items: Set<Item> | undefined): Item | undefined => items?.v
  * - For each address, as long as they are without a login. Here a connection of less than a second is never closed: a
  *   thousand devices behind one address that reconnect at once are served one after another.
  */
-export function createConnections({ clock, log, logLimit, metrics, most, perAddress, loginSeconds }: Parts) {
+export function createConnections({ clock, log, logLimit, metrics, most, perAddress, loginSeconds, trusted }: Parts) {
   const sockets = new Set<Socket>();
   const waiting = new Set<Waiting>();
   const byAddress = new Map<string, Set<Waiting>>();
@@ -136,15 +146,21 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
     return false;
   }
 
+  /** The most connections without a login that an address may have; 0 is no limit. */
+  function boundOf(remoteAddress: string, isNamed: boolean): number {
+    const isShared = !isNamed && (LOOPBACK.test(remoteAddress) || trusted?.has(remoteAddress) === true);
+    return perAddress ?? (isShared ? 0 : PER_ADDRESS);
+  }
+
   return {
     /**
      * Accepts a socket, or closes it and returns undefined. With `handshake` the caller reports the begin and end of
      * the TLS handshake.
      */
     admit(socket: Socket, begins: 'handshake' | 'login'): AcceptedSocket | undefined {
-      const address = addressGroup(socket.remoteAddress);
-      const unbound = LOOPBACK.test(socket.remoteAddress ?? '');
-      if (!makeRoom(address, perAddress ?? (unbound ? 0 : PER_ADDRESS))) {
+      const remoteAddress = clientAddress(socket);
+      const address = addressGroup(remoteAddress);
+      if (!makeRoom(address, boundOf(remoteAddress, isProxied(socket)))) {
         socket.destroy();
         return undefined;
       }
@@ -160,9 +176,23 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
         sockets.delete(socket);
         count();
       });
-      return {
+      const accepted: AcceptedSocket = {
         address,
-        remoteAddress: socket.remoteAddress ?? '',
+        remoteAddress,
+        comesFrom(client) {
+          if (!sockets.has(socket)) return undefined;
+          stopWaiting(one);
+          sockets.delete(socket); // it needs no room besides its own
+          if (!makeRoom(addressGroup(client), boundOf(client, true))) {
+            count();
+            socket.destroy();
+            return undefined;
+          }
+          sockets.add(socket);
+          one.address = addressGroup(client);
+          wait(one);
+          return { ...accepted, address: one.address, remoteAddress: client };
+        },
         handshakeBegan() {
           if (sockets.has(socket)) handshakeTime.begin(one);
         },
@@ -189,6 +219,7 @@ export function createConnections({ clock, log, logLimit, metrics, most, perAddr
           count();
         },
       };
+      return accepted;
     },
 
     /** Closes all connections. */

@@ -4,13 +4,17 @@ import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import type { Metrics } from '../../metrics.ts';
+import { createCarriers } from '../../platform/entrance/carriers.ts';
+import type { Secured } from '../../platform/entrance/certificates.ts';
+import { type Proxies, readForwarded } from '../../platform/entrance/forwarded.ts';
+import type { ProxyGate } from '../../platform/entrance/proxy-gate.ts';
+import { type TlsFiles, tlsOptions } from '../../platform/entrance/tls-files.ts';
 import { listenOn } from '../../runtime/listening.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 import { createTurns } from '../../runtime/turns.ts';
 import { type Certificate, shownCertificate } from './certificates.ts';
 import type { AcceptedSocket, createConnections } from './connections.ts';
-import type { TlsFiles } from './tls-files.ts';
 import { createWebSockets, offersMqtt } from './web-sockets.ts';
 
 export type Transport = 'mqtt' | 'mqtts' | 'ws' | 'wss';
@@ -24,6 +28,10 @@ interface Parts {
   loginSeconds: number;
   /** Resolves when the next TLS handshake may begin; undefined means at once. */
   turn(): Promise<void> | undefined;
+  /** Reads the headers of the PROXY protocol; undefined for a listener whose connections have none. */
+  gateOf(listener: 'mqtt' | 'mqtts' | 'ws'): ProxyGate | undefined;
+  /** The proxies that name the client in the headers of a WebSocket; undefined when none is trusted. */
+  proxies: Proxies | undefined;
   /** Called when the bytes of MQTT begin on a connection, after TLS and WebSocket are set up. */
   handle(
     connection: Duplex,
@@ -40,17 +48,13 @@ const HANDSHAKES_PER_TURN = 4;
 // connection of a device that vanished stays open for ever, when the device had an MQTT keep-alive of 0.
 const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE };
 
-function tlsOptions({ cert, key, clientCa, clientCrl }: TlsFiles): tls.TlsOptions {
-  // A device without a certificate of this CA may still log in with its credential.
-  const clients = clientCa ? { ca: clientCa, requestCert: true, rejectUnauthorized: false } : {};
-  const revoked = clientCrl ? { crl: clientCrl } : {};
-  return { cert, key, minVersion: 'TLSv1.2', ...clients, ...revoked };
-}
+/** A device without a certificate of the CA may still log in with its credential. */
+const optionsOf = (files: TlsFiles): tls.TlsOptions => ({ ...tlsOptions(files), rejectUnauthorized: false });
 
 /** Creates the listeners for devices: TCP, TLS, WebSocket. */
-export function createListeners({ log, logLimit, metrics, connections, loginSeconds, turn, handle }: Parts) {
+export function createListeners({ log, logLimit, metrics, connections, loginSeconds, turn, handle, ...parts }: Parts) {
+  const { gateOf, proxies } = parts;
   const servers: net.Server[] = [];
-  const secured: tls.Server[] = [];
   const inLoop = createTurns(HANDSHAKES_PER_TURN);
 
   async function listen(server: net.Server, host: string, port: number): Promise<number> {
@@ -65,25 +69,22 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
     return bound;
   }
 
-  /**
-   * Remembers the accepted sockets of one TLS listener, because TLS later passes another object for the same
-   * connection. The socket is found again by the address and port of the device.
-   */
+  /** Calls `enter` with each connection of a listener, after the header of the PROXY protocol if it has one. */
+  function behindGate(listener: 'mqtt' | 'mqtts' | 'ws', enter: (socket: net.Socket) => void) {
+    const gate = gateOf(listener);
+    return gate ? (socket: net.Socket) => gate.take(listener, socket, () => enter(socket)) : enter;
+  }
+
+  /** Accepts the sockets of one listener, and finds each again when TLS or HTTP is set up on it. */
   function acceptedSockets() {
-    const byPort = new Map<string, AcceptedSocket>();
-    const key = (socket: net.Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
+    const carriers = createCarriers<AcceptedSocket>();
     return {
       admit(socket: net.Socket, begins: 'handshake' | 'login'): AcceptedSocket | undefined {
         const accepted = connections.admit(socket, begins);
-        if (!accepted) return undefined;
-        const name = key(socket);
-        byPort.set(name, accepted);
-        socket.once('close', () => {
-          if (byPort.get(name) === accepted) byPort.delete(name);
-        });
+        if (accepted) carriers.keep(socket, accepted);
         return accepted;
       },
-      of: (socket: net.Socket): AcceptedSocket | undefined => byPort.get(key(socket)),
+      of: carriers.of,
     };
   }
 
@@ -91,9 +92,12 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
    * Creates the server that accepts TCP connections for a TLS server, and passes them on a few at a time. Many
    * simultaneous handshakes would block the event loop.
    */
-  function inFront(server: tls.Server | https.Server, admit: ReturnType<typeof acceptedSockets>['admit']): net.Server {
+  function inFront(
+    listener: 'mqtts' | 'ws',
+    server: tls.Server | https.Server,
+    admit: ReturnType<typeof acceptedSockets>['admit'],
+  ): net.Server {
     server.on('tlsClientError', (_error, socket) => socket.destroy());
-    secured.push(server);
     async function handOn(socket: net.Socket): Promise<void> {
       socket.on('error', () => undefined);
       const accepted = admit(socket, 'handshake');
@@ -104,7 +108,11 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
       accepted.handshakeBegan();
       server.emit('connection', socket);
     }
-    return net.createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => void handOn(socket));
+    const isPaused = gateOf(listener) === undefined; // a gate reads from the connection
+    return net.createServer(
+      { ...SOCKETS, pauseOnConnect: isPaused },
+      behindGate(listener, (socket) => void handOn(socket)),
+    );
   }
 
   /**
@@ -123,30 +131,42 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
     return undefined;
   }
 
+  /** The accepted socket of a WebSocket; a proxy in front of it may name the client. */
+  function ofClient(
+    { headers }: http.IncomingMessage,
+    accepted: AcceptedSocket | undefined,
+  ): AcceptedSocket | undefined {
+    if (!accepted || !proxies?.trusted.has(accepted.remoteAddress)) return accepted;
+    const { address } = readForwarded(headers, accepted.remoteAddress, proxies);
+    return address === accepted.remoteAddress ? accepted : accepted.comesFrom(address);
+  }
+
   /** Each `listen` function returns the port that it listens on, which is a free one when 0 is asked for. */
   return {
     listenTcp(host: string, port: number): Promise<number> {
-      const server = net.createServer(SOCKETS, (socket) => {
+      const enter = (socket: net.Socket): void => {
         const accepted = connections.admit(socket, 'login');
         if (accepted) handle(socket, { accepted, transport: 'mqtt', certificate: undefined });
-      });
+      };
+      const server = net.createServer(SOCKETS, behindGate('mqtt', enter));
       return listen(server, host, port);
     },
 
-    /** Listens with TLS. Throws for a file that is not PEM. */
-    async listenTls(host: string, port: number, files: TlsFiles): Promise<number> {
+    /** Listens with TLS. */
+    async listenTls(host: string, port: number, secured: Secured): Promise<number> {
       const { admit, of } = acceptedSockets();
-      const server = tls.createServer(tlsOptions(files), (socket) => {
+      const server = tls.createServer(optionsOf(secured.files()), (socket) => {
         const accepted = of(socket);
         if (!accepted || socket.destroyed) return;
         accepted.handshakeEnded();
         handle(socket, { accepted, transport: 'mqtts', certificate: certificateOf(socket, accepted) });
       });
-      return listen(inFront(server, admit), host, port);
+      secured.onChange((files) => server.setSecureContext(optionsOf(files)));
+      return listen(inFront('mqtts', server, admit), host, port);
     },
 
-    /** Listens for MQTT over WebSocket; over TLS when `files` are given. */
-    async listenWebSocket(host: string, port: number, files: TlsFiles | undefined): Promise<number> {
+    /** Listens for MQTT over WebSocket; over TLS when there are files for it. */
+    async listenWebSocket(host: string, port: number, secured: Secured | undefined): Promise<number> {
       const milliseconds = loginSeconds * 1000;
       const timeouts = { headersTimeout: milliseconds, requestTimeout: milliseconds };
       const options = { ...SOCKETS, ...timeouts, maxHeaderSize: 8192 };
@@ -155,11 +175,19 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
       };
       const { admit, of } = acceptedSockets();
       const webSockets = createWebSockets();
-      const server = files
-        ? https.createServer({ ...options, ...tlsOptions(files) }, upgradeOnly)
+      const server = secured
+        ? https.createServer({ ...options, ...optionsOf(secured.files()) }, upgradeOnly)
         : http.createServer(options, upgradeOnly);
-      const front = server instanceof https.Server ? inFront(server, admit) : server;
-      if (server instanceof https.Server) server.on('secureConnection', (socket) => of(socket)?.handshakeEnded());
+      if (server instanceof https.Server) {
+        secured?.onChange((files) => server.setSecureContext(optionsOf(files)));
+        server.on('secureConnection', (socket) => of(socket)?.handshakeEnded());
+      }
+      const enter = (socket: net.Socket): void => {
+        if (admit(socket, 'login')) server.emit('connection', socket);
+      };
+      let front: net.Server = server;
+      if (server instanceof https.Server) front = inFront('ws', server, admit);
+      else if (gateOf('ws')) front = net.createServer(SOCKETS, behindGate('ws', enter));
       else server.on('connection', (socket: net.Socket) => admit(socket, 'login'));
       server.on('upgrade', (request, socket: net.Socket, head) => {
         socket.on('error', () => undefined);
@@ -170,14 +198,14 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
           socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
           return;
         }
-        const accepted = of(socket);
+        const accepted = ofClient(request, of(socket));
         if (!accepted) return socket.destroy();
         webSockets.open(request, socket, head, (stream, whenLoggedIn) => {
           const loggedIn = (): void => {
             whenLoggedIn();
             accepted.loggedIn();
           };
-          const transport = files ? 'wss' : 'ws';
+          const transport = secured ? 'wss' : 'ws';
           handle(stream, {
             accepted: { ...accepted, loggedIn },
             transport,
@@ -186,11 +214,6 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
         });
       });
       return listen(front, host, port);
-    },
-
-    /** Sets other TLS files: connections that begin from now on use them. */
-    reload(files: TlsFiles): void {
-      for (const server of secured) server.setSecureContext(tlsOptions(files));
     },
 
     /** Stops accepting connections. */

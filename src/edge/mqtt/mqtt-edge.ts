@@ -6,6 +6,7 @@ import { createTakeover, type Takeover } from '../../core/sessions/takeover.ts';
 import type { Cluster } from '../../platform/cluster/cluster.ts';
 import type { Peers } from '../../platform/cluster/peers.ts';
 import type { Common, Parts } from '../../platform/common.ts';
+import type { Entrances } from '../../platform/entrance/entrance.ts';
 import type { createOwners } from '../../runtime/device-owners.ts';
 import { createMqttAddresses } from './addresses.ts';
 import { type Broker, createBroker } from './broker.ts';
@@ -17,6 +18,7 @@ interface Given {
   peers: Peers;
   common: Common;
   core: Core;
+  entrances: Entrances;
   owners: ReturnType<typeof createOwners>;
   takeover: Takeover | undefined;
 }
@@ -29,7 +31,7 @@ export const takeoverOf = ({ cluster }: Peers, common: Given['common']): Takeove
  * Creates the broker and its listeners, connects them with the core and the other nodes, and registers them for the
  * start.
  */
-export async function createMqttEdge({ parts, config, peers, common, core, owners, takeover }: Given) {
+export async function createMqttEdge({ parts, config, peers, common, core, entrances, owners, takeover }: Given) {
   const { transactions, statuses, events, requests, devices, sessions, presence, webhooks } = core;
   const { cluster } = peers;
   const broker = parts.add(
@@ -37,6 +39,8 @@ export async function createMqttEdge({ parts, config, peers, common, core, owner
       commands: transactions.demand,
       ...common,
       ...config.mqtt,
+      gateOf: entrances.gateOf,
+      proxies: entrances.proxies,
       sessions,
       presence,
       authenticate: devices.authenticate,
@@ -48,7 +52,7 @@ export async function createMqttEdge({ parts, config, peers, common, core, owner
       handlers: createDeviceMessages({ transactions, statuses, events, requests }),
     }),
   );
-  const addresses = parts.add(createMqttAddresses(broker, common.metrics, config));
+  const addresses = parts.add(createMqttAddresses(broker, entrances.certificates, config));
   peers.serve({ commands: transactions, webhooks, renamed: renameBroker, connections: broker });
   if (cluster && takeover) joinCluster({ parts, common, broker, cluster, takeover });
   return { broker, addresses };

@@ -1269,6 +1269,10 @@ export interface AuditEntry {
    */
   details: {} | null;
   /**
+   * The IP address of the client. Behind a proxy that `LAPEL_TRUST_PROXY` does not name, it is that of the proxy. Null for entries of the service itself and of earlier releases.
+   */
+  address: string | null;
+  /**
    * The request id in the answer and in the log line. For entries of the service itself, the name of the new life of the database.
    */
   requestId: string;

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Metrics } from '../../metrics.ts';
@@ -10,6 +10,8 @@ import { listenOn } from '../../runtime/listening.ts';
 import type { Log } from '../../runtime/log.ts';
 import { createSocketBounds } from '../../runtime/socket-bounds.ts';
 import { createTurns } from '../../runtime/turns.ts';
+import { clientAddress } from '../entrance/client-address.ts';
+import { createWebServer, type Entrance } from '../entrance/web-server.ts';
 import { createCors } from './cors.ts';
 import { drainRefusedBody } from './drain-refused-body.ts';
 import { createObjectFiles, STORE_FOLDER } from './object-files.ts';
@@ -64,6 +66,8 @@ export interface EmbeddedStoreParts {
   limits?: Partial<StoreLimits>;
   /** URLs of the pages whose origins may upload from a browser. By default there are none. */
   pages?(): readonly string[];
+  /** TLS and the PROXY protocol; undefined for plain HTTP. */
+  entrance?: Entrance | undefined;
 }
 
 const MAX_OBJECT_BYTES = 5 * 1024 ** 3;
@@ -303,6 +307,9 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     };
     try {
       response.setHeader('x-amz-request-id', requestId);
+      if (!own && parts.entrance?.hsts !== undefined) {
+        response.setHeader('Strict-Transport-Security', parts.entrance.hsts);
+      }
       // During shutdown, idle connections are closed by Node; this header closes a connection in use after its answer.
       if (draining.has(own ? ownServer : server)) response.setHeader('Connection', 'close');
       if (!own && isPreflight(request, response)) return;
@@ -315,26 +322,28 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
     }
   }
 
-  function createListener(own: boolean): Server {
-    const server = createServer({ ...TIMEOUTS, noDelay: true }, (request, response) => {
-      void handle(request, response, { own, expectsContinue: false });
-    });
+  function createListener(own: boolean, create: (take: RequestListener) => Server): Server {
+    const server = create((request, response) => void handle(request, response, { own, expectsContinue: false }));
     server.on('checkContinue', (request, response) => void handle(request, response, { own, expectsContinue: true }));
     server.setTimeout(limits.idleMs);
     return server;
   }
-  const server = createListener(false);
+  const options = { ...TIMEOUTS, noDelay: true };
   const bounds = createSocketBounds({
     clock,
     // All clients behind a proxy, and all devices of a site, have one address, so the bound per address equals the total.
     // Transfers take fewer, so there is always an idle connection to cut.
     limits: { perAddress: limits.connections, total: limits.connections, stallMs: limits.stallMs },
+    addressOf: clientAddress,
     onBound: (bound) => metrics.objectsRefused.inc({ bound }),
   });
-  server.on('connection', (socket) => bounds.admit(socket));
+  const { entrance } = parts;
+  const server = createListener(false, (take) =>
+    createWebServer({ entrance, options, take, admit: bounds.admit, secures: bounds.secures }),
+  );
   // The service reads its objects through a listener of its own, so that clients who take all connections of the public one
   // cannot shut it out.
-  const ownServer = createListener(true);
+  const ownServer = createListener(true, (take) => createServer(options, take));
 
   const drainOf = (listener: Server): Promise<void> => {
     draining.add(listener);

@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { listenAt } from '../../runtime/listening.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Entrance } from '../entrance/web-server.ts';
 import { createEmbeddedStore } from './embedded-store.ts';
 import { createObjectStore } from './object-store.ts';
 
@@ -22,23 +23,28 @@ interface Parts {
   admits(key: string, bytes: number): Promise<boolean>;
   /** URLs of the pages that may upload to the embedded store. */
   pages(): readonly string[];
+  /** TLS and the PROXY protocol in front of the embedded store. */
+  entrance?: Entrance;
 }
 
 /**
  * Opens the object store that the settings name: an S3-compatible one, or else the embedded one, which listens when this
  * returns. Throws SETTING_INVALID.
  */
-export async function openObjects({ config, ownerOf, distributedSince, admits, pages, ...parts }: Parts) {
+export async function openObjects({ config, ownerOf, distributedSince, admits, pages, entrance, ...parts }: Parts) {
   const { endpoint, region, bucket, host, port, publicUrl, maxConnections } = config.objects;
   await using stack = new AsyncDisposableStack();
 
   async function startEmbedded() {
     const limits = { connections: maxConnections };
-    const about = { ownerOf, distributedSince, admits, pages };
+    const about = { ownerOf, distributedSince, admits, pages, entrance };
     const made = createEmbeddedStore({ ...parts, ...about, folder: config.dataDir, region, bucket, limits });
     const store = stack.use(made);
     const listen = async (...at: [string, number]): Promise<number> => (await store.listen(...at)).port;
-    const url = await listenAt({ setting: 'LAPEL_OBJECTS_PORT', host, port }, listen);
+    const url = await listenAt(
+      { setting: 'LAPEL_OBJECTS_PORT', scheme: entrance?.secured ? 'https' : 'http', host, port },
+      listen,
+    );
     return { store, url, ownUrl: `http://127.0.0.1:${(await store.listenOwn()).port}` };
   }
 

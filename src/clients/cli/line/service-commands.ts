@@ -29,13 +29,13 @@ function settingsHelp(): string {
   return `Settings of lapel serve (option, environment variable, default):\n\n${rows.join('\n')}\n\n${SERVE_CODES}\n`;
 }
 
-const DOCTOR_HELP = `Checks the settings and the database without changing anything. The service may be running or not.
+const DOCTOR_HELP = `Checks the settings, the TLS files and the database without changing anything. The service may be running or not.
 
   lapel doctor                        checks the same things as a start of the service
   lapel doctor --check-database       also checks the whole database; a running service is slower meanwhile
   lapel doctor --data-dir DIR         accepts every setting of lapel serve as an option
 
-Exit codes: 0 no problem found, 1 database damaged or unusable, 2 wrong command line, 78 a setting or this Node is wrong.
+Exit codes: 0 no problem found, 1 database damaged or unusable, or a certificate has expired, 2 wrong command line, 78 a setting or this Node is wrong.
 `;
 
 const DEMO_HELP = `A tour of Lapel with five simulated cameras on this machine. Its data are removed at the end.
@@ -87,7 +87,7 @@ export const SERVICE_COMMANDS = {
     help: settingsHelp,
   },
   doctor: {
-    summary: 'Checks the settings and the database; with --check-database reads the whole database',
+    summary: 'Checks the settings, certificates and the database; with --check-database reads the whole database',
     options: { ...SETTING_OPTIONS, 'check-database': { text: 'check the whole database' } },
     help: () => DOCTOR_HELP,
   },

@@ -1,0 +1,101 @@
+import { type Networks, readNetworks } from './networks.ts';
+import { LOOPBACK, type PROXIED } from './setting-values.ts';
+
+/** The names of the settings of the HTTP listeners; the TLS settings have the same prefix. */
+const WEB = { api: 'LAPEL_HTTP', admin: 'LAPEL_ADMIN', objects: 'LAPEL_OBJECTS' } as const;
+const HOSTS = { api: 'LAPEL_HOST', admin: 'LAPEL_ADMIN_HOST', objects: 'LAPEL_OBJECTS_HOST' } as const;
+
+export type WebListener = keyof typeof WEB;
+type TlsKind = 'CERT' | 'KEY' | 'CLIENT_CA';
+type TlsName = `${(typeof WEB)[WebListener]}_TLS_${TlsKind}`;
+type Name =
+  | TlsName
+  | (typeof HOSTS)[WebListener]
+  | 'LAPEL_ALLOW_PLAIN_HTTP'
+  | 'LAPEL_TRUST_PROXY'
+  | 'LAPEL_PROXY_HEADER'
+  | 'LAPEL_PROXY_PROTOCOL'
+  | 'LAPEL_MQTT_PUBLIC_URL'
+  | 'LAPEL_S3_ENDPOINT'
+  | 'LAPEL_MQTTS_PORT'
+  | 'LAPEL_MQTT_WS_PORT';
+
+/** The settings of what stands before the listeners: TLS of HTTP, and proxies. */
+export interface EntranceSettings {
+  /** The TLS files of the HTTP listeners; null for a listener with plain HTTP. */
+  tls: Readonly<Record<WebListener, { cert: string; key: string; clientCa: string | null; clientCrl: null } | null>>;
+  /** The addresses of the proxies; null when none is trusted. */
+  trusted: Networks | null;
+  header: 'any' | 'forwarded' | 'x-forwarded';
+  /** The listeners whose connections begin with a header of the PROXY protocol. */
+  proxied: ReadonlySet<(typeof PROXIED)[number]>;
+  /** The URLs with which devices reach the service; null when they are those of the listeners. */
+  mqttUrls: readonly string[] | null;
+}
+
+interface Source {
+  optional(name: Name): string | null;
+  /** Makes the error for a setting. */
+  invalid(name: Name, problem: string): Error;
+}
+
+/** The settings of the TLS files of an HTTP listener. */
+export const tlsSettingsOf = (listener: WebListener) =>
+  ({
+    cert: `${WEB[listener]}_TLS_CERT`,
+    key: `${WEB[listener]}_TLS_KEY`,
+    clientCa: `${WEB[listener]}_TLS_CLIENT_CA`,
+    clientCrl: '',
+  }) as const;
+
+const listOf = (text: string): string[] => text.split(',').map((one) => one.trim());
+
+function readTls(listener: WebListener, { optional, invalid }: Source): EntranceSettings['tls'][WebListener] {
+  const names = tlsSettingsOf(listener);
+  const [cert, key, clientCa] = [optional(names.cert), optional(names.key), optional(names.clientCa)];
+  if (cert === null && key === null && clientCa === null) return null;
+  if (cert === null) throw invalid(names.cert, `is needed with ${key === null ? names.clientCa : names.key}`);
+  if (key === null) throw invalid(names.key, `is needed with ${names.cert}`);
+  return { cert, key, clientCa, clientCrl: null };
+}
+
+/** Reads the settings, and throws for values that do not go together. */
+export function readEntrance(source: Source): EntranceSettings {
+  const { optional, invalid } = source;
+  const tls = { api: readTls('api', source), admin: readTls('admin', source), objects: readTls('objects', source) };
+  for (const listener of ['api', 'admin', 'objects'] as const) {
+    const host = optional(HOSTS[listener]) ?? '';
+    if (tls[listener] !== null || LOOPBACK.test(host) || optional('LAPEL_ALLOW_PLAIN_HTTP') === 'true') continue;
+    const { cert } = tlsSettingsOf(listener);
+    throw invalid(
+      HOSTS[listener],
+      `${host} is not loopback: plain HTTP there needs LAPEL_ALLOW_PLAIN_HTTP=true, and HTTPS needs ${cert}`,
+    );
+  }
+  const trusted = optional('LAPEL_TRUST_PROXY');
+  const header = optional('LAPEL_PROXY_HEADER');
+  const proxied = optional('LAPEL_PROXY_PROTOCOL');
+  if (proxied !== null && trusted === null) throw invalid('LAPEL_PROXY_PROTOCOL', 'needs LAPEL_TRUST_PROXY');
+  if (header !== 'any' && trusted === null) throw invalid('LAPEL_PROXY_HEADER', 'needs LAPEL_TRUST_PROXY');
+  const names = proxied === null ? [] : (listOf(proxied) as (typeof PROXIED)[number][]);
+  const isExternal = optional('LAPEL_S3_ENDPOINT') !== null;
+  if (tls.objects !== null && isExternal) {
+    throw invalid('LAPEL_OBJECTS_TLS_CERT', 'has no use with LAPEL_S3_ENDPOINT');
+  }
+  const absent = {
+    objects: isExternal,
+    mqtts: optional('LAPEL_MQTTS_PORT') === null,
+    ws: optional('LAPEL_MQTT_WS_PORT') === null,
+  };
+  for (const name of ['objects', 'mqtts', 'ws'] as const) {
+    if (absent[name] && names.includes(name)) throw invalid('LAPEL_PROXY_PROTOCOL', `${name} has no listener`);
+  }
+  const mqttUrls = optional('LAPEL_MQTT_PUBLIC_URL');
+  return {
+    tls,
+    trusted: trusted === null ? null : (readNetworks(trusted) ?? null),
+    header: header as EntranceSettings['header'],
+    proxied: new Set(names),
+    mqttUrls: mqttUrls === null ? null : listOf(mqttUrls),
+  };
+}
