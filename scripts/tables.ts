@@ -11,9 +11,9 @@ import { openScenario, readyNames } from '../device-sim/scenario/ready.ts';
 import { WEARERS } from '../device-sim/scenario/wearing.ts';
 import { SERVICE_FAULTS } from '../device-sim/service/service-fault.ts';
 import { overview } from '../src/clients/cli/overview.ts';
-import { optionName, SETTINGS } from '../src/config.ts';
 import { ERRORS } from '../src/errors.ts';
 import { createMetrics } from '../src/metrics.ts';
+import { optionName, SETTINGS } from '../src/settings.ts';
 import { CLI_ROOMS, CLIENTS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../test/rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');

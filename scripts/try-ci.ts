@@ -17,7 +17,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join, sep } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { SETTINGS } from '../src/config.ts';
+import { SETTINGS } from '../src/settings.ts';
 import { type CiJob, ciJobs, type Step } from './ci-jobs.ts';
 import { endProcesses } from './ci-processes.ts';
 

@@ -5,9 +5,9 @@ import { readCommandLine } from '../device-sim/command-line.ts';
 import { readScenario } from '../device-sim/scenario/read-scenario.ts';
 import { ciJobs } from '../scripts/ci-jobs.ts';
 import { documents } from '../scripts/tables.ts';
-import { CLIENTS_OWN, SETTINGS } from '../src/config.ts';
 import { nextStatus, TRANSACTION_STATUSES, type TransactionEvent } from '../src/core/transactions/transaction.ts';
 import { createMetrics } from '../src/metrics.ts';
+import { CLIENTS_OWN, SETTINGS } from '../src/settings.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const pages = ['.', 'docs']

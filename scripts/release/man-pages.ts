@@ -1,6 +1,6 @@
 import { ALL_COMMANDS } from '../../src/clients/cli/commands.ts';
 import { SERVICE_COMMANDS } from '../../src/clients/cli/line/service-commands.ts';
-import { optionName, SETTINGS } from '../../src/config.ts';
+import { optionName, SETTINGS } from '../../src/settings.ts';
 import { MANIFEST } from './lockfile.ts';
 
 /** A text as roff shows it: a leading point or quote and each backslash would be commands, and `-` a hyphen. */

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { SETTINGS } from '../../src/config.ts';
 import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { createDeprecations, DEPRECATIONS, NEWEST_RELEASE } from '../../src/runtime/deprecations.ts';
+import { SETTINGS } from '../../src/settings.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { CAMERA, NOW, startSoftware } from './software-world.ts';
 

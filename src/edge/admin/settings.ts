@@ -1,7 +1,7 @@
-import { type GivenSetting, SETTINGS } from '../../config.ts';
 import type { SettingList } from '../../platform/contracts/types.ts';
 import { HIDDEN } from '../../runtime/secret-names.ts';
 import { textWithoutSecrets } from '../../runtime/without-secrets.ts';
+import { type GivenSetting, SETTINGS } from '../../settings.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
 

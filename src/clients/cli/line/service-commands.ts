@@ -1,4 +1,4 @@
-import { optionName, SETTINGS } from '../../../config.ts';
+import { optionName, SETTINGS } from '../../../settings.ts';
 import { type Given, readArguments } from './command-line.ts';
 import type { Options } from './options.ts';
 import { UsageError } from './usage-error.ts';
