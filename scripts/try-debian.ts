@@ -78,7 +78,7 @@ async function tryInDebian(): Promise<void> {
     return;
   }
   await attempt('the unit is right for its systemd', () =>
-    shell('systemd-analyze verify /usr/lib/systemd/system/lapel.service'),
+    shell('systemd-analyze verify --man=no /usr/lib/systemd/system/lapel.service'),
   );
   await attempt('files belong to their owners', async () => {
     const files = '/etc/lapel/lapel.env /var/lib/lapel /var/lib/lapel/admin-token /var/lib/lapel/lapel.db';

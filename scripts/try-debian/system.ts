@@ -29,6 +29,7 @@ mkdir -p before
 pivot_root . before
 cd /
 umount --lazy before
+mount --make-rshared / # as on a machine: credentials are mounted in another namespace
 exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin container=lapel /lib/systemd/systemd --system --unit=multi-user.target
 `;
 
