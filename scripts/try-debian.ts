@@ -78,7 +78,7 @@ async function tryInDebian(): Promise<void> {
     return;
   }
   await attempt('the unit is right for its systemd', () =>
-    shell('systemd-analyze verify /usr/lib/systemd/system/lapel.service'),
+    shell('systemd-analyze verify --man=no /usr/lib/systemd/system/lapel.service'),
   );
   await attempt('files belong to their owners', async () => {
     const files = '/etc/lapel/lapel.env /var/lib/lapel /var/lib/lapel/admin-token /var/lib/lapel/lapel.db';
@@ -170,15 +170,15 @@ async function tryDebian(): Promise<void> {
   await tryInDebian();
 }
 
+// A trial that is stopped leaves nothing behind: the processes of its Debian end with their parent.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
 const missing = TOOLS.filter((name) => spawnSync('which', [name]).status !== 0);
 if (missing.length > 0 || process.getuid?.() !== 0) {
   process.stderr.write(`try:debian needs root, and these programs are missing: ${missing.join(', ') || 'none'}\n`);
   process.exitCode = 2;
 } else {
-  try {
-    await tryDebian();
-    process.exitCode = conclude() ? 0 : 1;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  await tryDebian();
+  process.exitCode = conclude() ? 0 : 1;
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findPostgres, startPostgres } from '../harness/postgres-server.ts';
 import { MANIFEST } from './release/lockfile.ts';
+import { tryCluster } from './try-image/cluster.ts';
 import { createTools, NPM, USER } from './try-image/tools.ts';
 import { createAttempts } from './try-package/attempts.ts';
 
@@ -106,7 +107,10 @@ async function tryService(): Promise<void> {
 
 async function tryPostgres(): Promise<void> {
   if (findPostgres() === undefined) return;
-  await using server = await startPostgres({});
+  const isThere = spawnSync('which', ['haproxy']).status === 0;
+  if (isThere)
+    await attempt('three nodes, HAProxy and PostgreSQL; one is killed', () => tryCluster(tools, HARDENED, SERVICE));
+  await using server = await startPostgres();
   const url = await server.createDatabase('image');
   await attempt('HEALTHCHECK: unhealthy while the database is away, healthy when it is back', async () => {
     await start('other', '-e', `LAPEL_DATABASE_URL=${url}`);

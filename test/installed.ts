@@ -30,6 +30,7 @@ export const missing = {
   python: () => !runs('python3', '--version') && 'python3 is not installed',
   go: () => !runs('go', 'version') && 'Go is not installed (.ci/install-languages)',
   zsh: () => !runs('zsh', '--version') && 'zsh is not installed (.ci/install-languages)',
+  dpkg: () => !runs('dpkg-deb', '--version') && 'dpkg is not installed',
   fish: () => !runs('fish', '--version') && 'fish is not installed',
   openssl: () => !runs('openssl', 'version') && 'openssl is not installed',
   curl: () => !runs('curl', '--version') && 'curl is not installed',

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { BROWSER_PACKAGES, PROGRAMS, RUNTIME_PACKAGES } from '../scripts/release/contents.ts';
+import { debianPackage } from '../scripts/release/debian-package.ts';
 import { MANIFEST, ROOT, referenceOf } from '../scripts/release/lockfile.ts';
 import { type Files, tarball } from '../scripts/release/tarball.ts';
 import { NODE_OF_CHECKOUT, NODE_OF_PACKAGE, refusalOf } from '../src/runtime/installation.ts';
+import { missing } from './installed.ts';
 
 /** Imports of a package, also those of later: `import()`, `loadLate()`, `import.meta.resolve()`. Types are no imports. */
 const IMPORT =
@@ -104,3 +106,32 @@ t.test('a version of Node that does not fit is named, with those that do', async
   t.equal(refusalOf('20.20.2', NODE_OF_CHECKOUT), 'needs Node 24, but this is v20.20.2');
   t.equal(refusalOf('25.0.0', NODE_OF_CHECKOUT), 'needs Node 24, but this is v25.0.0');
 });
+
+t.test(
+  'a Debian package has the binary of its architecture, its settings, pages and completions',
+  { skip: missing.dpkg() },
+  async (t) => {
+    const prebuild = 'node_modules/better-sqlite3/prebuilds/';
+    const lapel: Files = new Map(
+      ['bin/lapel.mjs', 'bin/start.mjs', `${prebuild}linux-x64.node`, `${prebuild}linux-arm64.node`].map((path) => [
+        path,
+        Buffer.from(path),
+      ]),
+    );
+    const made = debianPackage(lapel, 'arm64');
+    t.same(debianPackage(new Map(lapel), 'arm64'), made, 'equal files give equal bytes');
+    const file = join(t.testdir({ 'lapel.deb': made }), 'lapel.deb');
+    const ask = (...args: string[]): string => execFileSync('dpkg-deb', [...args, file], { encoding: 'utf8' });
+    t.match(
+      ask('--field'),
+      /^Package: lapel\nVersion: [\d.]+\nArchitecture: arm64\n[\s\S]*^Depends: nodejs \(>= 22\.19\), nodejs \(<< 25\)/m,
+    );
+    const contents = ask('--contents');
+    t.match(contents, /^-rwxr-xr-x 0\/0 .* \.\/usr\/lib\/lapel\/bin\/lapel\.mjs$/m);
+    t.match(contents, /^-rw-r----- 0\/0 .* \.\/etc\/lapel\/lapel\.env$/m);
+    t.match(contents, /^l.* \.\/usr\/bin\/lapel -> \.\.\/lib\/lapel\/bin\/lapel\.mjs$/m);
+    for (const path of ['linux-arm64.node', '_lapel', 'lapel.fish', 'lapel.1.gz', 'lapel-sim.1.gz', 'lapel.service'])
+      t.match(contents, new RegExp(`/${path.replaceAll('.', '\\.')}\n`), path);
+    t.notMatch(contents, /linux-x64/);
+  },
+);

@@ -29,6 +29,7 @@ mkdir -p before
 pivot_root . before
 cd /
 umount --lazy before
+mount --make-rshared / # as on a machine: credentials are mounted in another namespace
 exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin container=lapel /lib/systemd/systemd --system --unit=multi-user.target
 `;
 
@@ -39,6 +40,8 @@ export async function bootDebian(root: string) {
   const flags = ['--mount', '--pid', '--fork', '--kill-child', '--ipc', '--uts', '--net', '--cgroup'];
   const child = spawn('unshare', [...flags, 'bash', script, root], { stdio: 'ignore', env: ENV });
   const closed = once(child, 'close');
+  const kill = (): void => void child.kill('SIGKILL'); // all processes of the Debian end with it
+  process.on('exit', kill);
   const first = async (): Promise<string> => {
     const { stdout } = await run(['ps', '--ppid', String(child.pid), '-o', 'pid='], { env: ENV, cwd: '/' });
     return stdout.trim();
@@ -72,7 +75,8 @@ export async function bootDebian(root: string) {
       }
     },
     async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
+      kill();
+      process.off('exit', kill);
       await closed;
     },
   };

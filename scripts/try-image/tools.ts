@@ -100,3 +100,5 @@ export function createTools() {
     },
   };
 }
+
+export type Tools = ReturnType<typeof createTools>;
