@@ -176,8 +176,8 @@ t.test('the audit log', async (t) => {
       env: { LAPEL_ADMIN_TOKEN: adminToken },
     });
     t.match(shown.stdout.split('\n'), [
-      /^TIME +WHO +WHAT +STATUS +REQUEST$/,
-      /token +POST \/admin\/v1\/developers +201 /,
+      /^TIME +WHO +WHAT +FROM +STATUS +REQUEST$/,
+      /token +POST \/admin\/v1\/developers +127\.0\.0\.1 +201 /,
     ]);
     t.equal(shown.stdout.trim().split('\n').length, 3);
   });

@@ -10,6 +10,7 @@ export const AUDIT: Resource = {
     date('TIME', 'at'),
     { head: 'WHO', cell: ({ actor }) => whoOf(actor as Parameters<typeof whoOf>[0]) },
     { head: 'WHAT', cell: ({ action, resource }) => `${String(action).split(' ')[0]} ${String(resource)}` },
+    column('FROM', 'address'),
     column('STATUS', 'status'),
     column('REQUEST', 'requestId'),
   ],
