@@ -118,7 +118,7 @@ t.test('client certificates', { skip }, async (t) => {
     socket.destroy();
 
     authority.revoke(lost.serialNumber);
-    t.equal((await login(one.deviceId, lost)).code, 0, 'nothing is read by itself');
+    t.equal((await login(one.deviceId, lost)).code, 0, 'it is not noticed at once');
     t.equal(world.service.reloadTls(), true);
     await until(() => !world.service.isConnected(one.deviceId));
     for (const url of [mqtts, mqttWs]) {
@@ -128,6 +128,11 @@ t.test('client certificates', { skip }, async (t) => {
     }
     t.ok(world.service.isConnected(other.deviceId), 'the other stays');
     t.notOk(links[1].link.socket.destroyed);
+
+    authority.revoke(lost.serialNumber, kept.serialNumber);
+    world.clock.advance(10_000);
+    await until(() => !world.service.isConnected(other.deviceId));
+    t.equal((await login(other.deviceId, kept)).code, 4, 'a changed list is read without a signal, too');
   });
 
   t.test('unusable TLS files change nothing', async (t) => {
