@@ -7,7 +7,9 @@ interface Limits {
   /** Milliseconds that requests in work have, before their connections are closed. */
   limitMs: number;
   /** The connections of the server; without them, one that never sends anything is open until the limit. */
-  bounds?: Pick<SocketBounds, 'endSilent'>;
+  bounds?: Pick<SocketBounds, 'endSilent' | 'endAll'>;
+  /** Called when no connection is accepted any more: ends those that have not reached the server. */
+  stopped?(): void;
 }
 
 /**
@@ -15,11 +17,15 @@ interface Limits {
  * connection is open. Node closes idle connections only after their first request, so those that have sent nothing (a
  * browser opens some in advance) are closed here: after one turn of the event loop, which reads what has arrived.
  */
-export async function drainServer(server: Server, { clock, limitMs, bounds }: Limits): Promise<void> {
+export async function drainServer(server: Server, { clock, limitMs, bounds, stopped }: Limits): Promise<void> {
   if (!server.listening) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.after(limitMs, () => server.closeAllConnections());
+  const cancel = clock.after(limitMs, () => {
+    server.closeAllConnections();
+    bounds?.endAll(); // the server does not know the connections whose TLS handshake has not ended
+  });
   server.close(() => resolve());
+  stopped?.();
   setImmediate(() => setImmediate(() => bounds?.endSilent()));
   await promise;
   cancel();

@@ -170,6 +170,11 @@ export function createSocketBounds({
       }
     },
 
+    /** Closes all connections. */
+    endAll(): void {
+      for (const connection of all.values()) cut(connection);
+    },
+
     /** True while a new connection would be refused, because all connections have a request in work. */
     isFull: (): boolean => all.size >= total && waiting.size === 0,
     open: (): number => all.size,

@@ -124,7 +124,8 @@ export function createSockets({
   async function drain(): Promise<void> {
     draining = true;
     onDrain();
-    await drainServer(server, { clock, limitMs: DRAIN, bounds });
+    const stopped = (): void => entrance?.gate?.end(entrance.listener);
+    await drainServer(server, { clock, limitMs: DRAIN, bounds, stopped });
   }
 
   return {

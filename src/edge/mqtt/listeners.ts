@@ -219,6 +219,7 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
     /** Stops accepting connections. */
     stop(): void {
       for (const server of servers) if (server.listening) server.close();
+      for (const listener of ['mqtt', 'mqtts', 'ws'] as const) gateOf(listener)?.end(listener);
     },
   };
 }

@@ -33,7 +33,8 @@ export type ProxyGate = ReturnType<typeof createProxyGate>;
  */
 export function createProxyGate({ clock, log, metrics, trusted }: Parts) {
   const logLimit = createLogLimit({ clock });
-  let waiting = 0;
+  /** The connections that wait for their header, with their listeners. */
+  const waiting = new Map<Socket, string>();
 
   function refuse(listener: string, socket: Socket, reason: Reason): void {
     metrics.proxyRefused.inc({ listener, reason });
@@ -48,15 +49,15 @@ export function createProxyGate({ clock, log, metrics, trusted }: Parts) {
     take(listener: string, socket: Socket, enter: () => void): void {
       socket.on('error', () => undefined);
       const isKnown = trusted.has(socket.remoteAddress ?? '');
-      if (!isKnown || waiting >= MOST_WAITING) {
+      if (!isKnown || waiting.size >= MOST_WAITING) {
         refuse(listener, socket, isKnown ? 'waiting' : 'untrusted');
         return;
       }
       let data: Buffer = Buffer.alloc(0);
-      waiting += 1;
+      waiting.set(socket, listener);
       const cancel = clock.after(TIMEOUT_MS, () => refuse(listener, socket, 'timeout'));
       function end(): void {
-        waiting -= 1;
+        waiting.delete(socket);
         cancel();
         socket.off('readable', read).off('close', end);
       }
@@ -77,6 +78,11 @@ export function createProxyGate({ clock, log, metrics, trusted }: Parts) {
         }
       }
       socket.on('readable', read).on('close', end);
+    },
+
+    /** Closes the connections of a listener that wait for their header, because the listener stops. */
+    end(listener: string): void {
+      for (const [socket, of] of waiting) if (of === listener) socket.destroy();
     },
   };
 }

@@ -347,7 +347,8 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
 
   const drainOf = (listener: Server): Promise<void> => {
     draining.add(listener);
-    return drainServer(listener, { clock, limitMs: DRAIN_MS, ...(listener === server && { bounds }) });
+    const ofClients = { bounds, stopped: () => entrance?.gate?.end(entrance.listener) };
+    return drainServer(listener, { clock, limitMs: DRAIN_MS, ...(listener === server && ofClients) });
   };
   let clientsDrained: Promise<void> | undefined;
   function drainClients(): Promise<void> {
