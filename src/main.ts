@@ -13,7 +13,10 @@ import { Refused } from './runtime/refused.ts';
 import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
 
-/** The exit code for an invalid setting, or a data folder that another process uses (EX_CONFIG of sysexits). */
+/**
+ * The exit code for an invalid setting, a data folder that another process uses, or a database of a newer release
+ * (EX_CONFIG of sysexits).
+ */
 const BAD_SETTING = 78;
 const BAD_USAGE = 2;
 /** The exit code for an unexpected error (EX_SOFTWARE of sysexits). */
@@ -91,7 +94,7 @@ async function serve(args: string[]): Promise<void> {
     service = await createService(config, { log });
     service.metrics.collectProcess();
   } catch (error) {
-    if (error instanceof DomainError) return fail(error.message, BAD_SETTING);
+    if (error instanceof DomainError || error instanceof Refused) return fail(error.message, BAD_SETTING);
     return fail(`cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, FAILED);
   }
   let stopped: number | undefined;
