@@ -48,6 +48,7 @@ async function runOnce(name: keyof typeof MAINTENANCE, args: string[]): Promise<
     process.stdout.write(SERVICE_COMMANDS[name].help());
     return;
   }
+  process.stdout.on('error', () => undefined); // nobody reads the output any more (`| head`), and the work goes on
   try {
     const given = readServiceCommand(name, args);
     const config = readConfig({ env: process.env, options: given.settings, openFiles: openFiles() });

@@ -56,7 +56,7 @@ copy of SQLite while the service runs; for PostgreSQL make a base backup.
   lapel migrate                       does it; a process that is killed goes on the next time
   lapel migrate --data-dir DIR        accepts every setting of lapel serve as an option
 
-Times and sizes are measured on this machine with up to 5000 rows of each table, so they are estimates. --dry-run may run
+Times and sizes are measured on this machine with up to 20000 rows of each table, so they are estimates. --dry-run may run
 beside the service. On SQLite stop the service before a migration; on PostgreSQL nodes of the release before go on.
 
 Exit codes: 0 done, 1 refused (the disk is too small, the database is of a newer release or cannot be used), 2 wrong
