@@ -15,7 +15,7 @@ const OWN_TEXTS: Record<string, string> = {
   'src/clients/client/transport.ts': 'the address of the service that it is given',
   'src/config.ts': 'settings',
   'src/runtime/database-hosts.ts': 'settings',
-  'src/platform/database/postgres/migrations.ts': 'migrations of the service',
+  'src/platform/database/upgrade-plan.ts': 'migrations of the service',
   'src/platform/database/postgres/sets.ts': 'statements of the service',
   'src/platform/database/postgres/statements.ts': 'statements of the service',
   'src/platform/database/sqlite/check-pieces.ts': 'statements of the service',

@@ -10,12 +10,15 @@ import { MAINTENANCE } from './maintenance.ts';
 import { systemClock } from './runtime/clock.ts';
 import { refusalOf } from './runtime/installation.ts';
 import { createLog, type Log, readableLines } from './runtime/log.ts';
-import { Refused } from './runtime/refused.ts';
+import { Refused, Unusable } from './runtime/refused.ts';
 import { createSupervisor } from './runtime/supervisor.ts';
 import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
 
-/** The exit code for an invalid setting, or a data folder that another process uses (EX_CONFIG of sysexits). */
+/**
+ * The exit code for an invalid setting, a data folder that another process uses, or a database of a newer release
+ * (EX_CONFIG of sysexits).
+ */
 const BAD_SETTING = 78;
 const BAD_USAGE = 2;
 /** The exit code for an unexpected error (EX_SOFTWARE of sysexits). */
@@ -49,6 +52,7 @@ async function runOnce(name: keyof typeof MAINTENANCE, args: string[]): Promise<
     process.stdout.write(SERVICE_COMMANDS[name].help());
     return;
   }
+  process.stdout.on('error', () => undefined); // nobody reads the output any more (`| head`), and the work goes on
   try {
     const given = readServiceCommand(name, args);
     const config = readConfig({ env: process.env, options: given.settings, openFiles: openFiles() });
@@ -99,8 +103,8 @@ async function serve(args: string[]): Promise<void> {
     service = await createService(config, { log });
     service.metrics.collectProcess();
   } catch (error) {
-    if (error instanceof DomainError) return fail(error.message, BAD_SETTING);
-    if (error instanceof Refused) return fail(`cannot start: ${error.message}`, FAILED);
+    if (error instanceof Unusable) return fail(`cannot start: ${error.message}`, FAILED);
+    if (error instanceof DomainError || error instanceof Refused) return fail(error.message, BAD_SETTING);
     return fail(`cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, FAILED);
   }
   const supervisor = createSupervisor({ env: process.env, pid: process.pid, clock: systemClock, log });

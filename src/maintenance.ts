@@ -3,7 +3,9 @@ import { UsageError } from './clients/cli/line/usage-error.ts';
 import type { Config } from './config.ts';
 import { DomainError } from './errors.ts';
 import type { Manifest } from './platform/backup/manifest.ts';
+import { isTooLarge, NO_WAY_BACK, noRoom, type Told, tellPlan } from './platform/database/upgrade-plan.ts';
 import { systemClock } from './runtime/clock.ts';
+import { Refused } from './runtime/refused.ts';
 import { ownVersion } from './runtime/version.ts';
 
 type Given = ReturnType<typeof readServiceCommand>;
@@ -12,7 +14,8 @@ type Say = (text: string) => void;
 type Maintenance = (config: Config, given: Given, say: Say) => Promise<number>;
 
 const sizeOf = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-const newsOf = (missing: number): string => (missing === 0 ? '' : `; the next start applies ${missing} migrations`);
+const newsOf = (missing: number): string =>
+  missing === 0 ? '' : `; the next start applies ${missing} migrations (lapel migrate --dry-run)`;
 
 /** The result of `lapel doctor` for a database. */
 interface Findings {
@@ -116,5 +119,32 @@ const move: Maintenance = async ({ dataDir, databaseUrl: url }, { text }, say) =
   return 0;
 };
 
+async function migrateFolder(folder: string, isDry: boolean, told: Told): Promise<number> {
+  const { planFolder, upgradeFolder } = await import('./platform/database/sqlite/upgrade.ts');
+  if (!isDry) return upgradeFolder(folder, systemClock.now(), told);
+  const plan = await planFolder(folder);
+  if (!plan) return 0;
+  tellPlan(plan, told);
+  if (isTooLarge(plan)) throw new Refused(noRoom(plan));
+  return plan.steps.length;
+}
+
+async function migrateServer(url: string, isDry: boolean, told: Told): Promise<number> {
+  const { upgradeServer, planServer } = await import('./platform/database/postgres/upgrade-server.ts');
+  if (!isDry) return upgradeServer(url, systemClock.now(), told);
+  const plan = await planServer(url);
+  if (plan) tellPlan(plan, told);
+  return plan?.steps.length ?? 0;
+}
+
+const migrate: Maintenance = async ({ dataDir, databaseUrl: url }, { flag }, say) => {
+  const isDry = flag('dry-run');
+  const told: Told = (line) => say(`${line}\n`);
+  const count = await (url === null ? migrateFolder(dataDir, isDry, told) : migrateServer(url, isDry, told));
+  if (count === 0) say('Nothing to migrate: the database is of this release, or there is none yet.\n');
+  else if (isDry) say(`Nothing was changed. ${NO_WAY_BACK}.\n`);
+  return 0;
+};
+
 /** The commands that work on the settings and the data of this machine, without a service. `main.ts` runs them. */
-export const MAINTENANCE = { doctor, backup, restore, move } satisfies Record<string, Maintenance>;
+export const MAINTENANCE = { doctor, migrate, backup, restore, move } satisfies Record<string, Maintenance>;

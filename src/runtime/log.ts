@@ -35,4 +35,5 @@ export const databaseWords = (log: Log) => ({
   onEffectError: (err: unknown) => log.error({ err }, 'work that had to follow a commit failed'),
   onAway: (err: unknown) => log.error({ err }, 'the database is unavailable'),
   onBack: () => log.info('the database is available again'),
+  onUpgrade: (line: string) => log.warn(`upgrade of the database: ${line.trim()}`),
 });

@@ -18,8 +18,11 @@ export interface Addresses {
 
 export const ADMIN_TOKEN = 'administrator token of the process tests';
 
-/** The environment of `node src/main.ts`: no settings of this machine, free ports, few log lines. */
-const environment = (env: Record<string, string>): Record<string, string> => ({
+/**
+ * The environment of `node src/main.ts`: no settings of this machine, free ports, few log lines. `undefined` takes a
+ * variable away.
+ */
+const environment = (env: Record<string, string | undefined>): Record<string, string | undefined> => ({
   PATH: process.env['PATH'] ?? '',
   NODE_COMPILE_CACHE: join(ROOT, '.tap/compile-cache'), // the same code starts many times
   LAPEL_HTTP_PORT: '0',
@@ -49,7 +52,7 @@ export type ServiceProcess = Awaited<ReturnType<typeof startProcess>>;
  */
 export async function startProcess(
   t: Pick<Test, 'teardown'>,
-  env: Record<string, string>,
+  env: Record<string, string | undefined>,
   { openFiles, main = MAIN }: { openFiles?: number; main?: string } = {},
 ) {
   const [command, ...args] =

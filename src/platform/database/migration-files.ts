@@ -39,8 +39,8 @@ export function readMigrations(kind: DatabaseKind, root: string = import.meta.di
 }
 
 /**
- * Returns the migrations that were not applied yet. Throws when the database was migrated by a newer service, or when an
- * applied migration differs from its file (it was edited).
+ * Returns the migrations that were not applied yet. Throws a Refused when the database was migrated by a newer
+ * service, or when an applied migration differs from its file (it was edited).
  */
 export function missingFrom(
   applied: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[],
@@ -49,7 +49,9 @@ export function missingFrom(
   for (const { number, name, sha256 } of applied) {
     const known = migrations[number - 1];
     if (!known)
-      throw new Refused(`the database was migrated by a newer Lapel (${name}); start that one, or restore a backup`);
+      throw new Refused(
+        `the database was migrated by a newer Lapel (${name}); start that release, or restore a copy from before`,
+      );
     if (known.sha256 !== sha256) {
       throw new Refused(
         `migration ${known.name} was edited after it was applied to this database; migrations are never edited`,

@@ -1,11 +1,15 @@
 import type { Database } from './sql.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/open-sqlite.ts';
+import { upgradeFolder } from './sqlite/upgrade.ts';
+import type { Told } from './upgrade-plan.ts';
 
 interface DatabaseOptions extends SqliteOptions {
   /** The URL of a PostgreSQL database; null for SQLite in the folder. */
   url: string | null;
   /** Milliseconds that a start waits for a server that does not answer. */
   waitMs: number;
+  /** Receives each line about the migration of a database of an older release. */
+  onUpgrade: Told;
   /** `onAway` is called once when the database becomes unavailable, `onBack` when it is available again. */
   onAway(cause: unknown): void;
   onBack(): void;
@@ -13,7 +17,10 @@ interface DatabaseOptions extends SqliteOptions {
 
 /** Opens the database that the settings name. PostgreSQL's client is loaded only if it is needed. */
 export async function openDatabase({ url, ...options }: DatabaseOptions): Promise<Database> {
-  if (url === null) return openSqlite(options);
+  if (url === null) {
+    await upgradeFolder(options.folder, options.nowMicros, options.onUpgrade);
+    return openSqlite(options);
+  }
   const { openPostgres } = await import('./postgres/open-postgres.ts');
   return openPostgres({ ...options, url });
 }

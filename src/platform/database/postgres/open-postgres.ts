@@ -1,10 +1,11 @@
 import { DomainError } from '../../../errors.ts';
 import { placeOf } from '../../../runtime/database-hosts.ts';
-import { Refused } from '../../../runtime/refused.ts';
+import { Refused, Unusable } from '../../../runtime/refused.ts';
 import { createBusyKeys } from '../busy-keys.ts';
 import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Transact } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
+import type { Told } from '../upgrade-plan.ts';
 import type { Bounds, Connection } from './connection.ts';
 import { SHORT } from './connection.ts';
 import { beginLife, changeOf, type DatabaseIdentity, identityThrough, readIdentity } from './database-identity.ts';
@@ -42,6 +43,8 @@ export interface PostgresOptions {
   waitMs?: number;
   /** Milliseconds after which a caller who waits gets DATABASE_UNAVAILABLE. */
   longestWaitMs?: number;
+  /** Receives each line about a migration of a database of an older release. */
+  onUpgrade?: Told;
   /** Returns the developer of a device, if it is known. */
   ownerOf?: QueueOptions['ownerOf'];
 }
@@ -70,7 +73,7 @@ const PROMPT: Bounds = { statementMs: 5_000, lockMs: 500, silenceMs: 5_000 };
  * The time limits of the connection for migrations, whose duration depends on the size of the tables. The server must not
  * end a migration because a busy machine lets the starting process wait between two statements.
  */
-const MIGRATING: Bounds = {
+export const MIGRATING: Bounds = {
   statementMs: 0,
   idleInTransactionMs: 60_000,
   lockMs: 60_000,
@@ -145,7 +148,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   let identities: Map<string, string>;
   try {
     const first = await connectAtStart();
-    await migrate(first, nowMicros);
+    await migrate(first, nowMicros, undefined, options.onUpgrade);
     if (options.newLife) await raiseIfChanged(first, options.newLife);
     identities = await readIdentityColumns(first);
     await first.end();
@@ -155,7 +158,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     if (cause instanceof Unfit)
       throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem: cause.message } });
     // An error of the system or of the server has a code; another one is a mistake in this program, and shows its place.
-    const Kind = cause instanceof Refused || (cause as { code?: string }).code !== undefined ? Refused : Error;
+    const isOutside = (cause as { code?: string }).code !== undefined;
+    const Kind = cause instanceof Refused ? Refused : isOutside ? Unusable : Error;
     throw new Kind(`the database ${placeOf(url)} cannot be used: ${reason}`, { cause });
   }
   const writers = Array.from({ length: LANES }, () => links.link({ ...bounds, keepsPlans: true }));

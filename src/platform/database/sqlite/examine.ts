@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { Refused } from '../../../runtime/refused.ts';
 import { DATABASE_FILE } from './database-file.ts';
 import { judgeLife } from './life.ts';
 import { missingMigrations } from './migrations.ts';
@@ -57,7 +58,8 @@ function notesOn(connection: Sqlite.Database, folder: string): string[] {
 
 /**
  * Examines the database of a data folder, without changing anything; a service may be using it meanwhile. It makes the
- * checks of a start, and when `whole` is true it also reads every page, with all entries of all indexes, at once.
+ * checks of a start, and when `whole` is true it also reads every page, with all entries of all indexes, at once. Throws a
+ * Refused when the database is of a newer release.
  */
 export function examineDatabase(folder: string, { whole }: { whole: boolean }): Examined {
   const file = join(folder, DATABASE_FILE);
@@ -71,6 +73,7 @@ export function examineDatabase(folder: string, { whole }: { whole: boolean }): 
     const notes = notesOn(connection, folder);
     return { bytes, missing, faults: whole ? readWhole(connection) : [], notes };
   } catch (error) {
+    if (error instanceof Refused) throw error; // it is of another release, and not damaged
     return { bytes, missing: 0, faults: [(error as Error).message], notes: [] };
   } finally {
     connection?.close();

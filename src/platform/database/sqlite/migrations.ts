@@ -25,12 +25,14 @@ export function migrate(
   migrations = readMigrations('sqlite'),
 ): void {
   connection.exec(MIGRATIONS_TABLE);
-  const missing = missingMigrations(connection, migrations);
+  for (const migration of missingMigrations(connection, migrations)) apply(connection, migration, nowMicros);
+}
+
+/** Applies one migration in one commit with its record. */
+export function apply(connection: SqliteDatabase.Database, migration: Migration, nowMicros: number): void {
   const record = connection.prepare('INSERT INTO migrations (number, name, sha256, applied_at) VALUES (?, ?, ?, ?)');
-  for (const migration of missing) {
-    connection.transaction(() => {
-      connection.exec(migration.text);
-      record.run(migration.number, migration.name, migration.sha256, nowMicros);
-    })();
-  }
+  connection.transaction(() => {
+    connection.exec(migration.text);
+    record.run(migration.number, migration.name, migration.sha256, nowMicros);
+  })();
 }

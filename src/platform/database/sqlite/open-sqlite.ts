@@ -15,6 +15,7 @@ import { checkStart, damaged, isDamage } from './start-check.ts';
 import { createStatements } from './statements.ts';
 import { isStorageFault } from './trouble.ts';
 import { createWritable } from './writable.ts';
+import { BUSY_TIMEOUT_MS, openWriter } from './writer.ts';
 
 export interface SqliteOptions {
   /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
@@ -37,18 +38,6 @@ export interface SqliteOptions {
   /** Returns the developer of a device, if it is known. */
   ownerOf?: QueueOptions['ownerOf'];
 }
-
-// Each pragma is read back, because a build of SQLite that ignores one would silently break a promise.
-const WRITER_PRAGMAS: Record<string, string | number> = {
-  journal_mode: 'wal',
-  synchronous: 2, // FULL: a commit is on the disk before anyone is answered
-  foreign_keys: 1,
-  secure_delete: 1, // deleted rows are overwritten, because parameters of transactions hold passwords
-  wal_autocheckpoint: 8000, // pages; with few, a page that changes often is copied often
-};
-
-// Milliseconds; the default of better-sqlite3. No other process writes, so only the opening of a connection can meet a lock.
-const BUSY_TIMEOUT_MS = 5_000;
 
 const rethrow = (cause: unknown): never => {
   throw cause;
@@ -85,13 +74,8 @@ export function openSqlite(options: SqliteOptions): Database {
   const opened: Sqlite.Database[] = [];
   try {
     const file = join(folder, DATABASE_FILE);
-    const writer = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
+    const writer = openWriter(file);
     opened.push(writer);
-    for (const [name, value] of Object.entries(WRITER_PRAGMAS)) {
-      writer.pragma(`${name} = ${value}`);
-      const actual = writer.pragma(name, { simple: true });
-      if (actual !== value) throw new Error(`SQLite refuses ${name} = ${value}: it says ${String(actual)}`);
-    }
     checkStart(writer);
     migrate(writer, nowMicros);
     const raised = options.newLife && beginLife({ connection: writer, folder, ...options.newLife() });

@@ -1,12 +1,12 @@
 import type SqliteDatabase from 'better-sqlite3';
-import { Refused } from '../../../runtime/refused.ts';
+import { Unusable } from '../../../runtime/refused.ts';
 
 /** Whether SQLite's error says that the file is damaged, or not a database. */
 export const isDamage = (cause: unknown): boolean =>
   /^SQLITE_(CORRUPT|NOTADB)/.test((cause as { code?: string } | undefined)?.code ?? '');
 
 export const damaged = (what: string, cause?: unknown): Error =>
-  new Refused(`the database is damaged (${what}); restore a backup`, { cause });
+  new Unusable(`the database is damaged (${what}); restore a backup`, { cause });
 
 /**
  * Checks as much of a database as is possible without reading all of it: header, schema and a missing end (which SQLite
