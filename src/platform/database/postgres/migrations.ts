@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS_TABLE, type Migration, missingFrom, readMigrations } from '../migration-files.ts';
 import { NO_WAY_BACK, type Step, statementsOf, stepText, type Told, tellPlan } from '../upgrade-plan.ts';
 import type { Connection } from './connection.ts';
-import { ConnectionLost } from './trouble.ts';
+import { unlessLost } from './trouble.ts';
 import { planPostgres } from './upgrade.ts';
 
 /** The advisory lock under which one node of several applies migrations. Any number that no other program uses will do. */
@@ -76,12 +76,6 @@ async function announce(connection: Connection, missing: readonly Migration[], t
   tellPlan(plan, told);
   return plan.steps;
 }
-
-/** A lost connection has neither a lock nor a transaction any more. Its first error tells more than that it is lost. */
-const unlessLost = (ended: Promise<unknown>): Promise<unknown> =>
-  ended.catch((cause: unknown) => {
-    if (!(cause instanceof ConnectionLost)) throw cause;
-  });
 
 async function lock(connection: Connection, told: Told): Promise<void> {
   for (let waits = false; ; waits = true) {

@@ -51,3 +51,9 @@ export const isAwayAtStart = (cause: unknown): boolean => {
   const code = codeOf(cause);
   return code === '' ? !(cause instanceof Unfit) : AWAY.test(code);
 };
+
+/** A lost connection has neither a lock nor a transaction any more. Its first error tells more than that it is lost. */
+export const unlessLost = (ended: Promise<unknown>): Promise<unknown> =>
+  ended.catch((cause: unknown) => {
+    if (!(cause instanceof ConnectionLost)) throw cause;
+  });

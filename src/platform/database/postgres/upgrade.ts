@@ -9,6 +9,7 @@ import {
   tablesTouchedBy,
 } from '../upgrade-plan.ts';
 import type { Connection } from './connection.ts';
+import { unlessLost } from './trouble.ts';
 
 /** An index that is made while nodes use its table reads the table twice, and waits for their transactions. */
 const CONCURRENTLY = /\bINDEX CONCURRENTLY\b/;
@@ -82,7 +83,7 @@ async function measure(
     }
     return found;
   } finally {
-    await connection.script('ROLLBACK');
+    await unlessLost(connection.script('ROLLBACK'));
   }
 }
 
@@ -95,7 +96,10 @@ export async function planPostgres(connection: Connection, missing: readonly Mig
   for (const table of touched) counts.set(table, await countOf(connection, table));
   // A role may lack the right to make temporary tables. That costs the times, and no more.
   const measured = async (limit: number): Promise<Measured[] | undefined> =>
-    measure(connection, missing, { tables, touched, limit }).catch(() => undefined);
+    measure(connection, missing, { tables, touched, limit }).catch((cause: unknown) => {
+      if (!connection.alive()) throw cause;
+      return undefined;
+    });
   const [empty, sample] = [await measured(0), await measured(SAMPLE_ROWS)];
   const steps = missing.map((migration, index): Step => {
     const own = (each[index] ?? []).map((table) => ({ table, rows: counts.get(table) ?? 0 }));

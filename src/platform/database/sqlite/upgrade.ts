@@ -139,6 +139,7 @@ export async function planFolder(folder: string): Promise<Plan | undefined> {
  * migrations. Throws a Refused when the disk is too small or the database is of a newer release, and DATA_FOLDER_IN_USE.
  */
 export async function upgradeFolder(folder: string, nowMicros: number, told: Told): Promise<number> {
+  removeSample(folder); // of a measurement that was killed
   const missing = missingIn(folder);
   if (missing === undefined || missing.length === 0) return 0;
   const unlock = lockFolder(folder);
