@@ -116,7 +116,7 @@ async function tryPostgres(): Promise<void> {
     await start('other', '-e', `LAPEL_DATABASE_URL=${url}`);
     await probe(0);
     await server.stop('fast');
-    assert.match(await probe(1), /database/);
+    assert.match(await probe(1), /unhealthy/);
     await server.start();
     await becomesReady();
     await probe(0);

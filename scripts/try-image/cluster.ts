@@ -59,8 +59,14 @@ export async function tryCluster(
   writeFileSync(join(secrets, 'admin-token'), `${TOKEN}\n`, { mode: 0o444 });
   writeFileSync(join(secrets, 'database-url'), `${await server.createDatabase('cluster')}\n`, { mode: 0o444 });
   const startNode = async (node: string): Promise<void> => {
-    const ports = Object.entries(PORTS).map(([name, port]) => [`LAPEL_${name}_PORT`, String(portOf(node, port))]);
-    const settings = { ...services[node]?.environment, AWS_SECRET_ACCESS_KEY: 'none', ...Object.fromEntries(ports) };
+    const ports = Object.fromEntries(
+      Object.entries(PORTS).map(([name, port]) => [`LAPEL_${name}_PORT`, String(portOf(node, port))]),
+    );
+    const settings: Record<string, string> = {
+      ...services[node]?.environment,
+      AWS_SECRET_ACCESS_KEY: 'none',
+      ...ports,
+    };
     const given = Object.entries(settings).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
     const run = ['run', '--detach', '--name', node, '-v', `${secrets}:/run/secrets:ro`, ...limits, ...hardened];
     await podman([...run, ...given, image]);
