@@ -23,7 +23,13 @@ mount --rbind /sys sys
 mount -t tmpfs tmpfs sys/fs/cgroup
 mkdir sys/fs/cgroup/systemd
 mount -t cgroup -o none,name=systemd,xattr cgroup sys/fs/cgroup/systemd
-mount --rbind /dev dev
+mount -t tmpfs -o mode=755 tmpfs dev # not the machine's: systemd makes links in it, and removes files of users from its shm
+for name in null zero full random urandom tty; do touch "dev/$name"; mount --bind "/dev/$name" "dev/$name"; done
+mkdir dev/shm dev/pts
+mount -t tmpfs tmpfs dev/shm
+mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts dev/pts
+ln -s pts/ptmx dev/ptmx
+ln -s /proc/self/fd dev/fd
 ip link set lo up
 mkdir -p before
 pivot_root . before

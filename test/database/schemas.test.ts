@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
 import { readMigrations } from '../../src/platform/database/migration-files.ts';
-import { openConnection, SHORT } from '../../src/platform/database/postgres/connection.ts';
+import { openConnection } from '../../src/platform/database/postgres/connection.ts';
 import { migrate as migratePostgres } from '../../src/platform/database/postgres/migrations.ts';
+import { MIGRATING } from '../../src/platform/database/postgres/open-postgres.ts';
 import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { createDatabase, createEmptyDatabase, NO_POSTGRES } from '../postgres/databases.ts';
@@ -95,7 +96,7 @@ t.test('a PostgreSQL database of every schema opens, and is whole', { skip: NO_P
     await t.test(`schema ${number}`, async (t) => {
       const url = await createEmptyDatabase(t);
       const before = await fillPostgres(url, number);
-      const connection = await openConnection(url, SHORT, () => undefined);
+      const connection = await openConnection(url, MIGRATING, () => undefined);
       t.teardown(() => connection.end());
       const client = await clientOf(t, url);
       await migratePostgres(connection, 0);

@@ -5,8 +5,9 @@ import Sqlite from 'better-sqlite3';
 import { Client } from 'pg';
 import type { Known } from '../../../scripts/fixture/fill.ts';
 import { readMigrations } from '../../../src/platform/database/migration-files.ts';
-import { openConnection, SHORT } from '../../../src/platform/database/postgres/connection.ts';
+import { openConnection } from '../../../src/platform/database/postgres/connection.ts';
 import { migrate } from '../../../src/platform/database/postgres/migrations.ts';
+import { MIGRATING } from '../../../src/platform/database/postgres/open-postgres.ts';
 import { migrate as migrateSqlite } from '../../../src/platform/database/sqlite/migrations.ts';
 
 /** The folder of the fixtures: a database of every schema, as SQL. */
@@ -78,7 +79,7 @@ export async function fillPostgres(url: string, number: number): Promise<Kept[]>
   const kept = rowsOf(file);
   const sequences = file.prepare('SELECT name, seq FROM sqlite_sequence').all() as { name: string; seq: number }[];
   file.close();
-  const connection = await openConnection(url, SHORT, () => undefined);
+  const connection = await openConnection(url, MIGRATING, () => undefined);
   await migrate(connection, 0, readMigrations('postgres').slice(0, number));
   await connection.end();
   const client = new Client({ connectionString: url });
