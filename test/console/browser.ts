@@ -63,9 +63,13 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
         id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`);
   }
 
-  /** By how many pixels a page is wider than the window, and the elements that cause it. */
+  /**
+   * By how many pixels a page is wider than the window, and the elements that cause it. Plots follow a new width in the
+   * next frame, and are measured in the one after it.
+   */
   const overflow = (): Promise<string[]> =>
-    page.evaluate(`(() => {
+    page.evaluate(`(async () => {
+      for (const _ of [1, 2]) await new Promise((drawn) => requestAnimationFrame(drawn));
       const wide = document.documentElement.scrollWidth - innerWidth;
       if (wide <= 0) return [];
       const parts = [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1);
