@@ -1,6 +1,7 @@
 import type { readServiceCommand } from './clients/cli/line/service-commands.ts';
 import { UsageError } from './clients/cli/line/usage-error.ts';
 import type { Config } from './config.ts';
+import { doctor } from './doctor.ts';
 import { DomainError } from './errors.ts';
 import type { Manifest } from './platform/backup/manifest.ts';
 import { isTooLarge, NO_WAY_BACK, noRoom, type Told, tellPlan } from './platform/database/upgrade-plan.ts';
@@ -14,61 +15,6 @@ type Say = (text: string) => void;
 type Maintenance = (config: Config, given: Given, say: Say) => Promise<number>;
 
 const sizeOf = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-const newsOf = (missing: number): string =>
-  missing === 0 ? '' : `; the next start applies ${missing} migrations (lapel migrate --dry-run)`;
-
-/** The result of `lapel doctor` for a database. */
-interface Findings {
-  texts: string[];
-  isGood: boolean;
-}
-
-async function lookAtFolder(folder: string, whole: boolean): Promise<Findings> {
-  const { examineDatabase } = await import('./platform/database/sqlite/examine.ts');
-  const { bytes, missing, faults, notes } = examineDatabase(folder, { whole });
-  if (faults.length > 0) return { texts: faults.map((fault) => `damaged: ${fault}; restore a backup`), isGood: false };
-  if (bytes === undefined) return { texts: [`none in ${folder} yet; the first start creates it`], isGood: true };
-  const found = whole ? 'intact: the whole file was checked' : 'opens; --check-database checks the whole file';
-  return { texts: [`${sizeOf(bytes)}, ${found}${newsOf(missing)}`, ...notes], isGood: true };
-}
-
-async function lookAtServer(url: string): Promise<Findings> {
-  const { examinePostgres } = await import('./platform/database/postgres/examine.ts');
-  const { name, bytes, missing, faults, notes } = await examinePostgres(url);
-  if (faults.length > 0) return { texts: faults.map((fault) => `${name} cannot be used: ${fault}`), isGood: false };
-  const found = bytes
-    ? `${sizeOf(bytes)}, opens (pg_amcheck checks the whole database)`
-    : 'empty; the first start creates the tables';
-  return { texts: [`${name}: ${found}${newsOf(missing)}`, ...notes], isGood: true };
-}
-
-/** The result of `lapel doctor` for the certificates of the listeners. Throws DomainError for files that cannot be used. */
-async function lookAtCertificates(config: Config): Promise<Findings> {
-  const { tlsSetsOf } = await import('./platform/entrance/entrance.ts');
-  const { firstToExpire, readTlsFiles } = await import('./platform/entrance/tls-files.ts');
-  const { readRevoked } = await import('./edge/mqtt/certificates.ts');
-  const found = tlsSetsOf(config, readRevoked).map(({ listeners, paths, settings, checkCrl }) => {
-    const { cert } = readTlsFiles(paths, settings, checkCrl);
-    const { expires } = firstToExpire(cert);
-    const days = Math.floor((expires * 1000 - Date.now()) / 86_400_000);
-    const when = new Date(expires * 1000).toISOString().slice(0, 10);
-    const isGood = expires * 1000 > Date.now();
-    const text = isGood ? `valid until ${when} (${days} days)` : `expired on ${when}: clients refuse it`;
-    return { text: `${listeners.join(', ')}: ${text}`, isGood };
-  });
-  return { texts: found.map(({ text }) => text), isGood: found.every(({ isGood }) => isGood) };
-}
-
-const doctor: Maintenance = async (config, { flag }, say) => {
-  const { dataDir, databaseUrl } = config;
-  const whole = flag('check-database');
-  say('settings   good\n');
-  const certificates = await lookAtCertificates(config);
-  for (const text of certificates.texts) say(`TLS        ${text}\n`);
-  const { texts, isGood } = await (databaseUrl === null ? lookAtFolder(dataDir, whole) : lookAtServer(databaseUrl));
-  for (const text of texts) say(`database   ${text}\n`);
-  return isGood && certificates.isGood ? 0 : 1;
-};
 
 /** The content of a backup: `lapel.db, admin-token (12.3 MiB), 40 objects (1.5 MiB)`. */
 const contentOf = ({ files, objects }: Manifest): string =>

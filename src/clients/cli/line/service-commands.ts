@@ -31,11 +31,12 @@ function settingsHelp(): string {
 
 const DOCTOR_HELP = `Checks the settings, the TLS files and the database without changing anything. The service may be running or not.
 
-  lapel doctor                        checks the same things as a start of the service
+  lapel doctor                        looks at all that a start needs, at the clock and at receivers that fail
   lapel doctor --check-database       also checks the whole database; a running service is slower meanwhile
   lapel doctor --data-dir DIR         accepts every setting of lapel serve as an option
 
-Exit codes: 0 no problem found, 1 database damaged or unusable, or a certificate has expired, 2 wrong command line, 78 a setting or this Node is wrong.
+Advice is no problem. Exit codes: 0 no problem found, 1 a problem (port in use, disk full, certificate expired, database
+damaged or unusable), 2 wrong command line, 78 a setting or this Node is wrong.
 `;
 
 const DEMO_HELP = `A tour of Lapel with five simulated cameras on this machine. Its data are removed at the end.
@@ -103,7 +104,7 @@ export const SERVICE_COMMANDS = {
     help: settingsHelp,
   },
   doctor: {
-    summary: 'Checks the settings, certificates and the database; with --check-database reads the whole database',
+    summary: 'Looks at settings, ports, disk, files, certificates, database, clock and receivers',
     options: { ...SETTING_OPTIONS, 'check-database': { text: 'check the whole database' } },
     help: () => DOCTOR_HELP,
   },

@@ -1,4 +1,7 @@
+import { systemClock } from '../../../runtime/clock.ts';
 import { atHosts, placeOf } from '../../../runtime/database-hosts.ts';
+import type { Micros } from '../../../runtime/units.ts';
+import { type DatabaseState, FAILING, type FailingReceiver, LATEST } from '../database-state.ts';
 import { type Connection, openConnection, SHORT } from './connection.ts';
 import { judgeLife } from './database-identity.ts';
 import { missingMigrations } from './migrations.ts';
@@ -15,6 +18,10 @@ interface Examined {
   faults: string[];
   /** Further notes for the operator. */
   notes: string[];
+  /** What the database says about time and receivers; undefined when there is none yet. */
+  state?: DatabaseState;
+  /** Microseconds by which the clock of the server is ahead of this machine's; negative when it is behind. */
+  ahead?: number;
 }
 
 async function notesOn(connection: Connection): Promise<string[]> {
@@ -28,8 +35,24 @@ async function notesOn(connection: Connection): Promise<string[]> {
       ];
 }
 
-/** Examines a PostgreSQL database with the checks of a start, without changing anything. */
-export async function examinePostgres(url: string): Promise<Examined> {
+/** The difference of the clocks, as far as half of a round trip allows to know it. */
+async function aheadOf(connection: Connection, now: () => Micros): Promise<number> {
+  const before = now();
+  const { rows } = await connection.query(`SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::float8 AS at`);
+  return (rows[0] as { at: number }).at - (before + now()) / 2;
+}
+
+async function stateOf(connection: Connection): Promise<DatabaseState> {
+  const latest = (await connection.query(LATEST)).rows as { created_at: number }[];
+  const failing = (await connection.query(FAILING)).rows as (FailingReceiver & { deliveries: number | string })[];
+  return {
+    latestAt: latest.length === 0 ? null : Number(latest[0]?.created_at),
+    failing: failing.map((row) => ({ ...row, deliveries: Number(row.deliveries) })),
+  };
+}
+
+/** Examines a PostgreSQL database with the checks of a start, without changing anything. `now` is the clock of this machine. */
+export async function examinePostgres(url: string, now: () => Micros = systemClock.now): Promise<Examined> {
   const examined: Examined = {
     name: `PostgreSQL at ${placeOf(url)}`,
     bytes: undefined,
@@ -49,12 +72,15 @@ export async function examinePostgres(url: string): Promise<Examined> {
       );
       const [{ version, bytes, made }] = rows as [{ version: string; bytes: number; made: boolean }];
       const name = `PostgreSQL ${version} at ${placeOf(url)}`;
+      const missing = made ? (await missingMigrations(connection)).length : 0;
       return {
         ...examined,
         notes: made ? await notesOn(connection) : [],
         name,
         bytes: made ? bytes : 0,
-        missing: made ? (await missingMigrations(connection)).length : 0,
+        missing,
+        ahead: await aheadOf(connection, now),
+        ...(made && missing === 0 && { state: await stateOf(connection) }),
       };
     } finally {
       await connection.end();

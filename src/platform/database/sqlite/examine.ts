@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { Refused } from '../../../runtime/refused.ts';
+import { type DatabaseState, FAILING, type FailingReceiver, LATEST } from '../database-state.ts';
 import { DATABASE_FILE } from './database-file.ts';
 import { judgeLife } from './life.ts';
 import { missingMigrations } from './migrations.ts';
@@ -19,6 +20,8 @@ interface Examined {
   faults: string[];
   /** Further notes for the operator. */
   notes: string[];
+  /** What the database says about time and receivers; undefined when there is none yet. */
+  state?: DatabaseState;
 }
 
 /** Reads every page, and all entries of all indexes; returns the faults. */
@@ -56,6 +59,11 @@ function notesOn(connection: Sqlite.Database, folder: string): string[] {
   return note === undefined ? [] : [`${note}; the next start goes on with higher numbers`];
 }
 
+const stateOf = (connection: Sqlite.Database): DatabaseState => ({
+  latestAt: (connection.prepare(LATEST).pluck().get() as number | undefined) ?? null,
+  failing: connection.prepare(FAILING).all() as FailingReceiver[],
+});
+
 /**
  * Examines the database of a data folder, without changing anything; a service may be using it meanwhile. It makes the
  * checks of a start, and when `whole` is true it also reads every page, with all entries of all indexes, at once. Throws a
@@ -71,7 +79,8 @@ export function examineDatabase(folder: string, { whole }: { whole: boolean }): 
     checkStart(connection);
     const missing = missingMigrations(connection).length;
     const notes = notesOn(connection, folder);
-    return { bytes, missing, faults: whole ? readWhole(connection) : [], notes };
+    const state = missing === 0 ? stateOf(connection) : undefined;
+    return { bytes, missing, faults: whole ? readWhole(connection) : [], notes, ...(state && { state }) };
   } catch (error) {
     if (error instanceof Refused) throw error; // it is of another release, and not damaged
     return { bytes, missing: 0, faults: [(error as Error).message], notes: [] };
