@@ -18,9 +18,14 @@ const DEAD_PARTS: Readonly<Record<string, RegExp>> = {
   mqtt: /^dist\//,
 };
 
+/** Node reads `build/src` of these packages; the other builds are for bundlers. */
+const OF_TELEMETRY = /^build\/(?:esm|esnext)\//;
+
 const isDead = (name: string, path: string): boolean =>
   !LICENSE.test(path) &&
-  ([DEAD_FILES, DEAD_NAMES, DEAD_FOLDERS].some((dead) => dead.test(path)) || (DEAD_PARTS[name]?.test(path) ?? false));
+  ([DEAD_FILES, DEAD_NAMES, DEAD_FOLDERS].some((dead) => dead.test(path)) ||
+    (DEAD_PARTS[name]?.test(path) ?? false) ||
+    (name.startsWith('@opentelemetry/') && OF_TELEMETRY.test(path)));
 
 /** The files of an installed package, without the packages in it. */
 const filesOf = (folder: string): string[] =>
