@@ -297,11 +297,15 @@ export function createCustomer({
       const from = timers.now();
       const left = (): number => milliseconds - spentSince(from);
       await rollouts.over(milliseconds);
-      const least = (await rollouts.adopt()) > 0 ? ROLLOUT_MILLISECONDS : 0;
+      let known = await rollouts.adopt();
+      const least = known > 0 ? ROLLOUT_MILLISECONDS : 0;
       let settlement = await settle(Math.max(least, left()));
-      // A result can let a rollout go on: a device that has failed may get another command.
-      while (left() > 0 && !stop.signal.aborted && (await rollouts.over(left()))) {
-        await rollouts.adopt();
+      // A result can let a rollout go on: a device that has failed may get another command, perhaps before the next look.
+      while (left() > 0 && !stop.signal.aborted) {
+        const hasWaited = await rollouts.over(left());
+        const before = known;
+        known = await rollouts.adopt();
+        if (!hasWaited && known === before) break;
         settlement = await settle(Math.max(least, left()));
       }
       await rollouts.compare();

@@ -26,7 +26,7 @@ export interface Rollouts {
    * Waits until no rollout makes commands any more, at most `milliseconds`. Resolves to true if it had to wait.
    */
   over(milliseconds: number): Promise<boolean>;
-  /** Enters the transactions that the service lists into the books; resolves to the number of rollouts. */
+  /** Enters the transactions that the service lists into the books; resolves to the number of those of rollouts. */
   adopt(): Promise<number>;
   /** Compares each rollout with the books, and counts the differences. */
   compare(): Promise<void>;
@@ -193,8 +193,11 @@ export function createRollouts({
     },
 
     async adopt() {
-      await each(rollouts.values(), ({ rolloutId }) => look(rolloutId));
-      return rollouts.size;
+      let known = 0;
+      await each(rollouts.values(), async ({ rolloutId }) => {
+        known += (await look(rolloutId)).transactions.length;
+      });
+      return known;
     },
 
     compare: () =>
