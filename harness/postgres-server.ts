@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
@@ -94,6 +94,16 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+const isRoot = (): boolean => process.getuid?.() === 0;
+
+/** The beginning of each command for a server, and the owner of its files: PostgreSQL refuses to run as root. */
+export function userOfServers(): { as: string[]; owner?: { uid: number; gid: number } } {
+  if (!isRoot()) return { as: [] };
+  const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  const owner = { uid: idOf('-u'), gid: idOf('-g') };
+  return { as: ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'], owner };
+}
+
 /** The kernel's numbers of a process, from its state on (proc_pid_stat(5), field 3); undefined when it has ended. */
 function statOf(pid: number): string[] | undefined {
   try {
@@ -163,16 +173,11 @@ export async function startPostgres({
   const programs = findPostgres();
   if (!programs) throw new Error('PostgreSQL is not installed on this machine (Debian: apt-get install postgresql)');
   const port = wanted ?? (await freePort());
-  const asOther = process.getuid?.() === 0; // PostgreSQL refuses to run as root
+  const asOther = isRoot();
   const folder = await mkdtemp(join(dataFolder({ onDisk, asOther }), 'lapel-postgres-'));
   const data = join(folder, 'data');
-  let as: string[] = [];
-  if (asOther) {
-    const uid = Number((await run('id', ['-u', 'postgres'])).stdout);
-    const gid = Number((await run('id', ['-g', 'postgres'])).stdout);
-    await chown(folder, uid, gid);
-    as = ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
-  }
+  const { as, owner } = userOfServers();
+  if (owner) await chown(folder, owner.uid, owner.gid);
   if (kept !== undefined && existsSync(kept)) await run('cp', ['-a', kept, data]);
   else {
     const [first, ...rest] = [...as, join(programs, 'initdb')];

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { debianPackage } from './release/debian-package.ts';
 import { lapelPackage } from './release/lapel-package.ts';
 import { MANIFEST, ROOT } from './release/lockfile.ts';
+import { createAttempts } from './trial/attempts.ts';
+import { run } from './trial/programs.ts';
 import { bootDebian } from './try-debian/system.ts';
 import { debianMirror } from './try-image/debian.ts';
-import { createAttempts } from './try-package/attempts.ts';
-import { run } from './try-package/programs.ts';
 
 const TOOLS = ['debootstrap', 'lintian', 'dpkg-deb', 'systemd-analyze', 'unshare', 'nsenter', 'fish', 'man'];
 const INCLUDED = 'ca-certificates,systemd,systemd-sysv,dbus,adduser,init-system-helpers,libstdc++6';

@@ -3,15 +3,15 @@
 // network, and takes a quarter of an hour or more, so it is not part of `npm test`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { MANIFEST, ROOT } from './release/lockfile.ts';
+import { createAttempts } from './trial/attempts.ts';
+import { trialFolder } from './trial/folder.ts';
+import { environmentOf, run } from './trial/programs.ts';
 import { tryData } from './try-delivery/data.ts';
 import { collectTrace } from './try-delivery/trace.ts';
-import { createAttempts } from './try-package/attempts.ts';
-import { environmentOf, run } from './try-package/programs.ts';
 
 /** The scripts that try one part each, with what they show. */
 const SCRIPTS: Readonly<Record<string, string>> = {
@@ -34,8 +34,7 @@ if (unknown !== undefined) {
 }
 const isWanted = (name: string): boolean => only?.includes(name) ?? true;
 
-const folder = mkdtempSync(join(tmpdir(), 'lapel-delivery-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = trialFolder('delivery', 2 * 60 * 60_000);
 const attempts = createAttempts();
 const { attempt } = attempts;
 /** npm's program: npm runs this script. */

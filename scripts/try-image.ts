@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findPostgres, startPostgres } from '../harness/postgres-server.ts';
 import { MANIFEST } from './release/lockfile.ts';
+import { createAttempts } from './trial/attempts.ts';
 import { tryCluster } from './try-image/cluster.ts';
 import { createTools, NPM, USER } from './try-image/tools.ts';
-import { createAttempts } from './try-package/attempts.ts';
 
 const PROGRAMS = ['buildah', 'podman', 'runc', 'debootstrap'];
 const SERVICE = 'localhost/lapel';

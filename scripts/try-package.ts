@@ -3,15 +3,15 @@
 // `npm test`.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { NODE_OF_PACKAGE, refusalOf } from '../src/runtime/installation.ts';
 import { MANIFEST, ROOT } from './release/lockfile.ts';
-import { createAttempts } from './try-package/attempts.ts';
+import { createAttempts } from './trial/attempts.ts';
+import { trialFolder } from './trial/folder.ts';
+import { environmentOf, run } from './trial/programs.ts';
 import { tryClient, trySim } from './try-package/client-projects.ts';
 import { tryInstalled } from './try-package/installed.ts';
-import { environmentOf, run } from './try-package/programs.ts';
 
 const LONGEST_MS = 20 * 60_000;
 /** The npm packages with Node for the systems that are supported. */
@@ -26,15 +26,9 @@ const NPM = process.env['npm_execpath'] ?? '';
 const NODE_OF_NPM = process.env['npm_node_execpath'] ?? '';
 
 const { version } = MANIFEST;
-const folder = mkdtempSync(join(tmpdir(), 'lapel-package-'));
+const folder = trialFolder('package', LONGEST_MS);
 const home = join(folder, 'home');
 mkdirSync(home);
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-setTimeout(() => {
-  process.stderr.write(`has not ended in ${LONGEST_MS / 60_000} minutes\n`);
-  process.exit(1);
-}, LONGEST_MS).unref();
 
 const attempts = createAttempts();
 const { attempt } = attempts;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fixedPorts, startProcess } from '../test/flow/service-process.ts';
-import { createAttempts } from './try-package/attempts.ts';
+import { createAttempts } from './trial/attempts.ts';
 import { type Outcome, startLoad } from './try-recovery/load.ts';
 import { createServer, makeFolder, run, type Server } from './try-recovery/server.ts';
 
@@ -133,27 +133,20 @@ async function pointInTime(): Promise<string> {
   return judge(outcome, true);
 }
 
-async function failover(mode: 'synchronous' | 'asynchronous'): Promise<string> {
+/** Loads a service on a primary and its standby, makes something happen to the primary, and lets the standby take over. */
+async function takeOver(
+  happens: (primary: Server, standby: Server) => Promise<void>,
+  mayLose: boolean,
+): Promise<string> {
   const { primary } = await newPrimary();
   const standby = await newStandby(primary);
-  if (mode === 'synchronous') {
-    primary.configure(`synchronous_standby_names = 'standby'`);
-    run('pg_ctl', 'reload', '-D', primary.data);
-  }
   const loaded = await startLoaded();
   const service = await loaded.start(hosts(primary, standby));
   const load = await loaded.load();
   ends.push(load.stop);
   load.begin();
   await pause(LOAD_MS);
-  if (mode === 'asynchronous') {
-    // The standby falls behind: it is asked to receive nothing more.
-    await streams(primary);
-    await standby.query(`ALTER SYSTEM SET primary_conninfo = ''`);
-    await standby.query('SELECT pg_reload_conf()');
-    await pause(LOAD_MS / 2);
-  }
-  primary.stop('immediate');
+  await happens(primary, standby);
   standby.promote();
   await pause(LOAD_MS);
   await load.end();
@@ -161,33 +154,30 @@ async function failover(mode: 'synchronous' | 'asynchronous'): Promise<string> {
   service.signal('SIGTERM');
   await service.closed;
   load.stop();
-  return judge(outcome, mode === 'asynchronous');
+  return judge(outcome, mayLose);
 }
 
-/** Waits until the standby follows. */
-async function streams(primary: Server): Promise<void> {
+/** The primary stops in order: it sends all of its log to the standby before it ends. */
+const inOrder = async (primary: Server): Promise<void> => primary.stop('fast');
+
+/** From now on a commit waits for the standby; then the primary loses its power. */
+async function synchronous(primary: Server): Promise<void> {
+  primary.configure(`synchronous_standby_names = 'standby'`);
+  run('pg_ctl', 'reload', '-D', primary.data);
+  const text = `SELECT count(*)::int AS n FROM pg_stat_replication WHERE sync_state = 'sync'`;
+  while ((await primary.query(text))[0]?.['n'] !== 1) await pause(50);
+  await pause(LOAD_MS / 2);
+  primary.stop('immediate');
+}
+
+/** The standby receives nothing for a while; then the primary loses its power. */
+async function lagging(primary: Server, standby: Server): Promise<void> {
   const text = `SELECT count(*)::int AS n FROM pg_stat_replication WHERE state = 'streaming'`;
   while ((await primary.query(text))[0]?.['n'] !== 1) await pause(50);
-}
-
-async function plannedSwitch(): Promise<string> {
-  const { primary } = await newPrimary();
-  const standby = await newStandby(primary);
-  const loaded = await startLoaded();
-  const service = await loaded.start(hosts(primary, standby));
-  const load = await loaded.load();
-  ends.push(load.stop);
-  load.begin();
-  await pause(LOAD_MS);
-  primary.stop('fast'); // it sends all of its WAL to the standby before it ends
-  standby.promote();
-  await pause(LOAD_MS);
-  await load.end();
-  const outcome = await load.outcome();
-  service.signal('SIGTERM');
-  await service.closed;
-  load.stop();
-  return judge(outcome, false);
+  await standby.query(`ALTER SYSTEM SET primary_conninfo = ''`);
+  await standby.query('SELECT pg_reload_conf()');
+  await pause(LOAD_MS / 2);
+  primary.stop('immediate');
 }
 
 // The user of PostgreSQL must be able to enter the folder.
@@ -195,9 +185,9 @@ const { uid, gid } = statSync(newFolder('owner'));
 chownSync(folder, uid, gid);
 try {
   await attempt('back to a point in time: base backup and archive', pointInTime);
-  await attempt('a standby takes over in order', plannedSwitch);
-  await attempt('the primary dies, a synchronous standby takes over', () => failover('synchronous'));
-  await attempt('the primary dies, an asynchronous standby that lags takes over', () => failover('asynchronous'));
+  await attempt('a standby takes over in order', () => takeOver(inOrder, false));
+  await attempt('the primary dies, a synchronous standby takes over', () => takeOver(synchronous, false));
+  await attempt('the primary dies, an asynchronous standby that lags takes over', () => takeOver(lagging, true));
   process.exitCode = conclude() ? 0 : 1;
 } finally {
   for (const end of ends.toReversed()) await end();

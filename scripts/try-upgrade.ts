@@ -3,8 +3,6 @@
 // by one, while simulated devices and callers work. No call may fail. Then the same with one process on SQLite. It takes
 // some minutes and needs PostgreSQL, so it is not part of `npm test`.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fleet as makeFleet } from '../device-sim/library/sim.ts';
@@ -12,8 +10,9 @@ import { startBalancer } from '../harness/balancer.ts';
 import { startObjectStore } from '../harness/object-store.ts';
 import { startPostgres } from '../harness/postgres-server.ts';
 import { ADMIN_TOKEN, fixedPorts } from '../test/flow/service-process.ts';
-import { createAttempts } from './try-package/attempts.ts';
-import { run, start } from './try-package/programs.ts';
+import { createAttempts } from './trial/attempts.ts';
+import { trialFolder } from './trial/folder.ts';
+import { run, start } from './trial/programs.ts';
 import { startLoad } from './try-upgrade/load.ts';
 import { commitOf, type Installed, installRelease } from './try-upgrade/releases.ts';
 
@@ -24,13 +23,7 @@ const STAY_MS = 4_000;
 const LONGEST_MS = 20 * 60_000;
 
 const [given = 'HEAD~1'] = process.argv.slice(2);
-const folder = mkdtempSync(join(tmpdir(), 'lapel-upgrade-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-setTimeout(() => {
-  process.stderr.write(`has not ended in ${LONGEST_MS / 60_000} minutes\n`);
-  process.exit(1);
-}, LONGEST_MS).unref();
+const folder = trialFolder('upgrade', LONGEST_MS);
 
 const attempts = createAttempts();
 const { attempt } = attempts;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startPostgres } from '../../harness/postgres-server.ts';
-import type { Attempts } from '../try-package/attempts.ts';
-import { type Environment, run, start } from '../try-package/programs.ts';
+import type { Attempts } from '../trial/attempts.ts';
+import { type Environment, run, start } from '../trial/programs.ts';
 
 interface Parts {
   /** The folder of the commands of the installed package. */

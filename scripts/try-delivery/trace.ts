@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { type Environment, run, start } from '../try-package/programs.ts';
+import { type Environment, run, start } from '../trial/programs.ts';
 
 interface Span {
   traceId: string;

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { startPostgres } from '../../harness/postgres-server.ts';
 import { ROOT } from '../release/lockfile.ts';
-import { start } from '../try-package/programs.ts';
+import { start } from '../trial/programs.ts';
 import type { Tools } from './tools.ts';
 
 const TOKEN = 'administrator token of the three containers';

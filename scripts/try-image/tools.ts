@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ROOT } from '../release/lockfile.ts';
-import { run } from '../try-package/programs.ts';
+import { run } from '../trial/programs.ts';
 import { debianMirror } from './debian.ts';
 
 /** npm's program: npm runs this script. */

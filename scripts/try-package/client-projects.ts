@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ROOT } from '../release/lockfile.ts';
-import type { Attempts } from './attempts.ts';
+import type { Attempts } from '../trial/attempts.ts';
+import { type Environment, run, start } from '../trial/programs.ts';
 import type { Served } from './installed.ts';
-import { type Environment, run, start } from './programs.ts';
 
 interface Parts {
   folder: string;

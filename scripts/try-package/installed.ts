@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Attempts } from './attempts.ts';
-import { type Environment, run, start } from './programs.ts';
+import type { Attempts } from '../trial/attempts.ts';
+import { type Environment, run, start } from '../trial/programs.ts';
 
 const MEBIBYTE = 1024 ** 2;
 const LARGEST_MIB = 60;

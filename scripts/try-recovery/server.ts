@@ -3,7 +3,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { findPostgres } from '../../harness/postgres-server.ts';
+import { findPostgres, userOfServers } from '../../harness/postgres-server.ts';
 
 /** The folder of all programs of PostgreSQL; Debian links only a few of them elsewhere. */
 function programs(): string {
@@ -15,11 +15,7 @@ function programs(): string {
 }
 
 const PROGRAMS = programs();
-const isRoot = process.getuid?.() === 0;
-const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
-/** PostgreSQL refuses to run as root. */
-const USER = isRoot ? { uid: idOf('-u'), gid: idOf('-g') } : undefined;
-const as = USER ? ['setpriv', `--reuid=${USER.uid}`, `--regid=${USER.gid}`, '--clear-groups'] : [];
+const { as, owner: USER } = userOfServers();
 
 /** Runs a program of PostgreSQL as the user of its servers. Throws its output when it fails. */
 export function run(program: string, ...args: string[]): void {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../release/lockfile.ts';
-import { run } from '../try-package/programs.ts';
+import { run } from '../trial/programs.ts';
 
 /** npm's program: npm runs this script. */
 const NPM = process.env['npm_execpath'] ?? '';

@@ -1,6 +1,5 @@
 import { type Logger, pino, stdSerializers } from 'pino';
 import { isSecretName } from './secret-names.ts';
-import { logFields } from './tracing.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
 export type Log = Logger;
@@ -19,7 +18,7 @@ const withoutSecret = {
  * commands.
  */
 export function createLog(options: { level: string; destination?: NodeJS.WritableStream | undefined }): Log {
-  const settings = { level: options.level, ...withoutSecret, base: null, mixin: logFields };
+  const settings = { level: options.level, ...withoutSecret, base: null };
   if (options.destination) return pino(settings, options.destination as Parameters<typeof pino>[1] & object);
   return pino(settings, pino.destination({ dest: 2, sync: false }));
 }

@@ -27,8 +27,6 @@ export interface Ending {
 export interface Span {
   /** Names the span to the spans below it, also in other processes: the header `traceparent` (W3C Trace Context 3.2). */
   readonly traceparent: string;
-  readonly traceId: string;
-  readonly spanId: string;
   end(ending?: Ending): void;
 }
 
@@ -42,27 +40,20 @@ export interface Tracing {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The request that the running code works on, as far as it is traced. */
-interface Current {
-  span: Span;
-  requestId: string;
-}
-
-const current = new AsyncLocalStorage<Current>();
+const current = new AsyncLocalStorage<Span>();
 
 /** Runs the work of a request in its span. */
-export const inSpan = <Result>(span: Span, requestId: string, work: () => Result): Result =>
-  current.run({ span, requestId }, work);
+export const inSpan = <Result>(span: Span, work: () => Result): Result => current.run(span, work);
 
-/** The `traceparent` of the request that the running code works on; null without one, and when nothing is traced. */
-export const currentTrace = (): string | null => current.getStore()?.span.traceparent ?? null;
+/**
+ * The `traceparent` of the request that the running code works on; null when it is not traced. Only code that a handler
+ * calls itself may ask: commits, effects and whatever a request has set in motion run in the context of any request.
+ */
+export const currentTrace = (): string | null => current.getStore()?.traceparent ?? null;
 
-/** The fields that a log line has when it is written for a request that is traced; the log adds others to the object. */
-export function logFields(): object {
-  const found = current.getStore();
-  if (found === undefined) return {};
-  return { requestId: found.requestId, trace_id: found.span.traceId, span_id: found.span.spanId };
-}
+/** The field of a log line about something that is traced. */
+export const traceField = (traceparent: string | null): { trace_id?: string } =>
+  traceparent === null ? {} : { trace_id: readTraceparent(traceparent)?.traceId ?? '' };
 
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
 

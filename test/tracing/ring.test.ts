@@ -123,3 +123,17 @@ t.test('a trace goes through two nodes', { skip: NO_POSTGRES }, async (t) => {
   await world.idle();
   t.same(treeOf(collector.spans, TRACE).sort(), RING.toSorted());
 });
+
+t.test('the commands of a rollout belong to no request, whichever set them in motion', async (t) => {
+  const { world } = await startTraced(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const json = { operation: 'setWifi', parameters: WIFI, devices: { devices: [device.deviceId] } };
+  const made = await tenant.api.post(`${tenant.path}/rollouts`, { json, headers: { traceparent: TRACEPARENT } });
+  t.equal(made.status, 201);
+  const { transactionId } = await device.link.command();
+  await device.link.ack({ transactionId, status: 'succeeded' });
+  const event = await tenant.event();
+  t.equal(event.headers['traceparent'], undefined);
+  t.equal((await tenant.api.get(`${tenant.path}/transactions/${transactionId}`)).body.traceId, undefined);
+});

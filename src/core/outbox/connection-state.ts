@@ -57,8 +57,8 @@ export interface ConnectionState {
    * cancel is stored as its negative transactionId.
    */
   readonly written: Map<number, Micros>;
-  /** The spans of the commands in flight that are traced, by the same numbers. */
-  readonly spans: Map<number, Span>;
+  /** The spans of the commands in flight that are traced, by the same numbers; undefined until there was one. */
+  spans: Map<number, Span> | undefined;
   claiming: boolean;
   open: boolean;
   /** Aborted when the connection ends. */
@@ -84,7 +84,7 @@ export const createConnectionState = (link: DeviceLink): ConnectionState => ({
   unsent: new Set(),
   inFlight: 0,
   written: new Map(),
-  spans: new Map(),
+  spans: undefined,
   claiming: false,
   open: true,
   closing: new AbortController(),

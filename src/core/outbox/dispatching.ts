@@ -56,36 +56,37 @@ export function createDispatching(parts: DispatchingParts) {
    */
   function received(connection: ConnectionState, slot: number): void {
     if (!connection.written.delete(slot)) return;
-    const span = connection.spans.get(slot);
-    if (span && connection.spans.delete(slot)) span.end();
+    connection.spans?.get(slot)?.end();
+    connection.spans?.delete(slot);
     metrics.commandsInFlight.dec();
     release(connection);
   }
 
   /** Begins the span of a publish, which ends at its PUBACK or at the answer of the device. */
-  function trace({ link, spans }: ConnectionState, slot: number, due: Due, traceparent: string): void {
-    const { operation, attempt } = toCommand(due);
-    const attributes = { ...messageAttributes({ ...due, deviceId: link.deviceId }), 'lapel.attempt': attempt };
-    const span = tracing.below(traceparent, `publish ${operation}`, { kind: 'producer', attributes });
-    if (span) spans.set(slot, span);
+  function trace(connection: ConnectionState, slot: number, due: Due, { operation, attempt }: Command): void {
+    const { deviceId } = connection.link;
+    const attributes = { ...messageAttributes({ ...due, deviceId }), 'lapel.attempt': attempt };
+    const span = tracing.below(due.traceparent, `publish ${operation}`, { kind: 'producer', attributes });
+    if (!span) return;
+    connection.spans ??= new Map();
+    connection.spans.set(slot, span);
   }
 
   /** Writes one command, which already counts as in flight. */
   function send(connection: ConnectionState, due: Due): void {
     if (!connection.open) return;
     const command = toCommand(due);
-    const { traceparent, answerWithin } = due;
     const isCancel = command.operation === 'cancel';
     metrics.commandsPublished.inc({ kind: isCancel ? 'cancel' : command.attempt > 1 ? 'repeat' : 'first' });
     metrics.commandsInFlight.inc();
     if (watch.transactions > 0) watch.transaction(command.transactionId);
     const slot = isCancel ? -command.transactionId : command.transactionId;
     connection.written.set(slot, clock.now());
-    if (traceparent !== null) trace(connection, slot, due, traceparent);
+    if (due.traceparent !== null) trace(connection, slot, due, command);
     connection.link.publish(command, () => {
       if (!connection.open) return;
       if (isCancel) cancelDelivered(connection.link.deviceId, command.transactionId);
-      else delivered(connection.link.deviceId, command.transactionId, answerWithin);
+      else delivered(connection.link.deviceId, command.transactionId, due.answerWithin);
       received(connection, slot);
     });
   }

@@ -144,8 +144,8 @@ export function createOutbox(parts: Parts) {
     connection.open = false;
     connection.closing.abort(CLOSED);
     metrics.commandsInFlight.dec(connection.written.size);
-    for (const span of connection.spans.values()) span.end({ error: 'the connection ended before the PUBACK' });
-    connection.spans.clear();
+    for (const span of connection.spans?.values() ?? []) span.end({ error: 'the connection ended before the PUBACK' });
+    connection.spans = undefined;
     if (connections.get(connection.link.deviceId) === connection) connections.delete(connection.link.deviceId);
   }
 

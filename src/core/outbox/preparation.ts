@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import { traceField } from '../../runtime/tracing.ts';
 import type { Due } from './due.ts';
 
 // Milliseconds between two attempts, doubled each time: the object store may be away for an hour, or for a moment.
@@ -73,9 +74,9 @@ export function createPreparation({ clock, log, prepare }: Parts) {
         return await Promise.race([attempt, ended]);
       } catch (err) {
         if (signal.aborted) break;
-        const { transactionId, operation } = due;
+        const { transactionId, operation, traceparent } = due;
         log.warn(
-          { err, transactionId, operation, seconds: wait / 1000 },
+          { err, transactionId, operation, ...traceField(traceparent), seconds: wait / 1000 },
           'the parameters of a command could not be made; trying again',
         );
       }

@@ -4,7 +4,7 @@ import type { Fence } from '../../platform/cluster/ownership.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { currentTrace, type Span, type Tracing } from '../../runtime/tracing.ts';
+import type { Span, Tracing } from '../../runtime/tracing.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { completeActivation, releaseActivation } from '../devices/activation.ts';
@@ -173,7 +173,7 @@ export function createSettlement({
   async function deactivateIn(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<void> {
     const now = clock.now();
     const operation = 'deactivate';
-    const unsent = { attempts: 0, publishedAt: null, subject: null, traceparent: currentTrace() };
+    const unsent = { attempts: 0, publishedAt: null, subject: null, traceparent: null };
     const stored = { deviceId, applicationId, operation, createdAt: now, ...unsent } as const;
     const transactionId = await insertTransaction(unit, stored, JSON.stringify({ applicationId }));
     const record = await findTransaction(unit, transactionId);

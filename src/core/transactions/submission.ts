@@ -175,7 +175,8 @@ export function createSubmission({
   ): Promise<number> {
     const { applicationId, deviceId, operation, terms = {}, rolloutId = null } = submission;
     if (rolloutId === null) demand.add();
-    const traceparent = currentTrace(); // read here, because a unit of work may run on behalf of several requests
+    // Read before the unit of work, which may run for several requests. A rollout belongs to no request.
+    const traceparent = rolloutId === null ? currentTrace() : null;
     const hasBinary = isInstallRequest(submission) && (await lookForBinary(submission));
     const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);

@@ -3,7 +3,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Ending, Tracing } from '../../runtime/tracing.ts';
+import { type Ending, type Span, type Tracing, traceField } from '../../runtime/tracing.ts';
 import { type AttemptSlot, QUICK_MICROS } from './attempt-slots.ts';
 import type { UrlSetting } from './delivery.ts';
 import type { Delivery, Outcome } from './delivery-repository.ts';
@@ -60,27 +60,27 @@ export function createAttempts(parts: AttemptParts) {
   const keepAnswer = createStoredAnswers({ clock, metrics });
   const tellOf = createReceiverLog({ clock, log });
 
+  /** Begins the span of an attempt. Receivers put secrets into URLs, so it has the host only. */
+  function begin({ applicationId, setting }: Receiver, delivery: Delivery, url: string): Span | undefined {
+    const attributes = {
+      'http.request.method': 'POST',
+      'server.address': new URL(url).hostname,
+      'lapel.application_id': applicationId,
+      'lapel.delivery_id': delivery.deliveryId,
+      'lapel.attempt': delivery.attempts + 1,
+    };
+    return tracing.below(delivery.traceparent, `POST ${setting}`, { kind: 'client', attributes });
+  }
+
   async function post(
     slot: AttemptSlot<Receiver>,
-    { deliveryId, body, attempts, traceparent }: Delivery,
+    delivery: Delivery,
     { url, keys }: Endpoint,
   ): Promise<Answer | undefined> {
+    const { deliveryId, body, traceparent } = delivery;
     if (url === null) return unanswered(`${slot.receiver.setting} is not set`);
     if (keys.length === 0) return unanswered('authenticationKey is not issued');
-    const { applicationId, setting } = slot.receiver;
-    const span =
-      traceparent === null
-        ? undefined
-        : tracing.below(traceparent, `POST ${setting}`, {
-            kind: 'client',
-            attributes: {
-              'http.request.method': 'POST',
-              'server.address': new URL(url).hostname,
-              'lapel.application_id': applicationId,
-              'lapel.delivery_id': deliveryId,
-              'lapel.attempt': attempts + 1,
-            },
-          });
+    const span = traceparent === null ? undefined : begin(slot.receiver, delivery, url);
     // A trace that began before this start, with tracing, is still handed on to the receiver.
     const trace = span?.traceparent ?? traceparent;
     const headers = {
@@ -116,7 +116,8 @@ export function createAttempts(parts: AttemptParts) {
         return answer ? { url, answer } : { url };
       } catch (cause) {
         if (isDatabaseAway(cause)) return null;
-        log.error({ err: cause, deliveryId: delivery.deliveryId }, 'a webhook could not be prepared');
+        const { deliveryId, traceparent } = delivery;
+        log.error({ err: cause, deliveryId, ...traceField(traceparent) }, 'a webhook could not be prepared');
         return { url, answer: unanswered('the notification could not be prepared') };
       }
     },
@@ -125,7 +126,7 @@ export function createAttempts(parts: AttemptParts) {
     conclude(slot: AttemptSlot<Receiver>, delivery: Delivery, url: string | null, answer: Answer): Concluded {
       const { receiver, startedAt } = slot;
       const at = clock.now();
-      const { deliveryId, round } = delivery;
+      const { deliveryId, round, traceparent } = delivery;
       const random = (): number => ids.bytes(4).readUInt32LE() / 2 ** 32;
       const made = delivery.attempts + 1;
       const verdict = judge(answer, made, at, random);
@@ -133,7 +134,7 @@ export function createAttempts(parts: AttemptParts) {
       const { statusCode } = answer;
       const ok = verdict.status === 'delivered';
       const error = ok ? null : (answer.error ?? `answered ${statusCode}`);
-      tellOf(receiver, { deliveryId, status: verdict.status, attempts: made, error });
+      tellOf(receiver, { deliveryId, status: verdict.status, attempts: made, error, traceparent });
       if (ok) succeeded(receiver, at - startedAt <= QUICK_MICROS && !isLate(receiver), receiver.inFlight);
       else failed(receiver);
       const failure =

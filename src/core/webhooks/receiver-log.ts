@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { createLogLimit } from '../../runtime/log-limit.ts';
+import { traceField } from '../../runtime/tracing.ts';
 import type { DeliveryStatus } from './delivery.ts';
 import type { Receiver } from './receiver.ts';
 
@@ -11,6 +12,8 @@ interface Attempted {
   attempts: number;
   /** Null when the delivery was delivered. */
   error: string | null;
+  /** The span whose work caused the event; null when it is not traced. */
+  traceparent: string | null;
 }
 
 const MESSAGES: Partial<Record<DeliveryStatus, string>> = {
@@ -27,7 +30,7 @@ export function createReceiverLog({ clock, log }: { clock: Clock; log: Log }) {
   const mayGiveUp = createLogLimit({ clock });
 
   /** Called before the attempt's outcome changes the receiver's state. */
-  return (receiver: Receiver, { deliveryId, status, attempts, error }: Attempted): void => {
+  return (receiver: Receiver, { deliveryId, status, attempts, error, traceparent }: Attempted): void => {
     const { applicationId, setting } = receiver;
     const key = `${setting} ${applicationId}`;
     if (error === null) {
@@ -38,7 +41,7 @@ export function createReceiverLog({ clock, log }: { clock: Clock; log: Log }) {
       }
       return;
     }
-    const line = { deliveryId, applicationId, setting, attempts, error };
+    const line = { deliveryId, ...traceField(traceparent), applicationId, setting, attempts, error };
     log.debug(line, 'webhook failed');
     if (!receiver.failing && receiver.loggedFailingAt === null && mayTell(key) !== undefined) {
       log.info({ applicationId, setting, error }, 'webhook receiver began to fail');

@@ -328,7 +328,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     let error: DomainError | undefined;
     try {
       const isFull = client?.isFull ?? false;
-      given = await (span ? inSpan(span, requestId, () => answer(exchange, isFull)) : answer(exchange, isFull));
+      given = await (span ? inSpan(span, () => answer(exchange, isFull)) : answer(exchange, isFull));
       if (given.error) {
         error = given.error;
         given = { ...given, headers: { ...errorHeaders(error, exchange.route?.scope ?? null), ...given.headers } };
@@ -350,7 +350,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       error,
       source: error && sourceOf(exchange),
       applicationId: exchange.applicationId,
-      traceId: span?.traceId,
+      traceparent: span?.traceparent ?? null,
     };
     report(done);
     if (span) endRequest(span, done);

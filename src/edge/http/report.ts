@@ -3,6 +3,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { createLogLimit } from '../../runtime/log-limit.ts';
+import { traceField } from '../../runtime/tracing.ts';
 
 export interface Done {
   requestId: string;
@@ -15,7 +16,8 @@ export interface Done {
   applicationId: string | undefined;
   /** The caller of a refused request: its application, or its address. */
   source: string | undefined;
-  traceId: string | undefined;
+  /** The span of the request; null when it is not traced. */
+  traceparent: string | null;
 }
 
 interface Parts {
@@ -32,11 +34,11 @@ interface Parts {
 export function createReport({ name, clock, log, metrics }: Parts) {
   const mayLog = createLogLimit({ clock });
 
-  return ({ requestId, method, route, status, startedAt, error, applicationId, source, traceId }: Done): void => {
+  return ({ requestId, method, route, status, startedAt, error, applicationId, source, traceparent }: Done): void => {
     const seconds = (clock.now() - startedAt) / 1_000_000;
     metrics.httpRequests.inc({ listener: name, method, route, status });
     metrics.httpSeconds.observe({ listener: name, route }, seconds);
-    const trace = traceId === undefined ? undefined : { trace_id: traceId };
+    const trace = traceField(traceparent);
     if (error === undefined) {
       log.debug({ listener: name, requestId, ...trace, method, route, status, seconds }, 'request');
       return;

@@ -82,11 +82,8 @@ export function createTelemetry(
     const { kind, startedAt = clock.now(), attributes = {} } = beginning;
     const context = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
     const span = tracer.startSpan(name, { kind: KINDS[kind], startTime: timeOf(startedAt), attributes }, context);
-    const about = span.spanContext();
     return {
-      traceparent: textOf(about),
-      traceId: about.traceId,
-      spanId: about.spanId,
+      traceparent: textOf(span.spanContext()),
       end({ name: better, attributes: further, error } = {}): void {
         if (!span.isRecording()) return;
         if (better !== undefined) span.updateName(better);
