@@ -154,6 +154,9 @@ onBoth(t, async (t, kind) => {
         unit.onCommit(() => committedAt.push([key, commits]));
         await unit.run(insert, key);
       }, key);
+    // The shortest round trip says whether the database is far away: then commits run side by side, and are not counted here.
+    for (let index = 0; index < 30; index += 1) await write(`near ${index}`);
+    committedAt.length = 0;
     const flood = Array.from({ length: 900 }, (_, index) => write(`many ${index}`));
     await flood[0];
     t.ok(committedAt.length < 900, 'it is more than one commit takes');
