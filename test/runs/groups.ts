@@ -27,6 +27,8 @@ const ONE_BY_ONE: Readonly<Record<string, string>> = {
   'apk/read-apk.test.ts': 'it measures the memory of its process',
   'cluster/nodes.test.ts': 'it compares times with those of a lease',
   'database/postgres/': 'some cut off the server that all use',
+  'database/schemas.test.ts': 'it makes many databases on the server that all use',
+  'database/upgrade.test.ts': 'it fills a large database on the server that all use',
   'demo.test.ts': 'its demos prefer the same ports',
   'flow/restore.test.ts': 'it replaces databases of the server that all use',
   'foreign-text.test.ts': 'it measures the processor time of its process',
