@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readConfig } from '../../src/config.ts';
 import { createAuthority } from '../broker/authority.ts';
 import { missing } from '../installed.ts';
+import { runProgram } from '../run-program.ts';
 import { exampleOf, missingProxy, PROXIES, PROXY_ENV, type ProxyName, settingsOf } from './proxy-files.ts';
 
 for (const name of Object.keys(PROXIES) as ProxyName[]) {
@@ -14,7 +14,7 @@ for (const name of Object.keys(PROXIES) as ProxyName[]) {
     const config = join(folder, PROXIES[name].file);
     writeFileSync(config, exampleOf(name, { folder, cert, key, ports: {} }));
     const [program = '', ...args] = PROXIES[name].check(config);
-    const { status, stderr } = spawnSync(program, args, { env: { ...PROXY_ENV, HOME: folder }, encoding: 'utf8' });
+    const { status, stderr } = await runProgram(program, args, { env: { ...PROXY_ENV, HOME: folder } });
     t.equal(status, 0, stderr);
   });
 

@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { createLog } from '../../src/runtime/log.ts';
 import { readTraceparent } from '../../src/runtime/tracing.ts';
 import { readTracingTarget } from '../../src/runtime/tracing-target.ts';
+import { runProgram } from '../run-program.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { createTestCollector } from './test-collector.ts';
 
@@ -43,7 +43,7 @@ t.test('without an endpoint nothing is traced, handed on or loaded', async (t) =
     const before = loaded().length;
     await import(${JSON.stringify(join(ROOT, 'src/platform/tracing/telemetry.ts'))});
     console.log(JSON.stringify([before, loaded().length > 0]));`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  const { stdout, stderr } = await runProgram(process.execPath, ['--input-type=module', '-e', program]);
   t.equal(stderr, '');
   t.same(JSON.parse(stdout), [0, true]);
 });

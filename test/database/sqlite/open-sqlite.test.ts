@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { closeSync, copyFileSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -7,6 +6,7 @@ import t from 'tap';
 import { readMigrations } from '../../../src/platform/database/migration-files.ts';
 import { migrate } from '../../../src/platform/database/sqlite/migrations.ts';
 import { openSqlite } from '../../../src/platform/database/sqlite/open-sqlite.ts';
+import { runProgram } from '../../run-program.ts';
 import { until } from '../../until.ts';
 
 const open = (folder: string) => openSqlite({ folder, nowMicros: 1 });
@@ -223,7 +223,7 @@ t.test(
 
 t.test('a close ends even if the last answer of the reading thread arrives meanwhile', async (t) => {
   const program = join(import.meta.dirname, 'aside-close.ts');
-  const { status, stdout } = spawnSync(process.execPath, [program, t.testdir()], { encoding: 'utf8' });
+  const { status, stdout } = await runProgram(process.execPath, [program, t.testdir()]);
   t.equal(stdout, 'closed\n');
   t.equal(status, 0);
 });
