@@ -249,9 +249,11 @@ export function createMetrics() {
     retentionBehind: labelled('retention_behind_seconds', 'How long ago the oldest row should have been removed', [
       'kind',
     ]),
-    retentionSwept: labelled('retention_last_sweep_timestamp_seconds', 'Time when the last removal of old rows ended', [
-      'kind',
-    ]),
+    retentionSwept: labelled(
+      'retention_last_sweep_timestamp_seconds',
+      'Time when the last removal of old rows ended, or of the start before the first one',
+      ['kind'],
+    ),
     databaseCheck: labelled(
       'database_check',
       'Result of the check of the whole database file after start, as the label `state`; the value is 1 for the current result',
