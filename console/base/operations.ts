@@ -25,6 +25,7 @@ export const OPERATOR = {
   readFleetDeviceStatus: { method: 'GET', path: '/devices/{deviceId}/status' },
   readConnection: { method: 'GET', path: '/devices/{deviceId}/connection' },
   closeConnection: { method: 'DELETE', path: '/devices/{deviceId}/connection' },
+  readDeviceStory: { method: 'GET', path: '/devices/{deviceId}/story' },
   listFleetDeviceTransactions: { method: 'GET', path: '/devices/{deviceId}/transactions' },
   listFleetRollouts: { method: 'GET', path: '/rollouts' },
   readFleetRollout: { method: 'GET', path: '/rollouts/{rolloutId}' },

@@ -13,7 +13,8 @@ export interface OverviewFilter {
   /** The operations that are listed. */
   operations?: readonly Operation[];
   status?: TransactionStatus;
-  /** Matches transactions that were created before this time in microseconds. */
+  /** Matches transactions that were created in [createdSince, createdBefore), in microseconds. */
+  createdSince?: number;
   createdBefore?: number;
 }
 
@@ -25,6 +26,7 @@ function conditions(filter: OverviewFilter): { where: string[]; values: SqlValue
   if (filter.applicationId !== undefined) found.push(['application_id = ?', filter.applicationId]);
   if (operations) found.push([`operation IN (${operations.map(() => '?').join(', ')})`, ...operations]);
   if (filter.status !== undefined) found.push(['status = ?', filter.status]);
+  if (filter.createdSince !== undefined) found.push(['created_at >= ?', filter.createdSince]);
   if (filter.createdBefore !== undefined) found.push(['created_at < ?', filter.createdBefore]);
   return { where: found.map(([condition]) => condition), values: found.flatMap(([, ...values]) => values) };
 }

@@ -19,6 +19,7 @@ import { createInstallations } from './installations.ts';
 import { createReceiverStates } from './receivers.ts';
 import { createRolloutViews } from './rollouts.ts';
 import { createSoftwareOverview } from './software.ts';
+import { createStories } from './story.ts';
 import { createOverview } from './transactions.ts';
 
 interface Given {
@@ -52,11 +53,13 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     const { connected, connectedIds } = ownership;
     const from = { ...common, database: { read: database.read, aside: through } };
     const selection = createSelection({ ...from, presence, connected });
+    const overview = createOverview({ ...from, versionsOf: statuses.versionsOf });
     return {
       selection,
       rolloutViews: createRolloutViews({ ...common, database: { aside: through } }),
       fleet: createFleet({ ...from, presence, selection, connected, connectedIds }),
-      overview: createOverview({ ...from, versionsOf: statuses.versionsOf }),
+      overview,
+      stories: createStories({ ...from, overview }),
       installations: createInstallations(from),
     };
   }

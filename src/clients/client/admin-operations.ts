@@ -48,6 +48,8 @@ export interface AdminOperations {
   readConnection: { input: { deviceId: string }; answer: SchemaTypes['admin/device-connection'] };
   /** Close the connection of a device. */
   closeConnection: { input: { deviceId: string }; answer: undefined };
+  /** Read the story of a device. */
+  readDeviceStory: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/story-query']> }; answer: SchemaTypes['admin/device-story'] };
   /** List the transactions of a device. */
   listFleetDeviceTransactions: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/device-transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
   /** List the rollouts of all applications. */
@@ -150,6 +152,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   readFleetDeviceStatus: { method: 'GET', path: '/admin/v1/devices/{deviceId}/status' },
   readConnection: { method: 'GET', path: '/admin/v1/devices/{deviceId}/connection' },
   closeConnection: { method: 'DELETE', path: '/admin/v1/devices/{deviceId}/connection' },
+  readDeviceStory: { method: 'GET', path: '/admin/v1/devices/{deviceId}/story' },
   listFleetDeviceTransactions: { method: 'GET', path: '/admin/v1/devices/{deviceId}/transactions' },
   listFleetRollouts: { method: 'GET', path: '/admin/v1/rollouts' },
   readFleetRollout: { method: 'GET', path: '/admin/v1/rollouts/{rolloutId}' },

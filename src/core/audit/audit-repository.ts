@@ -54,6 +54,22 @@ export const insertEntry = (unit: UnitOfWork, row: Omit<AuditRow, 'auditId' | 's
     row.address,
   );
 
+/** An object that entries of the audit log are about. */
+export interface AuditObject {
+  kind: 'device' | 'developer' | 'application' | 'package' | 'rollout';
+  id: string;
+}
+
+/** Stores that an entry is about an object. */
+export async function insertObject(unit: UnitOfWork, auditId: number, { kind, id }: AuditObject): Promise<void> {
+  await unit.run(
+    'INSERT INTO audit_objects (kind, object_id, audit_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    kind,
+    id,
+    auditId,
+  );
+}
+
 /** Stores the status of the answer, unless the entry already has one. */
 export async function completeEntry(sql: Sql, auditId: number, status: number): Promise<void> {
   await sql.run('UPDATE audit_log SET status = ? WHERE audit_id = ? AND status IS NULL', status, auditId);
@@ -66,9 +82,17 @@ export async function detailEntry(sql: Sql, auditId: number, details: string): P
 
 /** Removes the entry of a repeated refusal, and stores the number of repetitions in the entry of the first. */
 export async function replaceByCount(sql: Sql, auditId: number, firstId: number, details: string): Promise<void> {
-  await sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
+  await removeEntry(sql, auditId);
   await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ?', details, firstId);
 }
+
+const COLUMNS = `a.audit_id AS "auditId", a.at, a.actor_kind AS "actorKind", a.actor_name AS "actorName", a.action, a.resource,
+  a.request_id AS "requestId", a.address, a.status, a.details`;
+
+const toEntry = (row: AuditRow): AuditEntry => ({
+  ...row,
+  details: row.details === null ? null : (JSON.parse(row.details) as object),
+});
 
 /** A page of entries, the newest first. */
 export async function listEntries(
@@ -84,16 +108,11 @@ export async function listEntries(
     table: 'audit_log',
     key: 'audit_id',
     keyOf: ({ auditId }) => auditId,
-    columns: `audit_id AS "auditId", at, actor_kind AS "actorKind", actor_name AS "actorName", action, resource,
-      request_id AS "requestId", address, status, details`,
+    columns: COLUMNS.replaceAll('a.', ''),
     ranges: [{ where: '1 = 1', values: [] }],
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
     filterValues: filters.flatMap(([, ...values]) => values),
     page,
-  });
-  const toEntry = (row: AuditRow): AuditEntry => ({
-    ...row,
-    details: row.details === null ? null : (JSON.parse(row.details) as object),
   });
   return { ...found, rows: found.rows.map(toEntry) };
 }
@@ -116,8 +135,35 @@ export async function findOldEntries(
   );
 }
 
-export const removeEntry = (sql: Sql, auditId: number): Promise<number> =>
-  sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
+export async function removeEntry(sql: Sql, auditId: number): Promise<number> {
+  await sql.run('DELETE FROM audit_objects WHERE audit_id = ?', auditId);
+  return sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
+}
+
+/** The entries about an object, of [since, until) and behind the entry `after`, the newest first. */
+export async function listEntriesOf(
+  sql: Sql,
+  { kind, id }: AuditObject,
+  {
+    since,
+    until,
+    after = Number.MAX_SAFE_INTEGER,
+    limit,
+  }: { since: Micros; until: Micros; after?: number; limit: number },
+): Promise<AuditEntry[]> {
+  const rows = await sql.all<AuditRow>(
+    `SELECT ${COLUMNS} FROM audit_objects o JOIN audit_log a ON a.audit_id = o.audit_id
+     WHERE o.kind = ? AND o.object_id = ? AND o.audit_id < ? AND a.at >= ? AND a.at < ?
+     ORDER BY o.audit_id DESC LIMIT ?`,
+    kind,
+    id,
+    after,
+    since,
+    until,
+    limit,
+  );
+  return rows.map(toEntry);
+}
 
 /** The time of the oldest entry, or null. */
 export async function findOldestEntry(sql: Sql): Promise<number | null> {

@@ -22,9 +22,11 @@ function deviceBody(device: Device, formatTime: (micros: number) => string): Dev
 
 export async function registerDevice(
   { devices }: AdminServices,
-  { params, body }: At<'developerId', 'admin/device-register'>,
+  { params, body, changed }: At<'developerId', 'admin/device-register'>,
 ): Promise<Answer> {
-  return { status: 201, headers: NO_STORE, body: await devices.register({ developerId: params.developerId, ...body }) };
+  const registered = await devices.register({ developerId: params.developerId, ...body });
+  await changed({ deviceId: body.deviceId }, [{ kind: 'device', id: body.deviceId }]);
+  return { status: 201, headers: NO_STORE, body: registered };
 }
 
 export async function listDevices({ devices, formatTime }: AdminServices, input: List<'developerId'>): Promise<Answer> {

@@ -41,6 +41,7 @@ import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
 import { closeSession, endSession, listSessions, openSession, readOwnSession } from './sessions.ts';
 import { listSettings } from './settings.ts';
+import { readDeviceStory } from './story.ts';
 
 const route = routesOf<AdminServices, Administrator>();
 
@@ -78,6 +79,7 @@ export const ROUTES = [
   route('GET',    '/admin/v1/devices/{deviceId}/status', A, {}, readFleetDeviceStatus),
   route('GET',    '/admin/v1/devices/{deviceId}/connection', A, {}, readConnection),
   route('DELETE', '/admin/v1/devices/{deviceId}/connection', A, {}, closeConnection),
+  route('GET',    '/admin/v1/devices/{deviceId}/story', A, { query: 'admin/story-query' }, readDeviceStory),
   route('GET',    '/admin/v1/devices/{deviceId}/transactions', A, { query: 'admin/device-transaction-query' }, listFleetDeviceTransactions),
 
   route('GET',    '/admin/v1/rollouts', A, { query: 'admin/rollout-query' }, listFleetRollouts),

@@ -24,6 +24,7 @@ import type { Installations } from '../../views/installations.ts';
 import type { ReceiverStates } from '../../views/receivers.ts';
 import type { RolloutViews } from '../../views/rollouts.ts';
 import type { SoftwareOverview } from '../../views/software.ts';
+import type { Stories } from '../../views/story.ts';
 import type { Overview } from '../../views/transactions.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { Input } from '../http/route.ts';
@@ -51,6 +52,8 @@ export interface AdminServices {
   connection: FindConnection;
   /** The views of transactions of all devices and applications. */
   overview: Overview;
+  /** The stories of devices. */
+  stories: Stories;
   cancellation: Cancellation;
   /** Finds the application of a delivery. */
   findDelivery(deliveryId: string): Promise<string | undefined>;

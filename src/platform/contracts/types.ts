@@ -157,6 +157,53 @@ export type MacAddress = string;
  */
 export type UtcDateTimeOrNull1 = string | null;
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime5 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime6 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull2 = string | null;
+/**
+ * The operation that a transaction carries out on its device.
+ */
+export type Operation =
+  | 'activate'
+  | 'deactivate'
+  | 'setApn'
+  | 'setWifi'
+  | 'setLanguage'
+  | 'getConnectivityState'
+  | 'setConnectivityState'
+  | 'listConnectivity'
+  | 'pairBluetooth'
+  | 'installSoftware'
+  | 'updateFirmware';
+/**
+ * queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final.
+ */
+export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime7 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime8 = string;
+/**
+ * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
+ */
+export type TransactionId1 = number;
+/**
+ * The rollout that made it. Present only with a rollout.
+ */
+export type RolloutId = string;
+/**
  * Name of a package for people; null if it has none.
  */
 export type DisplayName = string | null;
@@ -227,7 +274,7 @@ export type Salt = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime5 = string;
+export type UtcDateTime9 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -235,15 +282,15 @@ export type Moment4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime6 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull2 = string | null;
+export type UtcDateTime10 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull3 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull4 = string | null;
 /**
  * Kind of a fault.
  */
@@ -271,15 +318,11 @@ export type DeviceId1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime7 = string;
+export type UtcDateTime11 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type DeveloperId3 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull4 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -288,6 +331,10 @@ export type UtcDateTimeOrNull5 = string | null;
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull6 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull7 = string | null;
 /**
  * Only rollouts in this state.
  */
@@ -308,11 +355,19 @@ export type ApplicationId3 = string;
 /**
  * The beginning of the page; take it from the `Link` of the page before.
  */
-export type RolloutId = string;
+export type RolloutId1 = string;
 /**
- * Only transactions with this operation.
+ * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Operation =
+export type Moment5 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment6 = string;
+/**
+ * The operation that a transaction carries out on its device.
+ */
+export type Operation1 =
   | 'activate'
   | 'deactivate'
   | 'setApn'
@@ -335,11 +390,11 @@ export type DeviceId3 = string;
 /**
  * Only transactions of this rollout.
  */
-export type RolloutId1 = string;
+export type RolloutId2 = string;
 /**
- * Only transactions in this state.
+ * queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final.
  */
-export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
+export type TransactionStatus1 = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
 /**
  * Only transactions that are at least this old.
  */
@@ -485,7 +540,7 @@ export type FirmwareVersion4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull7 = string | null;
+export type UtcDateTimeOrNull8 = string | null;
 /**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
@@ -507,21 +562,6 @@ export type ListMode = 'latest';
  */
 export type LocalDateTimeOrNull = string | null;
 /**
- * The operation that a transaction carries out on its device.
- */
-export type Operation1 =
-  | 'activate'
-  | 'deactivate'
-  | 'setApn'
-  | 'setWifi'
-  | 'setLanguage'
-  | 'getConnectivityState'
-  | 'setConnectivityState'
-  | 'listConnectivity'
-  | 'pairBluetooth'
-  | 'installSoftware'
-  | 'updateFirmware';
-/**
  * Files of one call. Each name occurs once.
  *
  * @minItems 1
@@ -535,7 +575,7 @@ export type RequestId = string;
 /**
  * Identifier of a rollout.
  */
-export type RolloutId2 = string;
+export type RolloutId3 = string;
 /**
  * An operation that a rollout can carry out.
  */
@@ -552,7 +592,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull8 = string | null;
+export type UtcDateTimeOrNull9 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -565,11 +605,11 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull9 = string | null;
+export type UtcDateTimeOrNull10 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime8 = string;
+export type UtcDateTime12 = string;
 /**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
@@ -590,10 +630,6 @@ export type TagKey = string;
  * The number of matching rows; null if the service would have to read more than 10,000 rows to count them, or more than 2,000 with a filter.
  */
 export type TotalIfKnown = number | null;
-/**
- * queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final.
- */
-export type TransactionStatus1 = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
 /**
  * A webhook delivery, or null.
  */
@@ -631,27 +667,11 @@ export type DeliveryRowOrNull1 = {
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime9 = string;
+export type UtcDateTime13 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime10 = string;
-/**
- * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
- */
-export type TransactionId1 = number;
-/**
- * Identifier of a rollout.
- */
-export type RolloutId3 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime11 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime12 = string;
+export type UtcDateTime14 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -729,11 +749,11 @@ export type SettingUrl7 = string | null;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment5 = string;
+export type Moment7 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment6 = string;
+export type Moment8 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -808,7 +828,7 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment7 = string;
+export type Moment9 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -889,6 +909,7 @@ export interface SchemaTypes {
   'admin/device-register': DeviceRegister;
   'admin/device-registered': DeviceRegistered;
   'admin/device-status': FleetDeviceStatus;
+  'admin/device-story': DeviceStory;
   'admin/device-transaction-query': DeviceTransactionQuery;
   'admin/device-update': DeviceUpdate;
   'admin/firmware-version-list': FirmwareVersionList;
@@ -915,6 +936,8 @@ export interface SchemaTypes {
   'admin/service-software-put': ServiceSoftwarePut;
   'admin/service-software-version': ServiceSoftwareVersion;
   'admin/setting-list': SettingList;
+  'admin/story-entry': StoryEntry;
+  'admin/story-query': StoryQuery;
   'admin/system-package-list': SystemPackageList;
   'admin/transaction-query': TransactionQuery;
   'admin/transactions-cancel': TransactionsCancel;
@@ -975,7 +998,7 @@ export interface SchemaTypes {
   'common/message-error': MessageError;
   'common/moment': Moment4;
   'common/name': Name;
-  'common/operation': Operation1;
+  'common/operation': Operation;
   'common/package-name': PackageName;
   'common/paging-query': PagingQuery;
   'common/percent': Percent;
@@ -989,7 +1012,7 @@ export interface SchemaTypes {
   'common/rollout-counts': RolloutCounts;
   'common/rollout-device-list': RolloutDeviceList;
   'common/rollout-device-state': RolloutDeviceState;
-  'common/rollout-id': RolloutId2;
+  'common/rollout-id': RolloutId3;
   'common/rollout-operation': RolloutOperation1;
   'common/rollout-reason': RolloutReason;
   'common/rollout-results': RolloutResults;
@@ -1015,7 +1038,7 @@ export interface SchemaTypes {
   'common/transaction-id': TransactionId;
   'common/transaction-row': TransactionRow;
   'common/transaction-row-list': TransactionRowList;
-  'common/transaction-status': TransactionStatus1;
+  'common/transaction-status': TransactionStatus;
   'common/upload-address': UploadAddress;
   'common/upload-headers': UploadHeaders;
   'common/upload-method': UploadMethod;
@@ -1586,6 +1609,154 @@ export interface FleetDeviceStatus {
   }[];
 }
 /**
+ * A page of the story of a device, newest first. A page can be shorter than its limit, or even empty, without being the last.
+ */
+export interface DeviceStory {
+  entries: StoryEntry[];
+}
+/**
+ * An entry of the story of a device. `kind` says which of the other members it has.
+ */
+export interface StoryEntry {
+  at: UtcDateTime5;
+  /**
+   * `connected`, `ended`, `refused`: a connection of the device, its end, a refused login (`connection`). `command`: a command to the device, also to install software (`command`). `event`: a webhook that an event of the device caused (`event`). `change`: somebody changed the device (`change`).
+   */
+  kind: 'connected' | 'ended' | 'refused' | 'command' | 'event' | 'change';
+  connection?: {
+    /**
+     * How many such facts this entry stands for. An hour has at most 20 entries of each kind for a device; further facts are counted in the last of them.
+     */
+    count: number;
+    lastAt: UtcDateTime6;
+    /**
+     * Why a connection ended: `disconnected` (the device said so), `keep_alive` (the device was silent for one and a half times its keep-alive), `lost` (the network connection ended), `protocol` (a packet broke the protocol: see `detail`), `replaced` (by a newer connection of the device), `revoked` (the service ended it: somebody closed it, or the device may no longer connect), `elsewhere` (in a cluster: a newer connection to another node, a move to another node, or as `revoked`), `node_stopped` and `node_lost` (the process of the service stopped, or was killed). Why a login was refused: `credentials`, `certificate`, `blocked`, or a `will` on a topic that is not the device's. Null for `connected`.
+     */
+    reason:
+      | 'disconnected'
+      | 'keep_alive'
+      | 'lost'
+      | 'protocol'
+      | 'replaced'
+      | 'revoked'
+      | 'elsewhere'
+      | 'node_stopped'
+      | 'node_lost'
+      | 'credentials'
+      | 'certificate'
+      | 'blocked'
+      | 'will'
+      | null;
+    /**
+     * More about the reason, for people.
+     */
+    detail: string | null;
+    since: UtcDateTimeOrNull2;
+    /**
+     * The address of the client; null for the end of a connection.
+     */
+    address: string | null;
+    /**
+     * `mqtt`, `mqtts`, `ws` or `wss`; null for the end of a connection.
+     */
+    transport: string | null;
+    /**
+     * The process of the service.
+     */
+    node: string | null;
+  };
+  command?: TransactionRow;
+  event?: DeliveryRow;
+  change?: AuditEntry;
+}
+/**
+ * A transaction in a list.
+ */
+export interface TransactionRow {
+  transactionId: TransactionId;
+  deviceId: DeviceId;
+  applicationId: ApplicationId;
+  operation: Operation;
+  /**
+   * The subject of the transaction, without secrets: package@version, or a few words.
+   */
+  subject: string | null;
+  status: TransactionStatus;
+  /**
+   * The number of times that the command was published.
+   */
+  attempts: number;
+  /**
+   * The progress that the device reported, in percent.
+   */
+  progress: number | null;
+  createdAt: UtcDateTime;
+  publishedAt: UtcDateTimeOrNull1;
+  deliveredAt: UtcDateTimeOrNull1;
+  updatedAt: UtcDateTime;
+  completedAt: UtcDateTimeOrNull1;
+  /**
+   * The error of a failed transaction; null otherwise.
+   */
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  /**
+   * The reason why the device will not answer this unfinished transaction, judged by its last reported status; null otherwise.
+   */
+  warning: {
+    code: 'FIRMWARE_TOO_OLD';
+    message: string;
+  } | null;
+  /**
+   * The delivery of the webhook that reports the result; null before the end, or if it was removed.
+   */
+  deliveryId: string | null;
+  expiresAt?: UtcDateTime7;
+  /**
+   * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
+   */
+  answerWithin?: number;
+  answerBy?: UtcDateTime8;
+  supersededBy?: TransactionId1;
+  rolloutId?: RolloutId;
+}
+/**
+ * A webhook delivery in a list, with its state.
+ */
+export interface DeliveryRow {
+  deliveryId: DeliveryId;
+  applicationId: ApplicationId;
+  deviceId: string | null;
+  transactionId: number | null;
+  setting: WebhookSetting;
+  /**
+   * The type of the event.
+   */
+  type: string;
+  /**
+   * The URL of the last attempt; null before the first.
+   */
+  url: string | null;
+  status: DeliveryStatus;
+  /**
+   * The number of attempts. A redelivery sets it to 0.
+   */
+  attempts: number;
+  /**
+   * The status code of the answer to the last attempt; null if there was no answer.
+   */
+  lastStatusCode: number | null;
+  /**
+   * The reason why the last attempt failed, for people.
+   */
+  lastError: string | null;
+  nextAttemptAt: UtcDateTimeOrNull1;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
+}
+/**
  * Query of the transactions of a device, with its defaults filled in.
  */
 export interface DeviceTransactionQuery {
@@ -1734,7 +1905,7 @@ export interface FleetHistory {
    */
   stepSeconds: number;
   points: {
-    at: UtcDateTime5;
+    at: UtcDateTime9;
     devices: number;
     activated: number;
     connected: number;
@@ -1784,7 +1955,7 @@ export interface FleetHistoryQuery {
  * Figures of the fleet, which are kept for ten seconds.
  */
 export interface FleetSummary {
-  at: UtcDateTime6;
+  at: UtcDateTime10;
   devices: {
     total: number;
     activated: number;
@@ -1792,11 +1963,11 @@ export interface FleetSummary {
   };
   transactions: {
     unfinished: number;
-    oldestAt: UtcDateTimeOrNull2;
+    oldestAt: UtcDateTimeOrNull3;
   };
   deliveries: {
     pending: number;
-    oldestDueAt: UtcDateTimeOrNull3;
+    oldestDueAt: UtcDateTimeOrNull4;
   };
   receivers: {
     /**
@@ -1926,7 +2097,7 @@ export interface PackageRow {
    * The newest version.
    */
   newest: string | null;
-  updatedAt: UtcDateTime7;
+  updatedAt: UtcDateTime11;
 }
 /**
  * A page of packages.
@@ -1967,8 +2138,8 @@ export interface Receiver {
    */
   state: 'healthy' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull4;
-  failingSince: UtcDateTimeOrNull5;
+  oldestDueAt: UtcDateTimeOrNull5;
+  failingSince: UtcDateTimeOrNull6;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -1977,7 +2148,7 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull6;
+  nextAttemptAt: UtcDateTimeOrNull7;
 }
 /**
  * A page of receivers, ordered by application and setting. The list is computed every ten seconds at most.
@@ -2016,7 +2187,7 @@ export interface FleetRolloutQuery {
   operation?: RolloutOperation;
   deviceId?: DeviceId2;
   applicationId?: ApplicationId3;
-  after?: RolloutId;
+  after?: RolloutId1;
   /**
    * The largest number of rows in the answer.
    */
@@ -2073,6 +2244,21 @@ export interface SettingList {
   }[];
 }
 /**
+ * The part of the story of a device, with its defaults filled in.
+ */
+export interface StoryQuery {
+  since?: Moment5;
+  until?: Moment6;
+  /**
+   * The page begins after this place, which the Link of the page before names.
+   */
+  after?: string;
+  /**
+   * The largest number of entries in the answer.
+   */
+  limit: number;
+}
+/**
  * A page of versions of system packages, ordered by package, newest version first.
  */
 export interface SystemPackageList {
@@ -2087,11 +2273,11 @@ export interface TransactionQuery {
    * `true`: only unfinished transactions, oldest first. Otherwise all transactions, newest first.
    */
   unfinished?: 'true' | 'false';
-  operation?: Operation;
+  operation?: Operation1;
   applicationId?: ApplicationId4;
   deviceId?: DeviceId3;
-  rolloutId?: RolloutId1;
-  status?: TransactionStatus;
+  rolloutId?: RolloutId2;
+  status?: TransactionStatus1;
   olderThan?: Duration1;
   /**
    * `true`: only unfinished transactions with a warning, because their device will not answer.
@@ -2293,40 +2479,6 @@ export interface DeliveryDetail {
   }[];
 }
 /**
- * A webhook delivery in a list, with its state.
- */
-export interface DeliveryRow {
-  deliveryId: DeliveryId;
-  applicationId: ApplicationId;
-  deviceId: string | null;
-  transactionId: number | null;
-  setting: WebhookSetting;
-  /**
-   * The type of the event.
-   */
-  type: string;
-  /**
-   * The URL of the last attempt; null before the first.
-   */
-  url: string | null;
-  status: DeliveryStatus;
-  /**
-   * The number of attempts. A redelivery sets it to 0.
-   */
-  attempts: number;
-  /**
-   * The status code of the answer to the last attempt; null if there was no answer.
-   */
-  lastStatusCode: number | null;
-  /**
-   * The reason why the last attempt failed, for people.
-   */
-  lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull1;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
-}
-/**
  * A page of webhooks, newest first.
  */
 export interface DeliveryRowList {
@@ -2458,7 +2610,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull7;
+    since: UtcDateTimeOrNull8;
   }[];
 }
 /**
@@ -2510,7 +2662,7 @@ export interface RecordedFile {
  * A rollout with its stages, errors, speed and history.
  */
 export interface RolloutDetails {
-  rolloutId: RolloutId2;
+  rolloutId: RolloutId3;
   applicationId: ApplicationId;
   label: string | null;
   operation: RolloutOperation1;
@@ -2607,7 +2759,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull8;
+  estimatedEnd: UtcDateTimeOrNull9;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -2738,7 +2890,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull9;
+  from: UtcDateTimeOrNull10;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -2747,7 +2899,7 @@ export interface RolloutResults {
    * @maxItems 121
    */
   results: {
-    at: UtcDateTime8;
+    at: UtcDateTime12;
     /**
      * Devices that succeeded in it.
      */
@@ -2762,7 +2914,7 @@ export interface RolloutResults {
  * A rollout in a list.
  */
 export interface RolloutRow {
-  rolloutId: RolloutId2;
+  rolloutId: RolloutId3;
   applicationId: ApplicationId;
   label: string | null;
   operation: RolloutOperation1;
@@ -2838,12 +2990,12 @@ export interface TransactionDetail {
   transactionId: TransactionId;
   deviceId: DeviceId;
   applicationId: ApplicationId;
-  operation: Operation1;
+  operation: Operation;
   /**
    * The subject of the transaction, without secrets: package@version, or a few words.
    */
   subject: string | null;
-  status: TransactionStatus1;
+  status: TransactionStatus;
   /**
    * The number of times that the command was published.
    */
@@ -2884,17 +3036,17 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime9;
+  expiresAt?: UtcDateTime13;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime10;
+  answerBy?: UtcDateTime14;
   /**
    * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
    */
   traceId?: string;
-  supersededBy?: TransactionId1;
+  supersededBy?: TransactionId2;
   /**
    * The result that the device sent after the service itself had ended the transaction (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`). It changed nothing, and no webhook reports it. Present only when there is one.
    */
@@ -2913,59 +3065,6 @@ export interface TransactionDetail {
       message: string;
     };
   };
-  rolloutId?: RolloutId3;
-}
-/**
- * A transaction in a list.
- */
-export interface TransactionRow {
-  transactionId: TransactionId;
-  deviceId: DeviceId;
-  applicationId: ApplicationId;
-  operation: Operation1;
-  /**
-   * The subject of the transaction, without secrets: package@version, or a few words.
-   */
-  subject: string | null;
-  status: TransactionStatus1;
-  /**
-   * The number of times that the command was published.
-   */
-  attempts: number;
-  /**
-   * The progress that the device reported, in percent.
-   */
-  progress: number | null;
-  createdAt: UtcDateTime;
-  publishedAt: UtcDateTimeOrNull1;
-  deliveredAt: UtcDateTimeOrNull1;
-  updatedAt: UtcDateTime;
-  completedAt: UtcDateTimeOrNull1;
-  /**
-   * The error of a failed transaction; null otherwise.
-   */
-  error: {
-    code: string;
-    message: string;
-  } | null;
-  /**
-   * The reason why the device will not answer this unfinished transaction, judged by its last reported status; null otherwise.
-   */
-  warning: {
-    code: 'FIRMWARE_TOO_OLD';
-    message: string;
-  } | null;
-  /**
-   * The delivery of the webhook that reports the result; null before the end, or if it was removed.
-   */
-  deliveryId: string | null;
-  expiresAt?: UtcDateTime11;
-  /**
-   * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
-   */
-  answerWithin?: number;
-  answerBy?: UtcDateTime12;
-  supersededBy?: TransactionId2;
   rolloutId?: RolloutId4;
 }
 /**
@@ -3615,8 +3714,8 @@ export interface DeliveryList {
 export interface DeliveryListQuery {
   status?: DeliveryStatus;
   setting?: WebhookSetting;
-  since?: Moment5;
-  until?: Moment6;
+  since?: Moment7;
+  until?: Moment8;
   after?: DeliveryId;
   /**
    * The number of rows to skip.
@@ -4052,7 +4151,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment7;
+  startAt?: Moment9;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.
@@ -4093,7 +4192,7 @@ export interface RolloutCreate {
  * A new rollout.
  */
 export interface RolloutCreated {
-  rolloutId: RolloutId2;
+  rolloutId: RolloutId3;
   /**
    * The number of its devices.
    */
@@ -4259,8 +4358,8 @@ export interface TransactionList {
 export interface TransactionRecord {
   transactionId: TransactionId;
   deviceId: DeviceId;
-  operation: Operation1;
-  status: TransactionStatus1;
+  operation: Operation;
+  status: TransactionStatus;
   /**
    * The number of times that the command was published.
    */
@@ -4319,8 +4418,8 @@ export interface TransactionRecord {
  * Query of the transactions of a device, with its defaults filled in.
  */
 export interface TransactionListQuery {
-  status?: TransactionStatus1;
-  operation?: Operation1;
+  status?: TransactionStatus;
+  operation?: Operation;
   /**
    * Only transactions older than this one.
    */
@@ -4529,7 +4628,7 @@ export interface RolloutEvent {
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
-    rolloutId: RolloutId2;
+    rolloutId: RolloutId3;
     label: string | null;
     operation: RolloutOperation1;
     subject: string | null;
@@ -4562,8 +4661,8 @@ export interface TestEvent {
 export interface WebhookTransactionRecord {
   transactionId: TransactionId;
   deviceId: DeviceId;
-  operation: Operation1;
-  status: TransactionStatus1;
+  operation: Operation;
+  status: TransactionStatus;
   /**
    * The number of times that the command was published.
    */
@@ -4591,7 +4690,7 @@ export interface WebhookTransactionRecord {
   answerWithin?: number;
   answerBy?: UtcDateTime;
   supersededBy?: TransactionId;
-  rolloutId?: RolloutId2;
+  rolloutId?: RolloutId3;
 }
 /**
  * A transaction has finished.
