@@ -1,10 +1,11 @@
-import { type AuditEntry, listEntriesOf } from '../core/audit/audit-repository.ts';
+import { listEntriesOf } from '../core/audit/audit-repository.ts';
 import { FACTS } from '../core/sessions/connection-log.ts';
 import { type ConnectionFact, listCutConnections, listFacts } from '../core/sessions/connection-log-repository.ts';
 import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { idsFrom } from '../runtime/ids.ts';
 import type { Micros } from '../runtime/units.ts';
+import type { AuditNames, NamedEntry } from './audit.ts';
 import { listEventsOfDevice } from './delivery-repository.ts';
 import type { Listed, Overview } from './transactions.ts';
 
@@ -20,7 +21,7 @@ export type StoryEntry =
   | { at: Micros; kind: 'connected' | 'ended' | 'refused'; fact: ConnectionFact }
   | { at: Micros; kind: 'command'; command: Listed }
   | { at: Micros; kind: 'event'; event: DeliverySummary }
-  | { at: Micros; kind: 'change'; change: AuditEntry };
+  | { at: Micros; kind: 'change'; change: NamedEntry };
 
 /** An entry with the place of its row in its source. */
 interface Placed {
@@ -56,6 +57,7 @@ const isWithin = (at: Micros, { since, until }: Range): boolean => at >= since &
 interface Parts {
   database: Pick<Database, 'aside'>;
   overview: Pick<Overview, 'list'>;
+  auditNames: AuditNames;
 }
 
 export type Stories = ReturnType<typeof createStories>;
@@ -65,7 +67,7 @@ export type Stories = ReturnType<typeof createStories>;
  * newest first. Each source is an index, read backwards from the place where the page before ended. So a page costs the
  * same, however long the history is.
  */
-export function createStories({ database: { aside }, overview }: Parts) {
+export function createStories({ database: { aside }, overview, auditNames }: Parts) {
   async function facts({ deviceId, since, until, place, limit }: Range): Promise<Part> {
     const bound = idsFrom(FACTS, until + MILLISECOND_MICROS);
     const found = await listFacts(aside, deviceId, {
@@ -121,7 +123,7 @@ export function createStories({ database: { aside }, overview }: Parts) {
   async function changes({ deviceId, since, until, place, limit }: Range): Promise<Part> {
     const object = { kind: 'device', id: deviceId } as const;
     const range = { since, until, ...(place !== undefined && { after: Number(place) }), limit };
-    const found = await listEntriesOf(aside, object, range);
+    const found = await auditNames(await listEntriesOf(aside, object, range));
     return {
       rows: found.map((change) => ({
         entry: { at: change.at, kind: 'change', change },

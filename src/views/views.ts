@@ -8,6 +8,7 @@ import { inTurn } from '../platform/database/in-turn.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Asking } from '../runtime/current-caller.ts';
 import { createRemembered } from '../runtime/remembered.ts';
+import { createAuditNames } from './audit.ts';
 import { createConnectionView, type LiveConnection } from './connection.ts';
 import { createAllDeliveries } from './deliveries.ts';
 import { findApplicationOfDelivery } from './delivery-repository.ts';
@@ -59,7 +60,7 @@ export function createViews({ parts, common, peers, core, connections, asking, .
       rolloutViews: createRolloutViews({ ...common, database: { aside: through } }),
       fleet: createFleet({ ...from, presence, selection, connected, connectedIds }),
       overview,
-      stories: createStories({ ...from, overview }),
+      stories: createStories({ ...from, overview, auditNames: createAuditNames(from) }),
       installations: createInstallations(from),
     };
   }
@@ -99,6 +100,7 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     history,
     vitals: { commitP99: given.commitP99, nodes: nodes.count },
     softwareOverview: createSoftwareOverview({ ...common, objects: core.objects.store, ...core.software }),
+    auditNames: createAuditNames(common),
     deliveries: createAllDeliveries(common),
     findDelivery: (deliveryId: string) => findApplicationOfDelivery(aside, deliveryId),
     connection: createConnectionView({ database, live: connections.connectionOf, nodeOf: ownership.nodeOf }),

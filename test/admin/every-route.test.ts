@@ -41,6 +41,7 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/devices' },
   { method: 'GET', path: '/devices/{deviceId}/status', unknown: [[`/devices/${NO_DEVICE}/status`, 'device not found.']] },
   { method: 'GET', path: '/devices/{deviceId}/connection', unknown: [[`/devices/${NO_DEVICE}/connection`, 'device not found.']] },
+  { method: 'GET', path: '/devices/{deviceId}/story', unknown: [[`/devices/${NO_DEVICE}/story`, 'device not found.']] },
   { method: 'DELETE', path: '/devices/{deviceId}/connection', unknown: [[`/devices/${NO_DEVICE}/connection`, 'device not found.']] },
   { method: 'GET', path: '/devices/{deviceId}/transactions', unknown: [[`/devices/${NO_DEVICE}/transactions`, 'device not found.']] },
   { method: 'GET', path: '/transactions' },

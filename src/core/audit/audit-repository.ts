@@ -1,3 +1,4 @@
+import { IN_LIST, inLists } from '../../platform/database/in-lists.ts';
 import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
@@ -38,6 +39,8 @@ export interface AuditFilter {
   actor?: string;
   /** Selects the entries whose resource begins with this text. */
   resource?: string;
+  /** Selects the entries about one object. */
+  about?: AuditObject;
 }
 
 /** Stores the entry of a change that is about to begin; returns its number. */
@@ -70,6 +73,22 @@ export async function insertObject(unit: UnitOfWork, auditId: number, { kind, id
   );
 }
 
+/** The objects that entries are about, by auditId. */
+export async function objectsOfEntries(
+  sql: Sql,
+  auditIds: readonly number[],
+): Promise<ReadonlyMap<number, AuditObject[]>> {
+  const found = new Map<number, AuditObject[]>();
+  for (const list of inLists(auditIds)) {
+    const rows = await sql.all<AuditObject & { auditId: number }>(
+      `SELECT audit_id AS "auditId", kind, object_id AS id FROM audit_objects WHERE audit_id IN ${IN_LIST} ORDER BY kind`,
+      ...list,
+    );
+    for (const { auditId, kind, id } of rows) found.set(auditId, [...(found.get(auditId) ?? []), { kind, id }]);
+  }
+  return found;
+}
+
 /** Stores the status of the answer, unless the entry already has one. */
 export async function completeEntry(sql: Sql, auditId: number, status: number): Promise<void> {
   await sql.run('UPDATE audit_log SET status = ? WHERE audit_id = ? AND status IS NULL', status, auditId);
@@ -97,7 +116,7 @@ const toEntry = (row: AuditRow): AuditEntry => ({
 /** A page of entries, the newest first. */
 export async function listEntries(
   sql: Sql,
-  { since, until, actor, resource, ...page }: AuditFilter & PageQuery<number>,
+  { since, until, actor, resource, about, ...page }: AuditFilter & PageQuery<number>,
 ): Promise<NewestPage<AuditEntry>> {
   const filters: [condition: string, ...values: SqlValue[]][] = [];
   if (since !== undefined) filters.push(['at >= ?', since]);
@@ -105,11 +124,15 @@ export async function listEntries(
   if (actor !== undefined) filters.push(['(actor_kind = ? OR actor_name = ?)', actor, actor]);
   if (resource !== undefined) filters.push(['SUBSTR(resource, 1, ?) = ?', resource.length, resource]);
   const found = await newestFirst<AuditRow, number>(sql, {
-    table: 'audit_log',
-    key: 'audit_id',
+    table: about ? 'audit_objects o JOIN audit_log a ON a.audit_id = o.audit_id' : 'audit_log a',
+    key: about ? 'o.audit_id' : 'a.audit_id',
     keyOf: ({ auditId }) => auditId,
-    columns: COLUMNS.replaceAll('a.', ''),
-    ranges: [{ where: '1 = 1', values: [] }],
+    columns: COLUMNS,
+    ranges: [
+      about
+        ? { where: 'o.kind = ? AND o.object_id = ?', values: [about.kind, about.id] }
+        : { where: '1 = 1', values: [] },
+    ],
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
     filterValues: filters.flatMap(([, ...values]) => values),
     page,

@@ -51,6 +51,8 @@ interface Note {
   /** Identifies the change; stored in the column of the request id, because no request caused the change. */
   id: string;
   details: object;
+  /** The objects that the change is about. */
+  about?: readonly AuditObject[];
 }
 
 /** Adds the result to the audit entry of a change, which was stored before the change began. */
@@ -132,13 +134,15 @@ export function createAudit({ database, clock, log }: Parts) {
     },
 
     /** Stores a change that the service made by itself; never rejects. */
-    async noted({ action, resource, id, details }: Note): Promise<void> {
+    async noted({ action, resource, id, details, about: objects = [] }: Note): Promise<void> {
       const about = { at: clock.now(), action, resource, requestId: id };
       const row = { ...about, actorKind: 'service', actorName: null, address: null } as const;
       try {
-        await database.transact(async (unit) =>
-          detailEntry(unit, await insertEntry(unit, row), JSON.stringify(details)),
-        );
+        await database.transact(async (unit) => {
+          const auditId = await insertEntry(unit, row);
+          await detailEntry(unit, auditId, JSON.stringify(details));
+          for (const object of objects) await insertObject(unit, auditId, object);
+        });
       } catch (err) {
         log.error({ err, action, details }, 'an action of the service could not be written to the audit log');
       }

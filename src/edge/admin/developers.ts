@@ -1,13 +1,17 @@
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { changedValues } from '../http/changed-values.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
 
 export async function createDeveloper(
   { developers }: AdminServices,
-  { body }: At<never, 'admin/developer-create'>,
+  { body, changed }: At<never, 'admin/developer-create'>,
 ): Promise<Answer> {
-  return { status: 201, body: await developers.create(body) };
+  const created = await developers.create(body);
+  const { developerId, name } = created;
+  await changed({ developerId, name }, [{ kind: 'developer', id: developerId }]);
+  return { status: 201, body: created };
 }
 
 export async function listDevelopers({ developers }: AdminServices, input: List): Promise<Answer> {
@@ -37,7 +41,10 @@ export async function deleteDeveloper({ developers }: AdminServices, { params }:
 
 export async function updateDeveloper(
   { developers }: AdminServices,
-  { params, body }: At<'developerId', 'admin/developer-update'>,
+  { params, body, changed }: At<'developerId', 'admin/developer-update'>,
 ): Promise<Answer> {
-  return { status: 200, body: await developers.update(params.developerId, body) };
+  const before = await developers.find(params.developerId);
+  const after = await developers.update(params.developerId, body);
+  await changed(changedValues(before, after));
+  return { status: 200, body: after };
 }

@@ -15,6 +15,7 @@ import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Readiness } from '../../runtime/readiness.ts';
+import type { AuditNames } from '../../views/audit.ts';
 import type { FindConnection } from '../../views/connection.ts';
 import type { AllDeliveries } from '../../views/deliveries.ts';
 import type { Fleet } from '../../views/devices.ts';
@@ -73,8 +74,9 @@ export interface AdminServices {
   receivers: ReceiverStates;
   deliveries: AllDeliveries;
   deliveryLog: DeliveryLog;
-  /** The audit log. */
+  /** The audit log, and the names of the objects in it. */
   audit: Audit;
+  auditNames: AuditNames;
   /** The pages of the console. */
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;

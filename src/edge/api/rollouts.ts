@@ -6,6 +6,7 @@ import type { Terms } from '../../core/transactions/terms.ts';
 import { DomainError, type Fault } from '../../errors.ts';
 import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
 import type { RolloutCreate } from '../../platform/contracts/types.ts';
+import { changedValues } from '../http/changed-values.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { readMoment } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
@@ -49,7 +50,7 @@ export async function startRollout(
   input: AtApplication<'rest/rollout-create'>,
 ): Promise<Answer> {
   const { rollouts, transactions, contracts, clock } = services;
-  const { body, caller, baseUrl, headers } = input;
+  const { body, caller, baseUrl, headers, changed } = input;
   const { applicationId, developerId } = caller;
   checkCreate(contracts, body, clock.now());
   const { operation, parameters, devices, stages = [], label = null, startAt } = body;
@@ -77,7 +78,11 @@ export async function startRollout(
     body: { rolloutId: made.rolloutId, devices: made.devices },
   });
   const key = readIdempotencyKey(headers['idempotency-key']);
-  if (key === undefined) return answerOf(await rollouts.create(wanted));
+  if (key === undefined) {
+    const made = await rollouts.create(wanted);
+    await changed({ operation, devices: made.devices }, [{ kind: 'rollout', id: made.rolloutId }]);
+    return answerOf(made);
+  }
   const request = JSON.stringify({ applicationId, rollout: body });
   const { answer, replayed } = await transactions.once({ applicationId, key, request }, async (keep) => {
     let text = '';
@@ -87,7 +92,9 @@ export async function startRollout(
     });
     return text;
   });
-  const kept = JSON.parse(answer) as Answer;
+  const kept = JSON.parse(answer) as Answer & { body: { rolloutId: string; devices: number } };
+  const { rolloutId, devices: count } = kept.body;
+  await changed({ operation, devices: count }, [{ kind: 'rollout', id: rolloutId }]);
   return replayed ? { ...kept, headers: { ...kept.headers, 'Idempotency-Replayed': 'true' } } : kept;
 }
 
@@ -152,7 +159,10 @@ export async function updateRollout(
   ];
   if (faults.length === 0) faults.push(...windowFaults(window as Window | null | undefined));
   if (faults.length > 0) throw DomainError.invalid(...faults);
+  const before = await rollouts.find(input.params.rolloutId, input.params.applicationId);
   const rollout = await rollouts.update(input.params.rolloutId, by(input), input.body as RolloutChange);
+  const values = ({ label, plan }: typeof rollout): object => ({ ...before.plan, label, ...plan });
+  await input.changed(changedValues(values(before), values(rollout)));
   return { status: 200, body: await rolloutViews.detail(rollout) };
 }
 

@@ -1,6 +1,7 @@
 import { SETTING_NAMES } from '../../core/applications/setting-columns.ts';
 import type { ApplicationSettings } from '../../platform/contracts/types.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
+import { changedValues } from '../http/changed-values.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication } from './services.ts';
@@ -20,9 +21,10 @@ export function readSettings({ deprecations }: ApiServices, { caller, baseUrl }:
 /** Changes settings of the application (op 2). */
 export async function updateSettings(
   { applications, deprecations }: ApiServices,
-  { params, body, baseUrl }: AtApplication<'rest/application-settings-update'>,
+  { params, body, caller, baseUrl, changed }: AtApplication<'rest/application-settings-update'>,
 ): Promise<Answer> {
   await applications.updateSettings(params.applicationId, body);
+  await changed(changedValues(caller.settings, body));
   return { status: 200, headers: deprecationOf(deprecations, body, baseUrl) };
 }
 
@@ -34,7 +36,8 @@ const deprecationOf = (deprecations: Deprecations, named: object, baseUrl: strin
   'remoteSupportEvent' in named ? deprecations.headers('remoteSupportEvent', baseUrl) : {};
 
 /** Issues the authenticationKey (op 3). */
-export async function issueKey({ applications }: ApiServices, { params }: AtApplication): Promise<Answer> {
+export async function issueKey({ applications }: ApiServices, { params, changed }: AtApplication): Promise<Answer> {
   const { authenticationKey } = await applications.issueKey(params.applicationId);
+  await changed({ replaced: ['authenticationKey'] });
   return { status: 201, headers: NO_STORE, body: { authenticationKey } };
 }

@@ -1274,6 +1274,10 @@ export interface AuditEntry {
      * The name of the session, or the applicationId.
      */
     name: string | null;
+    /**
+     * The name that people have given the application; null for other authors.
+     */
+    displayName: string | null;
   };
   /**
    * The method and the path template of the request.
@@ -1288,7 +1292,7 @@ export interface AuditEntry {
    */
   status: number | null;
   /**
-   * Details of the change: the number of changed resources, if one request changes many; for raised numbers the reason (`reason`) and the transactionId that they continue after (`to`); for refused requests of an application the `code`, and the number of equal refusals within a minute (`repeated`).
+   * Details of the change: the values that it changed (`before` and `after`; secrets are named and not shown), or the secrets that it replaced (`replaced`); the number of changed resources, if one request changes many; for raised numbers the reason (`reason`) and the transactionId that they continue after (`to`); for refused requests of an application the `code`, and the number of equal refusals within a minute (`repeated`).
    */
   details: {} | null;
   /**
@@ -1299,6 +1303,14 @@ export interface AuditEntry {
    * The request id in the answer and in the log line. For entries of the service itself, the name of the new life of the database.
    */
   requestId: string;
+  /**
+   * The objects that the change is about, with the names that people have given them. A name is null when there is none, or when the object no longer exists.
+   */
+  objects: {
+    kind: 'device' | 'developer' | 'application' | 'package' | 'rollout';
+    id: string;
+    name: string | null;
+  }[];
 }
 /**
  * A page of the audit log, the newest entries first.
@@ -1320,6 +1332,10 @@ export interface AuditQuery {
    * The beginning of the path.
    */
   resource?: string;
+  /**
+   * Only entries about one object: its kind (`device`, `developer`, `application`, `package` or `rollout`), a colon and its identifier.
+   */
+  about?: string;
   /**
    * Only rows after this one, in the order of the list.
    */
