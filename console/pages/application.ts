@@ -4,6 +4,7 @@ import { useLoad } from '../base/load.ts';
 import { addressOf, go } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import type { ApplicationRow } from '../base/rows.ts';
+import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -101,6 +102,7 @@ function OneApplication({ applicationId }: { applicationId: string }) {
         ),
       ),
     ),
+    historyOf('application', applicationId),
   ];
 }
 

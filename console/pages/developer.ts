@@ -5,6 +5,7 @@ import { addressOf, go } from '../base/place.ts';
 import { operation, read, readPage, send } from '../base/requests.ts';
 import type { ApplicationRow, Developer, DeveloperDetails } from '../base/rows.ts';
 import { given, typed } from '../base/typed.ts';
+import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
@@ -221,6 +222,7 @@ function OneDeveloper({ developerId }: { developerId: string }) {
             }),
       ),
     ),
+    historyOf('developer', developerId),
   ];
 }
 

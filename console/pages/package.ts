@@ -9,6 +9,7 @@ import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
 import { useWatch } from '../base/watching.ts';
 import { bars } from '../parts/bars.ts';
+import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
@@ -363,6 +364,7 @@ function OnePackage({ of }: { of: Of }) {
       ),
     ),
     version === undefined ? null : use(InstallationsCard, { of, version, key: version }),
+    ROLE === 'operator' ? historyOf('package', of.name) : null,
   ];
 }
 

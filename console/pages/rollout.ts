@@ -17,6 +17,7 @@ import {
   waitsForApproval,
 } from '../base/rollout-words.ts';
 import type { RolloutDetails } from '../base/rows.ts';
+import { historyOf } from '../parts/changes.ts';
 import { figure } from '../parts/figure.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -277,6 +278,7 @@ const shown = (rollout: RolloutDetails, again: () => void): Child => [
           : errorTable(rollout, again),
       ),
       card({ title: 'History', bare: true, side: span({ class: 'quiet small' }, 'newest first') }, history(rollout)),
+      ROLE === 'operator' ? historyOf('rollout', rollout.rolloutId) : null,
     ),
     div(
       { class: 'stack' },

@@ -127,7 +127,8 @@ export function createAudit({ database, clock, log }: Parts) {
         },
         changed: (details, about = []) =>
           add(auditId, async (unit) => {
-            await detailEntry(unit, auditId, JSON.stringify(withoutSecrets(details)));
+            if (Object.keys(details).length > 0)
+              await detailEntry(unit, auditId, JSON.stringify(withoutSecrets(details)));
             for (const object of about) await insertObject(unit, auditId, object);
           }),
       };

@@ -8,8 +8,7 @@ export async function createApplication(
   { params, body, changed }: At<'developerId', 'admin/application-create'>,
 ): Promise<Answer> {
   const created = await applications.create(params.developerId, body);
-  const { applicationId, name } = created;
-  await changed({ applicationId, name }, [{ kind: 'application', id: applicationId }]);
+  await changed({}, [{ kind: 'application', id: created.applicationId }]);
   return { status: 201, headers: NO_STORE, body: created };
 }
 

@@ -9,8 +9,7 @@ export async function createDeveloper(
   { body, changed }: At<never, 'admin/developer-create'>,
 ): Promise<Answer> {
   const created = await developers.create(body);
-  const { developerId, name } = created;
-  await changed({ developerId, name }, [{ kind: 'developer', id: developerId }]);
+  await changed({}, [{ kind: 'developer', id: created.developerId }]);
   return { status: 201, body: created };
 }
 

@@ -26,7 +26,7 @@ export async function registerDevice(
   { params, body, changed }: At<'developerId', 'admin/device-register'>,
 ): Promise<Answer> {
   const registered = await devices.register({ developerId: params.developerId, ...body });
-  await changed({ deviceId: body.deviceId }, [{ kind: 'device', id: body.deviceId }]);
+  await changed({}, [{ kind: 'device', id: body.deviceId }]);
   return { status: 201, headers: NO_STORE, body: registered };
 }
 

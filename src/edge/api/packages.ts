@@ -31,7 +31,7 @@ export async function registerPackage(
   { params, caller, body, baseUrl, changed }: AtApplication<'rest/package-create'>,
 ): Promise<Answer> {
   const row = await software.packages.register(caller.developerId, body);
-  await changed({ package: row.package }, [{ kind: 'package', id: row.package }]);
+  await changed({}, [{ kind: 'package', id: row.package }]);
   const Location = `${baseUrl}/v1/applications/${params.applicationId}/packages/${row.package}`;
   return { status: 201, headers: { Location }, body: packageBody(row, formatTime) };
 }
