@@ -139,7 +139,16 @@ void t.test('an attempt is recorded only once, by any node', async (t) => {
     createdAt: 0,
     traceparent: null,
   };
-  const failed = { ...delivery, round: 0, url: null, statusCode: 500, error: 'answered 500', at: 1 };
+  const failed = {
+    ...delivery,
+    round: 0,
+    url: null,
+    sent: null,
+    answer: null,
+    statusCode: 500,
+    error: 'answered 500',
+    at: 1,
+  };
   const save = (outcome: { status: 'pending' | 'delivered'; attempts: number; nextAttemptAt: number | null }) =>
     database.transact((unit) => saveOutcome(unit, { ...failed, ...outcome }));
   await database.transact((unit) => insertDelivery(unit, made));

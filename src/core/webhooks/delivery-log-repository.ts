@@ -248,9 +248,9 @@ export const findDelivery = (
   sql: Sql,
   applicationId: string,
   deliveryId: string,
-): Promise<(DeliverySummary & { body: string }) | undefined> =>
+): Promise<(DeliverySummary & { body: string; sent: string | null; answer: string | null }) | undefined> =>
   sql.get(
-    `SELECT ${DELIVERY_COLUMNS}, body FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
+    `SELECT ${DELIVERY_COLUMNS}, body, sent, answer FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
     applicationId,
     deliveryId,
   );

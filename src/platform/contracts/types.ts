@@ -336,6 +336,18 @@ export type UtcDateTimeOrNull6 = string | null;
  */
 export type UtcDateTimeOrNull7 = string | null;
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime12 = string;
+/**
+ * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type DeveloperId4 = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId3 = string;
+/**
  * Only rollouts in this state.
  */
 export type RolloutState = 'scheduled' | 'running' | 'paused' | 'completed' | 'cancelled';
@@ -351,7 +363,7 @@ export type DeviceId2 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId3 = string;
+export type ApplicationId4 = string;
 /**
  * The beginning of the page; take it from the `Link` of the page before.
  */
@@ -382,7 +394,7 @@ export type Operation1 =
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId4 = string;
+export type ApplicationId5 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -609,7 +621,7 @@ export type UtcDateTimeOrNull10 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime12 = string;
+export type UtcDateTime13 = string;
 /**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
@@ -667,11 +679,11 @@ export type DeliveryRowOrNull1 = {
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime13 = string;
+export type UtcDateTime14 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime14 = string;
+export type UtcDateTime15 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -2144,15 +2156,21 @@ export interface PackageRowQuery {
  */
 export interface Receiver {
   applicationId: ApplicationId;
+  applicationName: string;
+  /**
+   * The developer that owns the application.
+   */
+  developerId: string;
+  developerName: string;
   setting: WebhookSetting;
   /**
    * The URL of the setting; null if it is no longer set.
    */
   url: string | null;
   /**
-   * `failing`: the last attempt failed. `slow`: a due delivery has waited longer than half a minute.
+   * `failing`: the last attempt failed. `slow`: a due delivery has waited longer than half a minute. `retrying`: the last attempt succeeded, and deliveries that failed before wait for another attempt.
    */
-  state: 'healthy' | 'slow' | 'failing';
+  state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
   oldestDueAt: UtcDateTimeOrNull5;
   failingSince: UtcDateTimeOrNull6;
@@ -2165,6 +2183,22 @@ export interface Receiver {
    */
   lastError: string | null;
   nextAttemptAt: UtcDateTimeOrNull7;
+  /**
+   * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
+   */
+  hours: {
+    since: UtcDateTime12;
+    /**
+     * @minItems 24
+     * @maxItems 24
+     */
+    delivered: number[];
+    /**
+     * @minItems 24
+     * @maxItems 24
+     */
+    failed: number[];
+  };
 }
 /**
  * A page of receivers, ordered by application and setting. The list is computed every ten seconds at most.
@@ -2176,7 +2210,9 @@ export interface ReceiverList {
  * Filters of the list of receivers.
  */
 export interface ReceiverQuery {
-  state?: 'healthy' | 'slow' | 'failing';
+  state?: 'healthy' | 'retrying' | 'slow' | 'failing';
+  developerId?: DeveloperId4;
+  applicationId?: ApplicationId3;
   /**
    * The beginning of the page; take it from the `Link` of the page before.
    */
@@ -2202,7 +2238,7 @@ export interface FleetRolloutQuery {
   state?: RolloutState;
   operation?: RolloutOperation;
   deviceId?: DeviceId2;
-  applicationId?: ApplicationId3;
+  applicationId?: ApplicationId4;
   after?: RolloutId1;
   /**
    * The largest number of rows in the answer.
@@ -2290,7 +2326,7 @@ export interface TransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation1;
-  applicationId?: ApplicationId4;
+  applicationId?: ApplicationId5;
   deviceId?: DeviceId3;
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
@@ -2469,11 +2505,15 @@ export interface DeliveryDetail {
    */
   body: string;
   /**
-   * The headers that all attempts have in common; empty before the first attempt. `webhook-timestamp` and the signatures are made for each attempt.
+   * The headers of the last attempt, as they were sent: with `webhook-timestamp`, and with the signatures of the body in `webhook-signature` and `x-notification-key`. Empty before the first attempt. Attempts of earlier releases have no time and no signatures.
    */
   headers: {
     [k: string]: string;
   };
+  /**
+   * The beginning of the answer to a test event, 4 KiB at most; null for other events, and for answers without a 2xx status, which are among the failed attempts.
+   */
+  answer: string | null;
   /**
    * The failed attempts, the newest first, 20 at most.
    *
@@ -2492,6 +2532,12 @@ export interface DeliveryDetail {
      * The beginning of the answer, 4 KiB at most. Null if there was no answer, or no room for more answers to this application.
      */
     answer: string | null;
+    /**
+     * The headers of the attempt, as they were sent. Empty when nothing was sent, and for attempts of earlier releases.
+     */
+    headers: {
+      [k: string]: string;
+    };
   }[];
 }
 /**
@@ -2915,7 +2961,7 @@ export interface RolloutResults {
    * @maxItems 121
    */
   results: {
-    at: UtcDateTime12;
+    at: UtcDateTime13;
     /**
      * Devices that succeeded in it.
      */
@@ -3052,12 +3098,12 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime13;
+  expiresAt?: UtcDateTime14;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime14;
+  answerBy?: UtcDateTime15;
   /**
    * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
    */
