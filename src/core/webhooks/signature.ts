@@ -36,7 +36,7 @@ export function createSigner() {
   }
 
   /**
-   * Returns the headers, besides `webhook-id`, with which a receiver verifies a notification: the signatures of Standard Webhooks over
+   * Returns the headers with which a receiver verifies a notification: the signatures of Standard Webhooks over
    * `id.timestamp.body`, one per key, the current key's first; and `x-notification-key`, the hexadecimal HMAC-SHA256 of the
    * raw body, keyed by the current authenticationKey as text. Throws when a key is malformed, or there is none.
    */
@@ -54,6 +54,7 @@ export function createSigner() {
       return `v1,${hmac.digest('base64')}`;
     });
     return {
+      'webhook-id': id,
       'webhook-timestamp': timestamp,
       'webhook-signature': signatures.join(' '),
       'x-notification-key': createHmac('sha256', preparedOf(authenticationKey).text).update(body, 'utf8').digest('hex'),
