@@ -55,6 +55,7 @@ export const OPERATOR = {
   endSession: { method: 'DELETE', path: '/sessions/{sessionId}' },
   readSummary: { method: 'GET', path: '/fleet/summary' },
   readBreakdown: { method: 'GET', path: '/fleet/breakdown' },
+  readFailures: { method: 'GET', path: '/fleet/failures' },
   readHistory: { method: 'GET', path: '/fleet/history' },
   listReceivers: { method: 'GET', path: '/receivers' },
   listAllDeliveries: { method: 'GET', path: '/deliveries' },

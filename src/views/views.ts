@@ -13,6 +13,7 @@ import { createConnectionView, type LiveConnection } from './connection.ts';
 import { createAllDeliveries } from './deliveries.ts';
 import { findApplicationOfDelivery } from './delivery-repository.ts';
 import { createFleet } from './devices.ts';
+import { createFailureViews } from './failures.ts';
 import { createFleetFigures } from './figures.ts';
 import { countFailing } from './figures-repository.ts';
 import { createFleetHistory } from './history.ts';
@@ -98,6 +99,7 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     receivers,
     figures,
     history,
+    failures: createFailureViews(common),
     vitals: { commitP99: given.commitP99, nodes: nodes.count },
     softwareOverview: createSoftwareOverview({ ...common, objects: core.objects.store, ...core.software }),
     auditNames: createAuditNames(common),

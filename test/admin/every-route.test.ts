@@ -71,6 +71,7 @@ const ROWS: Row[] = [
   { method: 'POST', path: '/firmware/{package}/versions/{version}/binaries', unknown: [['/firmware/com.example.none/versions/1.0.0/binaries', 'package not found.']] },
   { method: 'GET', path: '/fleet/summary' },
   { method: 'GET', path: '/fleet/breakdown' },
+  { method: 'GET', path: '/fleet/failures' },
   { method: 'GET', path: '/fleet/history' },
   { method: 'GET', path: '/receivers' },
   { method: 'GET', path: '/deliveries' },

@@ -106,6 +106,8 @@ export interface AdminOperations {
   readSummary: { input: object; answer: SchemaTypes['admin/fleet-summary'] };
   /** Count devices in groups. */
   readBreakdown: { input: { query?: Partial<SchemaTypes['admin/fleet-breakdown-query']> }; answer: SchemaTypes['admin/fleet-breakdown'] };
+  /** Count the installations that failed. */
+  readFailures: { input: { query?: Partial<SchemaTypes['admin/failure-query']> }; answer: SchemaTypes['admin/failure-breakdown'] };
   /** Show the figures over time. */
   readHistory: { input: { query?: Partial<SchemaTypes['admin/fleet-history-query']> }; answer: SchemaTypes['admin/fleet-history'] };
   /** List the receivers of webhooks. */
@@ -181,6 +183,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   endSession: { method: 'DELETE', path: '/admin/v1/sessions/{sessionId}' },
   readSummary: { method: 'GET', path: '/admin/v1/fleet/summary' },
   readBreakdown: { method: 'GET', path: '/admin/v1/fleet/breakdown' },
+  readFailures: { method: 'GET', path: '/admin/v1/fleet/failures' },
   readHistory: { method: 'GET', path: '/admin/v1/fleet/history' },
   listReceivers: { method: 'GET', path: '/admin/v1/receivers' },
   listAllDeliveries: { method: 'GET', path: '/admin/v1/deliveries' },

@@ -6,6 +6,7 @@ import type { Administrator } from './authorize.ts';
 import { listBinaryWarnings } from './binary-warnings.ts';
 import { createDeveloper, deleteDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
+import { readFailures } from './failures.ts';
 import { readFeed } from './feed.ts';
 import { listAllApplications, readApplication } from './fleet-applications.ts';
 import {
@@ -114,6 +115,7 @@ export const ROUTES = [
 
   route('GET',    '/admin/v1/fleet/summary', A, {}, readSummary),
   route('GET',    '/admin/v1/fleet/breakdown', A, { query: 'admin/fleet-breakdown-query' }, readBreakdown),
+  route('GET',    '/admin/v1/fleet/failures', A, { query: 'admin/failure-query' }, readFailures),
   route('GET',    '/admin/v1/fleet/history', A, { query: 'admin/fleet-history-query' }, readHistory),
 
   route('GET',    '/admin/v1/receivers', A, { query: 'admin/receiver-query' }, listReceivers),

@@ -19,6 +19,7 @@ import type { AuditNames } from '../../views/audit.ts';
 import type { FindConnection } from '../../views/connection.ts';
 import type { AllDeliveries } from '../../views/deliveries.ts';
 import type { Fleet } from '../../views/devices.ts';
+import type { FailureViews } from '../../views/failures.ts';
 import type { FleetFigures } from '../../views/figures.ts';
 import type { FleetHistory } from '../../views/history.ts';
 import type { Installations } from '../../views/installations.ts';
@@ -68,6 +69,8 @@ export interface AdminServices {
   /** Figures of the whole fleet, now and over time. */
   figures: FleetFigures;
   history: FleetHistory;
+  /** Counts of installations that failed. */
+  failures: FailureViews;
   /** Figures of this process: the 99th percentile of the time of commits in milliseconds, and the number of nodes. */
   vitals: { commitP99(): number | null; nodes(): number };
   /** Webhook deliveries of all applications, and their receivers. */

@@ -3,7 +3,7 @@ import { toUtc } from '../../runtime/clock.ts';
 import { deliveryRow } from '../../views/delivery-row.ts';
 import type { StoryEntry } from '../../views/story.ts';
 import { transactionRow } from '../../views/transaction-row.ts';
-import { momentOf } from '../http/moment.ts';
+import { periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import { auditBody } from './audit.ts';
@@ -31,11 +31,9 @@ export async function readDeviceStory(
   const { deviceId } = input.params;
   await devices.find(deviceId);
   const { after, limit } = input.query;
-  const [since, until] = [momentOf(input.query, 'since'), momentOf(input.query, 'until')];
   const { entries, next } = await stories.read(deviceId, {
     limit,
-    ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
+    ...periodOf(input.query),
     ...(after !== undefined && { after }),
   });
   const headers = next === undefined ? {} : nextPageAfter(input, input.query, { after: next });

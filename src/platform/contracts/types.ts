@@ -204,6 +204,30 @@ export type TransactionId1 = number;
  */
 export type RolloutId = string;
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime9 = string;
+/**
+ * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
+ */
+export type Moment4 = string;
+/**
+ * Only installations that ended before this moment; by default now.
+ */
+export type Moment5 = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId2 = string;
+/**
+ * Name of a package: an Android package name.
+ */
+export type PackageName1 = string;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName1 = string;
+/**
  * Name of a package for people; null if it has none.
  */
 export type DisplayName = string | null;
@@ -214,7 +238,7 @@ export type Description = string | null;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName1 = string;
+export type PackageName2 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -222,7 +246,7 @@ export type DeveloperId2 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId2 = string;
+export type ApplicationId3 = string;
 /**
  * `key=value`: a tag that the device has; `!key`: the device has no tag of this key.
  */
@@ -242,15 +266,15 @@ export type VersionRange = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName2 = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName1 = string;
+export type PackageName3 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName2 = string;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName3 = string;
 /**
  * Only devices whose version of the package is in this SemVer range; needs `package`.
  */
@@ -274,15 +298,15 @@ export type Salt = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime9 = string;
+export type UtcDateTime10 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment4 = string;
+export type Moment6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime10 = string;
+export type UtcDateTime11 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -312,13 +336,21 @@ export type FaultType =
   | 'url_scheme'
   | 'json_invalid';
 /**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment7 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment8 = string;
+/**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
 export type DeviceId1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime11 = string;
+export type UtcDateTime12 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -338,7 +370,7 @@ export type UtcDateTimeOrNull7 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime12 = string;
+export type UtcDateTime13 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -346,7 +378,7 @@ export type DeveloperId4 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId3 = string;
+export type ApplicationId4 = string;
 /**
  * Only rollouts in this state.
  */
@@ -363,7 +395,7 @@ export type DeviceId2 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId4 = string;
+export type ApplicationId5 = string;
 /**
  * The beginning of the page; take it from the `Link` of the page before.
  */
@@ -371,11 +403,11 @@ export type RolloutId1 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment5 = string;
+export type Moment9 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment6 = string;
+export type Moment10 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -394,7 +426,7 @@ export type Operation1 =
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId5 = string;
+export type ApplicationId6 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -412,9 +444,25 @@ export type TransactionStatus1 = 'queued' | 'delivered' | 'processing' | 'succee
  */
 export type Duration1 = string;
 /**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment11 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment12 = string;
+/**
+ * Name of a package: an Android package name.
+ */
+export type PackageName4 = string;
+/**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName3 = string;
+export type VersionName4 = string;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName5 = string;
 /**
  * Seconds from the delivery in which the device must give a final result. Without one the transaction ends as `failed` with the code `NO_ANSWER`. Reports of progress do not prolong the time.
  */
@@ -488,15 +536,15 @@ export type TagValue = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName3 = string;
+export type PackageName5 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName4 = string;
+export type VersionName6 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName5 = string;
+export type VersionName7 = string;
 /**
  * Only devices whose version of the package is in this SemVer range; needs `package`.
  */
@@ -621,7 +669,7 @@ export type UtcDateTimeOrNull10 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime13 = string;
+export type UtcDateTime14 = string;
 /**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
@@ -679,11 +727,11 @@ export type DeliveryRowOrNull1 = {
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime14 = string;
+export type UtcDateTime15 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime15 = string;
+export type UtcDateTime16 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -761,15 +809,15 @@ export type SettingUrl7 = string | null;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment7 = string;
+export type Moment13 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment8 = string;
+export type Moment14 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName4 = string;
+export type PackageName6 = string;
 /**
  * A firmware version as devices report it.
  */
@@ -785,15 +833,15 @@ export type VersionRange5 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName5 = string;
+export type PackageName7 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName6 = string;
+export type VersionName8 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName7 = string;
+export type VersionName9 = string;
 /**
  * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
  */
@@ -802,6 +850,14 @@ export type VersionRange6 = string;
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
 export type Duration3 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment15 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment16 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -840,7 +896,23 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment9 = string;
+export type Moment17 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment18 = string;
+/**
+ * Name of a package: an Android package name.
+ */
+export type PackageName8 = string;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName10 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment19 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -924,6 +996,8 @@ export interface SchemaTypes {
   'admin/device-story': DeviceStory;
   'admin/device-transaction-query': DeviceTransactionQuery;
   'admin/device-update': DeviceUpdate;
+  'admin/failure-breakdown': FailureBreakdown;
+  'admin/failure-query': FailureQuery;
   'admin/firmware-version-list': FirmwareVersionList;
   'admin/fleet-breakdown': FleetBreakdown;
   'admin/fleet-breakdown-query': FleetBreakdownQuery;
@@ -1008,7 +1082,7 @@ export interface SchemaTypes {
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
-  'common/moment': Moment4;
+  'common/moment': Moment6;
   'common/name': Name;
   'common/operation': Operation;
   'common/package-name': PackageName;
@@ -1813,6 +1887,56 @@ export interface DeviceUpdate {
   blocked?: boolean;
 }
 /**
+ * Installations of software and firmware that ended in a period, and how many of them failed. `finishedBefore` and `failedBefore` are those of the period of the same length before it. The answer may be ten seconds old.
+ */
+export interface FailureBreakdown {
+  since: UtcDateTime;
+  until: UtcDateTime;
+  total: {
+    finished: number;
+    failed: number;
+    finishedBefore: number;
+    failedBefore: number;
+  };
+  /**
+   * By hour, the oldest first. Hours in which none ended are left out.
+   */
+  hours: {
+    at: UtcDateTime9;
+    finished: number;
+    failed: number;
+  }[];
+  /**
+   * By version, those with the most failures first; 50 at most.
+   */
+  versions: {
+    package: string;
+    version: string;
+    finished: number;
+    failed: number;
+    finishedBefore: number;
+    failedBefore: number;
+  }[];
+  /**
+   * Failures by error code, the most frequent first; 50 at most.
+   */
+  errors: {
+    code: string;
+    failed: number;
+    failedBefore: number;
+  }[];
+}
+/**
+ * The installations whose failures are counted.
+ */
+export interface FailureQuery {
+  since?: Moment4;
+  until?: Moment5;
+  applicationId?: ApplicationId2;
+  package?: PackageName1;
+  version?: VersionName1;
+}
+/**
  * A page of firmware versions, ordered by package, newest version first.
  */
 export interface FirmwareVersionList {
@@ -1858,7 +1982,7 @@ export interface FleetBreakdown {
  */
 export interface FleetBreakdownQuery {
   by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
-  package?: PackageName1;
+  package?: PackageName2;
 }
 /**
  * Query of the devices of all developers, with its defaults filled in.
@@ -1869,7 +1993,7 @@ export interface FleetDeviceQuery {
    */
   prefix?: string;
   developerId?: DeveloperId2;
-  applicationId?: ApplicationId2;
+  applicationId?: ApplicationId3;
   /**
    * Only devices in this state.
    */
@@ -1895,9 +2019,9 @@ export interface FleetDeviceQuery {
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
   lang?: string;
-  package?: PackageName2;
-  version?: VersionName1;
-  versionNot?: VersionName2;
+  package?: PackageName3;
+  version?: VersionName2;
+  versionNot?: VersionName3;
   versionRange?: VersionRange1;
   /**
    * Only devices whose battery was last reported below this level, in percent.
@@ -1933,7 +2057,7 @@ export interface FleetHistory {
    */
   stepSeconds: number;
   points: {
-    at: UtcDateTime9;
+    at: UtcDateTime10;
     devices: number;
     activated: number;
     connected: number;
@@ -1973,7 +2097,7 @@ export interface FleetHistory {
  * Only points of this moment or later.
  */
 export interface FleetHistoryQuery {
-  since: Moment4;
+  since: Moment6;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -1983,7 +2107,7 @@ export interface FleetHistoryQuery {
  * Figures of the fleet, which are kept for ten seconds.
  */
 export interface FleetSummary {
-  at: UtcDateTime10;
+  at: UtcDateTime11;
   devices: {
     total: number;
     activated: number;
@@ -2084,6 +2208,12 @@ export interface InstallationQuery {
    * Only devices in this state.
    */
   state?: 'installed' | 'waiting' | 'failed';
+  /**
+   * Only devices that failed with this error code.
+   */
+  errorCode?: string;
+  since?: Moment7;
+  until?: Moment8;
   after?: DeviceId1;
   /**
    * The largest number of rows in the answer.
@@ -2125,7 +2255,7 @@ export interface PackageRow {
    * The newest version.
    */
   newest: string | null;
-  updatedAt: UtcDateTime11;
+  updatedAt: UtcDateTime12;
 }
 /**
  * A page of packages.
@@ -2187,7 +2317,7 @@ export interface Receiver {
    * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
    */
   hours: {
-    since: UtcDateTime12;
+    since: UtcDateTime13;
     /**
      * @minItems 24
      * @maxItems 24
@@ -2212,7 +2342,7 @@ export interface ReceiverList {
 export interface ReceiverQuery {
   state?: 'healthy' | 'retrying' | 'slow' | 'failing';
   developerId?: DeveloperId4;
-  applicationId?: ApplicationId3;
+  applicationId?: ApplicationId4;
   /**
    * The beginning of the page; take it from the `Link` of the page before.
    */
@@ -2226,8 +2356,8 @@ export interface ReceiverQuery {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: those that were given up, which are exhausted or gone.
  */
 export interface FleetRedeliveryRange {
-  since?: Moment4;
-  until?: Moment4;
+  since?: Moment6;
+  until?: Moment6;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
 }
@@ -2238,7 +2368,7 @@ export interface FleetRolloutQuery {
   state?: RolloutState;
   operation?: RolloutOperation;
   deviceId?: DeviceId2;
-  applicationId?: ApplicationId4;
+  applicationId?: ApplicationId5;
   after?: RolloutId1;
   /**
    * The largest number of rows in the answer.
@@ -2299,8 +2429,8 @@ export interface SettingList {
  * The part of the story of a device, with its defaults filled in.
  */
 export interface StoryQuery {
-  since?: Moment5;
-  until?: Moment6;
+  since?: Moment9;
+  until?: Moment10;
   /**
    * The page begins after this place, which the Link of the page before names.
    */
@@ -2326,11 +2456,19 @@ export interface TransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation1;
-  applicationId?: ApplicationId5;
+  applicationId?: ApplicationId6;
   deviceId?: DeviceId3;
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
   olderThan?: Duration1;
+  since?: Moment11;
+  until?: Moment12;
+  /**
+   * Only transactions that ended with this error code, the last one first.
+   */
+  errorCode?: string;
+  package?: PackageName4;
+  version?: VersionName4;
   /**
    * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
@@ -2429,7 +2567,7 @@ export interface VersionRowQuery {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
-  after?: VersionName3;
+  after?: VersionName5;
   /**
    * The largest number of rows in the answer.
    */
@@ -2617,9 +2755,9 @@ export interface DeviceSelector {
      */
     [k: string]: string | TagValue[] | null;
   };
-  package?: PackageName3;
-  version?: VersionName4;
-  versionNot?: VersionName5;
+  package?: PackageName5;
+  version?: VersionName6;
+  versionNot?: VersionName7;
   versionRange?: VersionRange2;
   firmwareVersion?: FirmwareVersion2;
   firmwareVersionNot?: FirmwareVersion3;
@@ -2961,7 +3099,7 @@ export interface RolloutResults {
    * @maxItems 121
    */
   results: {
-    at: UtcDateTime13;
+    at: UtcDateTime14;
     /**
      * Devices that succeeded in it.
      */
@@ -3098,12 +3236,12 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime14;
+  expiresAt?: UtcDateTime15;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime15;
+  answerBy?: UtcDateTime16;
   /**
    * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
    */
@@ -3776,8 +3914,8 @@ export interface DeliveryList {
 export interface DeliveryListQuery {
   status?: DeliveryStatus;
   setting?: WebhookSetting;
-  since?: Moment7;
-  until?: Moment8;
+  since?: Moment13;
+  until?: Moment14;
   after?: DeliveryId;
   /**
    * The number of rows to skip.
@@ -3840,7 +3978,7 @@ export interface DeviceCount {
  */
 export interface DeviceCountRequest {
   devices: DeviceSelector;
-  versionsOf?: PackageName4;
+  versionsOf?: PackageName6;
 }
 /**
  * The status of a device. `lastSeenAt` is the time at which the service last received anything from the device (after a crash of the service it can be a minute old). `reportedAt` is the time of the device's last status report. A field that the device has not reported is null.
@@ -4066,9 +4204,9 @@ export interface OwnDeviceQuery {
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
   lang?: string;
-  package?: PackageName5;
-  version?: VersionName6;
-  versionNot?: VersionName7;
+  package?: PackageName7;
+  version?: VersionName8;
+  versionNot?: VersionName9;
   versionRange?: VersionRange6;
   /**
    * Only devices whose battery was last reported below this level, in percent.
@@ -4103,6 +4241,12 @@ export interface OwnInstallationQuery {
    * Only devices in this state.
    */
   state?: 'installed' | 'waiting' | 'failed';
+  /**
+   * Only devices that failed with this error code.
+   */
+  errorCode?: string;
+  since?: Moment15;
+  until?: Moment16;
   after?: DeviceId4;
   /**
    * The largest number of rows in the answer.
@@ -4122,6 +4266,14 @@ export interface OwnTransactionQuery {
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration4;
+  since?: Moment17;
+  until?: Moment18;
+  /**
+   * Only transactions that ended with this error code, the last one first.
+   */
+  errorCode?: string;
+  package?: PackageName8;
+  version?: VersionName10;
   /**
    * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
@@ -4213,7 +4365,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment9;
+  startAt?: Moment19;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.

@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS connection_log (
   is_open INTEGER NOT NULL, -- 1 while no end of this connection is recorded
   PRIMARY KEY (device_id, fact_id)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS connection_log_open ON connection_log (device_id, fact_id) WHERE is_open = 1;
+CREATE INDEX IF NOT EXISTS connection_log_open ON connection_log (device_id, is_open, fact_id) WHERE is_open = 1;
 
 -- The processes that devices were connected to. When one ends, its connections end with it, and no row of theirs is
 -- written.
@@ -75,7 +75,7 @@ CREATE INDEX IF NOT EXISTS transactions_failures_by_subject ON transactions (sub
 
 -- Installations that ended, by time: how many failed is a range of this index. Only the end of an installation writes
 -- to it.
-CREATE INDEX IF NOT EXISTS transactions_ended_installs ON transactions (completed_at, subject, status, error_code, application_id)
+CREATE INDEX IF NOT EXISTS transactions_ended_installs ON transactions (completed_at, subject, status, error_code, application_id, operation)
   WHERE completed_at IS NOT NULL AND operation IN ('installSoftware', 'updateFirmware');
 
 -- Entries of earlier releases are found by the devices, developers and applications in their paths.
