@@ -144,8 +144,8 @@ export const listFacts = (
   );
 
 /**
- * The connections of a device that ended with their process, and so have no end of their own, the newest first. There is
- * at most one for each process.
+ * The connections of a device that ended with their process, and so have no end of their own. There is at most one
+ * for each process.
  */
 export const listCutConnections = (
   sql: Sql,
@@ -155,8 +155,9 @@ export const listCutConnections = (
   sql.all(
     `SELECT ${COLUMNS}, l.ended_at AS "endedAt", l.reason AS "endReason"
      FROM connection_log c, node_lives l
-     WHERE c.device_id = ? AND c.is_open = 1 AND l.node_id = c.node_id AND l.ended_at IS NOT NULL
-     ORDER BY c.fact_id DESC LIMIT ?`,
+     WHERE (c.device_id, c.fact_id) IN
+         (SELECT device_id, fact_id FROM connection_log WHERE device_id = ? AND is_open = 1 LIMIT ?)
+       AND l.node_id = c.node_id AND l.ended_at IS NOT NULL`,
     deviceId,
     limit,
   );
