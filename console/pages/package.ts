@@ -290,7 +290,16 @@ function InstallationsCard({ of, version }: { of: Of; version: string }) {
           ? null
           : bars(
               'Failures by error',
-              errors.map(({ code, devices: many }) => ({ label: code ?? 'without a code', value: many })),
+              errors.map(({ code, devices: many }) => ({
+                label: code,
+                value: many,
+                href: addressOf(['transactions'], {
+                  status: 'failed',
+                  errorCode: code,
+                  package: of.name,
+                  version,
+                }),
+              })),
             ),
       ),
       devices.length === 0

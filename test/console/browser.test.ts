@@ -9,6 +9,7 @@ import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip, type Watched } from './browser.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
+import { questions } from './question-walks.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
@@ -100,6 +101,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       ['developers/dev', HOSTILE.script],
       [`applications/${applicationId}`],
       ['audit'],
+      ['failures'],
       ['health', 'mqtts', '19 days left'],
       ['no/such/page'],
     ];
@@ -210,13 +212,6 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.same(operator.faults, []);
   });
 
-  await t.test('a path that cannot be decoded is one line of the audit log', async (t) => {
-    await world.admin().delete('/admin/v1/developers/%zz');
-    await page.goto('/console/audit');
-    await page.getByText('/admin/v1/developers/%zz').waitFor();
-    t.same(operator.faults, []);
-  });
-
   await t.test('a change in the console is in the audit log, once', async (t) => {
     const entries = async () => (await world.admin().get('/admin/v1/audit?limit=1000')).body.entries;
     const before = (await entries()).length;
@@ -258,6 +253,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
 
   const walk = { world, tenant, watched: operator };
   for (const [fact, walked] of Object.entries({
+    'the questions of an operator are answered within five clicks': questions,
     'a dialog goes with its page, and says what it is about': dialogsGoWithTheirPage,
     'what is shown once stays until somebody says that it is kept': secretsStay,
     'an import whose answer never comes costs no credential': brokenImport,
