@@ -1,6 +1,6 @@
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
-import { conditions, type OverviewFilter, ofPackage } from './transactions-repository.ts';
+import { conditions, type OverviewFilter, ofPackage } from './transaction-conditions.ts';
 
 /** The place of a failure in a list: the newest first, by the time of the end. */
 export interface FailurePlace {

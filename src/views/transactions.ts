@@ -14,9 +14,9 @@ import type { Database } from '../platform/database/sql.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import { findDeliverySummary } from './delivery-repository.ts';
 import { examineFailures, type FailurePlace, timeOf } from './failures-repository.ts';
+import type { OverviewFilter } from './transaction-conditions.ts';
 import {
   lastNumberBefore,
-  type OverviewFilter,
   transactionNumbers,
   transactionsBetween,
   transactionsByNumber,
