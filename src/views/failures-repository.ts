@@ -30,7 +30,7 @@ export function examineFailures(
     `SELECT transaction_id AS "transactionId", completed_at AS at,
        CASE WHEN ${rest.where.length === 0 ? '1 = 1' : rest.where.join(' AND ')} THEN 1 ELSE 0 END AS hit
      FROM transactions WHERE error_code IS NOT NULL${errorCode === undefined ? '' : ' AND error_code = ?'} AND ${own}
-       AND completed_at >= ? AND completed_at <= ? AND (completed_at < ? OR transaction_id < ?)
+       AND completed_at >= ? AND completed_at <= ? AND (completed_at, transaction_id) < (?, ?)
      ORDER BY completed_at DESC, transaction_id DESC LIMIT ?`,
     ...rest.values,
     ...(errorCode === undefined ? [] : [errorCode]),

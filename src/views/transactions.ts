@@ -38,6 +38,7 @@ export interface OverviewQuery extends OverviewFilter {
 }
 
 /** The failures that one query examines for a page, and the most queries for a page. */
+const FIRST_FAILURES = 500;
 const FAILURES = 5_000;
 const FAILURE_STEPS = 4;
 /** Transactions are created nearly in the order of their ids: nodes differ by less than this many microseconds. */
@@ -156,10 +157,12 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
     const found: number[] = [];
     let isWhole = false;
     for (let step = 0; step < FAILURE_STEPS && found.length <= limit && !isWhole; step += 1) {
-      const rows = await examineFailures(aside, filter, place, FAILURES);
+      // Most pages are full soon: few rows are examined first.
+      const most = step === 0 ? Math.max(FIRST_FAILURES, limit + 1) : FAILURES;
+      const rows = await examineFailures(aside, filter, place, most);
       found.push(...rows.filter(({ hit }) => hit === 1).map(({ transactionId }) => transactionId));
       place = rows.at(-1) ?? place;
-      isWhole = rows.length < FAILURES;
+      isWhole = rows.length < most;
     }
     const shown = found.slice(0, limit);
     const rows = await transactionsByNumber(aside, shown);
