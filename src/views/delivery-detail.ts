@@ -1,4 +1,5 @@
 import type { DeliveryLog } from '../core/webhooks/delivery-log.ts';
+import { unpackSent } from '../core/webhooks/sent-headers.ts';
 import type { DeliveryDetail } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 import { deliveryRow } from './delivery-row.ts';
@@ -11,7 +12,7 @@ const headersOf = (deliveryId: string, sent: string | null): Record<string, stri
   'content-type': 'application/json',
   'user-agent': 'lapel',
   'webhook-id': deliveryId,
-  ...(sent !== null && (JSON.parse(sent) as Record<string, string>)),
+  ...(sent !== null && unpackSent(sent)),
 });
 
 /** Makes the body that shows a delivery with the headers of its last attempt, and its failed attempts. */

@@ -12,7 +12,7 @@ export interface FailedAttempt {
   duration: number;
   /** The beginning of the answer; null when there was none, or the bound of stored answers was reached. */
   answer: string | null;
-  /** The headers that differ from attempt to attempt, as JSON; null when nothing was sent. */
+  /** The headers that differ from attempt to attempt, as sent-headers.ts packs them; null when nothing was sent. */
   sent: string | null;
 }
 

@@ -12,6 +12,7 @@ import { failed, type Receiver, succeeded } from './receiver.ts';
 import { createReceiverLog } from './receiver-log.ts';
 import { type Answer, judge } from './retry-schedule.ts';
 import type { createSender } from './sender.ts';
+import { packSent, type SentHeaders } from './sent-headers.ts';
 import { createSigner } from './signature.ts';
 import { createStoredAnswers } from './stored-answers.ts';
 
@@ -27,7 +28,7 @@ interface Made {
   /** Undefined when the attempt was not made, or was ended because the service stops; the delivery stays pending. */
   answer?: Answer;
   /** The headers that differ from attempt to attempt, as they were sent. */
-  sent?: Record<string, string>;
+  sent?: SentHeaders;
 }
 
 /** The bodies of test events begin with this: `type` is the first member of each body. */
@@ -146,7 +147,7 @@ export function createAttempts(parts: AttemptParts) {
       metrics.deliverySeconds.observe((at - startedAt) / 1_000_000);
       metrics.deliveryAttempts.inc({ outcome: verdict.status === 'pending' ? 'retry' : verdict.status });
       const outcome = { applicationId, deliveryId, round, ...verdict, attempts: made, url, statusCode, error };
-      const request = { sent: sent === undefined ? null : JSON.stringify(sent), answer: ok ? kept : null };
+      const request = { sent: sent === undefined ? null : packSent(sent), answer: ok ? kept : null };
       return { ...outcome, ...request, receiver, at, failure };
     },
   };

@@ -37,7 +37,7 @@ export interface Outcome {
   url: string | null;
   statusCode: number | null;
   error: string | null;
-  /** The headers of the attempt that differ from attempt to attempt, as JSON; null when nothing was sent. */
+  /** The headers that differ from attempt to attempt, as sent-headers.ts packs them; null when nothing was sent. */
   sent: string | null;
   /** The beginning of the answer to a test event. */
   answer: string | null;

@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS receiver_hours (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS receiver_hours_by_hour ON receiver_hours (hour);
 
--- sent: the headers that differ from attempt to attempt, as JSON. answer: the beginning of the answer to a test.
+-- sent: the headers that differ from attempt to attempt. answer: the beginning of the answer to a test.
 
 -- Only on SQLite.
 ALTER TABLE deliveries ADD COLUMN sent TEXT;
