@@ -3,12 +3,10 @@ import { bytes, count } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, read, readPage, send } from '../base/requests.ts';
-import type { InstallationList, PackageRow, VersionRow } from '../base/rows.ts';
+import type { PackageRow, VersionRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
-import { useWatch } from '../base/watching.ts';
-import { bars } from '../parts/bars.ts';
 import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { textField } from '../parts/fields.ts';
@@ -18,6 +16,7 @@ import { pager } from '../parts/pager.ts';
 import { age, badge, card, empty, id, idLink, nothing, said } from '../parts/show.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
 import { askForFile } from '../parts/upload.ts';
+import { installationsCard } from './installations.ts';
 import type { Line } from './software.ts';
 
 interface Version {
@@ -248,88 +247,6 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
   ];
 }
 
-const STATES = {
-  installed: ['good', 'installed'],
-  waiting: ['calm', 'waiting'],
-  failed: ['bad', 'failed'],
-} as const;
-
-function InstallationsCard({ of, version }: { of: Of; version: string }) {
-  const list = { operator: 'listAnyInstallations', application: 'listInstallations' } as const;
-  const installations = useLoad(
-    JSON.stringify([of.name, version]),
-    (signal) =>
-      read<InstallationList>(operation(list, { package: of.name, version }), {
-        query: ROLE === 'operator' ? { line: of.line } : {},
-        signal,
-      }),
-    { every: 10_000 },
-  );
-  const watched = `${of.line === 'firmware' ? 'firmware/' : ''}${of.name}@${version}`;
-  useWatch(`software:${encodeURIComponent(watched)}`, ({ key, value }) => {
-    if (key === watched) installations.change((known) => ({ ...known, ...(value as Partial<InstallationList>) }));
-  });
-  return card(
-    {
-      title: `Installations of ${version}`,
-      bare: true,
-      side: a(
-        { class: 'small', href: addressOf(['devices'], { package: of.name, version }) },
-        'Devices with this version',
-      ),
-    },
-    loaded(installations, ({ installed, waiting, failed, errors, devices }) => [
-      div(
-        { class: 'columns pad' },
-        bars('Devices', [
-          { label: 'installed', value: installed },
-          { label: 'waiting', value: waiting },
-          { label: 'failed', value: failed },
-        ]),
-        errors.length === 0
-          ? null
-          : bars(
-              'Failures by error',
-              errors.map(({ code, devices: many }) => ({
-                label: code,
-                value: many,
-                href: addressOf(['transactions'], {
-                  status: 'failed',
-                  errorCode: code,
-                  package: of.name,
-                  version,
-                }),
-              })),
-            ),
-      ),
-      devices.length === 0
-        ? null
-        : rowsTable({
-            label: 'Installations',
-            rows: devices,
-            keyOf: ({ deviceId, state }) => `${deviceId} ${state}`,
-            columns: [
-              {
-                name: 'Device',
-                kind: 'lead',
-                cell: ({ deviceId }) => idLink(addressOf(['devices', deviceId]), deviceId),
-              },
-              {
-                name: 'State',
-                cell: ({ state, errorCode }) =>
-                  div(
-                    null,
-                    badge(STATES[state][0], STATES[state][1]),
-                    errorCode === null ? null : small({ class: 'fault' }, said(errorCode)),
-                  ),
-              },
-              { name: 'Since', kind: 'short', cell: ({ since }) => age(since) },
-            ],
-          }),
-    ]),
-  );
-}
-
 function OnePackage({ of }: { of: Of }) {
   const query = { line: of.line, after: place.value.query['after'], limit: LIMIT };
   const page: Loading<Page<Version>> = useLoad(JSON.stringify([of, query]), (signal) =>
@@ -372,7 +289,7 @@ function OnePackage({ of }: { of: Of }) {
             ],
       ),
     ),
-    version === undefined ? null : use(InstallationsCard, { of, version, key: version }),
+    version === undefined ? null : installationsCard(of, version),
     ROLE === 'operator' ? historyOf('package', of.name) : null,
   ];
 }
