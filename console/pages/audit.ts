@@ -13,7 +13,7 @@ import { rowsTable } from '../parts/table.ts';
 
 const FILTERS: readonly Filter[] = [
   { name: 'actor', label: 'Who' },
-  { name: 'resource', label: 'Resource begins with', placeholder: 'Resource, for example /admin/v1/devices' },
+  { name: 'resource', label: 'Resource', placeholder: 'Resource, for example a deviceId' },
 ];
 const LIMIT = 50;
 

@@ -256,6 +256,11 @@ const OWN: Record<string, Cases> = {
         return api.patch(tags, { json: { one: 'more' } });
       },
     },
+    412: {
+      title: 'tags that were changed after they were read',
+      run: ({ api, path, device }) =>
+        api.patch(`${path}/devices/${device.deviceId}/tags`, { json: { site: 'x' }, headers: { 'if-match': '"old"' } }),
+    },
   },
   ...ROLLOUTS,
   'tags of many devices': { 200: PLAIN('tags of many devices', 'all devices of the application') },

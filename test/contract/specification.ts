@@ -64,7 +64,7 @@ export const REFERENCED: Record<string, Row> = {
   'devices of the application': { key: 'GET /v1/applications/{applicationId}/devices', scope: C, statuses: [200, 400, 401, 403, 500] },
   'device count': { key: 'POST /v1/applications/{applicationId}/devices/count', scope: C, statuses: [200, 400, 401, 403, 500] },
   'tags of a device': { key: 'GET /v1/applications/{applicationId}/devices/{deviceId}/tags', scope: C, statuses: [200, 401, 403, 404, 500] },
-  'change of tags': { key: 'PATCH /v1/applications/{applicationId}/devices/{deviceId}/tags', scope: D, statuses: [200, 400, 401, 403, 404, 409, 500] },
+  'change of tags': { key: 'PATCH /v1/applications/{applicationId}/devices/{deviceId}/tags', scope: D, statuses: [200, 400, 401, 403, 404, 409, 412, 500] },
   'tags of many devices': { key: 'PATCH /v1/applications/{applicationId}/devices/tags', scope: D, statuses: [200, 400, 401, 403, 500] },
   'rollouts': { key: 'GET /v1/applications/{applicationId}/rollouts', scope: C, statuses: [200, 400, 401, 403, 500] },
   'rollout start': { key: 'POST /v1/applications/{applicationId}/rollouts', scope: D, statuses: [201, 400, 401, 403, 404, 500] },

@@ -1,7 +1,13 @@
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { entityTag, matcher } from '../http/entity-tag.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
+
+type Developer = SchemaTypes['admin/developer'];
+
+const stateOf = ({ name, deviceLimit }: Developer): unknown => [name, deviceLimit];
+const tagged = (developer: Developer): Record<string, string> => ({ ETag: entityTag(stateOf(developer)) });
 
 export async function createDeveloper(
   { developers }: AdminServices,
@@ -27,7 +33,7 @@ export async function readDeveloper(
     usage: await quotas.usageOf(developer.developerId),
     quotas: { packages: packages || null, versions: versions || null, storedBytes: storedBytes || null },
   };
-  return { status: 200, body };
+  return { status: 200, headers: tagged(developer), body };
 }
 
 export async function deleteDeveloper({ developers }: AdminServices, { params }: At<'developerId'>): Promise<Answer> {
@@ -37,7 +43,9 @@ export async function deleteDeveloper({ developers }: AdminServices, { params }:
 
 export async function updateDeveloper(
   { developers }: AdminServices,
-  { params, body }: At<'developerId', 'admin/developer-update'>,
+  { params, body, headers }: At<'developerId', 'admin/developer-update'>,
 ): Promise<Answer> {
-  return { status: 200, body: await developers.update(params.developerId, body) };
+  const check = matcher(headers);
+  const developer = await developers.update(params.developerId, body, (known) => check(stateOf(known)));
+  return { status: 200, headers: tagged(developer), body: developer };
 }

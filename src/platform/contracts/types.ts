@@ -1294,7 +1294,7 @@ export interface AuditQuery {
    */
   actor?: string;
   /**
-   * The beginning of the path.
+   * A part of the path, in upper or lower case.
    */
   resource?: string;
   /**

@@ -36,7 +36,7 @@ export const AUDIT: Resource = {
           value: 'WHO',
           text: 'only changes by this kind of caller (session, token, command line, application, service), or by this name',
         },
-        resource: { parameter: 'resource', value: 'PATH', text: 'only changes of paths that begin with this' },
+        resource: { parameter: 'resource', value: 'PATH', text: 'only changes of paths that contain this' },
       },
       examples: [
         'lapel admin audit list',
