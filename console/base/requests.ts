@@ -55,6 +55,8 @@ interface Options {
   signal?: AbortSignal | undefined;
   /** A request that is repeated with the same key is carried out once. */
   idempotencyKey?: string;
+  /** The tag of the state that the user has seen. The service refuses to change another one (412). */
+  ifMatch?: string | undefined;
 }
 
 /** The path that all operations of the current role begin with, without a slash at its end. */
@@ -120,12 +122,13 @@ async function checked(response: Response): Promise<Response> {
 /** Sends a request. Throws RequestError, and TypeError when the service cannot be reached. */
 export async function send(
   { method, path }: ServiceRequest,
-  { query, json, body, signal, idempotencyKey }: Options = {},
+  { query, json, body, signal, idempotencyKey, ifMatch }: Options = {},
 ): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json', ...credentials() };
   if (json !== undefined) headers['Content-Type'] = 'application/json';
   if (body) headers['Content-Type'] = body.type;
   if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
+  if (ifMatch !== undefined) headers['If-Match'] = ifMatch;
   const content = json === undefined ? body?.content : JSON.stringify(json);
   const response = await fetch(addressOf(path, query), {
     method,
@@ -142,6 +145,17 @@ export async function send(
 /** Reads the JSON body of an answer. */
 export async function read<Body>(request: ServiceRequest, options: Options = {}): Promise<Body> {
   return (await (await send(request, options)).json()) as Body;
+}
+
+/** A value with the tag of its state, for a change of what the user has seen. */
+export interface Seen<Value> {
+  value: Value;
+  tag: string | undefined;
+}
+
+export async function readSeen<Value>(request: ServiceRequest, options: Options = {}): Promise<Seen<Value>> {
+  const response = await send(request, options);
+  return { value: (await response.json()) as Value, tag: response.headers.get('etag') ?? undefined };
 }
 
 export interface Page<Row> {

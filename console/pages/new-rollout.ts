@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { button, type Child, details, div, form, p, summary, use, type VNode } from '../base/elements.ts';
 import { counted } from '../base/format.ts';
 import { createNewest } from '../base/newest.ts';
-import { addressOf, go, place } from '../base/place.ts';
+import { addressOf, place } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import { OF, retryOf, selectorOf, sizesOf, stagesOf } from '../base/rollout-request.ts';
 import type { DeviceCount, DeviceSelector, RolloutCreate } from '../base/rows.ts';
@@ -166,7 +166,7 @@ function confirm({ body, found }: Wanted, idempotencyKey: string): void {
     title: 'Start the rollout?',
     text: use(Summary, { body, found }),
     does: 'Start the rollout',
-    async act() {
+    async act(_, go) {
       const response = await send(operation('startRollout'), { json: body, idempotencyKey });
       const { rolloutId, devices } = (await response.json()) as { rolloutId: string; devices: number };
       go(addressOf(['rollouts', rolloutId]));

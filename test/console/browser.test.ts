@@ -391,7 +391,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     // A request is needed: either the person makes it, or the page has made it before.
     const reload = page.getByRole('link', { name: 'Audit log' });
     await reload.dispatchEvent('click', undefined, { timeout: 1_000 }).catch(() => undefined);
-    await page.getByText(/session has ended/).waitFor();
+    await page.getByText(/Your session has ended/).waitFor();
     t.ok(operator.expected(/401/));
     await signIn();
     await heading(/^(Health|Audit log)$/).waitFor();
