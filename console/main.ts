@@ -4,6 +4,7 @@ import { type Child, div, use } from './base/elements.ts';
 import { startFeed } from './base/feed.ts';
 import { followLinks } from './base/place.ts';
 import { owner, resume, session } from './base/session.ts';
+import { followZone } from './base/zone-choice.ts';
 import { pageOf } from './pages/pages.ts';
 import { signIn, signInAgain } from './pages/sign-in.ts';
 import { layout } from './parts/layout.ts';
@@ -23,6 +24,7 @@ async function start(): Promise<void> {
   const root = document.querySelector('#console');
   if (!root) throw new Error('the page has no element for the console');
   followLinks();
+  followZone();
   startClock();
   startFeed();
   render(use(Console, {}), root);

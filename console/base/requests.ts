@@ -48,7 +48,7 @@ export type DeviceOperation = {
 
 interface Options {
   /** A list is a parameter that is repeated. */
-  query?: Record<string, string | number | boolean | readonly string[] | undefined>;
+  query?: Record<string, string | number | boolean | readonly string[] | undefined> | undefined;
   json?: unknown;
   /** A body that is not JSON, with its media type. */
   body?: { type: string; content: BodyInit };
@@ -164,18 +164,29 @@ export interface Page<Row> {
   next: string | null;
 }
 
+/** The most requests for one page. */
+const MOST_READS = 25;
+
 /**
- * Reads a page of a list. The rows are in the field `member` of the body, and the cursor of the next page is in the
- * Link header.
+ * Reads a page of a list. The rows are in the field `member` of the body, and the cursor of the next page is in the Link
+ * header. The service examines a bounded number of rows for each answer, which can therefore be short, or empty, although
+ * later rows match. So it is asked again until the page is full.
  */
 export async function readPage<Row>(
   request: ServiceRequest,
   member: string,
   options: Options = {},
 ): Promise<Page<Row>> {
-  const response = await send(request, options);
-  const rows = ((await response.json()) as Record<string, Row[]>)[member] ?? [];
-  const link = /^<([^>]+)>; ?rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
-  const parameters = link === undefined ? undefined : new URL(link, location.href).searchParams;
-  return { rows, next: parameters?.get('after') ?? null };
+  const limit = Number(options.query?.['limit'] ?? 0);
+  const rows: Row[] = [];
+  let after: string | null = null;
+  for (let reads = 0; reads < MOST_READS; reads += 1) {
+    const query = after === null ? options.query : { ...options.query, limit: limit - rows.length, after };
+    const response = await send(request, { ...options, query });
+    rows.push(...(((await response.json()) as Record<string, Row[]>)[member] ?? []));
+    const link = /^<([^>]+)>; ?rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
+    after = link === undefined ? null : new URL(link, location.href).searchParams.get('after');
+    if (after === null || rows.length >= limit) break;
+  }
+  return { rows, next: after };
 }

@@ -9,6 +9,7 @@ import { OF, retryOf, selectorOf, sizesOf, stagesOf } from '../base/rollout-requ
 import type { DeviceCount, DeviceSelector, RolloutCreate } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
+import { fromField, zoneName } from '../base/zone.ts';
 import { COMMANDS } from '../parts/commands.ts';
 import { ask } from '../parts/dialog.ts';
 import { choice, textField, tick } from '../parts/fields.ts';
@@ -46,7 +47,7 @@ function requestOf(data: FormData): RolloutCreate {
     devices: selectorOf(data),
     stages: stagesOf(data),
     ...readRules(data),
-    startAt: startAt === undefined ? undefined : new Date(startAt).toISOString(),
+    startAt: startAt === undefined ? undefined : new Date(fromField(startAt)).toISOString(),
     retry: retryOf(data),
     expireIn: expireIn === undefined ? undefined : Number(expireIn),
     answerWithin: answerWithin === undefined ? undefined : Number(answerWithin),
@@ -130,7 +131,7 @@ const moreRules = (): Child =>
       group(
         'Begin',
         textField(
-          { name: 'startAt', label: 'Not before', hint: 'Until then the version may be uploaded.' },
+          { name: 'startAt', label: `Not before (${zoneName()})`, hint: 'Until then the version may be uploaded.' },
           { type: 'datetime-local' },
         ),
       ),

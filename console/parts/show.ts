@@ -50,8 +50,8 @@ const Until = ({ at }: { at: string }) => {
 };
 export const until = (at: string | null | undefined): VNode => (at ? use(Until, { at }) : nothing());
 
-export const moment = (at: string | null | undefined): VNode =>
-  at ? time({ dateTime: at, title: at, class: 'num nowrap' }, when(at)) : nothing();
+const Moment = ({ at }: { at: string }) => time({ dateTime: at, title: at, class: 'num nowrap' }, when(at));
+export const moment = (at: string | null | undefined): VNode => (at ? use(Moment, { at }) : nothing());
 
 /** Formats the time between two moments; null while one of them is unknown. */
 export const gapOf = (from: string | null, to: string | null): string | null =>

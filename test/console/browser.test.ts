@@ -1,16 +1,16 @@
-import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { tlsSettings } from '../broker/secured-world.ts';
 import { missing } from '../installed.ts';
-import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
+import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip, type Watched } from './browser.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
+import { countsLead, faultyImport, ownReceiver, zones } from './true-walks.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
 
 const DESK = { width: 1280, height: 800 };
@@ -233,31 +233,22 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.same(operator.faults, []);
   });
 
-  await t.test(
-    'devices are imported from a file; faulty lines are named, and credentials are saved once',
-    async (t) => {
-      const file = join(world.dataDir, 'devices.csv');
-      const lines = Array.from({ length: 20 }, (_, index) => deviceIdOf(5_000 + index));
-      lines.splice(5, 1, 'no device');
-      lines.splice(15, 1, HOSTILE.image.replaceAll('"', "'"));
-      writeFileSync(file, ['deviceId', ...lines, ''].join('\n'));
-      await page.goto('/console/developers/made-here');
-      await page.getByRole('button', { name: /Import/ }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.locator('input[type=file]').setInputFiles(file);
-      const download = page.waitForEvent('download');
-      await dialog.getByRole('button', { name: 'Continue' }).click();
-      t.match((await download).suggestedFilename(), /^devices-with-credentials-.*\.csv$/);
-      await dialog.getByRole('button', { name: 'I have the file: import' }).click();
-      await dialog.getByText('18 devices registered, 2 faulty lines, 20 of 20 lines').waitFor();
-      await dialog.getByText('line 7').waitFor();
-      await dialog.getByRole('button', { name: 'Close' }).click();
-      t.same(operator.faults, []);
-    },
-  );
-
   const walk = { world, tenant, watched: operator };
+  const { applicationId, packageName } = fleet;
+  const counting = [
+    '',
+    'devices',
+    'developers/dev',
+    `applications/${applicationId}`,
+    'webhooks',
+    `rollouts/${rolled.rolloutId}`,
+  ];
   for (const [fact, walked] of Object.entries({
+    'devices are imported from a file; faulty lines are named, and all are a file; credentials are saved once':
+      faultyImport,
+    'every number that is a link leads to as many rows': countsLead([...counting, `software/${packageName}`]),
+    'what is sent again are the deliveries of the receiver in that row, and their number is said before': ownReceiver,
+    'times are in local time or in UTC everywhere, and say their zone': zones,
     'a dialog goes with its page, and says what it is about': dialogsGoWithTheirPage,
     'what is shown once stays until somebody says that it is kept': secretsStay,
     'an import whose answer never comes costs no credential': brokenImport,

@@ -2007,6 +2007,10 @@ export interface FleetRedeliveryRange {
   until?: Moment4;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
+  /**
+   * True: the deliveries are only counted.
+   */
+  dryRun?: boolean;
 }
 /**
  * Query of the rollouts of all applications, with its defaults filled in.
@@ -4004,7 +4008,7 @@ export interface PackageUpdate {
   displayName?: DisplayName;
 }
 /**
- * The number of deliveries that will be sent again.
+ * The number of deliveries that will be sent again; with `dryRun`, that would be.
  */
 export interface Redelivered {
   redelivered: number;
@@ -4017,6 +4021,10 @@ export interface RedeliveryRange {
   until?: LocalDateTime;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
+  /**
+   * True: the deliveries are only counted.
+   */
+  dryRun?: boolean;
 }
 /**
  * Which stage is approved.
