@@ -28,7 +28,15 @@ t.test('time and order', { skip }, async (t) => {
   const nameOf = async (developerId: string) =>
     (await world.admin().get(`/admin/v1/developers/${developerId}`)).body as { name: string; deviceLimit: number };
 
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await page.goto('/console/');
+  await page.getByLabel('Administrator token').waitFor();
+  t.same(
+    asked.map((path) => path.replace(/files\/[\w-]{22}/, 'files')),
+    ['/console/', '/console/files/style.css', '/console/files/main.js', '/console/session'],
+    'a first visit needs four requests',
+  );
   await signIn();
   await heading('Overview').waitFor();
   t.beforeEach(() => void operator.faults.splice(0));
