@@ -50,6 +50,7 @@ function OneApplication({ applicationId }: { applicationId: string }) {
   return [
     head({
       title: value?.name ?? applicationId,
+      copied: applicationId,
       trail: value
         ? [
             [addressOf(['developers']), 'Developers'],

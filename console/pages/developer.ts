@@ -11,7 +11,7 @@ import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { showSecret } from '../parts/secret.ts';
-import { age, badge, card, empty, fact, idLink, nothing, said } from '../parts/show.ts';
+import { age, badge, card, empty, fact, id, idLink, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 import { wholeNumber } from './developers.ts';
 import { importDevicesOf } from './import-devices.ts';
@@ -161,6 +161,7 @@ function OneDeveloper({ developerId }: { developerId: string }) {
   return [
     head({
       title: value?.value.name ?? developerId,
+      copied: developerId,
       trail: [[addressOf(['developers']), 'Developers']],
       actions: value
         ? [
@@ -178,7 +179,7 @@ function OneDeveloper({ developerId }: { developerId: string }) {
         usage(one, applications.state.value.value ?? []),
         dl(
           { class: 'facts' },
-          fact('developerId', one.developerId),
+          fact('developerId', id(one.developerId)),
           fact('Devices', a({ href: addressOf(['devices'], { developerId }) }, 'All devices')),
           fact(
             'Packages',

@@ -13,7 +13,7 @@ import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
-import { age, badge, card, empty, id, idLink, nothing, said } from '../parts/show.ts';
+import { age, badge, bareId, card, empty, id, idLink, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 
 export type Line = 'software' | 'firmware';
@@ -157,7 +157,7 @@ function Software() {
                         null,
                         a(
                           { href: addressOf(['software', name], { line: line === 'firmware' ? line : undefined }) },
-                          id(name),
+                          bareId(name),
                         ),
                         displayName === null ? null : small(null, said(displayName)),
                       ),

@@ -5,9 +5,9 @@ import { feedRound } from '../base/feed.ts';
 import { clockOf, count, visible, whenExactly } from '../base/format.ts';
 import { useWatch } from '../base/watching.ts';
 import { zoneName } from '../base/zone.ts';
+import { copy } from './copy.ts';
 import { close, open, title } from './dialog.ts';
 import { json } from './json.ts';
-import { copy } from './secret.ts';
 import { card } from './show.ts';
 
 interface Message {

@@ -10,10 +10,12 @@ import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
-import { countsLead, faultyImport, ownReceiver, zones } from './true-walks.ts';
+import { backRestores, copied, countsLead, faultyImport, ownReceiver, zones } from './true-walks.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
 
 const DESK = { width: 1280, height: 800 };
+/** What a window of 1280 pixels shows at 200 %. */
+const ZOOMED = { width: 640, height: 400 };
 const PHONE = { width: 390, height: 800 };
 const MINUTE = 60_000;
 const WARNING = `the device reported firmware 8 ${HOSTILE.script}; it answers`;
@@ -29,6 +31,8 @@ async function checkPage(t: Test, watched: Watched, name: string): Promise<void>
   t.same(await watched.axe('color-contrast'), [], `${name}: in the dark, too`);
   await page.emulateMedia({ colorScheme: 'light' });
   t.equal(await page.evaluate('document.getAnimations().length'), 0, `${name}: nothing moves for who wants no motion`);
+  await page.setViewportSize(ZOOMED);
+  t.same(await watched.overflow(), [], `${name}: at 200 % nothing is cut off`);
   await page.setViewportSize(PHONE);
   t.same(await watched.overflow(), [], `${name}: on a phone nothing is cut off`);
   t.same(await watched.markup(), { owned: false, scripts: 1, others: [], links: [] }, `${name}: text is text`);
@@ -248,6 +252,8 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       faultyImport,
     'every number that is a link leads to as many rows': countsLead([...counting, `software/${packageName}`]),
     'what is sent again are the deliveries of the receiver in that row, and their number is said before': ownReceiver,
+    'Back restores the filters of a list, and how far it was scrolled': backRestores,
+    'an identifier is copied whole, with the keyboard, too': copied,
     'times are in local time or in UTC everywhere, and say their zone': zones,
     'a dialog goes with its page, and says what it is about': dialogsGoWithTheirPage,
     'what is shown once stays until somebody says that it is kept': secretsStay,

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { deviceIdOf, type Tenant, type World } from '../world.ts';
 import type { Watched } from './browser.ts';
@@ -127,4 +128,51 @@ export async function faultyImport(t: Test, { world, watched: { page } }: Walk):
     ['7', '17'],
   );
   await dialog.getByRole('button', { name: 'Close' }).click();
+}
+
+/** Resolves when the page is scrolled to a place. */
+const isScrolled = (page: Page, to: number): Promise<unknown> =>
+  page.evaluate(`new Promise((resolve) => {
+    const look = () => (scrollY === ${to} ? resolve() : requestAnimationFrame(look));
+    look();
+  })`);
+
+/** Back restores the filters of a list, and how far it was scrolled. */
+export async function backRestores(t: Test, { watched }: Walk): Promise<void> {
+  const { page } = watched;
+  await page.setViewportSize({ width: 1280, height: 300 });
+  await page.goto('/console/audit');
+  await page.getByLabel('Resource').fill('DEVELOPERS');
+  await page.getByText('Resource: DEVELOPERS').waitFor();
+  const link = page.locator('tbody a').last();
+  await link.scrollIntoViewIfNeeded();
+  const before = await page.evaluate<number>('scrollY');
+  t.ok(before > 100, 'the list is longer than the window');
+  await link.click();
+  await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor({ state: 'detached' });
+  await isScrolled(page, 0);
+  await page.goBack();
+  await page.getByText('Resource: DEVELOPERS').waitFor();
+  t.equal(await page.getByLabel('Resource', { exact: true }).inputValue(), 'DEVELOPERS');
+  await isScrolled(page, before);
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+/** An identifier is copied whole, also with the keyboard. */
+export async function copied(t: Test, { tenant, watched }: Walk): Promise<void> {
+  const { page, context } = watched;
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const clipboard = (): Promise<string> => page.evaluate('navigator.clipboard.readText()');
+  await page.goto(`/console/applications/${tenant.applicationId}`);
+  await watched.settled();
+  await page.getByRole('button', { name: `Copy ${tenant.developerId}`, exact: true }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  t.equal(await clipboard(), tenant.developerId);
+  await page.goto('/console/devices');
+  const link = page.locator('tbody tr').first().getByRole('link').first();
+  await link.focus();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  t.equal(await clipboard(), await link.innerText());
 }
