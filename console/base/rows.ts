@@ -1,6 +1,7 @@
 import type {
   ApplicationRow,
   AuditEntry,
+  BinaryWarningList,
   ConsoleSession,
   DeliveryDetail,
   DeliveryRow,
@@ -35,6 +36,7 @@ import type {
 export type {
   ApplicationRow,
   AuditEntry,
+  BinaryWarningList,
   ConsoleSession,
   DeliveryDetail,
   DeliveryRow,

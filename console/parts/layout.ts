@@ -103,7 +103,7 @@ function ZoneSwitch() {
   const isUtc = zone.value === 'utc';
   return div(
     { class: 'row' },
-    span(null, `Times in ${zoneName()}`),
+    span(null, isUtc ? 'Times in UTC' : `Times in local time (${zoneName()})`),
     button(
       { type: 'button', class: 'tiny', onClick: () => chooseZone(isUtc ? 'local' : 'utc') },
       isUtc ? 'Show local time' : 'Show UTC',

@@ -175,6 +175,12 @@ export async function wrongFile(t: Test, page: Page, settled: () => Promise<void
     .waitFor();
   await dialog.getByRole('button', { name: 'Keep this file' }).click();
   await settled();
+  await page.getByRole('row').getByText('the file has the version name 9.9.9.').waitFor();
+  await page.goBack();
+  const wrong = page.getByRole('region', { name: 'Files that do not match their version' });
+  await wrong.getByText('the file has the version name 9.9.9.').waitFor();
+  await wrong.getByRole('link').first().click();
+  await settled();
   await page.getByRole('button', { name: 'Distribute' }).click();
   await dialog.getByRole('button', { name: 'Start distribution' }).click();
   await page.getByText('distributed', { exact: true }).waitFor();

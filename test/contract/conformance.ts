@@ -238,6 +238,7 @@ const OWN: Record<string, Cases> = {
     },
   },
   'devices of the application': { 200: PLAIN('devices of the application', 'the devices of the application') },
+  'binary warnings': { 200: PLAIN('binary warnings', 'the files of the developer') },
   'device count': { 200: PLAIN('device count', 'all devices of the application') },
   'tags of a device': {
     200: PLAIN('tags of a device', 'an activated device'),

@@ -79,6 +79,7 @@ export const REFERENCED: Record<string, Row> = {
   'rollout devices': { key: 'GET /v1/applications/{applicationId}/rollouts/{rolloutId}/devices', scope: C, statuses: [200, 400, 401, 403, 404, 500] },
   'transactions of the application': { key: 'GET /v1/applications/{applicationId}/transactions', scope: A, statuses: [200, 400, 401, 403, 500] },
   'transaction of the application': { key: 'GET /v1/applications/{applicationId}/transactions/{transactionId}', scope: A, statuses: [200, 401, 403, 404, 500] },
+  'binary warnings': { key: 'GET /v1/applications/{applicationId}/binary-warnings', scope: A, statuses: [200, 400, 401, 403, 500] },
   'installations': { key: 'GET /v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', scope: A, statuses: [200, 400, 401, 403, 404, 500] },
   'delivery log': { key: 'GET /v1/applications/{applicationId}/webhooks/deliveries', scope: A, statuses: [200, 400, 401, 403, 500] },
   'delivery lookup': { key: 'GET /v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', scope: A, statuses: [200, 401, 403, 404, 500] },

@@ -53,14 +53,6 @@ export type Moment = string;
  */
 export type Moment1 = string;
 /**
- * Name of a package: an Android package name.
- */
-export type PackageName = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName = string;
-/**
  * Name of a session of the console. It is not a secret.
  */
 export type ConsoleSessionId = string;
@@ -157,9 +149,17 @@ export type MacAddress = string;
  */
 export type UtcDateTimeOrNull1 = string | null;
 /**
+ * Name of a package: an Android package name.
+ */
+export type PackageName = string;
+/**
  * Name of a package for people; null if it has none.
  */
 export type DisplayName = string | null;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName = string;
 /**
  * Description of a version; null if it has none.
  */
@@ -869,7 +869,6 @@ export interface SchemaTypes {
   'admin/audit-entry': AuditEntry;
   'admin/audit-list': AuditList;
   'admin/audit-query': AuditQuery;
-  'admin/binary-warning-list': BinaryWarningList;
   'admin/console-login': ConsoleLogin;
   'admin/console-session': ConsoleSession;
   'admin/console-session-list': ConsoleSessionList;
@@ -926,6 +925,7 @@ export interface SchemaTypes {
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
+  'common/binary-warning-list': BinaryWarningList;
   'common/bluetooth-name': BluetoothName;
   'common/call-id': CallId;
   'common/certificate-fingerprint': CertificateFingerprint;
@@ -1305,26 +1305,6 @@ export interface AuditQuery {
    * The largest number of rows in the answer.
    */
   limit: number;
-}
-/**
- * Uploads whose file differs from its registration, or cannot be read as an APK, ordered by package and version.
- */
-export interface BinaryWarningList {
-  warnings: {
-    package: PackageName;
-    version: VersionName;
-    warning: string;
-    /**
-     * Package and version that the file contains; null if the file could not be read.
-     */
-    found: {
-      package: string;
-      versionName: string | null;
-      versionCode: number | null;
-    } | null;
-    readAt: LocalDateTime;
-  }[];
-  total: Total;
 }
 /**
  * The body that opens a session of the console of administration.
@@ -2232,6 +2212,26 @@ export interface ApnEntry {
   authType?: number;
   bearer?: number;
   bearerBitmask?: number;
+}
+/**
+ * Uploads whose file differs from its registration, or cannot be read as an APK, ordered by package and version.
+ */
+export interface BinaryWarningList {
+  warnings: {
+    package: PackageName;
+    version: VersionName;
+    warning: string;
+    /**
+     * Package and version that the file contains; null if the file could not be read.
+     */
+    found: {
+      package: string;
+      versionName: string | null;
+      versionCode: number | null;
+    } | null;
+    readAt: LocalDateTime;
+  }[];
+  total: Total;
 }
 /**
  * A webhook delivery with its body and its failed attempts.
