@@ -32,7 +32,7 @@ export interface Windows {
 }
 
 /** Milliseconds between two signs of life of the leader. */
-const BEAT_MS = 5_000;
+const BEAT_MS = 3_000;
 /** Milliseconds without a sign of life after which the leader is frozen, or a window is gone. */
 const SILENCE_MS = 3 * BEAT_MS;
 /** Milliseconds in which windows tell a new leader their topics. */
@@ -117,7 +117,8 @@ export function createWindows(parts: Parts): Windows {
   /** Waits for the next sign of life of the leader. */
   function listen(): void {
     clearTimeout(alarm);
-    if (topics.length > 0 && !lead) alarm = setTimeout(() => stand({ steal: true }), SILENCE_MS * (1 + Math.random()));
+    if (topics.length > 0 && !lead)
+      alarm = setTimeout(() => stand({ steal: true }), SILENCE_MS + Math.random() * BEAT_MS);
   }
   channel.onmessage = ({ data }: MessageEvent<Word>) => {
     if (data.kind === 'want') return lead?.wants(data.id, data.topics);

@@ -29,6 +29,8 @@ export const feedState = signal<'off' | 'hidden' | Exclude<StreamState, 'refused
  */
 export const feedRound = signal(0);
 
+const VERSION = document.documentElement.dataset['version'] ?? '';
+
 const watchers = new Map<Watcher, string>();
 const topics = signal<readonly string[]>([]);
 const shown = signal(!document.hidden);
@@ -94,8 +96,8 @@ export function startFeed(): void {
     if (wasSignedIn) outdated();
     wasSignedIn = true;
     seen = undefined;
-    // Windows share a stream only if they have the same rights.
-    const name = ['lapel feed', ROOT, ROLE, who.applicationId ?? '', ...who.scopes].join(' ');
+    // Windows share a stream only if they have the same rights, and the code of the same release.
+    const name = ['lapel feed', VERSION, ROOT, ROLE, who.applicationId ?? '', ...who.scopes].join(' ');
     const own = createWindows({ name, told, changed });
     windows = own;
     const stop = effect(() => {

@@ -69,7 +69,7 @@ export const REFERENCED: Record<string, Row> = {
   'rollouts': { key: 'GET /v1/applications/{applicationId}/rollouts', scope: C, statuses: [200, 400, 401, 403, 500] },
   'rollout start': { key: 'POST /v1/applications/{applicationId}/rollouts', scope: D, statuses: [201, 400, 401, 403, 404, 500] },
   'rollout': { key: 'GET /v1/applications/{applicationId}/rollouts/{rolloutId}', scope: C, statuses: [200, 401, 403, 404, 500] },
-  'rollout change': { key: 'PATCH /v1/applications/{applicationId}/rollouts/{rolloutId}', scope: D, statuses: [200, 400, 401, 403, 404, 409, 500] },
+  'rollout change': { key: 'PATCH /v1/applications/{applicationId}/rollouts/{rolloutId}', scope: D, statuses: [200, 400, 401, 403, 404, 409, 412, 500] },
   'rollout cancel': { key: 'DELETE /v1/applications/{applicationId}/rollouts/{rolloutId}', scope: D, statuses: [200, 401, 403, 404, 409, 500] },
   'rollout pause': { key: 'POST /v1/applications/{applicationId}/rollouts/{rolloutId}/pause', scope: D, statuses: [200, 401, 403, 404, 409, 500] },
   'rollout resume': { key: 'POST /v1/applications/{applicationId}/rollouts/{rolloutId}/resume', scope: D, statuses: [200, 401, 403, 404, 409, 500] },

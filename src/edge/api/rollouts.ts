@@ -1,4 +1,4 @@
-import type { RolloutOperation, Window } from '../../core/rollouts/rollout.ts';
+import type { Rollout, RolloutOperation, Window } from '../../core/rollouts/rollout.ts';
 import type { By, RolloutChange } from '../../core/rollouts/rollouts.ts';
 import { isTimeZone } from '../../core/rollouts/window.ts';
 import { readSelector } from '../../core/selection/read-selector.ts';
@@ -6,6 +6,7 @@ import type { Terms } from '../../core/transactions/terms.ts';
 import { DomainError, type Fault } from '../../errors.ts';
 import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
 import type { RolloutCreate } from '../../platform/contracts/types.ts';
+import { entityTag, matcher } from '../http/entity-tag.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { readMoment } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
@@ -113,10 +114,15 @@ const by = ({ params }: Pick<AtRollout, 'params'>): By => ({
   actor: 'application',
 });
 
+/** What a change of a rollout can change. */
+const stateOf = ({ label, plan }: Rollout): unknown =>
+  [label, plan.ratePerMinute, plan.abort, plan.window].map((part) => part ?? null);
+const tagged = (rollout: Rollout): Record<string, string> => ({ ETag: entityTag(stateOf(rollout)) });
+
 /** Shows a rollout. */
 export async function readRollout({ rollouts, rolloutViews }: ApiServices, { params }: AtRollout): Promise<Answer> {
   const rollout = await rollouts.find(params.rolloutId, params.applicationId);
-  return { status: 200, body: await rolloutViews.detail(rollout) };
+  return { status: 200, headers: tagged(rollout), body: await rolloutViews.detail(rollout) };
 }
 
 /** Makes the handler of an action that answers with the rollout. */
@@ -152,8 +158,10 @@ export async function updateRollout(
   ];
   if (faults.length === 0) faults.push(...windowFaults(window as Window | null | undefined));
   if (faults.length > 0) throw DomainError.invalid(...faults);
-  const rollout = await rollouts.update(input.params.rolloutId, by(input), input.body as RolloutChange);
-  return { status: 200, body: await rolloutViews.detail(rollout) };
+  const check = matcher(input.headers);
+  const change = input.body as RolloutChange;
+  const rollout = await rollouts.update(input.params.rolloutId, by(input), change, (known) => check(stateOf(known)));
+  return { status: 200, headers: tagged(rollout), body: await rolloutViews.detail(rollout) };
 }
 
 /** Lets failed devices have another command. */
