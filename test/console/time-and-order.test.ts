@@ -4,6 +4,7 @@ import { freePort } from '../free-port.ts';
 import { startWorld } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
 import { createRunningClock } from './running-clock.ts';
+import { setHidden } from './walks.ts';
 
 const MINUTE = 60_000;
 
@@ -212,6 +213,13 @@ t.test('time and order', { skip }, async (t) => {
     await last.getByRole('row', { name: device.deviceId }).getByText('disconnected', { exact: true }).waitFor();
     await windows[4]!.getByText('disconnected', { exact: true }).first().waitFor();
     t.equal(streams.size, 1, 'one stream for all of them');
+    // The window that has the stream is hidden, and another one takes it over; then all but one are closed.
+    await setHidden(windows[0]!, true);
+    await windows[0]!.locator('.live').getByText('Paused').waitFor();
+    const between = await world.connect(device);
+    await last.getByRole('row', { name: device.deviceId }).getByText('connected', { exact: true }).waitFor();
+    between.socket.destroy();
+    await last.getByRole('row', { name: device.deviceId }).getByText('disconnected', { exact: true }).waitFor();
     for (const window of windows.slice(0, 6)) await window.close();
     const again = await world.connect(device);
     await live(last).waitFor();
@@ -219,5 +227,84 @@ t.test('time and order', { skip }, async (t) => {
     again.socket.destroy();
     await last.close();
     t.same(operator.faults, []);
+  });
+
+  await t.test('a window of a browser without locks has a stream of its own', async (t) => {
+    const window = await operator.context.newPage();
+    await window.addInitScript('delete Navigator.prototype.locks');
+    const stream = window.waitForRequest(/\/feed\?/);
+    await window.goto('/console/transactions');
+    await stream;
+    await live(window).waitFor();
+    await window.close();
+    t.same(operator.faults, []);
+  });
+
+  await t.test('a plot says the values under the cursor, and when they were', async (t) => {
+    const others = {
+      devices: 9,
+      due: 0,
+      oldestDueSeconds: 0,
+      pending: 0,
+      failingReceivers: 0,
+      created: 0,
+      finished: 0,
+    };
+    const rest = { failed: 0, attemptsFailed: 0, loopP99Ms: 1, commitP99Ms: 1, activated: 5 };
+    const end = Math.floor(Date.now() / 10_000) * 10_000;
+    const points = Array.from({ length: 91 }, (_, index) => ({
+      at: new Date(end - (90 - index) * 10_000).toISOString(),
+      connected: index < 45 ? 1_234 : 2_345,
+      ...others,
+      ...rest,
+    }));
+    await page.route('**/fleet/history?*', (route) => route.fulfill({ json: { stepSeconds: 10, points } }));
+    await page.goto('/console/');
+    const plot = page.locator('.plot').first();
+    await plot.getByText('2,345').waitFor();
+    const { x, y, width, height } = (await plot.locator('.u-over').boundingBox())!;
+    await page.mouse.move(x + width / 4, y + height / 2);
+    await plot.getByText('1,234').waitFor();
+    await plot.getByText(/\d\d:\d\d:\d\d (UTC|GMT\S*|[A-Z]{3,4})$/).waitFor();
+    await page.mouse.move(0, 0);
+    await plot.getByText('2,345').waitFor();
+    await page.unroute('**/fleet/history?*');
+    t.same(operator.faults, []);
+  });
+
+  await t.test('pages are kept for the application that they belong to, and for nobody else', async (t) => {
+    const other = await world.createTenant('other');
+    const customer = await openPage(browser, world.service.addresses.http);
+    const theirs = customer.page;
+    const enter = async ({ applicationId, secret }: Pick<typeof tenant, 'applicationId' | 'secret'>): Promise<void> => {
+      await theirs.getByRole('textbox', { name: 'Application' }).fill(applicationId);
+      await theirs.getByLabel('Secret').fill(secret);
+      await theirs.getByRole('button', { name: 'Sign in' }).click();
+    };
+    const renewed = async (applicationId: string) =>
+      (await world.admin().post(`/admin/v1/applications/${applicationId}/secret`)).body as { secret: string };
+    await theirs.goto('/console/');
+    await enter(tenant);
+    await theirs.getByRole('link', { name: 'Settings' }).click();
+    const form = theirs.getByRole('dialog').filter({ hasText: 'Change the webhook URLs' });
+    await theirs.getByRole('button', { name: 'Change the URLs' }).click();
+    await form.getByLabel('callEvent').fill('https://typed.example/');
+    const { secret } = await renewed(tenant.applicationId);
+    await form.getByRole('button', { name: 'Change' }).dispatchEvent('click');
+    await theirs.getByText('Your session has ended').waitFor();
+    t.equal(await theirs.getByRole('textbox', { name: 'Application' }).inputValue(), tenant.applicationId);
+    await enter({ applicationId: tenant.applicationId, secret });
+    await theirs.getByText('Your session has ended').waitFor({ state: 'detached' });
+    t.equal(await form.getByLabel('callEvent').inputValue(), 'https://typed.example/');
+    await renewed(tenant.applicationId);
+    await form.getByRole('button', { name: 'Change' }).dispatchEvent('click');
+    await theirs.getByText('Your session has ended').waitFor();
+    await enter(other);
+    await theirs.getByText(other.applicationId).first().waitFor();
+    await form.waitFor({ state: 'detached' });
+    t.equal(await theirs.getByText(tenant.applicationId).count(), 0);
+    t.ok(customer.expected(/401/));
+    t.same(customer.faults, []);
+    await customer.context.close();
   });
 });

@@ -98,7 +98,8 @@ export async function brokenImport(t: Test, { world, watched }: Walk): Promise<v
   await dialog.getByRole('button', { name: 'Close' }).click();
 }
 
-const setHidden = (page: Page, hidden: boolean): Promise<unknown> =>
+/** Makes a page believe that it is hidden, or visible again. */
+export const setHidden = (page: Page, hidden: boolean): Promise<unknown> =>
   page.evaluate(`
     Object.defineProperty(document, 'hidden', { configurable: true, value: ${hidden} });
     Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${hidden ? 'hidden' : 'visible'}' });
