@@ -127,6 +127,7 @@ export const APPLICATION = {
   readBinary: { method: 'GET', path: '/packages/{package}/versions/{version}/binaries' },
   removeBinary: { method: 'DELETE', path: '/packages/{package}/versions/{version}/binaries' },
   issueUploadUrl: { method: 'POST', path: '/packages/{package}/versions/{version}/binaries' },
+  listOwnBinaryWarnings: { method: 'GET', path: '/binary-warnings' },
   uploadApp: { method: 'POST', path: '/apps' },
   listAvailable: { method: 'GET', path: '/apps' },
   readDistribution: { method: 'GET', path: '/packages/{package}/versions/{version}/distributions' },

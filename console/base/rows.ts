@@ -1,6 +1,7 @@
 import type {
   ApplicationRow,
   AuditEntry,
+  BinaryWarningList,
   ConsoleSession,
   DeliveryDetail,
   DeliveryRow,
@@ -37,6 +38,7 @@ import type {
 export type {
   ApplicationRow,
   AuditEntry,
+  BinaryWarningList,
   ConsoleSession,
   DeliveryDetail,
   DeliveryRow,

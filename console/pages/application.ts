@@ -1,7 +1,7 @@
 import { a, button, div, dl, span, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
-import { addressOf, go } from '../base/place.ts';
+import { addressOf } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import type { ApplicationRow } from '../base/rows.ts';
 import { historyOf } from '../parts/changes.ts';
@@ -33,7 +33,7 @@ function remove({ applicationId, developerId }: ApplicationRow): void {
     typed: applicationId,
     does: 'Delete',
     isBad: true,
-    async act() {
+    async act(_, go) {
       await send(operation('deleteApplication', { applicationId }));
       go(addressOf(['developers', developerId]));
       return `${applicationId} was deleted.`;
@@ -51,6 +51,7 @@ function OneApplication({ applicationId }: { applicationId: string }) {
   return [
     head({
       title: value?.name ?? applicationId,
+      copied: applicationId,
       trail: value
         ? [
             [addressOf(['developers']), 'Developers'],

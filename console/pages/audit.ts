@@ -12,7 +12,7 @@ import { rowsTable } from '../parts/table.ts';
 
 const FILTERS: readonly Filter[] = [
   { name: 'actor', label: 'Who' },
-  { name: 'resource', label: 'Resource begins with', placeholder: 'Resource, for example /admin/v1/devices' },
+  { name: 'resource', label: 'Resource', placeholder: 'Resource, for example a deviceId' },
   { name: 'about', label: 'Object', placeholder: 'Object, for example device:490154203237518' },
 ];
 const LIMIT = 50;

@@ -180,6 +180,7 @@ function Device({ deviceId }: { deviceId: string }) {
   return [
     head({
       title: deviceId,
+      copied: deviceId,
       trail: [[addressOf(['devices']), 'Devices']],
       state: row
         ? [

@@ -260,16 +260,21 @@ function Versions() {
   });
 }
 
-function Overview() {
+/** The figures of the fleet. They are asked for first, because they are what people look at first. */
+function Figures() {
   const summary: Loading<FleetSummary> = useLoad('summary', (signal) =>
     read<FleetSummary>(operation('readSummary'), { signal }),
   );
   useWatch('fleet', ({ value }) => {
     summary.change((known) => ({ ...known, ...(value as Partial<FleetSummary>) }));
   });
+  return loaded(summary, (value) => (value.devices.total === 0 ? begin() : figures(value)), { lines: 3 });
+}
+
+function Overview() {
   return [
     head({ title: 'Overview' }),
-    loaded(summary, (value) => (value.devices.total === 0 ? begin() : figures(value)), { lines: 3 }),
+    use(Figures, {}),
     endingCertificates(),
     stoppedRollouts(),
     use(History, {}),

@@ -13,7 +13,7 @@ import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
-import { age, badge, card, empty, id, idLink, nothing, said } from '../parts/show.ts';
+import { age, badge, bareId, card, empty, idLink, nothing, said } from '../parts/show.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
 import { askForFile } from '../parts/upload.ts';
 import { installationsCard } from './installations.ts';
@@ -178,7 +178,7 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
           null,
           a(
             { href: addressOf(['software', of.name], { line: of.line === 'firmware' ? of.line : undefined, version }) },
-            id(version),
+            bareId(version),
           ),
           description === null ? null : small(null, said(description)),
         ),
@@ -264,6 +264,7 @@ function OnePackage({ of }: { of: Of }) {
   return [
     head({
       title: of.name,
+      copied: of.name,
       trail: [[addressOf(['software']), 'Software']],
       state: of.line === 'firmware' ? badge('calm', 'firmware') : null,
       about: owner ? ['developer ', idLink(addressOf(['developers', owner]), owner)] : null,

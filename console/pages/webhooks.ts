@@ -1,18 +1,14 @@
 import { WEBHOOK_SETTINGS } from '../base/contract.ts';
 import { a, button, type Child, div, nav, small, span, use, type VNode } from '../base/elements.ts';
-import { count, counted, visible } from '../base/format.ts';
+import { count, visible } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage, send } from '../base/requests.ts';
 import type { DeliveryRow, Receiver } from '../base/rows.ts';
-import { toServiceTime } from '../base/service-time.ts';
 import { mayChange, session } from '../base/session.ts';
-import { given, typed } from '../base/typed.ts';
 import { useWatch } from '../base/watching.ts';
 import { receiverBadge } from '../parts/badges.ts';
 import { deliveryColumns, lastAnswer } from '../parts/delivery-rows.ts';
-import { ask } from '../parts/dialog.ts';
-import { choice, textField } from '../parts/fields.ts';
 import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -20,11 +16,10 @@ import { pager } from '../parts/pager.ts';
 import { card, empty, nothing, outside, said, since, until } from '../parts/show.ts';
 import { successBar } from '../parts/success-bar.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
+import { redeliverRange, STATES } from './redeliver-range.ts';
 import { sendTest } from './test-event.ts';
 
 const LIMIT = 50;
-
-const STATES = ['pending', 'delivered', 'exhausted', 'gone'] as const;
 
 const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'State', choices: STATES.map((state) => [state, state] as const) },
@@ -40,55 +35,6 @@ const OF_OPERATOR: readonly Filter[] = [
 /** Sends a delivery again, whatever its state. */
 export async function redeliver(applicationId: string, deliveryId: string): Promise<void> {
   await send(operation({ operator: 'redeliverOne', application: 'redeliver' }, { applicationId, deliveryId }));
-}
-
-/** Asks for a range of deliveries and sends them again. */
-export function redeliverRange(applicationId: string, done: () => void): void {
-  const today = new Date();
-  const local = (time: Date): string =>
-    new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-  ask({
-    title: `Send deliveries of ${applicationId} again`,
-    text: 'Receivers recognize repeated deliveries by their webhook-id. By default all deliveries are sent that were given up or wait for another attempt.',
-    fields: [
-      textField(
-        { name: 'since', label: 'Created from', value: local(new Date(today.getTime() - 86_400_000)), required: true },
-        { type: 'datetime-local' },
-      ),
-      textField(
-        { name: 'until', label: 'Created before', value: local(today), required: true },
-        { type: 'datetime-local' },
-      ),
-      choice({ name: 'status', label: 'State' }, [
-        ['', 'undelivered (exhausted, gone, waiting for another attempt)'],
-        ...STATES.map((state) => [state, state] as const),
-      ]),
-      choice({ name: 'setting', label: 'Setting' }, [
-        ['', 'all'],
-        ...WEBHOOK_SETTINGS.map((setting) => [setting, setting] as const),
-      ]),
-    ],
-    does: 'Send again',
-    async act(data) {
-      const time = (name: string): string => {
-        const at = new Date(typed(data, name)!);
-        return ROLE === 'operator' ? at.toISOString() : toServiceTime(at.getTime());
-      };
-      const range = given({
-        since: time('since'),
-        until: time('until'),
-        status: typed(data, 'status'),
-        setting: typed(data, 'setting'),
-      });
-      const response = await send(
-        operation({ operator: 'redeliverSome', application: 'redeliverRange' }, { applicationId }),
-        { json: range },
-      );
-      const { redelivered } = (await response.json()) as { redelivered: number };
-      done();
-      return `${counted(redelivered, 'delivery', 'deliveries')} sent again.`;
-    },
-  });
 }
 
 const receiverColumns: Column<Receiver>[] = [
@@ -148,7 +94,7 @@ const receiverColumns: Column<Receiver>[] = [
       div(
         { class: 'row' },
         button({ type: 'button', class: 'tiny', onClick: () => sendTest(applicationId, setting) }, 'Test'),
-        button({ type: 'button', class: 'tiny', onClick: () => redeliverRange(applicationId, () => {}) }, 'Redeliver'),
+        button({ type: 'button', class: 'tiny', onClick: () => redeliverRange(applicationId, setting) }, 'Redeliver'),
       ),
   },
 ];
@@ -265,7 +211,7 @@ function Webhooks() {
       actions:
         own && mayChange('application')
           ? [
-              button({ type: 'button', onClick: () => redeliverRange(own, () => {}) }, 'Send a range again'),
+              button({ type: 'button', onClick: () => redeliverRange(own) }, 'Send a range again'),
               button({ type: 'button', onClick: () => sendTest(own, 'deviceEvent') }, 'Send a test event'),
             ]
           : null,

@@ -51,6 +51,7 @@ void t.test('a range ends, however many are made and delivered meanwhile', async
   };
   const log = createDeliveryLog({ database: busy, clock, webhooks, findApplication: applications.findIn });
   const range = { status: 'delivered', since: 0, until: Number.MAX_SAFE_INTEGER } as const;
+  t.equal(await log.countRange('app-1', range), 500, 'counted before');
   t.equal(await log.redeliverRange('app-1', range), 500);
   await webhooks.idle();
   t.equal(receiver.requests.length, 500 + 500 + 2 * 500, 'what came meanwhile was sent once');

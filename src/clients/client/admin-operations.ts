@@ -81,7 +81,7 @@ export interface AdminOperations {
   /** List the devices of a version. */
   listAnyInstallations: { input: { package: string; version: string; query?: Partial<SchemaTypes['admin/installation-query']> }; answer: SchemaTypes['common/installations'] };
   /** List uploads that differ from their registration. */
-  listBinaryWarnings: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/binary-warning-list'] };
+  listBinaryWarnings: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['common/binary-warning-list'] };
   /** List system packages. */
   listSystemPackages: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/system-package-list'] };
   /** Register or change a version of system packages. */

@@ -1,4 +1,5 @@
 import { IN_LIST, inLists } from '../../platform/database/in-lists.ts';
+import { containing, ESCAPE } from '../../platform/database/like.ts';
 import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
@@ -37,7 +38,7 @@ export interface AuditFilter {
   until?: Micros;
   /** Selects the entries of one kind of actors (such as `application`), or of the one actor with this name. */
   actor?: string;
-  /** Selects the entries whose resource begins with this text. */
+  /** Selects the entries whose resource contains this text, in upper or lower case. */
   resource?: string;
   /** Selects the entries about one object. */
   about?: AuditObject;
@@ -122,7 +123,7 @@ export async function listEntries(
   if (since !== undefined) filters.push(['at >= ?', since]);
   if (until !== undefined) filters.push(['at < ?', until]);
   if (actor !== undefined) filters.push(['(actor_kind = ? OR actor_name = ?)', actor, actor]);
-  if (resource !== undefined) filters.push(['SUBSTR(resource, 1, ?) = ?', resource.length, resource]);
+  if (resource !== undefined) filters.push([`LOWER(resource) LIKE ? ${ESCAPE}`, containing(resource)]);
   const found = await newestFirst<AuditRow, number>(sql, {
     table: about ? 'audit_objects o JOIN audit_log a ON a.audit_id = o.audit_id' : 'audit_log a',
     key: about ? 'o.audit_id' : 'a.audit_id',

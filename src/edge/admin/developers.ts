@@ -1,8 +1,14 @@
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { changedValues } from '../http/changed-values.ts';
+import { entityTag, matcher } from '../http/entity-tag.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
+
+type Developer = SchemaTypes['admin/developer'];
+
+const stateOf = ({ name, deviceLimit }: Developer): unknown => [name, deviceLimit];
+const tagged = (developer: Developer): Record<string, string> => ({ ETag: entityTag(stateOf(developer)) });
 
 export async function createDeveloper(
   { developers }: AdminServices,
@@ -30,7 +36,7 @@ export async function readDeveloper(
     usage: await quotas.usageOf(developer.developerId),
     quotas: { packages: packages || null, versions: versions || null, storedBytes: storedBytes || null },
   };
-  return { status: 200, body };
+  return { status: 200, headers: tagged(developer), body };
 }
 
 export async function deleteDeveloper({ developers }: AdminServices, { params }: At<'developerId'>): Promise<Answer> {
@@ -40,10 +46,14 @@ export async function deleteDeveloper({ developers }: AdminServices, { params }:
 
 export async function updateDeveloper(
   { developers }: AdminServices,
-  { params, body, changed }: At<'developerId', 'admin/developer-update'>,
+  { params, body, headers, changed }: At<'developerId', 'admin/developer-update'>,
 ): Promise<Answer> {
-  const before = await developers.find(params.developerId);
-  const after = await developers.update(params.developerId, body);
-  await changed(changedValues(before, after));
-  return { status: 200, body: after };
+  const check = matcher(headers);
+  let before: Developer | undefined;
+  const developer = await developers.update(params.developerId, body, (known) => {
+    before = known;
+    check(stateOf(known));
+  });
+  await changed(changedValues(before ?? {}, developer));
+  return { status: 200, headers: tagged(developer), body: developer };
 }

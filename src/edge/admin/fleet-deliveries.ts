@@ -81,13 +81,18 @@ export async function redeliverSome(
   { applications, deliveryLog }: AdminServices,
   { params, body, changed }: At<'applicationId', 'admin/redelivery-range'>,
 ): Promise<Answer> {
-  const { since, until, ...filter } = body;
+  const { since, until, dryRun, ...filter } = body;
   const range = {
     ...filter,
     since: since === undefined ? 0 : readMoment(since, 'body', 'since'),
     until: until === undefined ? Number.MAX_SAFE_INTEGER : readMoment(until, 'body', 'until'),
   };
   await applications.findCounted(params.applicationId);
+  if (dryRun) {
+    const counted = await deliveryLog.countRange(params.applicationId, range);
+    await changed({ counted });
+    return { status: 202, body: { redelivered: counted } };
+  }
   const redelivered = await deliveryLog.redeliverRange(params.applicationId, range);
   await changed({ redelivered });
   return { status: 202, body: { redelivered } };

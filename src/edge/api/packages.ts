@@ -1,5 +1,6 @@
 import type { Package } from '../../core/software/package-repository.ts';
 import type { PackageRecord } from '../../platform/contracts/types.ts';
+import { binaryWarnings } from '../http/binary-warnings.ts';
 import { changedValues } from '../http/changed-values.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
@@ -23,6 +24,16 @@ export async function listPackages(
   const page = await software.packages.list(caller.developerId, query);
   const packages = page.packages.map((row) => packageBody(row, formatTime));
   return { status: 200, headers: nextPage(input, query, page.total), body: { packages, total: page.total } };
+}
+
+/** Lists the uploads for packages of the developer whose file differs from its registration. */
+export async function listOwnBinaryWarnings(
+  { software, formatTime }: ApiServices,
+  input: AtApplication<never, 'common/paging-query'>,
+): Promise<Answer> {
+  const { caller, query } = input;
+  const found = await software.inspection.warnings({ ...query, developerId: caller.developerId });
+  return { status: 200, headers: nextPage(input, query, found.total), body: binaryWarnings(found, formatTime) };
 }
 
 /** Registers a package (op 13). */

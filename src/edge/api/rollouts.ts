@@ -1,4 +1,4 @@
-import type { RolloutOperation, Window } from '../../core/rollouts/rollout.ts';
+import type { Rollout, RolloutOperation, Window } from '../../core/rollouts/rollout.ts';
 import type { By, RolloutChange } from '../../core/rollouts/rollouts.ts';
 import { isTimeZone } from '../../core/rollouts/window.ts';
 import { readSelector } from '../../core/selection/read-selector.ts';
@@ -7,6 +7,7 @@ import { DomainError, type Fault } from '../../errors.ts';
 import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
 import type { RolloutCreate } from '../../platform/contracts/types.ts';
 import { changedValues } from '../http/changed-values.ts';
+import { entityTag, matcher } from '../http/entity-tag.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { readMoment } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
@@ -120,10 +121,15 @@ const by = ({ params }: Pick<AtRollout, 'params'>): By => ({
   actor: 'application',
 });
 
+/** What a change of a rollout can change. */
+const stateOf = ({ label, plan }: Rollout): unknown =>
+  [label, plan.ratePerMinute, plan.abort, plan.window].map((part) => part ?? null);
+const tagged = (rollout: Rollout): Record<string, string> => ({ ETag: entityTag(stateOf(rollout)) });
+
 /** Shows a rollout. */
 export async function readRollout({ rollouts, rolloutViews }: ApiServices, { params }: AtRollout): Promise<Answer> {
   const rollout = await rollouts.find(params.rolloutId, params.applicationId);
-  return { status: 200, body: await rolloutViews.detail(rollout) };
+  return { status: 200, headers: tagged(rollout), body: await rolloutViews.detail(rollout) };
 }
 
 /** Makes the handler of an action that answers with the rollout. */
@@ -159,11 +165,16 @@ export async function updateRollout(
   ];
   if (faults.length === 0) faults.push(...windowFaults(window as Window | null | undefined));
   if (faults.length > 0) throw DomainError.invalid(...faults);
-  const before = await rollouts.find(input.params.rolloutId, input.params.applicationId);
-  const rollout = await rollouts.update(input.params.rolloutId, by(input), input.body as RolloutChange);
-  const values = ({ label, plan }: typeof rollout): object => ({ ...before.plan, label, ...plan });
-  await input.changed(changedValues(values(before), values(rollout)));
-  return { status: 200, body: await rolloutViews.detail(rollout) };
+  const check = matcher(input.headers);
+  const change = input.body as RolloutChange;
+  let before: Rollout | undefined;
+  const rollout = await rollouts.update(input.params.rolloutId, by(input), change, (known) => {
+    before = known;
+    check(stateOf(known));
+  });
+  const values = ({ label, plan }: Rollout): object => ({ ...before?.plan, label, ...plan });
+  await input.changed(changedValues(before ? values(before) : {}, values(rollout)));
+  return { status: 200, headers: tagged(rollout), body: await rolloutViews.detail(rollout) };
 }
 
 /** Lets failed devices have another command. */

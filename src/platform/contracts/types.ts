@@ -53,14 +53,6 @@ export type Moment = string;
  */
 export type Moment1 = string;
 /**
- * Name of a package: an Android package name.
- */
-export type PackageName = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName = string;
-/**
  * Name of a session of the console. It is not a secret.
  */
 export type ConsoleSessionId = string;
@@ -220,17 +212,25 @@ export type Moment5 = string;
  */
 export type ApplicationId2 = string;
 /**
+ * Only installations of this package.
+ */
+export type PackageName = string;
+/**
+ * Only installations of this version of the package.
+ */
+export type VersionName = string;
+/**
  * Name of a package: an Android package name.
  */
 export type PackageName1 = string;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName1 = string;
-/**
  * Name of a package for people; null if it has none.
  */
 export type DisplayName = string | null;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName1 = string;
 /**
  * Description of a version; null if it has none.
  */
@@ -973,7 +973,6 @@ export interface SchemaTypes {
   'admin/audit-entry': AuditEntry;
   'admin/audit-list': AuditList;
   'admin/audit-query': AuditQuery;
-  'admin/binary-warning-list': BinaryWarningList;
   'admin/console-login': ConsoleLogin;
   'admin/console-session': ConsoleSession;
   'admin/console-session-list': ConsoleSessionList;
@@ -1035,6 +1034,7 @@ export interface SchemaTypes {
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
+  'common/binary-warning-list': BinaryWarningList;
   'common/bluetooth-name': BluetoothName;
   'common/call-id': CallId;
   'common/certificate-fingerprint': CertificateFingerprint;
@@ -1085,7 +1085,7 @@ export interface SchemaTypes {
   'common/moment': Moment6;
   'common/name': Name;
   'common/operation': Operation;
-  'common/package-name': PackageName;
+  'common/package-name': PackageName1;
   'common/paging-query': PagingQuery;
   'common/percent': Percent;
   'common/reason-error': ReasonError;
@@ -1131,7 +1131,7 @@ export interface SchemaTypes {
   'common/url': Url;
   'common/utc-date-time': UtcDateTime;
   'common/utc-date-time-or-null': UtcDateTimeOrNull1;
-  'common/version-name': VersionName;
+  'common/version-name': VersionName1;
   'common/version-range': VersionRange4;
   'common/webhook-setting': WebhookSetting;
   'common/wifi-entry': WifiEntry;
@@ -1415,7 +1415,7 @@ export interface AuditQuery {
    */
   actor?: string;
   /**
-   * The beginning of the path.
+   * A part of the path, in upper or lower case.
    */
   resource?: string;
   /**
@@ -1430,26 +1430,6 @@ export interface AuditQuery {
    * The largest number of rows in the answer.
    */
   limit: number;
-}
-/**
- * Uploads whose file differs from its registration, or cannot be read as an APK, ordered by package and version.
- */
-export interface BinaryWarningList {
-  warnings: {
-    package: PackageName;
-    version: VersionName;
-    warning: string;
-    /**
-     * Package and version that the file contains; null if the file could not be read.
-     */
-    found: {
-      package: string;
-      versionName: string | null;
-      versionCode: number | null;
-    } | null;
-    readAt: LocalDateTime;
-  }[];
-  total: Total;
 }
 /**
  * The body that opens a session of the console of administration.
@@ -1933,8 +1913,8 @@ export interface FailureQuery {
   since?: Moment4;
   until?: Moment5;
   applicationId?: ApplicationId2;
-  package?: PackageName1;
-  version?: VersionName1;
+  package?: PackageName;
+  version?: VersionName;
 }
 /**
  * A page of firmware versions, ordered by package, newest version first.
@@ -1947,9 +1927,9 @@ export interface FirmwareVersionList {
  * A version of a system package or of firmware.
  */
 export interface ServiceSoftwareVersion {
-  package: PackageName;
+  package: PackageName1;
   displayName: DisplayName;
-  version: VersionName;
+  version: VersionName1;
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -2237,7 +2217,7 @@ export interface PackageRow {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
-  package: PackageName;
+  package: PackageName1;
   /**
    * The developer of the package; null for a package of the service.
    */
@@ -2360,6 +2340,10 @@ export interface FleetRedeliveryRange {
   until?: Moment6;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
+  /**
+   * True: the deliveries are only counted.
+   */
+  dryRun?: boolean;
 }
 /**
  * Query of the rollouts of all applications, with its defaults filled in.
@@ -2509,7 +2493,7 @@ export interface TransactionsCancelled {
  * A version with its binary and its devices.
  */
 export interface VersionRow {
-  version: VersionName;
+  version: VersionName1;
   description: string | null;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
@@ -2604,6 +2588,26 @@ export interface ApnEntry {
   authType?: number;
   bearer?: number;
   bearerBitmask?: number;
+}
+/**
+ * Uploads whose file differs from its registration, or cannot be read as an APK, ordered by package and version.
+ */
+export interface BinaryWarningList {
+  warnings: {
+    package: PackageName1;
+    version: VersionName1;
+    warning: string;
+    /**
+     * Package and version that the file contains; null if the file could not be read.
+     */
+    found: {
+      package: string;
+      versionName: string | null;
+      versionCode: number | null;
+    } | null;
+    readAt: LocalDateTime;
+  }[];
+  total: Total;
 }
 /**
  * A webhook delivery with its body and its failed attempts.
@@ -3446,8 +3450,8 @@ export interface FileUploadUrlRequest {
  * Parameters of `installSoftware` and `updateFirmware`: the version to install, and its download URL. The URL is made at each delivery of the command; if it has expired, the device asks for another one (`softwareDownloadUrl`). The device installs the file only if its size and SHA-256 match.
  */
 export interface InstallParameters {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
   url: Url;
   expiresAt: UtcDateTime;
   size: FileSize;
@@ -3535,7 +3539,7 @@ export interface GetConnectivityStateResult {
  * Result of `installSoftware`: the installed package and version, as the file names them.
  */
 export interface InstallSoftwareResult {
-  package: PackageName;
+  package: PackageName1;
   version: string;
   /**
    * Android version code.
@@ -3582,8 +3586,8 @@ export interface SetConnectivityStateResult {
  * Result of `updateFirmware`: the firmware that the device runs now. The device also reports its new `firmwareVersion` on `status`.
  */
 export interface UpdateFirmwareResult {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
 }
 /**
  * Parameters of `setApn`: the complete list of the device's access point names.
@@ -3679,8 +3683,8 @@ export interface ActivationStatus {
  * The body that registers software and issues an upload URL.
  */
 export interface AppUpload {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
   /**
    * The size of the binary in bytes; the PUT must have exactly this size.
    */
@@ -3788,9 +3792,9 @@ export interface AvailableSoftware {
  * A version that can be distributed, with its package.
  */
 export interface AvailableVersionRecord {
-  package: PackageName;
+  package: PackageName1;
   displayName: DisplayName;
-  version: VersionName;
+  version: VersionName1;
   description: Description;
   /**
    * True if the distribution of the version is started.
@@ -3803,7 +3807,7 @@ export interface AvailableVersionRecord {
  * Query of the software that the application can distribute, with its defaults filled in.
  */
 export interface AvailableSoftwareQuery {
-  package?: PackageName;
+  package?: PackageName1;
   mode?: ListMode;
   /**
    * The number of rows to skip.
@@ -3818,8 +3822,8 @@ export interface AvailableSoftwareQuery {
  * The state of a binary in the object store at this moment.
  */
 export interface BinaryStatus {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
   /**
    * Whether the version has a binary.
    */
@@ -4058,8 +4062,8 @@ export interface DeviceStatusQuery {
  * The started distribution.
  */
 export interface DistributionStarted {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
   /**
    * Always true.
    */
@@ -4093,8 +4097,8 @@ export interface ExpiryQuery {
  */
 export interface FirmwareList {
   firmwareVersions: {
-    package: PackageName;
-    version: VersionName;
+    package: PackageName1;
+    version: VersionName1;
   }[];
 }
 /**
@@ -4148,8 +4152,8 @@ export interface DeviceHardware {
  * The version to install. For a firmware update it is a version in the list of firmware.
  */
 export interface InstallRequest {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
 }
 /**
  * Public keys of the access tokens (RFC 7517).
@@ -4291,7 +4295,7 @@ export interface OwnTransactionQuery {
  * A package.
  */
 export interface PackageRecord {
-  package: PackageName;
+  package: PackageName1;
   displayName: DisplayName;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -4300,7 +4304,7 @@ export interface PackageRecord {
  * The body that registers a package.
  */
 export interface PackageCreate {
-  package: PackageName;
+  package: PackageName1;
   displayName?: DisplayName;
 }
 /**
@@ -4317,7 +4321,7 @@ export interface PackageUpdate {
   displayName?: DisplayName;
 }
 /**
- * The number of deliveries that will be sent again.
+ * The number of deliveries that will be sent again; with `dryRun`, that would be.
  */
 export interface Redelivered {
   redelivered: number;
@@ -4330,6 +4334,10 @@ export interface RedeliveryRange {
   until?: LocalDateTime;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
+  /**
+   * True: the deliveries are only counted.
+   */
+  dryRun?: boolean;
 }
 /**
  * Which stage is approved.
@@ -4663,8 +4671,8 @@ export interface UploadUrls {
  * A version of a package.
  */
 export interface VersionRecord {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -4673,7 +4681,7 @@ export interface VersionRecord {
  * The body that registers a version.
  */
 export interface VersionCreate {
-  version: VersionName;
+  version: VersionName1;
   description?: Description;
 }
 /**

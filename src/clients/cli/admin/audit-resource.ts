@@ -48,7 +48,7 @@ export const AUDIT: Resource = {
           value: 'KIND:ID',
           text: 'only changes of one device, developer, application, package or rollout, as device:490154203237518',
         },
-        resource: { parameter: 'resource', value: 'PATH', text: 'only changes of paths that begin with this' },
+        resource: { parameter: 'resource', value: 'PATH', text: 'only changes of paths that contain this' },
       },
       examples: [
         'lapel admin audit list',
