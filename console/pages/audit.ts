@@ -1,4 +1,4 @@
-import { small, use, type VNode } from '../base/elements.ts';
+import { use, type VNode } from '../base/elements.ts';
 import { useLoad } from '../base/load.ts';
 import { operation, readPage } from '../base/requests.ts';
 import type { AuditEntry } from '../base/rows.ts';
@@ -7,7 +7,7 @@ import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts'
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
-import { card, empty, id } from '../parts/show.ts';
+import { card, empty } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 
 const FILTERS: readonly Filter[] = [
@@ -41,14 +41,7 @@ function Audit() {
                 label: 'Changes',
                 rows,
                 keyOf: ({ auditId }) => auditId,
-                columns: [
-                  ...changeColumns,
-                  {
-                    name: 'Request',
-                    cell: ({ requestId }) => (requestId === null ? null : small(null, id(requestId))),
-                    isEmpty: ({ requestId }) => requestId === null,
-                  },
-                ],
+                columns: changeColumns,
               }),
               pager(next, rows.length),
             ],

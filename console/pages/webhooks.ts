@@ -44,6 +44,7 @@ const receiverColumns: Column<Receiver>[] = [
     cell: ({ applicationId, applicationName, setting, url }) => [
       a({ href: addressOf(['applications', applicationId]) }, said(applicationName)),
       span(null, ' ', said(setting)),
+      small({ class: 'mono' }, visible(applicationId)),
       small(null, outside(url)),
     ],
   },

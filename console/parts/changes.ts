@@ -103,8 +103,7 @@ export const changeColumns: Column<AuditEntry>[] = [
   { name: 'What', kind: 'lead', cell: whatChanged },
   {
     name: 'Answer',
-    cell: answerOf,
-    isEmpty: ({ actor, status }) => status === null && actor.kind === 'service',
+    cell: (entry) => div(null, answerOf(entry), small(null, id(entry.requestId))),
   },
 ];
 
