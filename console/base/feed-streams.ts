@@ -112,7 +112,7 @@ export function createStreams({ told, changed }: Parts) {
         if (event.event === 'snapshot' && stream.state !== 'live') enter('live');
       });
       if (signal.aborted || !session.peek()) return;
-      if (stream.state === 'live') breaks += 1;
+      breaks += 1;
       enter(state);
       if (state === 'refused') return;
       await pause(state === 'full' ? RETRY_FULL : RETRY, signal);

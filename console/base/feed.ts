@@ -87,8 +87,7 @@ export function startFeed(): void {
   let wasSignedIn = false;
   document.addEventListener('visibilitychange', () => {
     shown.value = !document.hidden;
-    if (document.hidden) seen = undefined;
-    else outdated();
+    if (!document.hidden) outdated();
   });
   effect(() => {
     const { value: who } = session;
@@ -103,6 +102,8 @@ export function startFeed(): void {
     const stop = effect(() => {
       const wanted = shown.value ? topics.value : [];
       feedState.value = topics.value.length === 0 ? 'off' : shown.value ? 'opening' : 'hidden';
+      // Without topics nothing was missed: the next page reads what it shows.
+      if (wanted.length === 0) seen = undefined;
       untracked(() => own.want(wanted));
     });
     return () => {

@@ -164,13 +164,14 @@ export interface Page<Row> {
   next: string | null;
 }
 
-/** The most requests for one page. */
+/** The most requests for one page, and the milliseconds after which the rows that were found are shown. */
 const MOST_READS = 25;
+const PATIENCE_MS = 1_500;
 
 /**
  * Reads a page of a list. The rows are in the field `member` of the body, and the cursor of the next page is in the Link
  * header. The service examines a bounded number of rows for each answer, which can therefore be short, or empty, although
- * later rows match. So it is asked again until the page is full.
+ * later rows match. So it is asked again until the page is full, or has rows and has taken long.
  */
 export async function readPage<Row>(
   request: ServiceRequest,
@@ -179,6 +180,7 @@ export async function readPage<Row>(
 ): Promise<Page<Row>> {
   const limit = Number(options.query?.['limit'] ?? 0);
   const rows: Row[] = [];
+  const began = performance.now();
   let after: string | null = null;
   for (let reads = 0; reads < MOST_READS; reads += 1) {
     const query = after === null ? options.query : { ...options.query, limit: limit - rows.length, after };
@@ -187,6 +189,7 @@ export async function readPage<Row>(
     const link = /^<([^>]+)>; ?rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
     after = link === undefined ? null : new URL(link, location.href).searchParams.get('after');
     if (after === null || rows.length >= limit) break;
+    if (rows.length > 0 && performance.now() - began > PATIENCE_MS) break;
   }
   return { rows, next: after };
 }

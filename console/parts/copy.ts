@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { button, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
-import { icon } from './icon.ts';
 
 /** Milliseconds for which a button says that it has copied. */
 const SAID_MS = 2_000;
@@ -56,16 +55,14 @@ export const copy = (text: string): VNode => use(Copy, { text, key: text });
 
 function CopyIcon({ text }: { text: string }) {
   const { said, copy } = useCopy(text);
-  return button(
-    {
-      type: 'button',
-      class: `copy ${said ?? ''}`,
-      'aria-label': said === 'copied' ? 'Copied' : `Copy ${visible(text)}`,
-      title: said === 'failed' ? 'The browser does not allow it' : said === 'copied' ? 'Copied' : 'Copy',
-      onClick: copy,
-    },
-    icon(said === 'copied' ? 'done' : 'copy'),
-  );
+  // The style sheet draws its icon, because a list has hundreds of these buttons.
+  return button({
+    type: 'button',
+    class: `copy ${said ?? ''}`,
+    'aria-label': said === 'copied' ? 'Copied' : `Copy ${visible(text)}`,
+    title: said === 'failed' ? 'The browser does not allow it' : said === 'copied' ? 'Copied' : 'Copy',
+    onClick: copy,
+  });
 }
 
 /** The small button beside an identifier. In a table it is seen in the row under the cursor, or with the focus. */

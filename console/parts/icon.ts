@@ -1,8 +1,6 @@
 import { path, svg, type VNode } from '../base/elements.ts';
 
 const DRAWN = {
-  copy: 'M7 7V3h10v10h-4M3 7h10v10H3V7Z',
-  done: 'm4 10 4 4 8-8',
   overview: 'M3 13h4V3H3v10Zm0 4h4v-2H3v2Zm6 0h8v-6H9v6ZM9 3v6h8V3H9Z',
   devices:
     'M6 2h8a1 1 0 0 1 1 1v14a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1V3a1 1 0 0 1 1-1Zm4 4a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5Zm-2 8h4',
