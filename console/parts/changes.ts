@@ -100,10 +100,15 @@ export const answerOf = ({ actor, status }: AuditEntry): VNode | null => {
 export const changeColumns: Column<AuditEntry>[] = [
   { name: 'When', kind: 'short', cell: ({ at }) => moment(at) },
   { name: 'Who', cell: whoChanged },
-  { name: 'What', kind: 'lead', cell: whatChanged },
+  {
+    name: 'What',
+    kind: 'lead',
+    cell: (entry) => [whatChanged(entry), small(null, 'request ', id(entry.requestId))],
+  },
   {
     name: 'Answer',
-    cell: (entry) => div(null, answerOf(entry), small(null, id(entry.requestId))),
+    cell: answerOf,
+    isEmpty: ({ actor, status }) => status === null && actor.kind === 'service',
   },
 ];
 
