@@ -125,6 +125,7 @@ t.test('every request example is accepted, and every answer example has the shap
       after: ({ body }) => put(body.urlList[0].uploadUrl, 'binary'),
     },
     { operationId: 'get-v1-applications-packages-versions-binaries' },
+    { operationId: 'get-v1-applications-binary-warnings', before: () => world.idle() },
     { operationId: 'post-v1-applications-packages-versions-distributions' },
     { operationId: 'get-v1-applications-packages-versions-distributions' },
     {

@@ -24,3 +24,12 @@ export function readMoment(text: string, ...loc: string[]): number {
   }
   return date.getTime() * 1000 + Number(text.slice(20, -1).padEnd(6, '0'));
 }
+
+/** Reads the parameters `since` and `until` of a query into microseconds since 1970; absent ones are left out. */
+export function periodOf(query: { readonly since?: string; readonly until?: string }): {
+  since?: number;
+  until?: number;
+} {
+  const [since, until] = [momentOf(query, 'since'), momentOf(query, 'until')];
+  return { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
+}
