@@ -1,22 +1,14 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { freePort } from './free-port.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const BLOCKS = [...README.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
 const [SHOWN = ''] = /^\S+ {2}transaction\.succeeded .*$/m.exec(README) ?? [];
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
 
 /** A terminal with its output and its input. Every process in it ends with the test. */
 function openTerminal(t: Test, command: readonly string[], options: SpawnOptions) {

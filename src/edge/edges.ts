@@ -155,11 +155,13 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         docs: createDocs({
           contracts: common.contracts,
           deprecations,
+          timeZone: config.timeZone,
           publicUrl,
           mqttUrls: () => [...(config.entrance.mqttUrls ?? given.mqttUrls())],
         }),
         pages: createConsolePages({ ...console, role: 'application' }),
         deprecations,
+        timeZone: config.timeZone,
         parseTime: createLocalTimeReader(formatTime),
         rateLimit: config.rateLimit,
         tokenRateLimit: config.tokenRateLimit,

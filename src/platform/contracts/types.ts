@@ -455,9 +455,17 @@ export type DeviceTime = string;
  */
 export type DistributionDate = string;
 /**
+ * Name of a page of the documents, or of a file that such pages load.
+ */
+export type DocsPage = string;
+/**
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
 export type Duration2 = string;
+/**
+ * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
+ */
+export type EitherTime = string;
 /**
  * Identifier of an event, unique on its device. A repetition has the same one.
  */
@@ -727,13 +735,13 @@ export type SettingUrl6 = string | null;
  */
 export type SettingUrl7 = string | null;
 /**
- * ISO 8601 date-time in UTC, with at most microseconds.
+ * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
  */
-export type Moment5 = string;
+export type EitherTime1 = string;
 /**
- * ISO 8601 date-time in UTC, with at most microseconds.
+ * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
  */
-export type Moment6 = string;
+export type EitherTime2 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -808,7 +816,7 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment7 = string;
+export type Moment5 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -952,7 +960,9 @@ export interface SchemaTypes {
   'common/device-time': DeviceTime;
   'common/display-name': DisplayName;
   'common/distribution-date': DistributionDate;
+  'common/docs-page': DocsPage;
   'common/duration': Duration2;
+  'common/either-time': EitherTime;
   'common/event-id': EventId;
   'common/expire-in': ExpireIn;
   'common/fault': Fault;
@@ -3615,8 +3625,8 @@ export interface DeliveryList {
 export interface DeliveryListQuery {
   status?: DeliveryStatus;
   setting?: WebhookSetting;
-  since?: Moment5;
-  until?: Moment6;
+  since?: EitherTime1;
+  until?: EitherTime2;
   after?: DeliveryId;
   /**
    * The number of rows to skip.
@@ -4013,8 +4023,8 @@ export interface Redelivered {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: all undelivered ones that were attempted, which are exhausted, gone, or waiting for another attempt.
  */
 export interface RedeliveryRange {
-  since?: LocalDateTime;
-  until?: LocalDateTime;
+  since?: EitherTime;
+  until?: EitherTime;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
 }
@@ -4052,7 +4062,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment7;
+  startAt?: Moment5;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.
