@@ -35,6 +35,7 @@ async function start() {
   ownParameters(spec);
   // The page already has this title above.
   spec.info.title = '';
+  spec.info.description = '';
   document.getElementById('reference').replaceChildren();
   const ui = globalThis.SwaggerUIBundle({
     spec,

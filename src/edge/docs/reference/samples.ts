@@ -27,22 +27,21 @@ function addressOf({ path, parameters }: Operation): string {
 function curl(operation: Operation, baseUrl: string): string {
   const { method, scope, body, answers, id } = operation;
   const words = ['curl'];
-  if (answers.some(({ type }) => type === 'text/event-stream')) words.push('-N');
-  if (scope !== null) words.push('-H "Authorization: Bearer $TOKEN"');
-  if (id === 'issueToken') words.push('-u "patrol:$SECRET"');
-  if (method !== 'GET' && !(method === 'POST' && body)) words.push(`-X ${method}`);
   const lines: string[] = [];
+  if (answers.some(({ type }) => type === 'text/event-stream')) words.push('-N');
+  if (method !== 'GET' && !(method === 'POST' && body)) words.push(`-X ${method}`);
+  if (id === 'issueToken') words.push('-u "patrol:$SECRET"');
+  if (scope !== null) lines.push('-H "Authorization: Bearer $TOKEN"');
   if (body && body.example !== undefined) {
     if (body.type === 'application/json') {
-      words.push("-H 'Content-Type: application/json'");
-      lines.push(`-d ${quoted(JSON.stringify(body.example))}`);
+      lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body.example))}`);
     } else {
       for (const [name, value] of Object.entries(body.example as Record<string, string>))
         lines.push(`-d ${quoted(`${name}=${value}`)}`);
     }
   }
-  lines.push(quoted(`${baseUrl}${addressOf(operation)}`));
-  return [words.join(' '), ...lines].join(' \\\n  ');
+  const url = quoted(`${baseUrl}${addressOf(operation)}`);
+  return [`${words.join(' ')} ${url}`, ...lines].join(' \\\n  ');
 }
 
 /** A text as TypeScript, in single quotes. */
