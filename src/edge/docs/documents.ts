@@ -49,13 +49,14 @@ const contentOf = ({ payload, examples }: Message): Json => ({
 function webhooksOf(asyncApi: ApiDocument): Json {
   const messages = asyncApi.components['messages'] as Record<string, Message>;
   const channels = asyncApi['channels'] as Record<string, { messages: Record<string, unknown> }>;
-  const { properties } = asyncApi.components['schemas']!['WebhookHeaders'] as {
+  const { properties, required } = asyncApi.components['schemas']!['WebhookHeaders'] as {
     properties: Record<string, { description?: string }>;
+    required: string[];
   };
   const parameters = Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'header',
-    required: true,
+    required: required.includes(name),
     ...(description !== undefined && { description }),
     schema,
   }));
