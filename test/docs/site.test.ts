@@ -149,6 +149,8 @@ t.test('answers with local times name their zone, and deliveries are selected by
   const [{ createdAt: local }] = body.deliveries;
   const utc = new Date(Date.parse(`${local.slice(0, 23)}+09:00`)).toISOString();
   t.notOk(local.endsWith('Z'));
+  const ofOperator = await world.admin().get('/admin/v1/devices');
+  t.equal(ofOperator.headers['lapel-time-zone'], 'Asia/Tokyo');
   for (const since of [local, local.slice(0, 19), utc, utc.replace(/\.\d+/, '')]) {
     t.equal((await tenant.api.get(`${list}?since=${since}`)).body.deliveries.length, 1, since);
     t.equal(
