@@ -183,8 +183,8 @@ ${sharedAnswers(operations, document)}`;
   const headings = [
     { depth: 2, text: 'How to call it', anchor: 'calls' },
     ...tagsOf(document).map(({ name }) => ({ depth: 2, text: name, anchor: pageOfTag(name) })),
-    { depth: 2, text: 'Webhooks', anchor: 'webhooks' },
-    { depth: 2, text: 'Shared answers', anchor: 'answers' },
+    { depth: 2, text: 'Webhooks of your application', anchor: 'webhooks' },
+    { depth: 2, text: 'Answers that many calls share', anchor: 'answers' },
   ];
   return pageOf(frame, { name: 'api', title: 'The management API', headings, head: referenceSheet(frame), body });
 }
