@@ -2,9 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ALL_COMMANDS } from '../../src/clients/cli/commands.ts';
-import { checkPositionals, readArguments } from '../../src/clients/cli/line/command-line.ts';
-import { readDemoCommand, readServiceCommand, SERVICE_COMMANDS } from '../../src/clients/cli/line/service-commands.ts';
 import { ROUTES as ADMIN_ROUTES } from '../../src/edge/admin/routes.ts';
 import { ROUTES as API_ROUTES } from '../../src/edge/api/routes.ts';
 import { commandOf } from '../../src/edge/docs/reference/commands.ts';
@@ -12,6 +9,7 @@ import { operationsOf } from '../../src/edge/docs/reference/operation.ts';
 import { samplesOf } from '../../src/edge/docs/reference/samples.ts';
 import { readApiDocument } from '../../src/platform/contracts/api-document.ts';
 import { loadContracts, type SchemaName } from '../../src/platform/contracts/contracts.ts';
+import { checkCall } from '../cli/check-call.ts';
 import { runProgram } from '../run-program.ts';
 import { blocksOf, CHECKED, NOT_RUN, RUN, reasonOf, shellBlocksOf } from './blocks.ts';
 import { commandsOf } from './shell.ts';
@@ -33,20 +31,6 @@ const OTHERS = new Set(
    mosquitto_rr mosquitto_sub node openssl pg_basebackup pg_verifybackup pgrep promtool python3 sed sha256sum sort
    systemctl tail tee timedatectl top touch true wc ./device alias for do done while shopt`.split(/\s+/),
 );
-
-function checkLapel(words: string[]): void {
-  const [name = ''] = words;
-  if (name === 'version' || words.length === 0) return;
-  if (name === 'demo') readDemoCommand(words.slice(1));
-  else if (Object.hasOwn(SERVICE_COMMANDS, name))
-    readServiceCommand(name as Exclude<keyof typeof SERVICE_COMMANDS, 'demo'>, words.slice(1));
-  else {
-    const command = ALL_COMMANDS.find((one) => one.name.split(' ').every((word, index) => words[index] === word));
-    if (!command) throw new Error(`there is no command "${words.join(' ')}"`);
-    const { positionals } = readArguments(words.slice(command.name.split(' ').length), command.options);
-    checkPositionals(positionals, command.arguments ?? []);
-  }
-}
 
 const API = /^(?:\$API|\$D|http:\/\/127\.0\.0\.1:8080|https:\/\/lapel\.example)(?=\/)/;
 const ADMIN = /^http:\/\/127\.0\.0\.1:8081(?=\/)/;
@@ -84,8 +68,9 @@ function check(given: readonly string[]): void {
   const settings = given.findIndex((word) => !/^\w+=/.test(word)); // settings may stand before a command
   const [program = '', ...args] = settings === -1 ? [] : given.slice(settings);
   if (program === '' || program === 'lapel-sim' || program === 'npm') return; // test/documents.test.ts reads these
-  if (program === 'lapel' || program === 'bin/lapel.mjs') checkLapel(args);
-  else if (program === 'curl') checkCurl(args);
+  if (program === 'lapel' || program === 'bin/lapel.mjs') {
+    if (checkCall(args) !== null) throw new Error('there is no such command');
+  } else if (program === 'curl') checkCurl(args);
   else if (['do', 'env', 'while'].includes(program)) check(args);
   else if (!OTHERS.has(program)) throw new Error(`the program ${program} is unknown`);
 }
