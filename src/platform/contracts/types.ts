@@ -4048,6 +4048,8 @@ export interface RolloutCreate {
   operation: RolloutOperation1;
   /**
    * The body of the operation, as for a single device.
+   *
+   * @maxItems 100
    */
   parameters: {} | unknown[];
   devices: DeviceSelector;
