@@ -146,6 +146,8 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
     const samples = samplesOf(operation, 'https://lapel.example');
     const [curl, ...others] = samples;
     t.equal(curl?.label, 'curl', operation.id);
+    for (const { name, in: place, required, example } of operation.parameters)
+      if (required) t.ok(example !== undefined, `${operation.id} has an example of the ${place} parameter ${name}`);
     t.doesNotThrow(() => checkAll(curl!.source), operation.id);
     const command = commandOf(operation.id);
     if (command !== undefined) t.doesNotThrow(() => checkAll(command), command);
