@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import t from 'tap';
 import { GUIDES } from '../../src/edge/docs/site/places.ts';
 import { ERRORS } from '../../src/errors.ts';
+import { missing } from '../installed.ts';
 import { runProgram } from '../run-program.ts';
 import { startWorld } from '../world.ts';
 
 interface Documented {
   operationId?: string;
-  'x-codeSamples': { label: string }[];
+  'x-codeSamples': { label: string; source: string }[];
 }
 interface Webhook {
   post: {
@@ -168,4 +169,31 @@ t.test('answers with local times name their zone, and deliveries are selected by
     t.equal((await tenant.api.get(`${list}?since=${encodeURIComponent(wrong)}`)).status, 400, wrong);
     t.equal((await tenant.api.post(`${list}/redeliver`, { json: { since: wrong } })).status, 400, wrong);
   }
+});
+
+t.test('the service understands every example with curl', { skip: missing.curl() }, async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const { body: document } = await world.anonymous().get('/openapi.json');
+  const operations = Object.values<Record<string, Documented>>(document.paths).flatMap(Object.values) as Documented[];
+  const calls = operations
+    .filter(({ 'x-codeSamples': samples }) => samples !== undefined)
+    // The stream does not end by itself.
+    .filter(({ operationId }) => operationId !== 'readFeed')
+    .map(({ operationId, 'x-codeSamples': [curl] }) => {
+      const source = curl!.source.replaceAll('patrol', tenant.applicationId);
+      const written = '%{http_code} %header{lapel-error-code}\\n';
+      return source.replace('curl ', `printf '${operationId} '; curl -s -o /dev/null -w '${written}' `);
+    });
+  t.ok(calls.length >= 60);
+  const token = await world.tokenOf(tenant.applicationId, tenant.secret);
+  const { stdout, stderr } = await runProgram('bash', ['-c', calls.join('\n')], {
+    env: { PATH: process.env['PATH'], TOKEN: token, SECRET: tenant.secret },
+  });
+  t.equal(stderr, '');
+  const answers = stdout.trim().split('\n');
+  t.equal(answers.length, calls.length);
+  // The packages, rollouts and deliveries of the examples do not exist here.
+  const refused = answers.filter((line) => !/ (2\d\d $|2\d\d$|403 DEVICE_|404 \w+_NOT_FOUND$)/.test(line));
+  t.same(refused, []);
 });
