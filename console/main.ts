@@ -1,11 +1,12 @@
 import { render } from 'preact';
 import { startClock } from './base/clock.ts';
-import { type Child, use } from './base/elements.ts';
+import { type Child, div, use } from './base/elements.ts';
 import { startFeed } from './base/feed.ts';
 import { followLinks } from './base/place.ts';
-import { resume, session } from './base/session.ts';
+import { owner, resume, session } from './base/session.ts';
+import { followZone } from './base/zone-choice.ts';
 import { pageOf } from './pages/pages.ts';
-import { signIn } from './pages/sign-in.ts';
+import { signIn, signInAgain } from './pages/sign-in.ts';
 import { layout } from './parts/layout.ts';
 import { skeleton } from './parts/show.ts';
 
@@ -13,15 +14,17 @@ import { skeleton } from './parts/show.ts';
 const RETRY = 1_000;
 
 function Console(): Child {
-  if (session.value === null) return signIn();
+  const { value: user } = owner;
   if (session.value === undefined) return skeleton(8);
-  return layout(pageOf());
+  if (user === null) return signIn();
+  return div({ key: user }, layout(pageOf()), session.value === null ? signInAgain() : null);
 }
 
 async function start(): Promise<void> {
   const root = document.querySelector('#console');
   if (!root) throw new Error('the page has no element for the console');
   followLinks();
+  followZone();
   startClock();
   startFeed();
   render(use(Console, {}), root);

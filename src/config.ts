@@ -68,7 +68,7 @@ export interface Config {
   /** The most devices per second whose connections a node closes so that they move to other nodes; 0 closes none. */
   handOverRate: number;
   /** Days after which old rows are removed; 0 keeps them for ever. */
-  retention: { transactions: number; deliveries: number; audit: number };
+  retention: { transactions: number; deliveries: number; audit: number; connections: number };
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
   webhooksHeld: boolean;
@@ -280,6 +280,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       transactions: Number(text('LAPEL_RETENTION_DAYS')),
       deliveries: Number(text('LAPEL_DELIVERY_RETENTION_DAYS')),
       audit: Number(text('LAPEL_AUDIT_RETENTION_DAYS')),
+      connections: Number(text('LAPEL_CONNECTION_RETENTION_DAYS')),
     },
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),

@@ -240,6 +240,10 @@ export function createMetrics() {
     diskSize: gauge('disk_size_bytes', 'Size of the disk of the data folder'),
     databaseBytes: labelled('database_bytes', 'Size of the database and of its write-ahead log', ['file']),
     databaseFree: gauge('database_free_bytes', 'Free bytes inside the database file, which will be reused'),
+    connectionFactsLost: counter(
+      'connection_facts_lost_total',
+      'Connections, ends and refused logins that are missing in the stories of devices, because too many waited for the database',
+    ),
     retentionRemoved: counter('retention_removed_total', 'Rows removed after their retention time, by kind of row', [
       'kind',
     ]),
@@ -249,9 +253,11 @@ export function createMetrics() {
     retentionBehind: labelled('retention_behind_seconds', 'How long ago the oldest row should have been removed', [
       'kind',
     ]),
-    retentionSwept: labelled('retention_last_sweep_timestamp_seconds', 'Time when the last removal of old rows ended', [
-      'kind',
-    ]),
+    retentionSwept: labelled(
+      'retention_last_sweep_timestamp_seconds',
+      'Time when the last removal of old rows ended, or of the start before the first one',
+      ['kind'],
+    ),
     databaseCheck: labelled(
       'database_check',
       'Result of the check of the whole database file after start, as the label `state`; the value is 1 for the current result',

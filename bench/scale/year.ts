@@ -82,8 +82,9 @@ async function runCommands(database: Database, clock: Clock, number: number, cou
           traceparent: null,
         });
         const outcome = { status: 'delivered', statusCode: 200, error: null, nextAttemptAt: null } as const;
+        const sent = { sent: 'x'.repeat(103), answer: null };
         const url = 'https://patrol.example.com/lapel/events';
-        await deliveries.saveOutcome(unit, { ...name, ...outcome, round: 0, attempts: 1, url, at });
+        await deliveries.saveOutcome(unit, { ...name, ...outcome, ...sent, round: 0, attempts: 1, url, at });
       }
     });
   }

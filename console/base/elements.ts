@@ -27,6 +27,7 @@ export const fieldset = maker('fieldset');
 export const form = maker('form');
 export const h1 = maker('h1');
 export const h2 = maker('h2');
+export const h3 = maker('h3');
 export const header = maker('header');
 export const input = maker('input');
 export const label = maker('label');

@@ -1,7 +1,11 @@
-import { effect, signal } from '@preact/signals';
-import { eventsOf, type StreamEvent } from './event-stream.ts';
-import { credentials, operation } from './requests.ts';
-import { ended, resume, session } from './session.ts';
+import { effect, signal, untracked } from '@preact/signals';
+import { wakes } from './clock.ts';
+import type { StreamEvent } from './event-stream.ts';
+import { covers } from './feed-batches.ts';
+import type { StreamState } from './feed-streams.ts';
+import { createWindows, type Windows } from './feed-windows.ts';
+import { ROLE, ROOT } from './place.ts';
+import { session } from './session.ts';
 
 /** A value that the service reports, because it has changed or belongs to the first snapshot of a watched topic. */
 export interface Change {
@@ -17,36 +21,29 @@ export interface Watcher {
   gap?(dropped: number): void;
 }
 
+/** The state of the stream of changes. `off`: there is none. `hidden`: the page is not visible. */
+export const feedState = signal<'off' | 'hidden' | Exclude<StreamState, 'refused'>>('off');
 /**
- * The state of the stream of changes. `off`: there is none. `live`: the page is up to date. `away`: the service cannot
- * be reached, and a retry follows. `full`: the service has no room for another stream, and a retry follows. `hidden`:
- * the page is not visible.
- */
-export const feedState = signal<'off' | 'opening' | 'live' | 'away' | 'full' | 'hidden'>('off');
-/**
- * Increases whenever values on the page may be outdated: with every new stream after the first, and when the page
- * becomes visible again.
+ * Increases whenever values on the page may be outdated: after an interruption of the stream, and when the page becomes
+ * visible again, the computer has slept, or somebody has signed in again.
  */
 export const feedRound = signal(0);
 
+const VERSION = document.documentElement.dataset['version'] ?? '';
+
 const watchers = new Map<Watcher, string>();
-const topics = signal('');
+const topics = signal<readonly string[]>([]);
 const shown = signal(!document.hidden);
 
-/** Milliseconds after the last change of the watched topics, until a new stream with all of them is opened. */
+/** Milliseconds after the last change of the watched topics, until the stream follows them. */
 const DEBOUNCE_MS = 60;
-/**
- * Milliseconds without any data after which a stream is considered dead; the service sends a sign of life every 10 s.
- */
-const SILENCE = 25_000;
-const RETRY = 1_000;
-const RETRY_FULL = 10_000;
 
 let settling: ReturnType<typeof setTimeout> | undefined;
 function collect(): void {
   clearTimeout(settling);
   settling = setTimeout(() => {
-    topics.value = [...new Set(watchers.values())].filter(Boolean).sort().join(',');
+    const next = [...new Set(watchers.values())].filter(Boolean).sort();
+    if (next.join() !== topics.peek().join()) topics.value = next;
   }, DEBOUNCE_MS);
 }
 
@@ -60,97 +57,65 @@ export function watch(topic: string, watcher: Watcher): () => void {
   };
 }
 
-const nameOf = (topic: string): string => topic.split(':', 1)[0]!;
-
-function handle({ event, data }: StreamEvent): void {
+function told({ event, data }: StreamEvent): void {
   if (event === 'gap') {
     const { dropped = 0 } = JSON.parse(data) as { dropped?: number };
     for (const watcher of watchers.keys()) watcher.gap?.(dropped);
     return;
   }
   if (event !== 'snapshot' && event !== 'change') return;
-  for (const change of JSON.parse(data) as Change[]) {
-    for (const [watcher, topic] of watchers)
-      if (nameOf(topic) === change.topic) watcher.changed(change, event === 'snapshot');
-  }
+  for (const change of JSON.parse(data) as Change[])
+    for (const [watcher, topic] of watchers) if (covers(topic, change)) watcher.changed(change, event === 'snapshot');
 }
 
-function pause(milliseconds: number, stopped: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  stopped.addEventListener('abort', () => {
-    clearTimeout(timer);
-    resolve();
-  });
-  return promise;
+const outdated = (): void => {
+  feedRound.value = feedRound.peek() + 1;
+};
+
+/** The epoch in which the page was last up to date; undefined before that. */
+let seen: string | undefined;
+function changed(state: StreamState, epoch: string): void {
+  feedState.value = state === 'refused' ? 'off' : state;
+  if (state !== 'live' || epoch === seen) return;
+  if (seen !== undefined) outdated();
+  seen = epoch;
 }
 
-/** Opens a stream for the topics `wanted` and reads it to its end. */
-async function stream(wanted: string, stopped: AbortSignal): Promise<void> {
-  const silent = new AbortController();
-  let alarm: ReturnType<typeof setTimeout> | undefined;
-  const heard = (): void => {
-    clearTimeout(alarm);
-    alarm = setTimeout(() => silent.abort(), SILENCE);
-  };
-  try {
-    heard();
-    const response = await fetch(`${operation('readFeed').path}?topics=${encodeURIComponent(wanted)}`, {
-      headers: { Accept: 'text/event-stream', ...credentials() },
-      cache: 'no-store',
-      signal: AbortSignal.any([stopped, silent.signal]),
-    });
-    if (response.status === 401) return ended();
-    if (response.status === 429) feedState.value = 'full';
-    else if (response.status < 500 && !response.ok) feedState.value = 'off'; // the session may not read this topic, so there is no retry
-    if (!response.ok) return;
-    feedState.value = 'live';
-    const sign = new TransformStream<Uint8Array, Uint8Array>({
-      transform(piece, to) {
-        heard();
-        to.enqueue(piece);
-      },
-    });
-    const watched = new Response(response.body?.pipeThrough(sign) ?? null);
-    for await (const event of eventsOf(watched)) handle(event);
-  } finally {
-    clearTimeout(alarm);
-  }
-}
-
-/** Opens a stream for the topics `wanted`, and a new one whenever it ends, until `stopped`. */
-async function follow(wanted: string, stopped: AbortSignal): Promise<void> {
-  for (let round = 0; !stopped.aborted; round += 1) {
-    if (round > 0) feedRound.value += 1;
-    await stream(wanted, stopped).catch(() => {});
-    if (stopped.aborted || session.peek() === null) return;
-    if (feedState.peek() === 'off') return;
-    const isFull = feedState.peek() === 'full';
-    if (!isFull) feedState.value = 'away';
-    await pause(isFull ? RETRY_FULL : RETRY, stopped);
-    while (!stopped.aborted && !(await resume())) await pause(RETRY, stopped);
-    if (session.peek() === null) return;
-  }
-}
-
-/**
- * Keeps one stream open for all watched topics. It is closed while nobody is signed in, and while the page is hidden.
- */
+/** Follows the watched topics while somebody is signed in and the page is visible. */
 export function startFeed(): void {
+  let windows: Windows | undefined;
+  let wasSignedIn = false;
   document.addEventListener('visibilitychange', () => {
     shown.value = !document.hidden;
-    if (!document.hidden) feedRound.value += 1;
+    if (!document.hidden) outdated();
   });
   effect(() => {
-    const wanted = topics.value;
-    const isOpen = session.value !== null && session.value !== undefined;
-    if (!isOpen || wanted === '' || !shown.value) {
-      feedState.value = isOpen && wanted !== '' ? 'hidden' : 'off';
-      return undefined;
-    }
-    feedState.value = 'opening';
-    const stop = new AbortController();
-    void follow(wanted, stop.signal);
-    return () => stop.abort();
+    const { value: who } = session;
+    if (!who) return undefined;
+    if (wasSignedIn) outdated();
+    wasSignedIn = true;
+    seen = undefined;
+    // Windows share a stream only if they have the same rights, and the code of the same release.
+    const name = ['lapel feed', VERSION, ROOT, ROLE, who.applicationId ?? '', ...who.scopes].join(' ');
+    const own = createWindows({ name, told, changed });
+    windows = own;
+    const stop = effect(() => {
+      const wanted = shown.value ? topics.value : [];
+      feedState.value = topics.value.length === 0 ? 'off' : shown.value ? 'opening' : 'hidden';
+      // Without topics nothing was missed: the next page reads what it shows.
+      if (wanted.length === 0) seen = undefined;
+      untracked(() => own.want(wanted));
+    });
+    return () => {
+      stop();
+      own.close();
+      windows = undefined;
+      feedState.value = 'off';
+    };
+  });
+  effect(() => {
+    if (wakes.value === 0) return;
+    windows?.restart();
+    outdated();
   });
 }

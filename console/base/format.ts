@@ -1,3 +1,5 @@
+import { inZone } from './zone.ts';
+
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -5,7 +7,7 @@ const DAY = 24 * HOUR;
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-const moment = new Intl.DateTimeFormat('en-GB', {
+const moment = inZone({
   year: 'numeric',
   month: 'short',
   day: '2-digit',
@@ -13,9 +15,18 @@ const moment = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
   second: '2-digit',
   hourCycle: 'h23',
+  timeZoneName: 'short',
 });
 
-const exact = new Intl.DateTimeFormat('en-GB', {
+const precise = inZone({
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hourCycle: 'h23',
+});
+
+const exact = inZone({
   day: '2-digit',
   month: 'short',
   hour: '2-digit',
@@ -23,6 +34,7 @@ const exact = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
   fractionalSecondDigits: 3,
   hourCycle: 'h23',
+  timeZoneName: 'short',
 });
 
 export const count = (value: number): string => whole.format(value);
@@ -59,14 +71,17 @@ export function ago(milliseconds: number): string {
   return `${Math.floor(milliseconds / DAY)} d ago`;
 }
 
-/** Formats a time in the browser's time zone, to the second. */
+/** Formats a time in the chosen time zone, which it names, to the second. */
 export const when = (time: string): string => {
   const at = new Date(time);
-  return Number.isNaN(at.getTime()) ? time : moment.format(at);
+  return Number.isNaN(at.getTime()) ? time : moment().format(at);
 };
 
-/** Formats a time to the millisecond, without the year. */
-export const whenExactly = (time: string): string => exact.format(new Date(time));
+/** Formats a time to the millisecond, without the year, with its zone. */
+export const whenExactly = (time: string): string => exact().format(new Date(time));
+
+/** Formats the time of day to the millisecond, for a column whose head names the zone. */
+export const clockOf = (time: string): string => precise().format(new Date(time));
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 export function bytes(value: number): string {

@@ -55,11 +55,42 @@ function toSearch(query: Query): string {
 export const addressOf = (path: readonly (string | number)[], query: Query = {}): string =>
   `${[HOME, ...path.map((segment) => encodeURIComponent(segment))].join('/')}${toSearch(query)}`;
 
+/** How far the pages of the history were scrolled, by the keys of their entries. */
+const scrolled = new Map<string, number>();
+let here = '';
+const keyOf = (state: unknown): string => (state as { key?: string } | null)?.key ?? '';
+
+/** Milliseconds for which a page may take to become as long as it was. */
+const GROWTH_MS = 5_000;
+
+/** Scrolls to where the user was, once the page is long enough, unless the user scrolls or goes elsewhere before. */
+function scrollBack(to: number): void {
+  scrollTo(0, 0);
+  if (to === 0) return;
+  const stop = new AbortController();
+  const give = { signal: stop.signal, passive: true, once: true } as const;
+  const end = (): void => stop.abort();
+  for (const name of ['wheel', 'touchstart', 'keydown', 'pointerdown', 'popstate']) addEventListener(name, end, give);
+  const began = performance.now();
+  const before = moves.peek();
+  const step = (): void => {
+    if (stop.signal.aborted || moves.peek() !== before) return;
+    const isLong = document.documentElement.scrollHeight - innerHeight >= to;
+    if (isLong || performance.now() - began > GROWTH_MS) {
+      scrollTo(0, to);
+      end();
+    } else requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
 /** Goes to an address. This adds an entry to the history, unless `replace` is set. */
 export function go(address: string, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, '', address);
+  if (replace) history.replaceState(history.state, '', address);
   else {
-    history.pushState(null, '', address);
+    scrolled.set(here, scrollY);
+    here = crypto.getRandomValues(new Uint32Array(2)).join('-');
+    history.pushState({ key: here }, '', address);
     scrollTo(0, 0);
     moves.value = moves.peek() + 1;
   }
@@ -78,9 +109,15 @@ export function filter(changes: Query, { keepsPage = false } = {}): void {
  * open a new tab.
  */
 export function followLinks(): void {
-  addEventListener('popstate', () => {
+  // The browser would scroll before the page has its rows.
+  history.scrollRestoration = 'manual';
+  here = keyOf(history.state);
+  addEventListener('popstate', ({ state }) => {
+    scrolled.set(here, scrollY);
+    here = keyOf(state);
     moves.value = moves.peek() + 1;
     current.value = read();
+    scrollBack(scrolled.get(here) ?? 0);
   });
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0) return;

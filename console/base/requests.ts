@@ -48,13 +48,15 @@ export type DeviceOperation = {
 
 interface Options {
   /** A list is a parameter that is repeated. */
-  query?: Record<string, string | number | boolean | readonly string[] | undefined>;
+  query?: Record<string, string | number | boolean | readonly string[] | undefined> | undefined;
   json?: unknown;
   /** A body that is not JSON, with its media type. */
   body?: { type: string; content: BodyInit };
   signal?: AbortSignal | undefined;
   /** A request that is repeated with the same key is carried out once. */
   idempotencyKey?: string;
+  /** The tag of the state that the user has seen. The service refuses to change another one (412). */
+  ifMatch?: string | undefined;
 }
 
 /** The path that all operations of the current role begin with, without a slash at its end. */
@@ -120,12 +122,13 @@ async function checked(response: Response): Promise<Response> {
 /** Sends a request. Throws RequestError, and TypeError when the service cannot be reached. */
 export async function send(
   { method, path }: ServiceRequest,
-  { query, json, body, signal, idempotencyKey }: Options = {},
+  { query, json, body, signal, idempotencyKey, ifMatch }: Options = {},
 ): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json', ...credentials() };
   if (json !== undefined) headers['Content-Type'] = 'application/json';
   if (body) headers['Content-Type'] = body.type;
   if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
+  if (ifMatch !== undefined) headers['If-Match'] = ifMatch;
   const content = json === undefined ? body?.content : JSON.stringify(json);
   const response = await fetch(addressOf(path, query), {
     method,
@@ -144,24 +147,49 @@ export async function read<Body>(request: ServiceRequest, options: Options = {})
   return (await (await send(request, options)).json()) as Body;
 }
 
+/** A value with the tag of its state, for a change of what the user has seen. */
+export interface Seen<Value> {
+  value: Value;
+  tag: string | undefined;
+}
+
+export async function readSeen<Value>(request: ServiceRequest, options: Options = {}): Promise<Seen<Value>> {
+  const response = await send(request, options);
+  return { value: (await response.json()) as Value, tag: response.headers.get('etag') ?? undefined };
+}
+
 export interface Page<Row> {
   rows: Row[];
   /** The cursor of the next page; null on the last page. */
   next: string | null;
 }
 
+/** The most requests for one page, and the milliseconds after which the rows that were found are shown. */
+const MOST_READS = 25;
+const PATIENCE_MS = 1_500;
+
 /**
- * Reads a page of a list. The rows are in the field `member` of the body, and the cursor of the next page is in the
- * Link header.
+ * Reads a page of a list. The rows are in the field `member` of the body, and the cursor of the next page is in the Link
+ * header. The service examines a bounded number of rows for each answer, which can therefore be short, or empty, although
+ * later rows match. So it is asked again until the page is full, or has rows and has taken long.
  */
 export async function readPage<Row>(
   request: ServiceRequest,
   member: string,
   options: Options = {},
 ): Promise<Page<Row>> {
-  const response = await send(request, options);
-  const rows = ((await response.json()) as Record<string, Row[]>)[member] ?? [];
-  const link = /^<([^>]+)>; ?rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
-  const parameters = link === undefined ? undefined : new URL(link, location.href).searchParams;
-  return { rows, next: parameters?.get('after') ?? null };
+  const limit = Number(options.query?.['limit'] ?? 0);
+  const rows: Row[] = [];
+  const began = performance.now();
+  let after: string | null = null;
+  for (let reads = 0; reads < MOST_READS; reads += 1) {
+    const query = after === null ? options.query : { ...options.query, limit: limit - rows.length, after };
+    const response = await send(request, { ...options, query });
+    rows.push(...(((await response.json()) as Record<string, Row[]>)[member] ?? []));
+    const link = /^<([^>]+)>; ?rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
+    after = link === undefined ? null : new URL(link, location.href).searchParams.get('after');
+    if (after === null || rows.length >= limit) break;
+    if (rows.length > 0 && performance.now() - began > PATIENCE_MS) break;
+  }
+  return { rows, next: after };
 }

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import { PUBLIC } from './operations.ts';
 import { ROLE, ROOT } from './place.ts';
 import { wordsOf } from './words.ts';
@@ -14,6 +14,11 @@ interface Session {
 export const session = signal<Session | null | undefined>(ROLE === 'operator' ? undefined : null);
 /** The reason why the session ended; null when the user signed out, or was never signed in. */
 export const endReason = signal<string | null>(null);
+/**
+ * The user of the pages that are shown, or are kept while somebody signs in again: an applicationId, or `operator`.
+ * Nobody else may see them, so they go when another user signs in.
+ */
+export const owner = signal<string | null>(null);
 
 /**
  * Whether the user may make changes: to devices (`device`), or to the application's own settings and software
@@ -25,10 +30,18 @@ export const mayChange = (what: 'application' | 'device'): boolean =>
 const OPERATOR: Session = { applicationId: null, accessToken: null, scopes: [] };
 const OWN = { 'X-Lapel-Console': '1' };
 
-/** Called when the session has expired, or somebody has ended it. */
+/** Called when the session has expired, or somebody has ended it. The pages are kept, with all that was typed. */
 export function ended(): void {
-  if (session.value) endReason.value = 'Your session has ended. Sign in again to continue on this page.';
+  if (session.peek()) endReason.value = 'Your session has ended. Sign in again to continue where you were.';
   session.value = null;
+}
+
+function begin(next: Session): void {
+  batch(() => {
+    endReason.value = null;
+    owner.value = next.applicationId ?? 'operator';
+    session.value = next;
+  });
 }
 
 /**
@@ -40,7 +53,8 @@ export async function resume(): Promise<boolean> {
   try {
     const response = await fetch(ROOT + PUBLIC.readOwnSession.path, { headers: OWN, cache: 'no-store' });
     if (response.status >= 500) return false;
-    session.value = response.status === 200 ? (session.peek() ?? OPERATOR) : null;
+    if (response.status !== 200) ended();
+    else if (!session.peek()) begin(OPERATOR);
     return true;
   } catch {
     return false;
@@ -58,8 +72,7 @@ export async function signInOperator(token: string): Promise<string | null> {
   const { method, path } = PUBLIC.openSession;
   const response = await fetch(ROOT + path, { method, headers, body: JSON.stringify({ token }) });
   if (!response.ok) return response.status === 401 ? 'The administrator token is wrong.' : words(response);
-  endReason.value = null;
-  session.value = OPERATOR;
+  begin(OPERATOR);
   return null;
 }
 
@@ -85,14 +98,16 @@ export async function signInApplication(
   });
   if (!response.ok) return response.status === 401 ? 'The applicationId or the secret is wrong.' : words(response);
   const { access_token: accessToken, scope = '' } = (await response.json()) as { access_token: string; scope?: string };
-  endReason.value = null;
-  session.value = { applicationId, accessToken, scopes: scope.split(' ').filter(Boolean) };
+  begin({ applicationId, accessToken, scopes: scope.split(' ').filter(Boolean) });
   return null;
 }
 
 export async function signOut(): Promise<void> {
   const { method, path } = PUBLIC.closeSession;
   if (ROLE === 'operator') await fetch(ROOT + path, { method, headers: OWN });
-  endReason.value = null;
-  session.value = null;
+  batch(() => {
+    endReason.value = null;
+    owner.value = null;
+    session.value = null;
+  });
 }

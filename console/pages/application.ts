@@ -1,9 +1,10 @@
 import { a, button, div, dl, span, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
-import { addressOf, go } from '../base/place.ts';
+import { addressOf } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import type { ApplicationRow } from '../base/rows.ts';
+import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -32,7 +33,7 @@ function remove({ applicationId, developerId }: ApplicationRow): void {
     typed: applicationId,
     does: 'Delete',
     isBad: true,
-    async act() {
+    async act(_, go) {
       await send(operation('deleteApplication', { applicationId }));
       go(addressOf(['developers', developerId]));
       return `${applicationId} was deleted.`;
@@ -50,6 +51,7 @@ function OneApplication({ applicationId }: { applicationId: string }) {
   return [
     head({
       title: value?.name ?? applicationId,
+      copied: applicationId,
       trail: value
         ? [
             [addressOf(['developers']), 'Developers'],
@@ -101,6 +103,7 @@ function OneApplication({ applicationId }: { applicationId: string }) {
         ),
       ),
     ),
+    historyOf('application', applicationId),
   ];
 }
 

@@ -1,6 +1,6 @@
-import { button, details, div, dl, p, span, summary, use, type VNode } from '../base/elements.ts';
+import { button, details, div, dl, p, pre, span, summary, use, type VNode } from '../base/elements.ts';
 import { useEvery } from '../base/every.ts';
-import { duration } from '../base/format.ts';
+import { duration, visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, ROLE } from '../base/place.ts';
 import { operation, read } from '../base/requests.ts';
@@ -14,7 +14,8 @@ import { json } from '../parts/json.ts';
 import { loaded } from '../parts/loaded.ts';
 import { card, fact, id, idLink, moment, outside, said, until } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
-import { redeliver, sendTest } from './webhooks.ts';
+import { headerLines, sendTest } from './test-event.ts';
+import { redeliver } from './webhooks.ts';
 
 type Attempt = DeliveryDetail['failedAttempts'][number];
 
@@ -29,15 +30,22 @@ const attempts = (rows: readonly Attempt[]): VNode =>
       { name: 'Duration', kind: 'short', cell: ({ durationMs }) => duration(durationMs) },
       {
         name: 'Result',
-        cell: ({ statusCode, error, answer }) =>
+        cell: ({ statusCode, error, answer, headers }) =>
           div(
             { class: 'stack tight' },
             span({ class: 'fault' }, said(lastAnswer({ lastStatusCode: statusCode, lastError: error }))),
             answer ? details(null, summary(null, 'Answer'), json(answer)) : null,
+            Object.keys(headers).length === 0
+              ? null
+              : details(null, summary(null, 'Headers of the request'), json(headerLines(headers))),
           ),
       },
     ],
   });
+
+/** The beginning of the last answer, if it was kept. */
+const answerOf = ({ answer, status, failedAttempts }: DeliveryDetail): string | null =>
+  answer ?? (status === 'delivered' ? null : (failedAttempts[0]?.answer ?? null));
 
 function OneDelivery({ applicationId, deliveryId }: { applicationId: string; deliveryId: string }) {
   const delivery = useLoad(deliveryId, (signal) =>
@@ -91,19 +99,40 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
             fact('Attempts', String(value.attempts)),
             value.status === 'delivered' ? fact('Delivered', moment(value.updatedAt)) : null,
             value.nextAttemptAt === null ? null : fact('Next attempt', until(value.nextAttemptAt)),
-            lastAnswer(value) === '' ? null : fact('Last answer', said(lastAnswer(value))),
           ),
         ),
         card(
-          { title: 'Headers' },
-          Object.keys(value.headers).length === 0
-            ? p({ class: 'quiet' }, 'No headers were sent yet.')
-            : json(
-                Object.entries(value.headers)
-                  .map(([name, one]) => `${name}: ${one}`)
-                  .join('\n'),
-              ),
+          { title: 'Answer', bare: true },
+          dl(
+            { class: 'facts' },
+            fact('Last answer', lastAnswer(value) === '' ? 'none yet' : said(lastAnswer(value))),
+            value.failedAttempts[0] === undefined || value.status === 'delivered'
+              ? null
+              : fact('Took', duration(value.failedAttempts[0].durationMs)),
+          ),
+          answerOf(value) === null ? null : div({ class: 'pad' }, json(answerOf(value))),
         ),
+      ),
+      card(
+        { title: 'Request', side: span({ class: 'quiet small' }, 'of the last attempt, as it was signed and sent') },
+        div(
+          { class: 'stack tight' },
+          Object.keys(value.headers).length === 0
+            ? p({ class: 'quiet' }, 'Nothing was sent yet.')
+            : json(`POST ${value.url ?? ''}\n${headerLines(value.headers)}`),
+          json(value.body),
+          details(
+            null,
+            summary(null, 'The body as it is sent, without line breaks'),
+            pre({ class: 'json', tabIndex: 0 }, visible(value.body)),
+          ),
+        ),
+        ROLE === 'operator'
+          ? p(
+              { class: 'small quiet' },
+              'Secrets in the body are hidden from operators, and sent as they are: the signatures are of the body as it is sent.',
+            )
+          : null,
       ),
       card(
         { title: 'Failed attempts', bare: true },
@@ -111,7 +140,6 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
           ? p({ class: 'pad quiet' }, 'No attempt failed.')
           : attempts(value.failedAttempts),
       ),
-      card({ title: 'Body' }, json(value.body)),
     ]),
   ];
 }

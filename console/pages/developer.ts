@@ -1,24 +1,40 @@
-import { a, button, div, dl, p, progress, small, use, type VNode } from '../base/elements.ts';
+import { a, button, type Child, div, dl, p, progress, small, use, type VNode } from '../base/elements.ts';
 import { bytes, count, counted } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
-import { addressOf, go } from '../base/place.ts';
-import { operation, read, readPage, send } from '../base/requests.ts';
-import type { ApplicationRow, Developer, DeveloperDetails } from '../base/rows.ts';
+import { addressOf, ROOT } from '../base/place.ts';
+import { operation, readPage, readSeen, type Seen, send } from '../base/requests.ts';
+import type { ApplicationRow, AuditEntry, Developer, DeveloperDetails } from '../base/rows.ts';
 import { given, typed } from '../base/typed.ts';
+import { askForChange } from '../parts/change.ts';
+import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { showSecret } from '../parts/secret.ts';
-import { age, badge, card, empty, fact, idLink, nothing, said } from '../parts/show.ts';
+import { age, badge, card, empty, fact, id, idLink, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 import { wholeNumber } from './developers.ts';
 import { importDevicesOf } from './import-devices.ts';
 
-function change({ developerId, name, deviceLimit }: Developer, done: () => void): void {
-  ask({
+/** The newest change of a developer in the audit log, with a link to all of them. */
+async function whoChanged(developerId: string): Promise<Child> {
+  const resource = operation('readDeveloper', { developerId }).path.slice(ROOT.length);
+  const { rows } = await readPage<AuditEntry>(operation('listAudit'), 'entries', { query: { resource, limit: 10 } });
+  const last = rows.find(({ action, status }) => action.startsWith('PATCH ') && (status ?? 500) < 300);
+  return [
+    last
+      ? ['The last change was by ', said(last.actor.kind), ' ', said(last.actor.name), ', ', age(last.at), '. ']
+      : null,
+    a({ href: addressOf(['audit'], { resource }), target: '_blank' }, 'Look at all changes'),
+  ];
+}
+
+function change(developerId: string, seen: Seen<Developer>, done: () => void): void {
+  askForChange<Developer>({
     title: `Change the contract of ${developerId}`,
-    fields: [
+    seen,
+    fields: ({ name, deviceLimit }) => [
       textField({ name: 'name', label: 'Name', value: name, required: true }),
       textField(
         {
@@ -31,13 +47,22 @@ function change({ developerId, name, deviceLimit }: Developer, done: () => void)
       ),
     ],
     does: 'Change',
-    async act(data) {
-      await send(operation('updateDeveloper', { developerId }), {
-        json: { name: typed(data, 'name'), deviceLimit: wholeNumber(typed(data, 'deviceLimit')) ?? null },
-      });
+    async send(data, { value, tag }) {
+      const name = typed(data, 'name')!;
+      const deviceLimit = wholeNumber(typed(data, 'deviceLimit')) ?? null;
+      const json = {
+        ...(name !== value.name && { name }),
+        ...(deviceLimit !== value.deviceLimit && { deviceLimit }),
+      };
+      if (Object.keys(json).length === 0) return false;
+      await send(operation('updateDeveloper', { developerId }), { json, ifMatch: tag });
       done();
-      return `The contract of ${developerId} was changed.`;
+      return true;
     },
+    read: () => readSeen<DeveloperDetails>(operation('readDeveloper', { developerId })),
+    shown: ({ name, deviceLimit }) => ({ Name: name, 'Most activated devices': deviceLimit }),
+    who: () => whoChanged(developerId),
+    done: () => `The contract of ${developerId} was changed.`,
   });
 }
 
@@ -49,7 +74,7 @@ function addApplication(developerId: string): void {
       textField({ name: 'applicationId', label: 'applicationId', hint: 'Generated when left empty.' }),
     ],
     does: 'Create',
-    async act(data) {
+    async act(data, go) {
       const json = given({ name: typed(data, 'name'), applicationId: typed(data, 'applicationId') });
       const response = await send(operation('createApplication', { developerId }), { json });
       const { applicationId, secret } = (await response.json()) as { applicationId: string; secret: string };
@@ -92,7 +117,7 @@ function remove(developerId: string): void {
     typed: developerId,
     does: 'Delete',
     isBad: true,
-    async act() {
+    async act(_, go) {
       await send(operation('deleteDeveloper', { developerId }));
       go(addressOf(['developers']));
       return `${developerId} was deleted.`;
@@ -120,7 +145,7 @@ const ofQuota = (used: string, most: string | null): string => (most === null ? 
 
 function OneDeveloper({ developerId }: { developerId: string }) {
   const developer = useLoad(developerId, (signal) =>
-    read<DeveloperDetails>(operation('readDeveloper', { developerId }), { signal }),
+    readSeen<DeveloperDetails>(operation('readDeveloper', { developerId }), { signal }),
   );
   const applications = useLoad(
     `${developerId} applications`,
@@ -136,25 +161,26 @@ function OneDeveloper({ developerId }: { developerId: string }) {
   const { value } = developer.state.value;
   return [
     head({
-      title: value?.name ?? developerId,
+      title: value?.value.name ?? developerId,
+      copied: developerId,
       trail: [[addressOf(['developers']), 'Developers']],
       actions: value
         ? [
             button({ type: 'button', class: 'main', onClick: () => addApplication(developerId) }, 'New application'),
             button({ type: 'button', onClick: () => register(developerId) }, 'Register a device'),
             button({ type: 'button', onClick: () => importDevicesOf(developerId) }, 'Import devices'),
-            button({ type: 'button', onClick: () => change(value, developer.again) }, 'Change'),
+            button({ type: 'button', onClick: () => change(developerId, value, developer.again) }, 'Change'),
             button({ type: 'button', class: 'bad', onClick: () => remove(developerId) }, 'Delete'),
           ]
         : null,
     }),
     card(
       { title: 'Contract', bare: true },
-      loaded(developer, (one) => [
+      loaded(developer, ({ value: one }) => [
         usage(one, applications.state.value.value ?? []),
         dl(
           { class: 'facts' },
-          fact('developerId', one.developerId),
+          fact('developerId', id(one.developerId)),
           fact('Devices', a({ href: addressOf(['devices'], { developerId }) }, 'All devices')),
           fact(
             'Packages',
@@ -221,6 +247,7 @@ function OneDeveloper({ developerId }: { developerId: string }) {
             }),
       ),
     ),
+    historyOf('developer', developerId),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { button, small, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
-import { addressOf, go, place } from '../base/place.ts';
+import { addressOf, place } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import type { Developer } from '../base/rows.ts';
 import { given, typed } from '../base/typed.ts';
@@ -39,7 +39,7 @@ const create = (): void =>
       ),
     ],
     does: 'Create',
-    async act(data) {
+    async act(data, go) {
       const json = given({
         name: typed(data, 'name'),
         developerId: typed(data, 'developerId'),

@@ -1,5 +1,5 @@
 import { button, type Child } from '../base/elements.ts';
-import { addressOf, go } from '../base/place.ts';
+import { addressOf } from '../base/place.ts';
 import { operation, send } from '../base/requests.ts';
 import { typed } from '../base/typed.ts';
 import { ask } from '../parts/dialog.ts';
@@ -91,7 +91,7 @@ export function administration(
       typed: deviceId,
       does: 'Delete',
       isBad: true,
-      async act() {
+      async act(_, go) {
         await send(operation('deleteDevice', { deviceId }), {
           query: { force: activation === 'deactivated' && unfinished === 0 ? undefined : 'true' },
         });

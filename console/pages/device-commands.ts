@@ -1,5 +1,5 @@
 import { button, type Child, div, li, p, small, span, ul, type VNode } from '../base/elements.ts';
-import { addressOf, go } from '../base/place.ts';
+import { addressOf } from '../base/place.ts';
 import { operation, send } from '../base/requests.ts';
 import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
@@ -33,7 +33,7 @@ function askFor(
     fields: [fields?.({}), termsFields(!supersedesNone)],
     does: isBad ? name : 'Send the command',
     isBad,
-    async act(data) {
+    async act(data, go) {
       const response = await send(operation(asked, { deviceId }), {
         ...(body && { json: body(data) }),
         query: { ...query, ...termsQuery(data) },

@@ -3,9 +3,10 @@ import { useRef } from 'preact/hooks';
 import { a, button, div, dl, input, p, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
 import { ROLE } from '../base/place.ts';
-import { operation, send } from '../base/requests.ts';
+import { operation, readSeen, type Seen, send } from '../base/requests.ts';
 import { mayChange } from '../base/session.ts';
-import { ask } from '../parts/dialog.ts';
+import { askForChange } from '../parts/change.ts';
+import { act } from '../parts/dialog.ts';
 import { card, fact } from '../parts/show.ts';
 import { devicesWith } from '../parts/tags.ts';
 
@@ -89,20 +90,32 @@ function changesOf(tags: Tags, data: FormData): Record<string, string | null> {
   return Object.fromEntries([...removed.map((key): [string, null] => [key, null]), ...changed]);
 }
 
-const edit = (deviceId: string, tags: Tags, done: () => void): void =>
-  ask({
-    title: `Tags of ${deviceId}`,
-    text: 'Tags select devices for rollouts and in lists. They belong to the application, and are removed when the device is deactivated.',
-    fields: use(TagRows, { tags }),
-    does: 'Save',
-    async act(data) {
-      const json = changesOf(tags, data);
-      if (Object.keys(json).length === 0) return undefined;
-      await send(operation('updateTags', { deviceId }), { json });
-      done();
-      return `The tags of ${deviceId} were changed.`;
-    },
+/** Asks for the tags of a device, as they are now: the page may show older ones. */
+const edit = (deviceId: string, done: () => void): void => {
+  const read = (): Promise<Seen<Tags>> => readSeen<Tags>(operation('readTags', { deviceId }));
+  act(async () => {
+    const seen = await read();
+    askForChange<Tags>({
+      title: `Tags of ${deviceId}`,
+      text: 'Tags select devices for rollouts and in lists. They belong to the application, and are removed when the device is deactivated.',
+      seen,
+      // The rows stay as they were typed. What is sent is the difference from the tags that were shown first.
+      fields: () => use(TagRows, { tags: seen.value }),
+      does: 'Save',
+      async send(data, { tag }) {
+        const json = changesOf(seen.value, data);
+        if (Object.keys(json).length === 0) return false;
+        await send(operation('updateTags', { deviceId }), { json, ifMatch: tag });
+        done();
+        return true;
+      },
+      read,
+      shown: (tags) => tags,
+      done: () => `The tags of ${deviceId} were changed.`,
+    });
+    return undefined;
   });
+};
 
 /** The tags of a device, which its application may change. */
 export function deviceTags(deviceId: string, tags: Tags, done: () => void): VNode | null {
@@ -115,7 +128,7 @@ export function deviceTags(deviceId: string, tags: Tags, done: () => void): VNod
       bare: true,
       side:
         isOwn && mayChange('device')
-          ? button({ type: 'button', class: 'tiny', onClick: () => edit(deviceId, tags, done) }, 'Edit')
+          ? button({ type: 'button', class: 'tiny', onClick: () => edit(deviceId, done) }, 'Edit')
           : null,
     },
     all.length === 0

@@ -14,6 +14,7 @@ import { renewed, transactionColumns } from '../parts/transaction-rows.ts';
 import { administration } from './device-administration.ts';
 import { commands } from './device-commands.ts';
 import { deviceStatus } from './device-status.ts';
+import { deviceStory } from './device-story.ts';
 import { deviceTags } from './device-tags.ts';
 
 /** A device with the fields of its row in lists. A field that the user may not see is undefined. */
@@ -100,6 +101,27 @@ const changeRows = (page: Loading<Page<TransactionRow>>, key: string, value: unk
   else if ((value as Partial<TransactionRow>).deviceId === deviceId) page.again();
 };
 
+const keyOf = ({ transactionId }: TransactionRow): number => transactionId;
+
+function Timeline({ deviceId, page }: { deviceId: string; page: Loading<Page<TransactionRow>> }) {
+  return card(
+    {
+      title: 'Timeline',
+      bare: true,
+      side: span(
+        { class: 'row small' },
+        a({ href: addressOf(['rollouts'], { deviceId }) }, 'Its rollouts'),
+        a({ href: addressOf(['transactions'], { deviceId }) }, 'All transactions'),
+      ),
+    },
+    loaded(page, ({ rows }) =>
+      rows.length === 0
+        ? empty({ title: 'No transactions yet' })
+        : rowsTable({ label: 'Timeline', columns: transactionColumns({ ofDevice: true }), rows, keyOf }),
+    ),
+  );
+}
+
 function Transactions({ deviceId }: { deviceId: string }) {
   const query = { deviceId, limit: 25 };
   const list = operation({ operator: 'listFleetTransactions', application: 'listOwnTransactions' });
@@ -115,7 +137,6 @@ function Transactions({ deviceId }: { deviceId: string }) {
     changeRows(queue, key, value, deviceId);
   });
   const columns = transactionColumns({ ofDevice: true });
-  const keyOf = ({ transactionId }: TransactionRow): number => transactionId;
   return [
     card(
       {
@@ -144,22 +165,7 @@ function Transactions({ deviceId }: { deviceId: string }) {
         { lines: 2 },
       ),
     ),
-    card(
-      {
-        title: 'Timeline',
-        bare: true,
-        side: span(
-          { class: 'row small' },
-          a({ href: addressOf(['rollouts'], { deviceId }) }, 'Its rollouts'),
-          a({ href: addressOf(['transactions'], { deviceId }) }, 'All transactions'),
-        ),
-      },
-      loaded(page, ({ rows }) =>
-        rows.length === 0
-          ? empty({ title: 'No transactions yet' })
-          : rowsTable({ label: 'Timeline', columns, rows, keyOf }),
-      ),
-    ),
+    ROLE === 'operator' ? deviceStory(deviceId) : use(Timeline, { deviceId, page }),
   ];
 }
 
@@ -174,6 +180,7 @@ function Device({ deviceId }: { deviceId: string }) {
   return [
     head({
       title: deviceId,
+      copied: deviceId,
       trail: [[addressOf(['devices']), 'Devices']],
       state: row
         ? [

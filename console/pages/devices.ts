@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
 import { a, button, type Child, div, small, use, type VNode } from '../base/elements.ts';
 import { type Loading, useLoad } from '../base/load.ts';
-import { addressOf, filter, go, place, ROLE } from '../base/place.ts';
+import { addressOf, filter, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage } from '../base/requests.ts';
 import type { DeviceRow } from '../base/rows.ts';
 import { termsOf } from '../base/tag-terms.ts';
@@ -144,7 +144,7 @@ const openDevice = (): void =>
     text: 'The list has activated devices only. Open any other device here to activate it.',
     fields: textField({ name: 'deviceId', label: 'deviceId', required: true }, { inputMode: 'numeric' }),
     does: 'Open',
-    act(data) {
+    act(data, go) {
       go(addressOf(['devices', typed(data, 'deviceId') ?? '']));
       return Promise.resolve(undefined);
     },

@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { csvOf } from '../base/csv.ts';
 import { type DeviceFile, withCredentials } from '../base/device-file.ts';
 import { button, type Child, code, div, form, input, label, p, progress, span, use } from '../base/elements.ts';
-import { counted, visible } from '../base/format.ts';
+import { count, counted, visible } from '../base/format.ts';
 import { linesOf } from '../base/lines.ts';
 import { operation, send } from '../base/requests.ts';
 import type { ImportedDevice } from '../base/rows.ts';
@@ -13,11 +14,18 @@ import { textField } from '../parts/fields.ts';
 import { trouble } from '../parts/loaded.ts';
 import { keepFile } from '../parts/secret.ts';
 
+interface Fault {
+  line: number;
+  deviceId: string | undefined;
+  words: string;
+}
+
 interface Progress {
   lines: number;
   total: number;
   registered: number;
-  faults: { line: number; words: string }[];
+  /** All faulty lines; the page lists the first ones, and a file has them all. */
+  faults: readonly Fault[];
   isDone: boolean;
 }
 
@@ -35,26 +43,36 @@ const UPDATE_MS = 200;
 
 /** Reads the answer, which has a line for each device, while it arrives. Throws when the connection breaks. */
 async function follow(response: Response, total: number, report: (progress: Progress) => void): Promise<void> {
-  const state: Progress = { lines: 0, total, registered: 0, faults: [], isDone: false };
+  const faults: Fault[] = [];
+  const state: Progress = { lines: 0, total, registered: 0, faults, isDone: false };
   let last = 0;
   try {
     for await (const text of linesOf(response)) {
       const line = JSON.parse(text) as ImportedDevice;
       state.lines += 1;
       if (line.error === undefined) state.registered += 1;
-      else state.faults.push({ line: line.line, words: wordsOf(line.error) ?? 'refused' });
+      else faults.push({ line: line.line, deviceId: line.deviceId, words: wordsOf(line.error) ?? 'refused' });
       if (performance.now() - last > UPDATE_MS) {
         last = performance.now();
-        report({ ...state, faults: state.faults.slice(0, MOST_FAULTS) });
+        report({ ...state });
       }
     }
   } catch {
+    report({ ...state });
     throw new Error(`The connection broke after ${state.lines} of ${total} answers.`);
   }
   report({ ...state, isDone: true });
 }
 
 const save = ({ name, type, text }: Ready): void => keepFile(name, type, [text]);
+
+const saveFaults = (faults: readonly Fault[]): void =>
+  keepFile('faulty-lines.csv', 'text/csv', [
+    csvOf(
+      ['line', 'deviceId', 'error'],
+      faults.map(({ line, deviceId, words }) => [line, deviceId, words]),
+    ),
+  ]);
 
 /** The part of the dialog that is shown before the import begins: it says where the credentials are. */
 const waiting = ({ name, made }: Ready): Child =>
@@ -87,6 +105,16 @@ const soFar = (now: Progress): Child => [
         now.faults
           .slice(0, MOST_FAULTS)
           .map(({ line, words }) => p({ key: line, class: 'wrap' }, code(null, `line ${line}`), ` ${visible(words)}`)),
+        now.faults.length > MOST_FAULTS
+          ? p(null, `These are the first ${MOST_FAULTS} of ${count(now.faults.length)} faulty lines.`)
+          : null,
+        div(
+          null,
+          button(
+            { type: 'button', class: 'tiny', onClick: () => saveFaults(now.faults) },
+            now.isDone ? 'Save all faulty lines as a file' : 'Save the faulty lines so far as a file',
+          ),
+        ),
       )
     : null,
 ];

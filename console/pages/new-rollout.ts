@@ -3,12 +3,13 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { button, type Child, details, div, form, p, summary, use, type VNode } from '../base/elements.ts';
 import { counted } from '../base/format.ts';
 import { createNewest } from '../base/newest.ts';
-import { addressOf, go, place } from '../base/place.ts';
+import { addressOf, place } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import { OF, retryOf, selectorOf, sizesOf, stagesOf } from '../base/rollout-request.ts';
 import type { DeviceCount, DeviceSelector, RolloutCreate } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
+import { fromField, zoneName } from '../base/zone.ts';
 import { COMMANDS } from '../parts/commands.ts';
 import { ask } from '../parts/dialog.ts';
 import { choice, textField, tick } from '../parts/fields.ts';
@@ -46,7 +47,7 @@ function requestOf(data: FormData): RolloutCreate {
     devices: selectorOf(data),
     stages: stagesOf(data),
     ...readRules(data),
-    startAt: startAt === undefined ? undefined : new Date(startAt).toISOString(),
+    startAt: startAt === undefined ? undefined : new Date(fromField(startAt)).toISOString(),
     retry: retryOf(data),
     expireIn: expireIn === undefined ? undefined : Number(expireIn),
     answerWithin: answerWithin === undefined ? undefined : Number(answerWithin),
@@ -130,7 +131,7 @@ const moreRules = (): Child =>
       group(
         'Begin',
         textField(
-          { name: 'startAt', label: 'Not before', hint: 'Until then the version may be uploaded.' },
+          { name: 'startAt', label: `Not before (${zoneName()})`, hint: 'Until then the version may be uploaded.' },
           { type: 'datetime-local' },
         ),
       ),
@@ -166,7 +167,7 @@ function confirm({ body, found }: Wanted, idempotencyKey: string): void {
     title: 'Start the rollout?',
     text: use(Summary, { body, found }),
     does: 'Start the rollout',
-    async act() {
+    async act(_, go) {
       const response = await send(operation('startRollout'), { json: body, idempotencyKey });
       const { rolloutId, devices } = (await response.json()) as { rolloutId: string; devices: number };
       go(addressOf(['rollouts', rolloutId]));

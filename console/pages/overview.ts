@@ -3,7 +3,7 @@ import { compact, count, counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, filter, place } from '../base/place.ts';
 import { operation, read } from '../base/requests.ts';
-import type { FleetBreakdown, FleetSummary, HistoryPoint } from '../base/rows.ts';
+import type { FailureBreakdown, FleetBreakdown, FleetSummary, HistoryPoint } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { bars } from '../parts/bars.ts';
 import { endingCertificates } from '../parts/certificates.ts';
@@ -12,6 +12,7 @@ import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { plot } from '../parts/plot.ts';
 import { card, empty, since } from '../parts/show.ts';
+import { shareOf } from './failures.ts';
 import { stoppedRollouts } from './stopped-rollouts.ts';
 
 const milliseconds = (value: number | null): string =>
@@ -21,6 +22,21 @@ const share = (part: number, all: number): string =>
 
 /** Milliseconds. A delay of the event loop above this is shown as a warning, because devices notice it. */
 const SLOW_LOOP = 50;
+
+/** The share of installations that failed in the last day; it leads to their versions, errors and devices. */
+function FailedInstalls() {
+  const failures = useLoad('failures', (signal) => read<FailureBreakdown>(operation('readFailures'), { signal }), {
+    every: 60_000,
+  });
+  const { total } = failures.state.value.value ?? {};
+  return figure({
+    name: 'Failed installations',
+    value: total ? shareOf(total.failed, total.finished) : '–',
+    note: total ? `${count(total.failed)} of ${count(total.finished)} in 24 hours` : 'in 24 hours',
+    href: addressOf(['failures']),
+    tone: total && total.failed > 0 ? 'warn' : undefined,
+  });
+}
 
 const figures = ({ devices, transactions, deliveries, receivers, commitP99Ms, loopP99Ms }: FleetSummary): VNode =>
   div(
@@ -56,6 +72,7 @@ const figures = ({ devices, transactions, deliveries, receivers, commitP99Ms, lo
       href: addressOf(['webhooks'], { state: 'failing' }),
       tone: receivers.failing > 0 ? 'bad' : undefined,
     }),
+    use(FailedInstalls, {}),
     figure({
       name: 'Commit p99',
       value: milliseconds(commitP99Ms),
@@ -243,16 +260,21 @@ function Versions() {
   });
 }
 
-function Overview() {
+/** The figures of the fleet. They are asked for first, because they are what people look at first. */
+function Figures() {
   const summary: Loading<FleetSummary> = useLoad('summary', (signal) =>
     read<FleetSummary>(operation('readSummary'), { signal }),
   );
   useWatch('fleet', ({ value }) => {
     summary.change((known) => ({ ...known, ...(value as Partial<FleetSummary>) }));
   });
+  return loaded(summary, (value) => (value.devices.total === 0 ? begin() : figures(value)), { lines: 3 });
+}
+
+function Overview() {
   return [
     head({ title: 'Overview' }),
-    loaded(summary, (value) => (value.devices.total === 0 ? begin() : figures(value)), { lines: 3 }),
+    use(Figures, {}),
     endingCertificates(),
     stoppedRollouts(),
     use(History, {}),

@@ -3,20 +3,20 @@ import { bytes, count } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, read, readPage, send } from '../base/requests.ts';
-import type { InstallationList, PackageRow, VersionRow } from '../base/rows.ts';
+import type { PackageRow, VersionRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
-import { useWatch } from '../base/watching.ts';
-import { bars } from '../parts/bars.ts';
+import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
-import { age, badge, card, empty, id, idLink, nothing, said } from '../parts/show.ts';
+import { age, badge, bareId, card, empty, idLink, nothing, said } from '../parts/show.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
 import { askForFile } from '../parts/upload.ts';
+import { installationsCard } from './installations.ts';
 import type { Line } from './software.ts';
 
 interface Version {
@@ -178,7 +178,7 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
           null,
           a(
             { href: addressOf(['software', of.name], { line: of.line === 'firmware' ? of.line : undefined, version }) },
-            id(version),
+            bareId(version),
           ),
           description === null ? null : small(null, said(description)),
         ),
@@ -247,79 +247,6 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
   ];
 }
 
-const STATES = {
-  installed: ['good', 'installed'],
-  waiting: ['calm', 'waiting'],
-  failed: ['bad', 'failed'],
-} as const;
-
-function InstallationsCard({ of, version }: { of: Of; version: string }) {
-  const list = { operator: 'listAnyInstallations', application: 'listInstallations' } as const;
-  const installations = useLoad(
-    JSON.stringify([of.name, version]),
-    (signal) =>
-      read<InstallationList>(operation(list, { package: of.name, version }), {
-        query: ROLE === 'operator' ? { line: of.line } : {},
-        signal,
-      }),
-    { every: 10_000 },
-  );
-  const watched = `${of.line === 'firmware' ? 'firmware/' : ''}${of.name}@${version}`;
-  useWatch(`software:${encodeURIComponent(watched)}`, ({ key, value }) => {
-    if (key === watched) installations.change((known) => ({ ...known, ...(value as Partial<InstallationList>) }));
-  });
-  return card(
-    {
-      title: `Installations of ${version}`,
-      bare: true,
-      side: a(
-        { class: 'small', href: addressOf(['devices'], { package: of.name, version }) },
-        'Devices with this version',
-      ),
-    },
-    loaded(installations, ({ installed, waiting, failed, errors, devices }) => [
-      div(
-        { class: 'columns pad' },
-        bars('Devices', [
-          { label: 'installed', value: installed },
-          { label: 'waiting', value: waiting },
-          { label: 'failed', value: failed },
-        ]),
-        errors.length === 0
-          ? null
-          : bars(
-              'Failures by error',
-              errors.map(({ code, devices: many }) => ({ label: code ?? 'without a code', value: many })),
-            ),
-      ),
-      devices.length === 0
-        ? null
-        : rowsTable({
-            label: 'Installations',
-            rows: devices,
-            keyOf: ({ deviceId, state }) => `${deviceId} ${state}`,
-            columns: [
-              {
-                name: 'Device',
-                kind: 'lead',
-                cell: ({ deviceId }) => idLink(addressOf(['devices', deviceId]), deviceId),
-              },
-              {
-                name: 'State',
-                cell: ({ state, errorCode }) =>
-                  div(
-                    null,
-                    badge(STATES[state][0], STATES[state][1]),
-                    errorCode === null ? null : small({ class: 'fault' }, said(errorCode)),
-                  ),
-              },
-              { name: 'Since', kind: 'short', cell: ({ since }) => age(since) },
-            ],
-          }),
-    ]),
-  );
-}
-
 function OnePackage({ of }: { of: Of }) {
   const query = { line: of.line, after: place.value.query['after'], limit: LIMIT };
   const page: Loading<Page<Version>> = useLoad(JSON.stringify([of, query]), (signal) =>
@@ -337,6 +264,7 @@ function OnePackage({ of }: { of: Of }) {
   return [
     head({
       title: of.name,
+      copied: of.name,
       trail: [[addressOf(['software']), 'Software']],
       state: of.line === 'firmware' ? badge('calm', 'firmware') : null,
       about: owner ? ['developer ', idLink(addressOf(['developers', owner]), owner)] : null,
@@ -362,7 +290,8 @@ function OnePackage({ of }: { of: Of }) {
             ],
       ),
     ),
-    version === undefined ? null : use(InstallationsCard, { of, version, key: version }),
+    version === undefined ? null : installationsCard(of, version),
+    ROLE === 'operator' ? historyOf('package', of.name) : null,
   ];
 }
 

@@ -10,6 +10,7 @@ import { developerPage } from './developer.ts';
 import { developersPage } from './developers.ts';
 import { devicePage } from './device.ts';
 import { devicesPage } from './devices.ts';
+import { failuresPage } from './failures.ts';
 import { healthPage } from './health.ts';
 import { newRolloutPage } from './new-rollout.ts';
 import { overviewPage } from './overview.ts';
@@ -52,6 +53,7 @@ const OPERATOR: typeof EVERYBODY = {
   developers: [developersPage, developerPage],
   applications: [undefined, applicationPage],
   audit: [auditPage],
+  failures: [failuresPage],
   health: [healthPage],
 };
 const APPLICATION: typeof EVERYBODY = {

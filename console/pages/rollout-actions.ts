@@ -1,12 +1,13 @@
 import { button, type Child, p } from '../base/elements.ts';
 import { count, counted, visible } from '../base/format.ts';
 import { ROLE } from '../base/place.ts';
-import { operation, send } from '../base/requests.ts';
+import { operation, readSeen, send } from '../base/requests.ts';
 import { reasonWords } from '../base/rollout-words.ts';
 import type { RolloutDetails } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
-import { ask } from '../parts/dialog.ts';
+import { askForChange } from '../parts/change.ts';
+import { act, ask } from '../parts/dialog.ts';
 import { choice } from '../parts/fields.ts';
 import { abortFields, group, labelField, paceField, readRules, windowFields } from '../parts/rollout-fields.ts';
 
@@ -88,36 +89,51 @@ export function retry({ rolloutId, counts, errors }: RolloutDetails, done: () =>
   });
 }
 
-/** Asks for other rules, and sends those that are different. */
-function change({ rolloutId, label, rules }: RolloutDetails, done: () => void): void {
-  ask({
-    title: 'Change the rules',
-    text: 'They hold from the moment at which the rollout goes on.',
-    fields: [
-      labelField(label),
-      paceField(rules),
-      group('Abort rule', abortFields(rules)),
-      group('Window', windowFields(rules)),
-    ],
-    does: 'Change',
-    async act(data) {
-      const wanted: Record<string, unknown> = {
-        label: typed(data, 'label') ?? null,
-        ratePerMinute: null,
-        abort: null,
-        window: null,
-        ...readRules(data, rules.abort?.codes),
-      };
-      const before: Record<string, unknown> = { label, ...rules };
-      const isNew = (name: string): boolean => JSON.stringify(wanted[name]) !== JSON.stringify(before[name] ?? null);
-      const json = given(
-        Object.fromEntries(Object.keys(wanted).map((name) => [name, isNew(name) ? wanted[name] : undefined])),
-      );
-      if (Object.keys(json).length === 0) return undefined;
-      await send(operation('updateRollout', { rolloutId }), { json });
-      done();
-      return 'The rules were changed.';
-    },
+/** Asks for other rules, and sends those that are different from the ones that are shown first. */
+function change({ rolloutId }: RolloutDetails, done: () => void): void {
+  const readNow = () => readSeen<RolloutDetails>(operation('readRollout', { rolloutId }));
+  act(async () => {
+    const seen = await readNow();
+    const { label, rules } = seen.value;
+    askForChange<RolloutDetails>({
+      title: 'Change the rules',
+      text: 'They hold from the moment at which the rollout goes on.',
+      seen,
+      fields: () => [
+        labelField(label),
+        paceField(rules),
+        group('Abort rule', abortFields(rules)),
+        group('Window', windowFields(rules)),
+      ],
+      does: 'Change',
+      async send(data, { tag }) {
+        const wanted: Record<string, unknown> = {
+          label: typed(data, 'label') ?? null,
+          ratePerMinute: null,
+          abort: null,
+          window: null,
+          ...readRules(data, rules.abort?.codes),
+        };
+        const before: Record<string, unknown> = { label, ...rules };
+        const isNew = (name: string): boolean => JSON.stringify(wanted[name]) !== JSON.stringify(before[name] ?? null);
+        const json = given(
+          Object.fromEntries(Object.keys(wanted).map((name) => [name, isNew(name) ? wanted[name] : undefined])),
+        );
+        if (Object.keys(json).length === 0) return false;
+        await send(operation('updateRollout', { rolloutId }), { json, ifMatch: tag });
+        done();
+        return true;
+      },
+      read: readNow,
+      shown: (rollout) => ({
+        Label: rollout.label,
+        'Commands a minute': rollout.rules.ratePerMinute ?? null,
+        'Abort rule': rollout.rules.abort ? JSON.stringify(rollout.rules.abort) : null,
+        Window: rollout.rules.window ? JSON.stringify(rollout.rules.window) : null,
+      }),
+      done: () => 'The rules were changed.',
+    });
+    return undefined;
   });
 }
 

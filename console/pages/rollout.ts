@@ -17,12 +17,13 @@ import {
   waitsForApproval,
 } from '../base/rollout-words.ts';
 import type { RolloutDetails } from '../base/rows.ts';
+import { historyOf } from '../parts/changes.ts';
 import { figure } from '../parts/figure.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { rolloutBar, rolloutLegend } from '../parts/rollout-bar.ts';
 import { aboutRollout, rolloutBadge } from '../parts/rollout-rows.ts';
-import { age, badge, card, fact, id, idLink, moment, nothing, until } from '../parts/show.ts';
+import { age, badge, bareId, card, fact, id, idLink, moment, nothing, until } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 import { approve, mayApprove, mayRetry, retry, rolloutActions } from './rollout-actions.ts';
 import { resultsPlot } from './rollout-plot.ts';
@@ -156,7 +157,7 @@ function errorTable(rollout: RolloutDetails, done: () => void): VNode {
         name: 'Error',
         kind: 'lead',
         cell: ({ state, code }) => [
-          a({ href: addressOf(['rollouts', rolloutId, 'devices'], { state, code }), class: 'wrap' }, id(code)),
+          a({ href: addressOf(['rollouts', rolloutId, 'devices'], { state, code }), class: 'wrap' }, bareId(code)),
           small(null, state),
         ],
       },
@@ -277,6 +278,7 @@ const shown = (rollout: RolloutDetails, again: () => void): Child => [
           : errorTable(rollout, again),
       ),
       card({ title: 'History', bare: true, side: span({ class: 'quiet small' }, 'newest first') }, history(rollout)),
+      ROLE === 'operator' ? historyOf('rollout', rollout.rolloutId) : null,
     ),
     div(
       { class: 'stack' },

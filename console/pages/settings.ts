@@ -1,9 +1,10 @@
 import { URL_SETTINGS } from '../base/contract.ts';
 import { button, dd, div, dl, dt, p, use, type VNode } from '../base/elements.ts';
 import { useLoad } from '../base/load.ts';
-import { operation, read, send } from '../base/requests.ts';
+import { operation, readSeen, type Seen, send } from '../base/requests.ts';
 import { mayChange, session } from '../base/session.ts';
 import { typed } from '../base/typed.ts';
+import { askForChange } from '../parts/change.ts';
 import { ask } from '../parts/dialog.ts';
 import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
@@ -16,27 +17,32 @@ type Settings = Record<string, string | null>;
 /** The settings by name, each with a description of the requests that its URL gets. */
 const ABOUT: Readonly<Record<string, string>> = URL_SETTINGS;
 
-function change(settings: Settings, done: () => void): void {
+function change(seen: Seen<Settings>, done: () => void): void {
   const names = Object.keys(ABOUT);
-  ask({
+  const request = operation('readSettings');
+  askForChange<Settings>({
     title: 'Change the webhook URLs',
-    fields: names.map((name) =>
-      textField(
-        { name, label: name, value: settings[name] ?? '', hint: ABOUT[name]! },
-        { type: 'url', placeholder: 'https://' },
+    seen,
+    fields: (settings) =>
+      names.map((name) =>
+        textField(
+          { name, label: name, value: settings[name] ?? '', hint: ABOUT[name]! },
+          { type: 'url', placeholder: 'https://' },
+        ),
       ),
-    ),
     does: 'Change',
-    async act(data) {
-      const json = Object.fromEntries(
-        names
-          .map((name) => [name, typed(data, name) ?? null])
-          .filter(([name, url]) => (settings[name!] ?? null) !== url),
-      );
-      await send(operation('updateSettings'), { json });
+    async send(data, { value, tag }) {
+      const changed = names
+        .map((name) => [name, typed(data, name) ?? null] as const)
+        .filter(([name, url]) => (value[name] ?? null) !== url);
+      if (changed.length === 0) return false;
+      await send(operation('updateSettings'), { json: Object.fromEntries(changed), ifMatch: tag });
       done();
-      return 'The URLs were changed.';
+      return true;
     },
+    read: () => readSeen<Settings>(request),
+    shown: (settings) => Object.fromEntries(names.map((name) => [name, settings[name] ?? null])),
+    done: () => 'The URLs were changed.',
   });
 }
 
@@ -58,9 +64,9 @@ function issueKey(hasKey: boolean, done: () => void): void {
 }
 
 function Settings() {
-  const settings = useLoad('settings', (signal) => read<Settings>(operation('readSettings'), { signal }));
+  const settings = useLoad('settings', (signal) => readSeen<Settings>(operation('readSettings'), { signal }));
   const { value } = settings.state.value;
-  const hasKey = Boolean(value?.['authenticationKey']);
+  const hasKey = Boolean(value?.value['authenticationKey']);
   return [
     head({
       title: 'Settings',
@@ -80,7 +86,7 @@ function Settings() {
     }),
     card(
       { title: 'Application', bare: true },
-      loaded(settings, (all) =>
+      loaded(settings, ({ value: all }) =>
         dl(
           { class: 'facts' },
           div(null, dt(null, 'applicationId'), dd(null, id(session.value?.applicationId ?? ''))),

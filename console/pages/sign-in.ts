@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { button, div, form, h1, input, main, p, span, use, type VNode } from '../base/elements.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { button, dialog, div, form, h1, input, main, p, span, use, type VNode } from '../base/elements.ts';
 import { ROLE } from '../base/place.ts';
-import { endReason, signInApplication, signInOperator } from '../base/session.ts';
+import { endReason, owner, session, signInApplication, signInOperator } from '../base/session.ts';
 import { typed } from '../base/typed.ts';
 import { textField, tick } from '../parts/fields.ts';
 import { mark } from '../parts/icon.ts';
@@ -14,12 +14,16 @@ const enter = (data: FormData): Promise<string | null> =>
     ? signInOperator(word(data, 'token'))
     : signInApplication(word(data, 'applicationId'), word(data, 'secret'), { acts: data.has('acts') });
 
-/** The page to sign in: the operator with a token, an application with its applicationId and secret. */
+/** The fields to sign in: the operator with a token, an application with its applicationId and secret. */
 function SignIn() {
   const wrong = useSignal<string | null>(null);
   const isBusy = useSignal(false);
   useEffect(() => {
+    const before = document.title;
     document.title = 'Sign in · Lapel';
+    return () => {
+      document.title = before;
+    };
   }, []);
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
@@ -31,46 +35,81 @@ function SignIn() {
     if (wrong.value !== null) fields.querySelector<HTMLInputElement>('input[type=password]')?.select();
   };
   const password = { type: 'password', autoComplete: 'current-password' } as const;
-  return main(
-    { class: 'sign-in' },
-    form(
-      { onSubmit: (event) => void submit(event) },
-      div({ class: 'brand' }, mark(), span(null, 'Lapel')),
-      h1(null, ROLE === 'operator' ? 'Sign in as the operator' : 'Sign in as an application'),
-      endReason.value ? p({ class: 'note', role: 'status' }, endReason.value) : null,
-      ROLE === 'operator'
-        ? [
-            input({ type: 'text', name: 'username', defaultValue: 'operator', autoComplete: 'username', hidden: true }),
-            textField(
-              {
-                name: 'token',
-                label: 'Administrator token',
-                required: true,
-                hint: 'It is in the file admin-token of the data folder, unless LAPEL_ADMIN_TOKEN sets it.',
-              },
-              { ...password, autofocus: true },
-            ),
-          ]
-        : [
-            textField(
-              { name: 'applicationId', label: 'Application', required: true },
-              { autofocus: true, autoComplete: 'username' },
-            ),
-            textField(
-              {
-                name: 'secret',
-                label: 'Secret',
-                required: true,
-                hint: 'It is not stored, so you will be asked again after an hour.',
-              },
-              password,
-            ),
-            tick({ name: 'acts', label: 'Allow changes' }, true),
-          ],
-      wrong.value ? p({ class: 'note bad', role: 'alert' }, wrong.value) : null,
-      button({ type: 'submit', class: 'main', disabled: isBusy.value }, isBusy.value ? 'Please wait ...' : 'Sign in'),
-    ),
+  return form(
+    { onSubmit: (event) => void submit(event) },
+    div({ class: 'brand' }, mark(), span(null, 'Lapel')),
+    h1({ id: 'sign-in-title' }, ROLE === 'operator' ? 'Sign in as the operator' : 'Sign in as an application'),
+    endReason.value ? p({ class: 'note', role: 'status' }, endReason.value) : null,
+    ROLE === 'operator'
+      ? [
+          input({ type: 'text', name: 'username', defaultValue: 'operator', autoComplete: 'username', hidden: true }),
+          textField(
+            {
+              name: 'token',
+              label: 'Administrator token',
+              required: true,
+              hint: 'It is in the file admin-token of the data folder, unless LAPEL_ADMIN_TOKEN sets it.',
+            },
+            { ...password, autofocus: true },
+          ),
+        ]
+      : [
+          textField(
+            { name: 'applicationId', label: 'Application', required: true, value: owner.peek() ?? '' },
+            { autofocus: owner.peek() === null, autoComplete: 'username' },
+          ),
+          textField(
+            {
+              name: 'secret',
+              label: 'Secret',
+              required: true,
+              hint: 'It is not stored, so you will be asked again after an hour.',
+            },
+            { ...password, autofocus: owner.peek() !== null },
+          ),
+          tick({ name: 'acts', label: 'Allow changes' }, true),
+        ],
+    wrong.value ? p({ class: 'note bad', role: 'alert' }, wrong.value) : null,
+    button({ type: 'submit', class: 'main', disabled: isBusy.value }, isBusy.value ? 'Please wait ...' : 'Sign in'),
   );
 }
 
-export const signIn = (): VNode => use(SignIn, {});
+/** The page to sign in. */
+export const signIn = (): VNode => main({ class: 'sign-in' }, use(SignIn, {}));
+
+function Again() {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const { current: own } = element;
+    own?.showModal();
+    // Escape would close this dialog, and then the one below it.
+    const stay = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape') event.preventDefault();
+    };
+    addEventListener('keydown', stay, true);
+    return () => {
+      removeEventListener('keydown', stay, true);
+      // Closing it gives the focus back to the field in which the user was.
+      own?.close();
+    };
+  }, []);
+  return dialog(
+    {
+      ref: element,
+      class: 'sign-in over',
+      'aria-labelledby': 'sign-in-title',
+      onCancel: (event) => event.preventDefault(),
+      // Some browsers have other ways to close a dialog, such as a gesture.
+      onClose: () => {
+        if (!session.peek() && element.current?.isConnected) element.current.showModal();
+      },
+    },
+    use(SignIn, {}),
+  );
+}
+
+/**
+ * The sign-in over the pages of a user whose session has ended. It hides them from the eyes of others, and keeps them with
+ * all that was typed.
+ */
+export const signInAgain = (): VNode => use(Again, {});

@@ -1,9 +1,9 @@
-import { a, button, div, small, use, type VNode } from '../base/elements.ts';
+import { a, button, div, p, small, span, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, read, readPage, send } from '../base/requests.ts';
-import type { PackageRow } from '../base/rows.ts';
+import type { BinaryWarningList, PackageRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
@@ -13,7 +13,7 @@ import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
-import { age, badge, card, empty, id, idLink, nothing, said } from '../parts/show.ts';
+import { age, badge, bareId, card, empty, id, idLink, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 
 export type Line = 'software' | 'firmware';
@@ -114,6 +114,37 @@ function create(done: () => void): void {
   });
 }
 
+/** The files of the developer that do not match their versions: devices that install them report errors. */
+function WrongFiles() {
+  const wrong = useLoad('binary warnings', (signal) =>
+    read<BinaryWarningList>(operation('listOwnBinaryWarnings'), { query: { limit: LIMIT }, signal }),
+  );
+  const { value } = wrong.state.value;
+  if (value === undefined || value.warnings.length === 0) return null;
+  return card(
+    { title: 'Files that do not match their version', bare: true },
+    p({ class: 'pad quiet' }, 'Devices that install these versions report an error. Upload another file.'),
+    rowsTable({
+      label: 'Files that do not match their version',
+      rows: value.warnings,
+      keyOf: (row) => `${row.package} ${row.version}`,
+      columns: [
+        {
+          name: 'Version',
+          kind: 'lead',
+          cell: ({ package: name, version }) => [
+            a({ href: addressOf(['software', name], { version }) }, bareId(name)),
+            ' ',
+            id(version),
+          ],
+        },
+        { name: 'Warning', cell: ({ warning }) => span({ class: 'fault' }, said(warning)) },
+        { name: 'Read', kind: 'short', cell: ({ readAt }) => age(fromServiceTime(readAt)) },
+      ],
+    }),
+  );
+}
+
 function Software() {
   const query = { ...asked(FILTERS.map(({ name }) => name)), limit: LIMIT };
   const page = useLoad<Page<Package>>(JSON.stringify(query), (signal) =>
@@ -132,7 +163,7 @@ function Software() {
           )
         : null,
     }),
-    isOperator ? filterBar(FILTERS) : null,
+    isOperator ? filterBar(FILTERS) : use(WrongFiles, {}),
     card(
       { title: 'Packages', bare: true },
       loaded(page, ({ rows, next }) =>
@@ -157,7 +188,7 @@ function Software() {
                         null,
                         a(
                           { href: addressOf(['software', name], { line: line === 'firmware' ? line : undefined }) },
-                          id(name),
+                          bareId(name),
                         ),
                         displayName === null ? null : small(null, said(displayName)),
                       ),

@@ -12,8 +12,7 @@ import { act, ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { json } from '../parts/json.ts';
 import { loaded } from '../parts/loaded.ts';
-import { copy } from '../parts/secret.ts';
-import { card, fact, gapOf, id, idLink, nothing, outside, said, since, until } from '../parts/show.ts';
+import { bareId, card, fact, gapOf, id, idLink, nothing, outside, said, since, until } from '../parts/show.ts';
 import { operationName, renewed } from '../parts/transaction-rows.ts';
 import { redeliver } from './webhooks.ts';
 
@@ -210,6 +209,7 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
   return [
     head({
       title: row ? `${operationName(row.operation)} ${transactionId}` : `Transaction ${transactionId}`,
+      copied: transactionId,
       trail: [[addressOf(['transactions']), 'Transactions']],
       state: row ? transactionBadge(row.status, row.progress) : null,
       about: row?.subject ? said(row.subject) : null,
@@ -251,7 +251,7 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
               ? null
               : fact('Rollout', idLink(addressOf(['rollouts', value.rolloutId]), value.rolloutId)),
             fact('Attempts', String(value.attempts)),
-            value.traceId === undefined ? null : fact('Trace', [id(value.traceId), ' ', copy(value.traceId)]),
+            value.traceId === undefined ? null : fact('Trace', id(value.traceId)),
             value.progress === null ? null : fact('Progress', `${value.progress} %`),
             value.warning === null ? null : fact('Warning', said(value.warning.message)),
             value.error === null
@@ -265,7 +265,7 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
               ? fact('Webhook', [
                   a(
                     { href: addressOf(['webhooks', value.applicationId, value.webhook.deliveryId]) },
-                    id(value.webhook.deliveryId),
+                    bareId(value.webhook.deliveryId),
                   ),
                   outside(value.webhook.url),
                 ])

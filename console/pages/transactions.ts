@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals';
-import { button, div, input, span, use, type VNode } from '../base/elements.ts';
+import { a, button, div, input, span, use, type VNode } from '../base/elements.ts';
 import { counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
-import { place, ROLE } from '../base/place.ts';
+import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage, send } from '../base/requests.ts';
 import type { TransactionRow } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { isFinished } from '../parts/badges.ts';
 import { ask } from '../parts/dialog.ts';
-import { asked, type Filter, filterBar } from '../parts/filters.ts';
+import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
@@ -34,10 +34,15 @@ const FILTERS: readonly Filter[] = [
       ['7d', '7 days'],
     ],
   },
+  { name: 'errorCode', label: 'Error code' },
+  { name: 'package', label: 'Package' },
+  { name: 'version', label: 'Version (needs a package)' },
   { name: 'warning', label: 'Warning', choices: [['true', 'with a warning']] },
   { name: 'deviceId', label: 'Device' },
   { name: 'rolloutId', label: 'Rollout' },
 ];
+/** The end of the period; bars lead to rows before it. */
+const UNTIL: Filter = { name: 'until', label: 'Until', placeholder: 'Until, as 2026-11-20T08:30:00Z' };
 const filters = ROLE === 'operator' ? [...FILTERS, { name: 'applicationId', label: 'Application' }] : FILTERS;
 
 interface Outcome {
@@ -60,6 +65,11 @@ async function cancelAll(rows: readonly TransactionRow[]): Promise<number> {
   return done.filter(({ status }) => status === 'fulfilled').length;
 }
 
+const titleOf = ({ unfinished, status, errorCode }: Record<string, string>): string => {
+  if (unfinished === 'true') return 'Unfinished, oldest first';
+  return status === 'failed' || errorCode !== undefined ? 'Failures, the last one first' : 'Newest first';
+};
+
 function none(): VNode {
   const { unfinished } = place.value.query;
   if (unfinished === 'true')
@@ -71,7 +81,11 @@ function none(): VNode {
 }
 
 function Transactions() {
-  const query = { ...asked(filters.map(({ name }) => name)), limit: LIMIT };
+  const period = [sinceFilter(), UNTIL];
+  const given = asked([...filters, ...period].map(({ name }) => name));
+  // A version without its package would be refused.
+  const { version, ...others } = given;
+  const query = { ...others, ...(version !== undefined && 'package' in given && { version }), limit: LIMIT };
   const page: Loading<Page<TransactionRow>> = useLoad(JSON.stringify(query), (signal) =>
     readPage<TransactionRow>(
       operation({ operator: 'listFleetTransactions', application: 'listOwnTransactions' }),
@@ -130,15 +144,17 @@ function Transactions() {
   return [
     head({
       title: 'Transactions',
-      actions:
+      actions: [
+        ROLE === 'operator' ? a({ class: 'button', href: addressOf(['failures']), key: 'failures' }, 'Failures') : null,
         selected.length > 0
-          ? button({ type: 'button', class: 'bad', onClick: cancel }, `Cancel ${selected.length}`)
+          ? button({ type: 'button', class: 'bad', onClick: cancel, key: 'cancel' }, `Cancel ${selected.length}`)
           : null,
+      ],
     }),
-    filterBar(filters),
+    filterBar([...filters, ...period]),
     card(
       {
-        title: place.value.query['unfinished'] === 'true' ? 'Unfinished, oldest first' : 'Newest first',
+        title: titleOf(given),
         bare: true,
         side:
           news.value.size > 0

@@ -1,28 +1,25 @@
 import { WEBHOOK_SETTINGS } from '../base/contract.ts';
 import { a, button, type Child, div, nav, small, span, use, type VNode } from '../base/elements.ts';
-import { count, counted } from '../base/format.ts';
+import { count, visible } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
-import { operation, type Page, read, readPage, send } from '../base/requests.ts';
+import { operation, type Page, readPage, send } from '../base/requests.ts';
 import type { DeliveryRow, Receiver } from '../base/rows.ts';
-import { toServiceTime } from '../base/service-time.ts';
 import { mayChange, session } from '../base/session.ts';
-import { given, typed } from '../base/typed.ts';
 import { useWatch } from '../base/watching.ts';
 import { receiverBadge } from '../parts/badges.ts';
 import { deliveryColumns, lastAnswer } from '../parts/delivery-rows.ts';
-import { act, ask } from '../parts/dialog.ts';
-import { choice, textField } from '../parts/fields.ts';
 import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
-import { card, empty, idLink, nothing, outside, said, since, until } from '../parts/show.ts';
+import { card, empty, nothing, outside, said, since, until } from '../parts/show.ts';
+import { successBar } from '../parts/success-bar.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
+import { redeliverRange, STATES } from './redeliver-range.ts';
+import { sendTest } from './test-event.ts';
 
 const LIMIT = 50;
-
-const STATES = ['pending', 'delivered', 'exhausted', 'gone'] as const;
 
 const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'State', choices: STATES.map((state) => [state, state] as const) },
@@ -40,71 +37,25 @@ export async function redeliver(applicationId: string, deliveryId: string): Prom
   await send(operation({ operator: 'redeliverOne', application: 'redeliver' }, { applicationId, deliveryId }));
 }
 
-/** Sends a test event to a receiver. */
-export const sendTest = (applicationId: string, setting: string): void =>
-  act(async () => {
-    const test = { operator: 'testReceiver', application: 'sendTestEvent' } as const;
-    await send(operation(test, { applicationId }), { json: { setting } });
-    return `A test event is being sent to ${setting}.`;
-  });
-
-/** Asks for a range of deliveries and sends them again. */
-export function redeliverRange(applicationId: string, done: () => void): void {
-  const today = new Date();
-  const local = (time: Date): string =>
-    new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-  ask({
-    title: `Send deliveries of ${applicationId} again`,
-    text: 'Receivers recognize repeated deliveries by their webhook-id. By default all deliveries are sent that were given up or wait for another attempt.',
-    fields: [
-      textField(
-        { name: 'since', label: 'Created from', value: local(new Date(today.getTime() - 86_400_000)), required: true },
-        { type: 'datetime-local' },
-      ),
-      textField(
-        { name: 'until', label: 'Created before', value: local(today), required: true },
-        { type: 'datetime-local' },
-      ),
-      choice({ name: 'status', label: 'State' }, [
-        ['', 'undelivered (exhausted, gone, waiting for another attempt)'],
-        ...STATES.map((state) => [state, state] as const),
-      ]),
-      choice({ name: 'setting', label: 'Setting' }, [
-        ['', 'all'],
-        ...WEBHOOK_SETTINGS.map((setting) => [setting, setting] as const),
-      ]),
-    ],
-    does: 'Send again',
-    async act(data) {
-      const time = (name: string): string => {
-        const at = new Date(typed(data, name)!);
-        return ROLE === 'operator' ? at.toISOString() : toServiceTime(at.getTime());
-      };
-      const range = given({
-        since: time('since'),
-        until: time('until'),
-        status: typed(data, 'status'),
-        setting: typed(data, 'setting'),
-      });
-      const response = await send(
-        operation({ operator: 'redeliverSome', application: 'redeliverRange' }, { applicationId }),
-        { json: range },
-      );
-      const { redelivered } = (await response.json()) as { redelivered: number };
-      done();
-      return `${counted(redelivered, 'delivery', 'deliveries')} sent again.`;
-    },
-  });
-}
-
 const receiverColumns: Column<Receiver>[] = [
   {
     name: 'Receiver',
     kind: 'lead',
-    cell: ({ applicationId, setting, url }) => [
-      span(null, idLink(addressOf(['applications', applicationId]), applicationId), ' ', said(setting)),
+    cell: ({ applicationId, applicationName, setting, url }) => [
+      a({ href: addressOf(['applications', applicationId]) }, said(applicationName)),
+      span(null, ' ', said(setting)),
+      small({ class: 'mono' }, visible(applicationId)),
       small(null, outside(url)),
     ],
+  },
+  {
+    name: 'Customer',
+    cell: ({ developerId, developerName }) =>
+      div(
+        null,
+        a({ href: addressOf(['developers', developerId]) }, said(developerName)),
+        small({ class: 'mono' }, visible(developerId)),
+      ),
   },
   {
     name: 'State',
@@ -116,6 +67,7 @@ const receiverColumns: Column<Receiver>[] = [
         lastAnswer(row) === '' || row.state === 'healthy' ? null : small({ class: 'fault' }, said(lastAnswer(row))),
       ),
   },
+  { name: 'Last 24 hours', cell: ({ hours }) => successBar(hours) },
   {
     name: 'Pending',
     kind: 'right',
@@ -143,54 +95,65 @@ const receiverColumns: Column<Receiver>[] = [
       div(
         { class: 'row' },
         button({ type: 'button', class: 'tiny', onClick: () => sendTest(applicationId, setting) }, 'Test'),
-        button({ type: 'button', class: 'tiny', onClick: () => redeliverRange(applicationId, () => {}) }, 'Redeliver'),
+        button({ type: 'button', class: 'tiny', onClick: () => redeliverRange(applicationId, setting) }, 'Redeliver'),
       ),
   },
 ];
 
-const WORST = ['failing', 'slow', 'healthy'];
+const WORST = ['failing', 'slow', 'retrying', 'healthy'];
+const RECEIVER_FILTERS: readonly Filter[] = [
+  { name: 'state', label: 'State', choices: WORST.map((one) => [one, one] as const) },
+  { name: 'customer', label: 'Customer', placeholder: 'Customer (developerId)' },
+];
+/** Receivers in a page of their list, which is sorted by state within the page. */
+const MOST_RECEIVERS = 1000;
 
 function Receivers() {
-  const state = place.value.query['state'];
+  const { state, customer: developerId, after } = place.value.query;
+  const query = { state, developerId, after, limit: MOST_RECEIVERS };
   const receivers = useLoad(
-    `receivers ${state ?? ''}`,
-    (signal) => read<{ receivers: Receiver[] }>(operation('listReceivers'), { query: { state }, signal }),
+    `receivers ${JSON.stringify(query)}`,
+    (signal) => readPage<Receiver>(operation('listReceivers'), 'receivers', { query, signal }),
     { every: 15_000 },
   );
   useWatch('receivers', ({ key, value }) =>
     receivers.change((known) => ({
-      receivers: known.receivers.map((row) =>
+      ...known,
+      rows: known.rows.map((row) =>
         `${row.applicationId} ${row.setting}` === key ? { ...row, ...(value as Partial<Receiver>) } : row,
       ),
     })),
   );
   return [
-    filterBar([{ name: 'state', label: 'State', choices: WORST.map((one) => [one, one] as const) }]),
+    filterBar(RECEIVER_FILTERS),
     card(
       { title: 'Receivers', bare: true },
-      loaded(receivers, ({ receivers: all }) => {
+      loaded(receivers, ({ rows: all, next }) => {
         const rows = all.toSorted(
           (one, other) => WORST.indexOf(one.state) - WORST.indexOf(other.state) || other.pending - one.pending,
         );
         if (rows.length === 0)
-          return state === undefined
+          return state === undefined && developerId === undefined
             ? empty({
                 title: 'No receivers yet',
                 text: 'An application sets its webhook URLs in its settings; deviceEvent is the first one to set.',
               })
             : empty({
-                title: `No receiver is ${state}`,
+                title: state === undefined ? 'No receiver of this customer' : `No receiver is ${state}`,
                 text:
                   state === 'failing'
                     ? 'All webhooks are being delivered.'
                     : 'Remove the filter to see the other receivers.',
               });
-        return rowsTable({
-          label: 'Receivers',
-          columns: receiverColumns,
-          rows,
-          keyOf: ({ applicationId, setting }) => `${applicationId} ${setting}`,
-        });
+        return [
+          rowsTable({
+            label: 'Receivers',
+            columns: receiverColumns,
+            rows,
+            keyOf: ({ applicationId, setting }) => `${applicationId} ${setting}`,
+          }),
+          pager(next, rows.length),
+        ];
       }),
     ),
   ];
@@ -249,7 +212,7 @@ function Webhooks() {
       actions:
         own && mayChange('application')
           ? [
-              button({ type: 'button', onClick: () => redeliverRange(own, () => {}) }, 'Send a range again'),
+              button({ type: 'button', onClick: () => redeliverRange(own) }, 'Send a range again'),
               button({ type: 'button', onClick: () => sendTest(own, 'deviceEvent') }, 'Send a test event'),
             ]
           : null,

@@ -25,7 +25,12 @@ const DELIVERIES: Record<DeliveryRow['status'], Tone> = {
 };
 export const deliveryBadge = (status: DeliveryRow['status']): VNode => badge(DELIVERIES[status] ?? '', status);
 
-const RECEIVERS: Record<Receiver['state'], Tone> = { healthy: 'good', slow: 'warn', failing: 'bad' };
+const RECEIVERS: Record<Receiver['state'], Tone> = {
+  healthy: 'good',
+  retrying: 'calm',
+  slow: 'warn',
+  failing: 'bad',
+};
 export const receiverBadge = (state: Receiver['state']): VNode => badge(RECEIVERS[state] ?? '', state);
 
 export const connectionBadge = ({ connected }: Pick<DeviceRow, 'connected'>): VNode =>

@@ -1,7 +1,9 @@
 import { effect, signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { button, type Child, dialog, div, form, h2, input, label, p, span, use, type VNode } from '../base/elements.ts';
-import { moves } from '../base/place.ts';
+import { go as goTo, moves } from '../base/place.ts';
+import { RequestError } from '../base/requests.ts';
+import { owner } from '../base/session.ts';
 import { trouble } from './loaded.ts';
 import { tell } from './toast.ts';
 
@@ -43,6 +45,12 @@ effect(() => {
   if (moves.value !== movesBefore && !isHeld()) shown.value = null;
   movesBefore = moves.value;
 });
+let ownerBefore = owner.peek();
+effect(() => {
+  // Nobody may see what was shown to another user.
+  if (owner.value !== ownerBefore) shown.value = null;
+  ownerBefore = owner.value;
+});
 addEventListener('beforeunload', (event) => {
   if (isHeld()) event.preventDefault();
 });
@@ -79,10 +87,26 @@ interface Ask {
   typed?: string;
   /**
    * Carries out the action. When it fails, the dialog stays open and shows the error. When it returns a text, the page
-   * shows this as a message.
+   * shows this as a message. `go` goes to another page, unless the user has left the dialog meanwhile: on a slow line
+   * nobody is taken away from the page that they look at.
    */
-  act(data: FormData): Promise<string | undefined>;
+  act(data: FormData, go: (address: string) => void): Promise<string | undefined>;
 }
+
+/** An error that a dialog shows in a form of its own. */
+export class Told extends Error {
+  readonly view: VNode;
+  constructor(view: VNode) {
+    super('Nothing was changed.');
+    this.view = view;
+  }
+}
+
+/** The words of an error in a form: whether the change was made, and what to do. */
+const inForm = (error: Error): Error =>
+  error instanceof RequestError && error.status === 401
+    ? new Error('The session had ended, so nothing was changed. Your input is still here: send it again.')
+    : error;
 
 function Form({ title: heading, text, fields, does, isBad = false, typed, act }: Ask) {
   const error = useSignal<Error | null>(null);
@@ -95,11 +119,14 @@ function Form({ title: heading, text, fields, does, isBad = false, typed, act }:
     error.value = null;
     const { id } = shown.peek()!;
     try {
-      const told = await act(new FormData(event.currentTarget as HTMLFormElement));
+      const go = (address: string): void => {
+        if (shown.peek()?.id === id) goTo(address);
+      };
+      const told = await act(new FormData(event.currentTarget as HTMLFormElement), go);
       if (shown.peek()?.id === id) close();
       if (told) tell(told);
     } catch (thrown) {
-      if (shown.peek()?.id === id) error.value = thrown as Error;
+      if (shown.peek()?.id === id) error.value = inForm(thrown as Error);
       else tell(`${heading} ${(thrown as Error).message}`, { isBad: true });
     }
     isBusy.value = false;
@@ -121,7 +148,7 @@ function Form({ title: heading, text, fields, does, isBad = false, typed, act }:
             onInput: (event) => (entered.value = event.currentTarget.value),
           }),
         ),
-    error.value ? trouble(error.value) : null,
+    error.value === null ? null : error.value instanceof Told ? error.value.view : trouble(error.value),
     div(
       { class: 'ends' },
       button({ type: 'button', onClick: close }, 'Back'),

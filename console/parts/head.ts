@@ -1,9 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { a, type Child, div, h1, header, nav, p, span, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
+import { copyIcon } from './copy.ts';
 
 interface Head {
   title: string;
+  /** The identifier of the shown object, which a button beside the title copies. */
+  copied?: string | undefined;
   /** One sentence about the purpose of the page. */
   about?: Child;
   /** Links to the parent pages. */
@@ -19,7 +22,7 @@ interface Head {
  */
 let titled: string | undefined;
 
-function Heading({ title, about, trail = [], state, actions }: Head) {
+function Heading({ title, copied, about, trail = [], state, actions }: Head) {
   const element = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${visible(title)} · Lapel`;
@@ -39,6 +42,7 @@ function Heading({ title, about, trail = [], state, actions }: Head) {
       div(
         { class: 'row' },
         h1({ ref: element, tabIndex: -1 }, visible(title)),
+        copied === undefined ? null : copyIcon(copied),
         state ? span({ class: 'row' }, state) : null,
       ),
       about ? p({ class: 'about' }, about) : null,

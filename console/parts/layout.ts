@@ -20,6 +20,8 @@ import { feedState } from '../base/feed.ts';
 import { visible } from '../base/format.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { session, signOut } from '../base/session.ts';
+import { zone, zoneName } from '../base/zone.ts';
+import { chooseZone } from '../base/zone-choice.ts';
 import { dialogsHere } from './dialog.ts';
 import { type IconName, icon, mark } from './icon.ts';
 import { searchHere } from './search.ts';
@@ -96,6 +98,19 @@ function Live() {
   return span({ class: `live ${kind}`, role: 'status' }, span({ class: 'word' }, words));
 }
 
+/** The zone of all times on all pages, and the button that changes it. */
+function ZoneSwitch() {
+  const isUtc = zone.value === 'utc';
+  return div(
+    { class: 'row' },
+    span(null, isUtc ? 'Times in UTC' : `Times in local time (${zoneName()})`),
+    button(
+      { type: 'button', class: 'tiny', onClick: () => chooseZone(isUtc ? 'local' : 'utc') },
+      isUtc ? 'Show local time' : 'Show UTC',
+    ),
+  );
+}
+
 function Side() {
   const { applicationId } = session.value ?? {};
   return aside(
@@ -105,6 +120,7 @@ function Side() {
     div(
       { class: 'foot' },
       p({ class: 'wrap' }, applicationId ? visible(applicationId) : 'Operator'),
+      use(ZoneSwitch, {}),
       button({ type: 'button', class: 'tiny', onClick: () => void signOut() }, 'Sign out'),
       span({ class: 'quiet' }, `Lapel ${document.documentElement.dataset['version'] ?? ''}`),
     ),

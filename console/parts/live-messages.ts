@@ -2,11 +2,12 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { button, code, div, input, label, p, span, use, type VNode } from '../base/elements.ts';
 import { feedRound } from '../base/feed.ts';
-import { count, visible } from '../base/format.ts';
+import { clockOf, count, visible, whenExactly } from '../base/format.ts';
 import { useWatch } from '../base/watching.ts';
+import { zoneName } from '../base/zone.ts';
+import { copy } from './copy.ts';
 import { close, open, title } from './dialog.ts';
 import { json } from './json.ts';
-import { copy } from './secret.ts';
 import { card } from './show.ts';
 
 interface Message {
@@ -32,8 +33,6 @@ const KEPT = 2_000;
 const LINE = 28;
 const AHEAD = 6;
 
-const clock = (at: string): string => at.slice(11, 23);
-
 /** Removes the prefix that all topics of the device share. */
 const shortTopic = (topic: string, deviceId: string): string =>
   topic.startsWith(`devices/${deviceId}/`) ? topic.slice(`devices/${deviceId}/`.length) : topic;
@@ -46,7 +45,7 @@ function show(message: Message): void {
       title('Message'),
       p(
         { class: 'soft wrap' },
-        `${direction}, QoS ${message.qos}, ${message.at}`,
+        `${direction}, QoS ${message.qos}, ${whenExactly(message.at)}`,
         message.truncated ? ' (shortened)' : '',
       ),
       code({ class: 'wrap' }, visible(message.topic)),
@@ -119,6 +118,7 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
       bare: true,
       side: div(
         { class: 'row' },
+        span({ class: 'quiet small' }, `times in ${zoneName()}`),
         label({ class: 'unseen', htmlFor: 'messages-filter' }, 'Filter messages by text'),
         input({
           id: 'messages-filter',
@@ -172,7 +172,7 @@ function LiveMessages({ deviceId }: { deviceId: string }) {
                   )
                 : button(
                     { type: 'button', class: `line is-${message.direction}`, key, onClick: () => show(message) },
-                    span({ class: 'num quiet' }, clock(message.at)),
+                    span({ class: 'num quiet', title: whenExactly(message.at) }, clockOf(message.at)),
                     span(
                       { class: 'way', title: message.direction === 'in' ? 'from the device' : 'to the device' },
                       message.direction === 'in' ? '←' : '→',

@@ -1,12 +1,20 @@
 import { button, type Child, div, p, span, type VNode } from '../base/elements.ts';
-import type { Loading } from '../base/load.ts';
+import { isPassing, type Loading } from '../base/load.ts';
 import { RequestError } from '../base/requests.ts';
 import { skeleton } from './show.ts';
 
-/** Shows an error, with a button to read again when `again` is given. */
+/** Shows an error. With `again` it is that of a page, which reads again by itself after an error that passes. */
 export function trouble(error: Error, again?: () => void): VNode {
   const isAway = error instanceof TypeError;
-  const text = isAway ? 'The service cannot be reached. The page is loaded again when it is back.' : error.message;
+  const isTried = again !== undefined && isPassing(error);
+  const text = [
+    isAway
+      ? 'The service cannot be reached.'
+      : error.name === 'TimeoutError'
+        ? 'The service did not answer.'
+        : error.message,
+    isTried ? 'The page is loaded again when it is back.' : isAway ? 'Try again when it is back.' : '',
+  ].join(' ');
   const request = error instanceof RequestError && error.requestId !== null ? error.requestId : null;
   return div(
     { class: 'note bad row spread', role: 'alert' },

@@ -1,7 +1,9 @@
+import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import { div, span, strong, use, type VNode } from '../base/elements.ts';
-import { compact } from '../base/format.ts';
+import { div, small, span, strong, use, type VNode } from '../base/elements.ts';
+import { compact, when } from '../base/format.ts';
+import { inZone, zone, zoneName } from '../base/zone.ts';
 
 interface Line {
   name: string;
@@ -27,16 +29,21 @@ const colourOf = (element: Element, name: string): string =>
   getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
 const DAY = 86_400;
-const exact = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const exact = inZone({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const clock = inZone({ hour: '2-digit', minute: '2-digit' });
+const day = inZone({ day: 'numeric', month: 'short' });
 /** Formats a tick of an axis of counts. A fraction gets no label, because counts are whole numbers. */
 const wholeOnly = (value: number): string => (Number.isInteger(value) ? compact(value) : '');
 /** Formats a time as the label of a tick, when the ticks are `step` seconds apart. */
 const timeOf = (seconds: number, step: number): string =>
-  (step >= DAY ? day : step < 60 ? exact : clock).format(seconds * 1000);
+  (step >= DAY ? day : step < 60 ? exact : clock)().format(seconds * 1000);
 
-function optionsOf(box: HTMLElement, latest: () => Plot, width: number): uPlot.Options {
+function optionsOf(
+  box: HTMLElement,
+  latest: () => Plot,
+  width: number,
+  pointed: (index: number | null) => void,
+): uPlot.Options {
   const { lines, show = wholeOnly } = latest();
   const axis = {
     stroke: colourOf(box, 'plot-axis'),
@@ -48,6 +55,8 @@ function optionsOf(box: HTMLElement, latest: () => Plot, width: number): uPlot.O
     width,
     height: HEIGHT,
     padding: [8, 24, 0, 0],
+    ...(zone.peek() === 'utc' && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
+    hooks: { setCursor: [({ cursor }) => pointed(cursor.idx ?? null)] },
     legend: { show: false },
     cursor: { y: false, points: { size: 7 } },
     scales: {
@@ -80,6 +89,8 @@ function optionsOf(box: HTMLElement, latest: () => Plot, width: number): uPlot.O
 function Drawn(plot: Plot) {
   const box = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | null>(null);
+  /** The index of the values under the cursor; null while it is elsewhere. */
+  const at = useSignal<number | null>(null);
   const latest = useRef(plot);
   latest.current = plot;
   const data = (): uPlot.AlignedData => [
@@ -92,7 +103,12 @@ function Drawn(plot: Plot) {
     const draw = (): void => {
       drawn.current?.destroy();
       drawn.current = new uPlot(
-        optionsOf(element, () => latest.current, Math.max(120, element.clientWidth)),
+        optionsOf(
+          element,
+          () => latest.current,
+          Math.max(120, element.clientWidth),
+          (index) => (at.value = index),
+        ),
         data(),
         element,
       );
@@ -110,7 +126,7 @@ function Drawn(plot: Plot) {
       drawn.current?.destroy();
       drawn.current = null;
     };
-  }, []);
+  }, [zone.value]);
   useEffect(() => drawn.current?.setData(data()), [plot.times, plot.lines, plot.to]);
 
   const { label, lines, show = compact } = plot;
@@ -118,12 +134,21 @@ function Drawn(plot: Plot) {
   const words = lines
     .map(({ name, values }) => `${name} ${last(values) == null ? 'unknown' : show(last(values)!)}`)
     .join(', ');
+  const seconds = at.value === null ? undefined : plot.times[at.value];
+  const shown = (values: Line['values']): string => {
+    const value = seconds === undefined ? last(values) : values[at.value!];
+    return value == null ? '–' : show(value);
+  };
   return div(
     { class: 'plot' },
     div(
       { class: 'legend' },
       lines.map(({ name, colour, values }) =>
-        span({ class: colour, key: name }, `${name} `, strong(null, last(values) == null ? '–' : show(last(values)!))),
+        span({ class: colour, key: name }, `${name} `, strong(null, shown(values))),
+      ),
+      small(
+        { class: 'quiet num' },
+        seconds === undefined ? `times in ${zoneName()}` : when(new Date(seconds * 1000).toISOString()),
       ),
     ),
     div({ ref: box, role: 'img', 'aria-label': `${label}; now ${words}` }),

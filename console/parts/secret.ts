@@ -1,23 +1,6 @@
-import { useSignal } from '@preact/signals';
-import { button, code, div, p, use, type VNode } from '../base/elements.ts';
+import { button, code, div, p } from '../base/elements.ts';
+import { copy } from './copy.ts';
 import { close, open, title } from './dialog.ts';
-
-function Copy({ text }: { text: string }) {
-  const done = useSignal('');
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text);
-      done.value = 'Copied';
-    } catch {
-      done.value = 'Select the text to copy it';
-    }
-  };
-  return button(
-    { type: 'button', class: 'tiny', onClick: () => void copy(), 'aria-live': 'polite' },
-    done.value || 'Copy',
-  );
-}
-export const copy = (text: string): VNode => use(Copy, { text });
 
 /** Shows a secret that cannot be shown again. The dialog stays until the user confirms that it was saved. */
 export function showSecret(heading: string, text: string, secret: string): void {

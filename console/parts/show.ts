@@ -16,6 +16,7 @@ import {
   type VNode,
 } from '../base/elements.ts';
 import { ago, between, duration, visible, when } from '../base/format.ts';
+import { copyIcon } from './copy.ts';
 
 /** Small elements that many pages use. */
 
@@ -50,16 +51,21 @@ const Until = ({ at }: { at: string }) => {
 };
 export const until = (at: string | null | undefined): VNode => (at ? use(Until, { at }) : nothing());
 
-export const moment = (at: string | null | undefined): VNode =>
-  at ? time({ dateTime: at, title: at, class: 'num nowrap' }, when(at)) : nothing();
+const Moment = ({ at }: { at: string }) => time({ dateTime: at, title: at, class: 'num nowrap' }, when(at));
+export const moment = (at: string | null | undefined): VNode => (at ? use(Moment, { at }) : nothing());
 
 /** Formats the time between two moments; null while one of them is unknown. */
 export const gapOf = (from: string | null, to: string | null): string | null =>
   from === null || to === null ? null : duration(between(from, to));
 
-export const id = (text: string | number): VNode => code(null, visible(String(text)));
+/** Shows an identifier inside of a link or a sentence. */
+export const bareId = (text: string | number): VNode => code(null, visible(String(text)));
 
-export const idLink = (href: string, text: string | number): VNode => a({ href }, id(text));
+/** Shows an identifier, with a button that copies it. */
+export const id = (text: string | number): VNode => span({ class: 'id' }, bareId(text), copyIcon(String(text)));
+
+export const idLink = (href: string, text: string | number): VNode =>
+  span({ class: 'id' }, a({ href }, bareId(text)), copyIcon(String(text)));
 
 /** Shows a URL that somebody entered; only http and https URLs become links. */
 export function outside(url: string | null | undefined): VNode {

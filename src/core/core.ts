@@ -29,6 +29,10 @@ import { rolloutSweep } from './rollouts/rollout-sweep.ts';
 import { createRollouts } from './rollouts/rollouts.ts';
 import { createTransitions } from './rollouts/transitions.ts';
 import { createSelection } from './selection/selection.ts';
+import { createConnectionLog } from './sessions/connection-log.ts';
+import { deleteFacts } from './sessions/connection-log-repository.ts';
+import { connectionSweep } from './sessions/connection-sweep.ts';
+import { createNodeLives } from './sessions/node-lives.ts';
 import { createPresence } from './sessions/presence.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { aboutObjects } from './software/owner.ts';
@@ -147,12 +151,15 @@ export async function createCore(given: Given) {
   );
   const sessions = createSessions(common);
   const presence = parts.add(createPresence(common));
+  const keptDays = config.retention.connections;
+  const { nodeId } = parts.add(createNodeLives({ ...common, cluster: peers.cluster, keptDays }));
+  const connectionLog = parts.add(createConnectionLog({ ...common, nodeId }));
   const devices = createDevices({
     ...common,
     owners,
     requireDeveloper: developers.find,
     revoke: given.revoke,
-    forgetting: [sessions.remove, presence.remove, deleteEvents, deleteRequests, removeTags],
+    forgetting: [sessions.remove, presence.remove, deleteEvents, deleteRequests, removeTags, deleteFacts],
     removed: peers.ownership.remove,
     endTransactions: transactions.endAll,
   });
@@ -187,6 +194,7 @@ export async function createCore(given: Given) {
     requestSweep(),
     idempotencySweep(),
     auditSweep({ keptDays: config.retention.audit }),
+    connectionSweep({ keptDays }),
   ];
 
   return {
@@ -202,6 +210,7 @@ export async function createCore(given: Given) {
     rollouts,
     sessions,
     presence,
+    connectionLog,
     webhooks,
     deliveryLog,
     events,

@@ -1,29 +1,33 @@
 import type { DeliveryLog } from '../core/webhooks/delivery-log.ts';
+import { unpackSent } from '../core/webhooks/sent-headers.ts';
 import type { DeliveryDetail } from '../platform/contracts/types.ts';
 import { toUtc } from '../runtime/clock.ts';
 import { deliveryRow } from './delivery-row.ts';
 
 /**
- * The headers that are the same in all attempts. Other headers, with the time and the signatures, differ from attempt
- * to attempt.
+ * The headers of an attempt: those that are the same in all attempts, and those that were stored as they were sent, with
+ * the time and the signatures. Attempts of earlier releases have only the former.
  */
-const headersOf = (deliveryId: string): Record<string, string> => ({
+const headersOf = (deliveryId: string, sent: string | null): Record<string, string> => ({
   'content-type': 'application/json',
   'user-agent': 'lapel',
   'webhook-id': deliveryId,
+  ...(sent !== null && unpackSent(sent)),
 });
 
-/** Makes the body that shows a delivery with its headers and failed attempts. */
+/** Makes the body that shows a delivery with the headers of its last attempt, and its failed attempts. */
 export const deliveryDetail = (delivery: Awaited<ReturnType<DeliveryLog['find']>>): DeliveryDetail => ({
   ...deliveryRow(delivery),
   body: delivery.body,
-  headers: delivery.url === null ? {} : headersOf(delivery.deliveryId),
-  failedAttempts: delivery.failedAttempts.map(({ attempt, at, statusCode, error, duration, answer }) => ({
+  headers: delivery.url === null ? {} : headersOf(delivery.deliveryId, delivery.sent),
+  answer: delivery.answer,
+  failedAttempts: delivery.failedAttempts.map(({ attempt, at, statusCode, error, duration, answer, sent }) => ({
     attempt,
     at: toUtc(at),
     statusCode,
     error,
     durationMs: Math.round(duration / 1000),
     answer,
+    headers: sent === null ? {} : headersOf(delivery.deliveryId, sent),
   })),
 });

@@ -1,5 +1,6 @@
 import { DELIVERY_COLUMNS, type DeliverySummary } from '../core/webhooks/delivery-record.ts';
 import type { Sql } from '../platform/database/sql.ts';
+import type { Micros } from '../runtime/units.ts';
 
 /** Finds the summary of a delivery; undefined when it does not exist any more. */
 export const findDeliverySummary = (
@@ -22,3 +23,24 @@ export async function findApplicationOfDelivery(sql: Sql, deliveryId: string): P
   );
   return row?.applicationId;
 }
+
+/**
+ * Lists webhooks about a device that report no transaction, such as its events: those of [since, until) whose ids are in
+ * [from, before), the newest first.
+ */
+export const listEventsOfDevice = (
+  sql: Sql,
+  deviceId: string,
+  range: { since: Micros; until: Micros; from: string; before: string; limit: number },
+): Promise<DeliverySummary[]> =>
+  sql.all<DeliverySummary>(
+    `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE device_id = ? AND transaction_id IS NULL
+       AND delivery_id >= ? AND delivery_id < ? AND created_at >= ? AND created_at < ?
+     ORDER BY delivery_id DESC LIMIT ?`,
+    deviceId,
+    range.from,
+    range.before,
+    range.since,
+    range.until,
+    range.limit,
+  );

@@ -22,6 +22,13 @@ export interface Installation {
   since: Micros | null;
 }
 
+/** The conditions that listed installations must match; times, in microseconds, are those of the state. */
+export interface InstallationFilter {
+  errorCode?: string;
+  since?: Micros;
+  until?: Micros;
+}
+
 const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
 /**
  * The column `subject` of an installation holds `package@version`, with SEPARATOR between them. AFTER_SEPARATOR is the
@@ -120,14 +127,28 @@ export async function listInstallations(
   sql: Sql,
   state: InstallationState,
   name: InstalledName,
-  { applicationId, after, limit }: { applicationId: string | undefined; after: string; limit: number },
+  {
+    applicationId,
+    after,
+    limit,
+    ...filter
+  }: InstallationFilter & {
+    applicationId: string | undefined;
+    after: string;
+    limit: number;
+  },
 ): Promise<Installation[]> {
   const { errorCode, since, from, values } = sourceOf(state, name, applicationId);
+  const filters: [condition: string, value: SqlValue][] = [];
+  if (filter.errorCode !== undefined) filters.push([`${errorCode} = ?`, filter.errorCode]);
+  if (filter.since !== undefined) filters.push([`${since} >= ?`, filter.since]);
+  if (filter.until !== undefined) filters.push([`${since} < ?`, filter.until]);
   const rows = await sql.all<Omit<Installation, 'state'>>(
     `SELECT x.device_id AS "deviceId", ${errorCode} AS "errorCode", ${since} AS since ${from} AND x.device_id > ?
-     ORDER BY x.device_id LIMIT ?`,
+     ${filters.map(([condition]) => `AND ${condition} `).join('')}ORDER BY x.device_id LIMIT ?`,
     ...values,
     after,
+    ...filters.map(([, value]) => value),
     limit,
   );
   return rows.map((row) => ({ ...row, state }));

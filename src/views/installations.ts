@@ -81,12 +81,14 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
     /** Lists a page of the devices of a version, in the order of their deviceIds. */
     async list(
       name: InstalledName,
-      page: { state?: State; applicationId?: string; after?: string; limit: number },
+      page: { state?: State; applicationId?: string; after?: string; limit: number } & repository.InstallationFilter,
     ): Promise<Page<Installation, string>> {
-      const { state, applicationId, after = '', limit } = page;
-      const wanted = state === undefined ? STATES : [state];
+      const { state, applicationId, after = '', limit, ...filter } = page;
+      const wanted = STATES.filter((one) => state === undefined || one === state);
       const found = await Promise.all(
-        wanted.map((one) => repository.listInstallations(aside, one, name, { applicationId, after, limit: limit + 1 })),
+        wanted.map((one) =>
+          repository.listInstallations(aside, one, name, { ...filter, applicationId, after, limit: limit + 1 }),
+        ),
       );
       const sorted = found.flat().sort((one, other) => (one.deviceId < other.deviceId ? -1 : 1));
       return pageOf(sorted, limit, (row) => row.deviceId);

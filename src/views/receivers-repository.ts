@@ -13,6 +13,22 @@ export interface PendingOf {
   nextDueAt: Micros | null;
 }
 
+/** An application and its developer, with the names that people know. */
+export interface Owner {
+  applicationId: string;
+  applicationName: string;
+  developerId: string;
+  developerName: string;
+}
+
+/** The owners of all applications, also of deleted ones, which may still have pending deliveries. */
+export const listOwners = (sql: Sql): Promise<Owner[]> =>
+  sql.all(
+    `SELECT a.application_id AS "applicationId", a.name AS "applicationName", a.developer_id AS "developerId",
+       d.name AS "developerName"
+     FROM applications a JOIN developers d ON d.developer_id = a.developer_id`,
+  );
+
 /**
  * Counts the pending deliveries of each receiver. The query reads all pending deliveries from an index, so it runs on a
  * thread of its own.

@@ -1,16 +1,39 @@
+import { DomainError } from '../errors.ts';
 import type { TransactionQuery } from '../platform/contracts/types.ts';
 import { readDuration } from '../runtime/clock.ts';
 import type { Micros } from '../runtime/units.ts';
 import type { OverviewQuery } from './transactions.ts';
 
-/** Turns the query of a request into the query of the view; `now` is in microseconds. */
-export function readOverviewQuery(query: TransactionQuery, now: Micros): OverviewQuery {
-  const { unfinished, warning, olderThan, operation, ...rest } = query;
+interface Times {
+  now: Micros;
+  /** The period of the query. */
+  since: Micros | undefined;
+  until: Micros | undefined;
+}
+
+/** Throws REQUEST_INVALID when a query names a version without its package. */
+export function requirePackageOf(query: { package?: string; version?: string }): void {
+  if (query.version === undefined || query.package !== undefined) return;
+  throw DomainError.invalid({ loc: ['query', 'package'], msg: 'Field required with version', type: 'missing' });
+}
+
+/**
+ * Turns the query of a request into the query of the view. The period is that of the ends of transactions when failures
+ * are wanted, and otherwise that of their creations. Throws REQUEST_INVALID.
+ */
+export function readOverviewQuery(query: TransactionQuery, { now, since, until }: Times): OverviewQuery {
+  requirePackageOf(query);
+  const { unfinished, warning, olderThan, operation, since: _since, until: _until, ...rest } = query;
+  const isFailure = query.status === 'failed' || query.errorCode !== undefined;
+  const oldest = olderThan === undefined ? undefined : now - readDuration(olderThan);
+  const before = isFailure ? oldest : Math.min(oldest ?? Number.POSITIVE_INFINITY, until ?? Number.POSITIVE_INFINITY);
   return {
     ...rest,
     unfinished: unfinished === 'true',
     warning: warning === 'true',
     ...(operation !== undefined && { operations: [operation] }),
-    ...(olderThan !== undefined && { createdBefore: now - readDuration(olderThan) }),
+    ...(since !== undefined && (isFailure ? { endedSince: since } : { createdSince: since })),
+    ...(until !== undefined && isFailure && { endedBefore: until }),
+    ...(before !== undefined && Number.isFinite(before) && { createdBefore: before }),
   };
 }

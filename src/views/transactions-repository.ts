@@ -1,33 +1,8 @@
-import type { Operation } from '../core/transactions/operations.ts';
-import type { TransactionStatus } from '../core/transactions/transaction.ts';
 import { SUMMARY_COLUMNS, type TransactionSummary } from '../core/transactions/transaction-record.ts';
 import { IN_LIST, inLists } from '../platform/database/in-lists.ts';
 import { type NewestPage, newestFirst, type PageQuery } from '../platform/database/newest-first.ts';
-import type { Sql, SqlValue } from '../platform/database/sql.ts';
-
-/** The conditions that listed transactions must match; a member that is missing is not a condition. */
-export interface OverviewFilter {
-  applicationId?: string;
-  deviceId?: string;
-  rolloutId?: string;
-  /** The operations that are listed. */
-  operations?: readonly Operation[];
-  status?: TransactionStatus;
-  /** Matches transactions that were created before this time in microseconds. */
-  createdBefore?: number;
-}
-
-function conditions(filter: OverviewFilter): { where: string[]; values: SqlValue[] } {
-  const found: [condition: string, ...values: SqlValue[]][] = [];
-  const { operations } = filter;
-  if (filter.deviceId !== undefined) found.push(['device_id = ?', filter.deviceId]);
-  if (filter.rolloutId !== undefined) found.push(['rollout_id = ?', filter.rolloutId]);
-  if (filter.applicationId !== undefined) found.push(['application_id = ?', filter.applicationId]);
-  if (operations) found.push([`operation IN (${operations.map(() => '?').join(', ')})`, ...operations]);
-  if (filter.status !== undefined) found.push(['status = ?', filter.status]);
-  if (filter.createdBefore !== undefined) found.push(['created_at < ?', filter.createdBefore]);
-  return { where: found.map(([condition]) => condition), values: found.flatMap(([, ...values]) => values) };
-}
+import type { Sql } from '../platform/database/sql.ts';
+import { conditions, type OverviewFilter } from './transaction-conditions.ts';
 
 /**
  * How many transactions, of those that are still to be sent, are read first. If they fill the page, no more are read.

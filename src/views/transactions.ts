@@ -13,9 +13,10 @@ import { DomainError } from '../errors.ts';
 import type { Database } from '../platform/database/sql.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import { findDeliverySummary } from './delivery-repository.ts';
+import { examineFailures, type FailurePlace, timeOf } from './failures-repository.ts';
+import type { OverviewFilter } from './transaction-conditions.ts';
 import {
   lastNumberBefore,
-  type OverviewFilter,
   transactionNumbers,
   transactionsBetween,
   transactionsByNumber,
@@ -35,6 +36,13 @@ export interface OverviewQuery extends OverviewFilter {
   after?: number;
   limit: number;
 }
+
+/** The failures that one query examines for a page, and the most queries for a page. */
+const FIRST_FAILURES = 500;
+const FAILURES = 5_000;
+const FAILURE_STEPS = 4;
+/** Transactions are created nearly in the order of their ids: nodes differ by less than this many microseconds. */
+const CLOCK_SKEW = 60_000_000;
 
 export interface Listed<Row extends TransactionSummary = TransactionSummary> {
   record: Row;
@@ -113,6 +121,10 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
       // TransactionIds have large gaps, because each start of the service raises the next one above the clock. A gap is
       // skipped.
       before = ((await lastNumberBefore(aside, from)) ?? first - 1) + 1;
+      const { createdSince } = filter;
+      if (createdSince === undefined || before <= first) continue;
+      const reached = await timeOf(aside, before - 1, 'created_at');
+      if (reached !== undefined && reached < createdSince - CLOCK_SKEW) before = first; // no earlier one can match
     }
     return { rows: await withWarnings(found), next: before > first ? before : undefined };
   }
@@ -134,6 +146,32 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
     return warning ? { ...found, rows: found.rows.filter((one) => one.warning !== null) } : found;
   }
 
+  /** Lists transactions that ended with an error, the last failure first. */
+  async function listFailures({ after, limit, ...filter }: OverviewQuery): Promise<Page<Listed, number>> {
+    const last = after === undefined ? undefined : await timeOf(aside, after, 'completed_at');
+    let place: FailurePlace = {
+      at: Math.min(last ?? Number.MAX_SAFE_INTEGER, (filter.endedBefore ?? Number.MAX_SAFE_INTEGER) - 1),
+      transactionId: last === undefined ? Number.MAX_SAFE_INTEGER : (after ?? 0),
+    };
+    if (last !== undefined && place.at < last) place = { ...place, transactionId: Number.MAX_SAFE_INTEGER };
+    const found: number[] = [];
+    let isWhole = false;
+    for (let step = 0; step < FAILURE_STEPS && found.length <= limit && !isWhole; step += 1) {
+      // Most pages are full soon: few rows are examined first.
+      const most = step === 0 ? Math.max(FIRST_FAILURES, limit + 1) : FAILURES;
+      const rows = await examineFailures(aside, filter, place, most);
+      found.push(...rows.filter(({ hit }) => hit === 1).map(({ transactionId }) => transactionId));
+      place = rows.at(-1) ?? place;
+      isWhole = rows.length < most;
+    }
+    const shown = found.slice(0, limit);
+    const rows = await transactionsByNumber(aside, shown);
+    const at = new Map(shown.map((transactionId, index) => [transactionId, index]));
+    const sorted = rows.toSorted((a, b) => (at.get(a.transactionId) ?? 0) - (at.get(b.transactionId) ?? 0));
+    const next = found.length > limit ? shown.at(-1) : isWhole ? undefined : place.transactionId;
+    return { rows: await withWarnings(sorted), next };
+  }
+
   return {
     /** Lists a page. It can be shorter than its limit, even empty, although further pages follow. */
     async list(query: OverviewQuery): Promise<Page<Listed, number>> {
@@ -141,6 +179,8 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
       if (unfinished && status !== undefined && isFinished(status)) return { rows: [], next: undefined };
       if (query.rolloutId !== undefined) return listOfRollout({ ...query, rolloutId: query.rolloutId });
       if (warning) return listWarned(query);
+      const isFailure = status === 'failed' || query.errorCode !== undefined;
+      if (isFailure && !unfinished && deviceId === undefined) return listFailures(query);
       if (unfinished || (status !== undefined && !isFinished(status))) {
         const page = { after, limit: limit + 1, newestFirst: !unfinished };
         return pageOf(await withWarnings(await unfinishedTransactions(aside, query, page)), limit, placeOf);

@@ -8,10 +8,12 @@ import { inTurn } from '../platform/database/in-turn.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Asking } from '../runtime/current-caller.ts';
 import { createRemembered } from '../runtime/remembered.ts';
+import { createAuditNames } from './audit.ts';
 import { createConnectionView, type LiveConnection } from './connection.ts';
 import { createAllDeliveries } from './deliveries.ts';
 import { findApplicationOfDelivery } from './delivery-repository.ts';
 import { createFleet } from './devices.ts';
+import { createFailureViews } from './failures.ts';
 import { createFleetFigures } from './figures.ts';
 import { countFailing } from './figures-repository.ts';
 import { createFleetHistory } from './history.ts';
@@ -19,6 +21,7 @@ import { createInstallations } from './installations.ts';
 import { createReceiverStates } from './receivers.ts';
 import { createRolloutViews } from './rollouts.ts';
 import { createSoftwareOverview } from './software.ts';
+import { createStories } from './story.ts';
 import { createOverview } from './transactions.ts';
 
 interface Given {
@@ -52,11 +55,13 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     const { connected, connectedIds } = ownership;
     const from = { ...common, database: { read: database.read, aside: through } };
     const selection = createSelection({ ...from, presence, connected });
+    const overview = createOverview({ ...from, versionsOf: statuses.versionsOf });
     return {
       selection,
       rolloutViews: createRolloutViews({ ...common, database: { aside: through } }),
       fleet: createFleet({ ...from, presence, selection, connected, connectedIds }),
-      overview: createOverview({ ...from, versionsOf: statuses.versionsOf }),
+      overview,
+      stories: createStories({ ...from, overview, auditNames: createAuditNames(from) }),
       installations: createInstallations(from),
     };
   }
@@ -94,8 +99,10 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     receivers,
     figures,
     history,
+    failures: createFailureViews(common),
     vitals: { commitP99: given.commitP99, nodes: nodes.count },
     softwareOverview: createSoftwareOverview({ ...common, objects: core.objects.store, ...core.software }),
+    auditNames: createAuditNames(common),
     deliveries: createAllDeliveries(common),
     findDelivery: (deliveryId: string) => findApplicationOfDelivery(aside, deliveryId),
     connection: createConnectionView({ database, live: connections.connectionOf, nodeOf: ownership.nodeOf }),

@@ -158,10 +158,16 @@ t.test('webhooks in administration', async (t) => {
   });
 
   await t.test('a range of webhooks is sent again, and the audit log has their number', async (t) => {
-    const { body, status } = await admin.post(`/admin/v1/applications/three-app/deliveries/redeliver`, {
-      json: { status: 'delivered', since: '2026-11-20T09:30:00Z', until: '2026-11-20T10:00:00.5Z' },
-    });
-    t.same([status, body], [202, { redelivered: 4 }]);
+    const of = { status: 'delivered', since: '2026-11-20T09:30:00Z', until: '2026-11-20T10:00:00.5Z' };
+    const ask = async (json: object) => {
+      const { body, status } = await admin.post(`/admin/v1/applications/three-app/deliveries/redeliver`, { json });
+      return [status, body];
+    };
+    t.same(await ask({ ...of, dryRun: true }), [202, { redelivered: 4 }]);
+    t.match((await admin.get('/admin/v1/audit?limit=1')).body.entries, [{ status: 202, details: { counted: 4 } }]);
+    t.same(await ask({ ...of, setting: 'callEvent', dryRun: true }), [202, { redelivered: 0 }]);
+    t.same(await ask({ dryRun: true }), [202, { redelivered: 0 }], 'all are delivered');
+    t.same(await ask(of), [202, { redelivered: 4 }]);
     await world.idle();
     const { addresses, adminToken } = world.service;
     const lapel = (...line: string[]) =>

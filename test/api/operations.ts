@@ -66,6 +66,7 @@ export const OPERATIONS: Operation[] = [
   { op: 'transaction cancel', method: 'DELETE', path: '/devices/{deviceId}/transactions/{transactionId}', scope: D },
   { op: 'feed', method: 'GET', path: '/feed', scope: C, endless: true },
   { op: 'devices of the application', method: 'GET', path: '/devices', scope: C },
+  { op: 'binary warnings', method: 'GET', path: '/binary-warnings', scope: A },
   { op: 'device count', method: 'POST', path: '/devices/count', scope: C, json: { devices: {} } },
   { op: 'tags of a device', method: 'GET', path: '/devices/{deviceId}/tags', scope: C },
   { op: 'change of tags', method: 'PATCH', path: '/devices/{deviceId}/tags', scope: D, json: { site: 'osaka' } },

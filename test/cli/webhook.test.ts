@@ -180,6 +180,7 @@ t.test('lapel settings and lapel webhook', async (t) => {
     t.match(await lapel(`package update ${name}`), { code: 2, stderr: /is needed, or --no-display-name/ });
     t.match(await lapel(`version create ${name} 1.0.0 --description first`), { code: 0 });
     t.match((await lapel(`version list ${name}`)).stdout, /^VERSION +UPDATED +DESCRIPTION\n1\.0\.0 .* first\n$/);
+    t.match(await lapel('version warnings'), { code: 0, stdout: /every file that was read matches/ });
     t.match(await lapel(`version update ${name} 1.0.0 --no-description`), { code: 0 });
     t.match(await lapel(`version show ${name} 1.0.0`), { stdout: /appFileExists +false\n[\s\S]*distributable +false/ });
     t.match(await lapel(`version distribute ${name} 1.0.0`), { code: 0, stdout: /distributable +true/ });

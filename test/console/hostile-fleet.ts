@@ -17,6 +17,7 @@ export async function createHostileFleet(world: World) {
   await admin.patch('/admin/v1/developers/dev', { json: { name: HOSTILE.image } });
   await admin.post('/admin/v1/developers', { json: { developerId: 'long', name: HOSTILE.long } });
   await admin.post('/admin/v1/developers/dev/applications', { json: { applicationId: 'spare', name: HOSTILE.script } });
+  await tenant.api.patch(tenant.path, { json: { callEvent: receiver.url } });
   const packageName = 'com.example.camera';
   await tenant.api.post(`${tenant.path}/packages`, {
     json: { package: packageName, displayName: HOSTILE.script },

@@ -121,7 +121,7 @@ async function rolloutIsGuided(
   const read = async () => (await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`)).body;
   const { rules } = await read();
   await goTo(page, `rollouts/${rolloutId}`);
-  const actions = page.locator('.head');
+  const actions = page.locator('.head > .row');
   const act = (name: string): Promise<void> => actions.getByRole('button', { name, exact: true }).click();
   const dialog = page.getByRole('dialog');
   const confirm = async (name: string): Promise<void> => {
@@ -182,5 +182,5 @@ export async function operatorPauses(t: Test, page: Page): Promise<void> {
   await dialog.getByText('Only the application can let the rollout go on.').waitFor();
   await dialog.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('The operator has paused it.').waitFor();
-  t.same(await page.locator('.head').getByRole('button').allInnerTexts(), ['Cancel']);
+  t.same(await page.locator('.head > .row').getByRole('button').allInnerTexts(), ['Cancel']);
 }

@@ -98,7 +98,8 @@ export async function brokenImport(t: Test, { world, watched }: Walk): Promise<v
   await dialog.getByRole('button', { name: 'Close' }).click();
 }
 
-const setHidden = (page: Page, hidden: boolean): Promise<unknown> =>
+/** Makes a page believe that it is hidden, or visible again. */
+export const setHidden = (page: Page, hidden: boolean): Promise<unknown> =>
   page.evaluate(`
     Object.defineProperty(document, 'hidden', { configurable: true, value: ${hidden} });
     Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${hidden ? 'hidden' : 'visible'}' });
@@ -174,6 +175,12 @@ export async function wrongFile(t: Test, page: Page, settled: () => Promise<void
     .getByText(/version name 9\.9\.9/)
     .waitFor();
   await dialog.getByRole('button', { name: 'Keep this file' }).click();
+  await settled();
+  await page.getByRole('row').getByText('the file has the version name 9.9.9.').waitFor();
+  await page.goBack();
+  const wrong = page.getByRole('region', { name: 'Files that do not match their version' });
+  await wrong.getByText('the file has the version name 9.9.9.').waitFor();
+  await wrong.getByRole('link').first().click();
   await settled();
   await page.getByRole('button', { name: 'Distribute' }).click();
   await dialog.getByRole('button', { name: 'Start distribution' }).click();

@@ -55,7 +55,9 @@ export function commonCases(row: string): Cases {
   }
   if (
     method === 'GET' &&
-    /(packages|versions|apps|status|transactions|deliveries|devices|installations|rollouts)$/.test(path) &&
+    /(packages|versions|apps|binary-warnings|status|transactions|deliveries|devices|installations|rollouts)$/.test(
+      path,
+    ) &&
     row !== 'op 7'
   ) {
     cases[400] = {

@@ -238,6 +238,7 @@ const OWN: Record<string, Cases> = {
     },
   },
   'devices of the application': { 200: PLAIN('devices of the application', 'the devices of the application') },
+  'binary warnings': { 200: PLAIN('binary warnings', 'the files of the developer') },
   'device count': { 200: PLAIN('device count', 'all devices of the application') },
   'tags of a device': {
     200: PLAIN('tags of a device', 'an activated device'),
@@ -255,6 +256,11 @@ const OWN: Record<string, Cases> = {
         await api.patch(tags, { json: full });
         return api.patch(tags, { json: { one: 'more' } });
       },
+    },
+    412: {
+      title: 'tags that were changed after they were read',
+      run: ({ api, path, device }) =>
+        api.patch(`${path}/devices/${device.deviceId}/tags`, { json: { site: 'x' }, headers: { 'if-match': '"old"' } }),
     },
   },
   ...ROLLOUTS,

@@ -125,6 +125,7 @@ t.test('every request example is accepted, and every answer example has the shap
       after: ({ body }) => put(body.urlList[0].uploadUrl, 'binary'),
     },
     { operationId: 'readBinary' },
+    { operationId: 'listOwnBinaryWarnings', before: () => world.idle() },
     { operationId: 'startDistribution' },
     { operationId: 'readDistribution' },
     {

@@ -17,9 +17,10 @@ const listeners = [
 const ADDED = new Set([409, 413, 422, 429, 503]);
 /**
  * The statuses that the table of errors adds to a row. Ops 7 and 15 have a path parameter that may be malformed (404),
- * op 15 also a package that may not exist. Op 8 has a scope and an application that may be foreign (403).
+ * op 15 also a package that may not exist. Op 8 has a scope and an application that may be foreign (403). Op 2 may name
+ * the state that it changes (412).
  */
-const ADDED_TO: Record<string, number[]> = { 'op 7': [404], 'op 8': [403], 'op 15': [404] };
+const ADDED_TO: Record<string, number[]> = { 'op 2': [412], 'op 7': [404], 'op 8': [403], 'op 15': [404] };
 
 const jsonSchema = (operation: Operation): string | undefined => {
   const schema = operation.requestBody?.content['application/json']?.schema;

@@ -85,7 +85,14 @@ export const ROLLOUTS: Record<string, Cases> = {
     },
   },
   rollout: { 200: found(''), 404: unknown('') },
-  'rollout change': action('PATCH', '', { json: { label: 'a' } }),
+  'rollout change': {
+    ...action('PATCH', '', { json: { label: 'a' } }),
+    412: {
+      title: 'a rollout that was changed after it was read',
+      run: async (world) =>
+        world.api.patch(await newRollout(world), { json: { label: 'a' }, headers: { 'if-match': '"old"' } }),
+    },
+  },
   'rollout cancel': action('DELETE', ''),
   'rollout pause': action('POST', '/pause'),
   'rollout resume': action('POST', '/resume', { before: pause }),

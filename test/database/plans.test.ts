@@ -123,7 +123,7 @@ t.test('lists of a whole fleet read only the rows that their indexes name', asyn
     for (const [state, index] of [
       ['installed', /SEARCH x USING COVERING INDEX device_software_by_version \(package=\?/],
       ['waiting', /SCAN x USING INDEX transactions_due/],
-      ['failed', /SEARCH x USING INDEX transactions_failed_installs \(subject[=>]\?/],
+      ['failed', /SEARCH x USING INDEX transactions_(failed_installs|failures_by_subject) \(subject[=>]\?/],
     ] as const) {
       t.match((await plansOf((sql) => countInstallations(sql, state, name, undefined))).join('\n'), index);
       if (state === 'waiting') continue;

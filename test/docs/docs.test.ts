@@ -231,7 +231,7 @@ t.test('at a release that still serves them, deprecated parts are marked in the 
   const { data } = messages.components.schemas.RecordingSaved.properties;
   t.match(data.properties.connections.items.properties.webmFile, { deprecated: true });
   const read = api.paths['/v1/applications/{applicationId}'].get.responses[200].headers;
-  t.match(Object.keys(read), ['X-Request-Id', 'Cache-Control', 'Deprecation', 'Sunset', 'Link']);
+  t.match(Object.keys(read), ['X-Request-Id', 'ETag', 'Cache-Control', 'Deprecation', 'Sunset', 'Link']);
   t.match((await anonymous.get('/docs/deprecations')).body, /id="exist".*still served/s);
   t.match((await anonymous.get('/docs/events')).body, /webmFile<\/code>.*>deprecated</s);
 });

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { listEntries } from '../../src/core/audit/audit-repository.ts';
+import { listEntries, listEntriesOf } from '../../src/core/audit/audit-repository.ts';
+import { listCutConnections, listFacts } from '../../src/core/sessions/connection-log-repository.ts';
 import { listAttempts } from '../../src/core/webhooks/attempt-repository.ts';
 import {
   findApplicationsOf,
@@ -8,6 +9,8 @@ import {
   listPendingOfAll,
 } from '../../src/core/webhooks/delivery-log-repository.ts';
 import type { Sql, SqlValue } from '../../src/platform/database/sql.ts';
+import { listEventsOfDevice } from '../../src/views/delivery-repository.ts';
+import * as failures from '../../src/views/failures-repository.ts';
 import * as figures from '../../src/views/figures-repository.ts';
 import { countPending } from '../../src/views/receivers-repository.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
@@ -95,6 +98,53 @@ t.test('figures, webhooks and the audit log read only the rows that their indexe
 
   t.test('the audit log is read from its end', async (t) => {
     const reads = await readsOf((sql) => listEntries(sql, { resource: '/', after: 9, offset: 0, limit: 9 }));
-    for (const step of reads) t.match(step, /^SEARCH audit_log USING INTEGER PRIMARY KEY/);
+    for (const step of reads) t.match(step, /^SEARCH a USING INTEGER PRIMARY KEY/);
+  });
+
+  t.test('the history of an object, the events of a device and its connections are read in their order', async (t) => {
+    const about = { kind: 'device', id: 'd' } as const;
+    const range = { since: 0, until: 9, from: 'a', before: 'z', limit: 9 };
+    for (const [ask, index] of [
+      [
+        (sql: Sql) => listEntries(sql, { about, offset: 0, limit: 9 }),
+        /^SEARCH o USING PRIMARY KEY \(kind=\? AND object_id=\?/,
+      ],
+      [
+        (sql: Sql) => listEntriesOf(sql, about, { ...range, after: 9 }),
+        /^SEARCH o USING PRIMARY KEY \(kind=\? AND object_id=\? AND audit_id</,
+      ],
+      [
+        (sql: Sql) => listEventsOfDevice(sql, 'd', range),
+        /^SEARCH deliveries USING INDEX deliveries_of_events \(device_id=\? AND delivery_id>/,
+      ],
+      [(sql: Sql) => listFacts(sql, 'd', range), /^SEARCH c USING PRIMARY KEY \(device_id=\? AND fact_id>/],
+      [(sql: Sql) => listCutConnections(sql, 'd', 9), /^SEARCH c USING PRIMARY KEY \(device_id=\? AND fact_id=\?\)$/],
+    ] as const)
+      t.match((await readsOf(ask))[0], index);
+  });
+
+  t.test('failures are read in the order of time, whatever is wanted of them', async (t) => {
+    const place = { at: 9, transactionId: 9 };
+    for (const [filter, index] of [
+      [{}, /USING (COVERING )?INDEX transactions_failures \(/],
+      [{ endedSince: 1, applicationId: 'a', package: 'p' }, /USING (COVERING )?INDEX transactions_failures \(/],
+      [{ errorCode: 'X' }, /USING (COVERING )?INDEX transactions_failures_by_code \(error_code=\?/],
+      [
+        { errorCode: 'X', package: 'p', version: 'v' },
+        /USING (COVERING )?INDEX transactions_failures_by_code \(error_code=\?/,
+      ],
+      [{ package: 'p', version: 'v' }, /USING INDEX transactions_failures_by_subject \(subject=\?/],
+    ] as const) {
+      const [read = '', ...others] = await readsOf((sql) => failures.examineFailures(sql, filter, place, 9));
+      t.match(read, index);
+      t.same(others, []);
+    }
+    for (const by of ['hour', 'version', 'errorCode'] as const)
+      for (const filter of [{}, { package: 'p', version: 'v', applicationId: 'a' }]) {
+        const [read] = await readsOf((sql) =>
+          failures.countEnded(sql, by, { before: 1, since: 2, until: 3, ...filter }, 9),
+        );
+        t.match(read, /USING COVERING INDEX transactions_ended_installs \(completed_at>/);
+      }
   });
 });

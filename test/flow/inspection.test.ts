@@ -48,6 +48,11 @@ t.test('an upload that differs from its registration is distributed, and adminis
     { package: 'com.example.text', version: '1.0.0', found: null },
   ]);
 
+  const other = await world.createTenant('other');
+  const own = async ({ api, path }: typeof tenant) => (await api.get(`${path}/binary-warnings?limit=1&offset=1`)).body;
+  t.match(await own(tenant), { warnings: [{ package: 'com.example.other' }], total: 3 }, 'its developer sees it, too');
+  t.same(await own(other), { warnings: [], total: 0 }, 'no other developer does');
+
   await upload('com.example.text', '1.0.0', apk('camera-1.0.0.apk'));
   await tenant.api.get(`${versionPath('com.example.text', '1.0.0')}/binaries`);
   t.match(

@@ -15,6 +15,8 @@ const outcomeOf = (deliveryId: string): Outcome => ({
   statusCode: 204,
   error: null,
   nextAttemptAt: null,
+  sent: null,
+  answer: null,
   at: 1,
 });
 

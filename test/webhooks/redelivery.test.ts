@@ -51,6 +51,7 @@ void t.test('a range ends, however many are made and delivered meanwhile', async
   };
   const log = createDeliveryLog({ database: busy, clock, webhooks, findApplication: applications.findIn });
   const range = { status: 'delivered', since: 0, until: Number.MAX_SAFE_INTEGER } as const;
+  t.equal(await log.countRange('app-1', range), 500, 'counted before');
   t.equal(await log.redeliverRange('app-1', range), 500);
   await webhooks.idle();
   t.equal(receiver.requests.length, 500 + 500 + 2 * 500, 'what came meanwhile was sent once');
@@ -139,7 +140,16 @@ void t.test('an attempt is recorded only once, by any node', async (t) => {
     createdAt: 0,
     traceparent: null,
   };
-  const failed = { ...delivery, round: 0, url: null, statusCode: 500, error: 'answered 500', at: 1 };
+  const failed = {
+    ...delivery,
+    round: 0,
+    url: null,
+    sent: null,
+    answer: null,
+    statusCode: 500,
+    error: 'answered 500',
+    at: 1,
+  };
   const save = (outcome: { status: 'pending' | 'delivered'; attempts: number; nextAttemptAt: number | null }) =>
     database.transact((unit) => saveOutcome(unit, { ...failed, ...outcome }));
   await database.transact((unit) => insertDelivery(unit, made));

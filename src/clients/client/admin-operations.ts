@@ -48,6 +48,8 @@ export interface AdminOperations {
   readConnection: { input: { deviceId: string }; answer: SchemaTypes['admin/device-connection'] };
   /** Close the connection of a device. */
   closeConnection: { input: { deviceId: string }; answer: undefined };
+  /** Read the story of a device. */
+  readDeviceStory: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/story-query']> }; answer: SchemaTypes['admin/device-story'] };
   /** List the transactions of a device. */
   listFleetDeviceTransactions: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/device-transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
   /** List the rollouts of all applications. */
@@ -79,7 +81,7 @@ export interface AdminOperations {
   /** List the devices of a version. */
   listAnyInstallations: { input: { package: string; version: string; query?: Partial<SchemaTypes['admin/installation-query']> }; answer: SchemaTypes['common/installations'] };
   /** List uploads that differ from their registration. */
-  listBinaryWarnings: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/binary-warning-list'] };
+  listBinaryWarnings: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['common/binary-warning-list'] };
   /** List system packages. */
   listSystemPackages: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/system-package-list'] };
   /** Register or change a version of system packages. */
@@ -104,6 +106,8 @@ export interface AdminOperations {
   readSummary: { input: object; answer: SchemaTypes['admin/fleet-summary'] };
   /** Count devices in groups. */
   readBreakdown: { input: { query?: Partial<SchemaTypes['admin/fleet-breakdown-query']> }; answer: SchemaTypes['admin/fleet-breakdown'] };
+  /** Count the installations that failed. */
+  readFailures: { input: { query?: Partial<SchemaTypes['admin/failure-query']> }; answer: SchemaTypes['admin/failure-breakdown'] };
   /** Show the figures over time. */
   readHistory: { input: { query?: Partial<SchemaTypes['admin/fleet-history-query']> }; answer: SchemaTypes['admin/fleet-history'] };
   /** List the receivers of webhooks. */
@@ -150,6 +154,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   readFleetDeviceStatus: { method: 'GET', path: '/admin/v1/devices/{deviceId}/status' },
   readConnection: { method: 'GET', path: '/admin/v1/devices/{deviceId}/connection' },
   closeConnection: { method: 'DELETE', path: '/admin/v1/devices/{deviceId}/connection' },
+  readDeviceStory: { method: 'GET', path: '/admin/v1/devices/{deviceId}/story' },
   listFleetDeviceTransactions: { method: 'GET', path: '/admin/v1/devices/{deviceId}/transactions' },
   listFleetRollouts: { method: 'GET', path: '/admin/v1/rollouts' },
   readFleetRollout: { method: 'GET', path: '/admin/v1/rollouts/{rolloutId}' },
@@ -178,6 +183,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   endSession: { method: 'DELETE', path: '/admin/v1/sessions/{sessionId}' },
   readSummary: { method: 'GET', path: '/admin/v1/fleet/summary' },
   readBreakdown: { method: 'GET', path: '/admin/v1/fleet/breakdown' },
+  readFailures: { method: 'GET', path: '/admin/v1/fleet/failures' },
   readHistory: { method: 'GET', path: '/admin/v1/fleet/history' },
   listReceivers: { method: 'GET', path: '/admin/v1/receivers' },
   listAllDeliveries: { method: 'GET', path: '/admin/v1/deliveries' },

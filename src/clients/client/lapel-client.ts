@@ -40,6 +40,7 @@ type Calls = {
 
 /** The operations that answer one page of a list, each with the name of the member that contains the list. */
 const LISTS = {
+  listOwnBinaryWarnings: 'warnings',
   listStatuses: 'devices',
   listOwnDevices: 'devices',
   listTransactions: 'transactions',

@@ -118,6 +118,8 @@ export interface Operations {
   removeBinary: { input: { package: string; version: string }; answer: undefined };
   /** Issue a URL to upload the binary of a version (op 22). */
   issueUploadUrl: { input: { package: string; version: string }; answer: SchemaTypes['rest/upload-urls'] };
+  /** List uploads that differ from their registration (binary warnings). */
+  listOwnBinaryWarnings: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['common/binary-warning-list'] };
   /** Register software and issue a URL to upload it (op 23). */
   uploadApp: { input: { body: SchemaTypes['rest/app-upload'] }; answer: SchemaTypes['rest/app-upload-urls'] };
   /** List the software that the application can distribute (op 24). */
@@ -191,6 +193,7 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   readBinary: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', scope: 'svc:application:read' },
   removeBinary: { method: 'DELETE', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', scope: 'svc:application:write' },
   issueUploadUrl: { method: 'POST', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', scope: 'svc:application:write' },
+  listOwnBinaryWarnings: { method: 'GET', path: '/v1/applications/{applicationId}/binary-warnings', scope: 'svc:application:read' },
   uploadApp: { method: 'POST', path: '/v1/applications/{applicationId}/apps', scope: 'svc:application:write' },
   listAvailable: { method: 'GET', path: '/v1/applications/{applicationId}/apps', scope: 'svc:application:read' },
   readDistribution: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', scope: 'svc:application:read' },

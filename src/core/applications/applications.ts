@@ -142,24 +142,31 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, en
     },
 
     /**
-     * Op 2: changes the settings that the patch names; null removes one. Throws REQUEST_INVALID with the faults of all URLs.
+     * Op 2: changes the settings that the patch names; null removes one. `check` may refuse the change of the settings that
+     * it gets, by an error. Returns all settings. Throws REQUEST_INVALID with the faults of all URLs.
      */
-    async updateSettings(applicationId: string, patch: Partial<Settings>): Promise<void> {
+    async updateSettings(
+      applicationId: string,
+      patch: Partial<Settings>,
+      check: (known: Settings) => void = () => undefined,
+    ): Promise<Settings> {
       const faults = SETTING_NAMES.flatMap((name) => {
         const url = patch[name];
         const fault = typeof url === 'string' ? urlFault(url, name) : undefined;
         return fault ?? [];
       });
       if (faults.length > 0) throw DomainError.invalid(...faults);
-      await database.transact(async (unit) => {
+      return database.transact(async (unit) => {
         cache.changes(unit, applicationId);
         const application = await lockIn(unit, applicationId);
+        check(application.settings);
         const settings = { ...application.settings };
         for (const name of SETTING_NAMES) {
           const url = patch[name];
           if (url !== undefined) settings[name] = url;
         }
         await repository.updateSettings(unit, applicationId, settings);
+        return settings;
       });
     },
 

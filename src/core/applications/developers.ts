@@ -67,11 +67,16 @@ export function createDevelopers({ database, clock, ids, isInUse }: Parts) {
 
     /**
      * Changes the fields that the patch names. A lower limit deactivates no device; it only stops further activations (op
-     * 5).
+     * 5). `check` may refuse the change of the state that it gets, by an error.
      */
-    update(developerId: string, patch: { name?: string; deviceLimit?: number | null }): Promise<Developer> {
+    update(
+      developerId: string,
+      patch: { name?: string; deviceLimit?: number | null },
+      check: (known: Developer) => void = () => undefined,
+    ): Promise<Developer> {
       return database.transact(async (unit) => {
         const known = found(await repository.findDeveloper(unit, developerId, unit.forUpdate));
+        check(known);
         const developer = { ...known, ...patch };
         await repository.updateDeveloper(unit, developer);
         return developer;

@@ -1,3 +1,5 @@
+import { IN_LIST, inLists } from '../../platform/database/in-lists.ts';
+import { containing, ESCAPE } from '../../platform/database/like.ts';
 import { type NewestPage, newestFirst, type PageQuery } from '../../platform/database/newest-first.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
@@ -36,8 +38,10 @@ export interface AuditFilter {
   until?: Micros;
   /** Selects the entries of one kind of actors (such as `application`), or of the one actor with this name. */
   actor?: string;
-  /** Selects the entries whose resource begins with this text. */
+  /** Selects the entries whose resource contains this text, in upper or lower case. */
   resource?: string;
+  /** Selects the entries about one object. */
+  about?: AuditObject;
 }
 
 /** Stores the entry of a change that is about to begin; returns its number. */
@@ -54,6 +58,38 @@ export const insertEntry = (unit: UnitOfWork, row: Omit<AuditRow, 'auditId' | 's
     row.address,
   );
 
+/** An object that entries of the audit log are about. */
+export interface AuditObject {
+  kind: 'device' | 'developer' | 'application' | 'package' | 'rollout';
+  id: string;
+}
+
+/** Stores that an entry is about an object. */
+export async function insertObject(unit: UnitOfWork, auditId: number, { kind, id }: AuditObject): Promise<void> {
+  await unit.run(
+    'INSERT INTO audit_objects (kind, object_id, audit_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    kind,
+    id,
+    auditId,
+  );
+}
+
+/** The objects that entries are about, by auditId. */
+export async function objectsOfEntries(
+  sql: Sql,
+  auditIds: readonly number[],
+): Promise<ReadonlyMap<number, AuditObject[]>> {
+  const found = new Map<number, AuditObject[]>();
+  for (const list of inLists(auditIds)) {
+    const rows = await sql.all<AuditObject & { auditId: number }>(
+      `SELECT audit_id AS "auditId", kind, object_id AS id FROM audit_objects WHERE audit_id IN ${IN_LIST} ORDER BY kind`,
+      ...list,
+    );
+    for (const { auditId, kind, id } of rows) found.set(auditId, [...(found.get(auditId) ?? []), { kind, id }]);
+  }
+  return found;
+}
+
 /** Stores the status of the answer, unless the entry already has one. */
 export async function completeEntry(sql: Sql, auditId: number, status: number): Promise<void> {
   await sql.run('UPDATE audit_log SET status = ? WHERE audit_id = ? AND status IS NULL', status, auditId);
@@ -66,34 +102,41 @@ export async function detailEntry(sql: Sql, auditId: number, details: string): P
 
 /** Removes the entry of a repeated refusal, and stores the number of repetitions in the entry of the first. */
 export async function replaceByCount(sql: Sql, auditId: number, firstId: number, details: string): Promise<void> {
-  await sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
+  await removeEntry(sql, auditId);
   await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ?', details, firstId);
 }
+
+const COLUMNS = `a.audit_id AS "auditId", a.at, a.actor_kind AS "actorKind", a.actor_name AS "actorName", a.action, a.resource,
+  a.request_id AS "requestId", a.address, a.status, a.details`;
+
+const toEntry = (row: AuditRow): AuditEntry => ({
+  ...row,
+  details: row.details === null ? null : (JSON.parse(row.details) as object),
+});
 
 /** A page of entries, the newest first. */
 export async function listEntries(
   sql: Sql,
-  { since, until, actor, resource, ...page }: AuditFilter & PageQuery<number>,
+  { since, until, actor, resource, about, ...page }: AuditFilter & PageQuery<number>,
 ): Promise<NewestPage<AuditEntry>> {
   const filters: [condition: string, ...values: SqlValue[]][] = [];
   if (since !== undefined) filters.push(['at >= ?', since]);
   if (until !== undefined) filters.push(['at < ?', until]);
   if (actor !== undefined) filters.push(['(actor_kind = ? OR actor_name = ?)', actor, actor]);
-  if (resource !== undefined) filters.push(['SUBSTR(resource, 1, ?) = ?', resource.length, resource]);
+  if (resource !== undefined) filters.push([`LOWER(resource) LIKE ? ${ESCAPE}`, containing(resource)]);
   const found = await newestFirst<AuditRow, number>(sql, {
-    table: 'audit_log',
-    key: 'audit_id',
+    table: about ? 'audit_objects o JOIN audit_log a ON a.audit_id = o.audit_id' : 'audit_log a',
+    key: about ? 'o.audit_id' : 'a.audit_id',
     keyOf: ({ auditId }) => auditId,
-    columns: `audit_id AS "auditId", at, actor_kind AS "actorKind", actor_name AS "actorName", action, resource,
-      request_id AS "requestId", address, status, details`,
-    ranges: [{ where: '1 = 1', values: [] }],
+    columns: COLUMNS,
+    ranges: [
+      about
+        ? { where: 'o.kind = ? AND o.object_id = ?', values: [about.kind, about.id] }
+        : { where: '1 = 1', values: [] },
+    ],
     filter: filters.length > 0 ? filters.map(([condition]) => condition).join(' AND ') : null,
     filterValues: filters.flatMap(([, ...values]) => values),
     page,
-  });
-  const toEntry = (row: AuditRow): AuditEntry => ({
-    ...row,
-    details: row.details === null ? null : (JSON.parse(row.details) as object),
   });
   return { ...found, rows: found.rows.map(toEntry) };
 }
@@ -116,8 +159,35 @@ export async function findOldEntries(
   );
 }
 
-export const removeEntry = (sql: Sql, auditId: number): Promise<number> =>
-  sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
+export async function removeEntry(sql: Sql, auditId: number): Promise<number> {
+  await sql.run('DELETE FROM audit_objects WHERE audit_id = ?', auditId);
+  return sql.run('DELETE FROM audit_log WHERE audit_id = ?', auditId);
+}
+
+/** The entries about an object, of [since, until) and behind the entry `after`, the newest first. */
+export async function listEntriesOf(
+  sql: Sql,
+  { kind, id }: AuditObject,
+  {
+    since,
+    until,
+    after = Number.MAX_SAFE_INTEGER,
+    limit,
+  }: { since: Micros; until: Micros; after?: number; limit: number },
+): Promise<AuditEntry[]> {
+  const rows = await sql.all<AuditRow>(
+    `SELECT ${COLUMNS} FROM audit_objects o JOIN audit_log a ON a.audit_id = o.audit_id
+     WHERE o.kind = ? AND o.object_id = ? AND o.audit_id < ? AND a.at >= ? AND a.at < ?
+     ORDER BY o.audit_id DESC LIMIT ?`,
+    kind,
+    id,
+    after,
+    since,
+    until,
+    limit,
+  );
+  return rows.map(toEntry);
+}
 
 /** The time of the oldest entry, or null. */
 export async function findOldestEntry(sql: Sql): Promise<number | null> {

@@ -1,14 +1,17 @@
 import type { PageQuery } from '../../platform/database/newest-first.ts';
-import type { Database } from '../../platform/database/sql.ts';
+import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { withoutSecrets } from '../../runtime/without-secrets.ts';
+import { objectsOf } from './audit-objects.ts';
 import {
   type Actor,
   type AuditFilter,
+  type AuditObject,
   completeEntry,
   detailEntry,
   insertEntry,
+  insertObject,
   listEntries,
   replaceByCount,
 } from './audit-repository.ts';
@@ -33,7 +36,7 @@ interface Parts {
 interface Change {
   actor: Actor;
   method: string;
-  /** The template of the request's path, such as `/devices/:deviceId`; `path` is the path that was called. */
+  /** The template of the request's path, such as `/devices/{deviceId}`; `path` is the path that was called. */
   route: string;
   path: string;
   requestId: string;
@@ -48,14 +51,19 @@ interface Note {
   /** Identifies the change; stored in the column of the request id, because no request caused the change. */
   id: string;
   details: object;
+  /** The objects that the change is about. */
+  about?: readonly AuditObject[];
 }
 
 /** Adds the result to the audit entry of a change, which was stored before the change began. */
 export interface Begun {
   /** Stores the status and the error of the answer; never rejects. */
   ended(status: number, code?: string): Promise<void>;
-  /** Stores how many rows the change affected, if it can be many; never rejects. */
-  changed(details: object): Promise<void>;
+  /**
+   * Stores details: how many rows the change affected, or their values before and after it, and the objects that the
+   * path does not name, such as a new one. Never rejects.
+   */
+  changed(details: object, about?: readonly AuditObject[]): Promise<void>;
 }
 
 export type Audit = ReturnType<typeof createAudit>;
@@ -84,10 +92,7 @@ export function createAudit({ database, clock, log }: Parts) {
     return undefined;
   }
 
-  async function add(
-    auditId: number,
-    write: (sql: Parameters<typeof completeEntry>[0]) => Promise<void>,
-  ): Promise<void> {
+  async function add(auditId: number, write: (unit: UnitOfWork) => Promise<void>): Promise<void> {
     try {
       await database.transact(write);
     } catch (err) {
@@ -107,7 +112,11 @@ export function createAudit({ database, clock, log }: Parts) {
         requestId,
         address,
       };
-      const auditId = await database.transact((unit) => insertEntry(unit, row));
+      const auditId = await database.transact(async (unit) => {
+        const entry = await insertEntry(unit, row);
+        for (const object of objectsOf(route, path)) await insertObject(unit, entry, object);
+        return entry;
+      });
       return {
         async ended(status, code) {
           const isCounted = actor.kind === 'application' && code !== undefined && status >= 400 && status < 500;
@@ -116,18 +125,25 @@ export function createAudit({ database, clock, log }: Parts) {
           const details = JSON.stringify({ code, repeated: first.repeated });
           await add(auditId, (sql) => replaceByCount(sql, auditId, first.auditId, details));
         },
-        changed: (details) => add(auditId, (sql) => detailEntry(sql, auditId, JSON.stringify(withoutSecrets(details)))),
+        changed: (details, about = []) =>
+          add(auditId, async (unit) => {
+            if (Object.keys(details).length > 0)
+              await detailEntry(unit, auditId, JSON.stringify(withoutSecrets(details)));
+            for (const object of about) await insertObject(unit, auditId, object);
+          }),
       };
     },
 
     /** Stores a change that the service made by itself; never rejects. */
-    async noted({ action, resource, id, details }: Note): Promise<void> {
+    async noted({ action, resource, id, details, about: objects = [] }: Note): Promise<void> {
       const about = { at: clock.now(), action, resource, requestId: id };
       const row = { ...about, actorKind: 'service', actorName: null, address: null } as const;
       try {
-        await database.transact(async (unit) =>
-          detailEntry(unit, await insertEntry(unit, row), JSON.stringify(details)),
-        );
+        await database.transact(async (unit) => {
+          const auditId = await insertEntry(unit, row);
+          await detailEntry(unit, auditId, JSON.stringify(details));
+          for (const object of objects) await insertObject(unit, auditId, object);
+        });
       } catch (err) {
         log.error({ err, action, details }, 'an action of the service could not be written to the audit log');
       }

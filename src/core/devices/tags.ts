@@ -55,13 +55,20 @@ export function createTags({ database, watch }: Parts) {
     },
 
     /**
-     * Changes the tags of a device, and returns all of them. Throws DEVICE_UNAVAILABLE, DEVICE_NOT_ACTIVATED,
+     * Changes the tags of a device, and returns all of them. `check` may refuse the change of the tags that it gets, by an
+     * error. Throws DEVICE_UNAVAILABLE, DEVICE_NOT_ACTIVATED,
      * DEVICE_ACTIVATED_ELSEWHERE, and TOO_MANY_TAGS.
      */
-    update: (owner: Owner, deviceId: string, patch: TagPatch): Promise<Tags> =>
+    update: (
+      owner: Owner,
+      deviceId: string,
+      patch: TagPatch,
+      check: (known: Tags) => void = () => undefined,
+    ): Promise<Tags> =>
       database.transact(async (unit) => {
         await requireActivatedDevice(unit, deviceId, owner);
         const tags = (await findTags(unit, [deviceId])).get(deviceId) ?? {};
+        check(tags);
         const after = patched(tags, patch);
         if (!after) throw new DomainError('TOO_MANY_TAGS', { values: { limit: MOST_TAGS } });
         await write(unit, { deviceId, applicationId: owner.applicationId, tags }, patch);

@@ -116,8 +116,7 @@ export function createRetention(parts: Parts) {
     for (const [kind, work] of kinds) {
       if (signal.aborted) return;
       try {
-        const count = await work();
-        if (count === undefined) continue;
+        const count = (await work()) ?? 0;
         if (count > 0) removed[kind] = count;
         if (kind === 'objects') metrics.retentionRemoved.inc({ kind }, count);
         metrics.retentionSwept.set({ kind }, clock.now() / 1_000_000);
@@ -139,8 +138,10 @@ export function createRetention(parts: Parts) {
 
   return {
     async start(): Promise<void> {
-      // The counters exist from the start, so that a rate includes the first removed rows.
-      for (const kind of [...sweeps.map((sweep) => sweep.kind), 'objects']) metrics.retentionRemoved.inc({ kind }, 0);
+      for (const kind of [...sweeps.map((sweep) => sweep.kind), 'objects']) {
+        metrics.retentionRemoved.inc({ kind }, 0); // so that a rate includes the first removed rows
+        metrics.retentionSwept.set({ kind }, clock.now() / 1_000_000); // so that a first sweep that fails is missed
+      }
       cancel = clock.after(FIRST_MS, begin);
     },
 

@@ -11,4 +11,8 @@ export const createRolloutNotes =
       resource: `/v1/applications/${applicationId}/rollouts/${rolloutId}`,
       id: `${rolloutId}.${entries}`,
       details: { stage, reason },
+      about: [
+        { kind: 'application', id: applicationId },
+        { kind: 'rollout', id: rolloutId },
+      ],
     });

@@ -171,8 +171,14 @@ export function createRollouts(parts: Parts) {
       }),
 
     /** Changes a rollout that is paused or scheduled. Throws ROLLOUT_NOT_FOUND, ROLLOUT_STATE. */
-    update: (rolloutId: string, by: By, { label, ...rules }: RolloutChange): Promise<Rollout> =>
+    update: (
+      rolloutId: string,
+      by: By,
+      { label, ...rules }: RolloutChange,
+      check: (known: Rollout) => void = () => undefined,
+    ): Promise<Rollout> =>
       act('change', rolloutId, by, (rollout) => {
+        check(rollout);
         const changed = Object.entries({ ...rollout.plan, ...rules }).filter(([, value]) => value != null);
         return { ...(label !== undefined && { label }), plan: Object.fromEntries(changed) as unknown as Plan };
       }),

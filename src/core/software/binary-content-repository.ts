@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 
-interface BinaryContent {
+export interface BinaryContent {
   binaryId: string;
   /** The registered package and version. */
   package: string;
@@ -58,22 +58,27 @@ export async function saveContent(sql: Sql, content: BinaryContent): Promise<voi
 const WARNINGS = `FROM binary_contents c WHERE c.warning IS NOT NULL AND EXISTS (
   SELECT 1 FROM versions v WHERE v.line = 'software' AND v.package = c.package AND v.version = c.version
     AND v.binary_id = c.binary_id)`;
+const OF_DEVELOPER = ` AND EXISTS (SELECT 1 FROM packages p WHERE p.line = 'software' AND p.package = c.package
+  AND p.developer_id = ?)`;
 
 /**
  * A page of the binaries with a warning (they differ from their registration, or cannot be read as an APK), ordered by
- * package and version, and their total number.
+ * package and version, and their total number; of one developer, or of all.
  */
 export async function listWarnings(
   sql: Sql,
-  page: { offset: number; limit: number },
+  { developerId, ...page }: { offset: number; limit: number; developerId?: string | undefined },
 ): Promise<{ rows: BinaryContent[]; total: number }> {
+  const from = developerId === undefined ? WARNINGS : WARNINGS + OF_DEVELOPER;
+  const values = developerId === undefined ? [] : [developerId];
   const rows = await sql.all<BinaryContent>(
     `SELECT c.binary_id AS "binaryId", c.package, c.version, c.etag, c.found_package AS "foundPackage",
        c.found_version_name AS "foundVersionName", c.found_version_code AS "foundVersionCode", c.warning,
-       c.read_at AS "readAt" ${WARNINGS} ORDER BY c.package, c.version LIMIT ? OFFSET ?`,
+       c.read_at AS "readAt" ${from} ORDER BY c.package, c.version LIMIT ? OFFSET ?`,
+    ...values,
     page.limit,
     page.offset,
   );
-  const count = await sql.get<{ total: number }>(`SELECT count(*) AS "total" ${WARNINGS}`);
+  const count = await sql.get<{ total: number }>(`SELECT count(*) AS "total" ${from}`, ...values);
   return { rows, total: count?.total ?? 0 };
 }

@@ -123,8 +123,8 @@ export function createInspection({ database, clock, log, objects }: Parts) {
         if (stored) await inspect(registered, stored);
       }),
 
-    /** A page of the binaries that differ from their registration or cannot be read as an APK (administration). */
-    warnings: (page: { offset: number; limit: number }) => listWarnings(database.read, page),
+    /** A page of the binaries that differ from their registration or cannot be read as an APK; of one developer, or of all. */
+    warnings: (page: { offset: number; limit: number; developerId?: string }) => listWarnings(database.read, page),
 
     /** Resolves when no file is being inspected. */
     idle: work.idle,

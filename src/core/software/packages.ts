@@ -23,6 +23,8 @@ interface Parts {
  */
 export function createPackages({ database, clock, quotas, reservedPrefix }: Parts) {
   return {
+    find: (developerId: string, name: string): Promise<Package> => requirePackage(database.read, developerId, name),
+
     /** Op 12: lists packages by name. */
     list: (developerId: string, page: { offset: number; limit: number }) =>
       repository.listPackages(database.read, developerId, page),

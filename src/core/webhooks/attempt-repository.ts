@@ -12,6 +12,8 @@ export interface FailedAttempt {
   duration: number;
   /** The beginning of the answer; null when there was none, or the bound of stored answers was reached. */
   answer: string | null;
+  /** The headers that differ from attempt to attempt, as sent-headers.ts packs them; null when nothing was sent. */
+  sent: string | null;
 }
 
 /**
@@ -27,9 +29,9 @@ export async function insertAttempt(
   failed: FailedAttempt,
 ): Promise<void> {
   await unit.run(
-    `INSERT INTO delivery_attempts (application_id, delivery_id, round, attempt, at, status_code, error, duration, answer)
+    `INSERT INTO delivery_attempts (application_id, delivery_id, round, attempt, at, status_code, error, duration, answer, sent)
      SELECT application_id, delivery_id, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), ?,
-       CAST(? AS BIGINT), ?
+       CAST(? AS BIGINT), ?, ?
      FROM deliveries WHERE application_id = ? AND delivery_id = ?
      ON CONFLICT (application_id, delivery_id, round, attempt) DO NOTHING`,
     round,
@@ -39,6 +41,7 @@ export async function insertAttempt(
     failed.error,
     failed.duration,
     failed.answer,
+    failed.sent,
     applicationId,
     deliveryId,
   );
@@ -57,7 +60,7 @@ export async function insertAttempt(
 /** The failed attempts of a delivery, the newest first. */
 export const listAttempts = (sql: Sql, { applicationId, deliveryId }: DeliveryKey): Promise<FailedAttempt[]> =>
   sql.all(
-    `SELECT attempt, at, status_code AS "statusCode", error, duration, answer FROM delivery_attempts
+    `SELECT attempt, at, status_code AS "statusCode", error, duration, answer, sent FROM delivery_attempts
      WHERE application_id = ? AND delivery_id = ? ORDER BY round DESC, attempt DESC`,
     applicationId,
     deliveryId,

@@ -12,6 +12,7 @@ import { failed, type Receiver, succeeded } from './receiver.ts';
 import { createReceiverLog } from './receiver-log.ts';
 import { type Answer, judge } from './retry-schedule.ts';
 import type { createSender } from './sender.ts';
+import { packSent, type SentHeaders } from './sent-headers.ts';
 import { createSigner } from './signature.ts';
 import { createStoredAnswers } from './stored-answers.ts';
 
@@ -20,6 +21,18 @@ interface Endpoint {
   /** The keys that sign; empty when the application has not asked for a key yet. */
   keys: readonly string[];
 }
+
+/** The result of an attempt. */
+interface Made {
+  url: string | null;
+  /** Undefined when the attempt was not made, or was ended because the service stops; the delivery stays pending. */
+  answer?: Answer;
+  /** The headers that differ from attempt to attempt, as they were sent. */
+  sent?: SentHeaders;
+}
+
+/** The bodies of test events begin with this: `type` is the first member of each body. */
+const TEST = '{"type":"test",';
 
 /** The outcome of an attempt, as it is stored. */
 export interface Concluded extends Outcome {
@@ -76,44 +89,36 @@ export function createAttempts(parts: AttemptParts) {
     slot: AttemptSlot<Receiver>,
     delivery: Delivery,
     { url, keys }: Endpoint,
-  ): Promise<Answer | undefined> {
+  ): Promise<Omit<Made, 'url'>> {
     const { deliveryId, body, traceparent } = delivery;
-    if (url === null) return unanswered(`${slot.receiver.setting} is not set`);
-    if (keys.length === 0) return unanswered('authenticationKey is not issued');
+    if (url === null) return { answer: unanswered(`${slot.receiver.setting} is not set`) };
+    if (keys.length === 0) return { answer: unanswered('authenticationKey is not issued') };
     const span = traceparent === null ? undefined : begin(slot.receiver, delivery, url);
     // A trace that began before this start, with tracing, is still handed on to the receiver.
     const trace = span?.traceparent ?? traceparent;
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': 'lapel',
-      ...signedHeaders(deliveryId, clock.now(), body, keys),
-      ...(trace !== null && { traceparent: trace }),
-    };
+    const { 'webhook-id': _, ...signed } = signedHeaders(deliveryId, clock.now(), body, keys);
+    const sent = { ...signed, ...(trace !== null && { traceparent: trace }) };
+    const headers = { 'content-type': 'application/json', 'user-agent': 'lapel', 'webhook-id': deliveryId, ...sent };
     const cuttable = (cut: (why: string) => void): void => {
       slot.cut = cut;
     };
-    const answer = await sender.post({ url, headers, body, cuttable });
+    const answer = await sender.post({ url, headers, body, cuttable, keepsBeginning: body.startsWith(TEST) });
     span?.end(endOf(answer));
-    return answer;
+    return answer ? { answer, sent } : {};
   }
 
   return {
     /**
-     * Posts a delivery; returns the URL and the receiver's answer. There is no `answer` when the attempt was not made,
-     * or was ended because the service stops; the delivery stays pending. Returns null when the database, which stores
-     * the URL, does not answer.
+     * Posts a delivery; returns the URL, the receiver's answer, and the headers that were sent. Returns null when the
+     * database, which stores the URL, does not answer.
      */
-    async make(
-      slot: AttemptSlot<Receiver>,
-      delivery: Delivery,
-    ): Promise<{ url: string | null; answer?: Answer } | null> {
+    async make(slot: AttemptSlot<Receiver>, delivery: Delivery): Promise<Made | null> {
       const { applicationId, setting } = slot.receiver;
       let url: string | null = null;
       try {
         const endpoint = await endpointOf(applicationId, setting);
         url = endpoint.url;
-        const answer = maySend() ? await post(slot, delivery, endpoint) : undefined;
-        return answer ? { url, answer } : { url };
+        return { url, ...(maySend() && (await post(slot, delivery, endpoint))) };
       } catch (cause) {
         if (isDatabaseAway(cause)) return null;
         const { deliveryId, traceparent } = delivery;
@@ -123,7 +128,7 @@ export function createAttempts(parts: AttemptParts) {
     },
 
     /** Turns an answer into the outcome that is stored, and updates the receiver's window, the log and the metrics. */
-    conclude(slot: AttemptSlot<Receiver>, delivery: Delivery, url: string | null, answer: Answer): Concluded {
+    conclude(slot: AttemptSlot<Receiver>, delivery: Delivery, { url, sent }: Made, answer: Answer): Concluded {
       const { receiver, startedAt } = slot;
       const at = clock.now();
       const { deliveryId, round, traceparent } = delivery;
@@ -137,14 +142,13 @@ export function createAttempts(parts: AttemptParts) {
       tellOf(receiver, { deliveryId, status: verdict.status, attempts: made, error, traceparent });
       if (ok) succeeded(receiver, at - startedAt <= QUICK_MICROS && !isLate(receiver), receiver.inFlight);
       else failed(receiver);
-      const failure =
-        error === null
-          ? undefined
-          : { error, duration: at - startedAt, answer: keepAnswer(receiver, answer.beginning) };
+      const kept = keepAnswer(receiver, answer.beginning);
+      const failure = error === null ? undefined : { error, duration: at - startedAt, answer: kept };
       metrics.deliverySeconds.observe((at - startedAt) / 1_000_000);
       metrics.deliveryAttempts.inc({ outcome: verdict.status === 'pending' ? 'retry' : verdict.status });
       const outcome = { applicationId, deliveryId, round, ...verdict, attempts: made, url, statusCode, error };
-      return { ...outcome, receiver, at, failure };
+      const request = { sent: sent === undefined ? null : packSent(sent), answer: ok ? kept : null };
+      return { ...outcome, ...request, receiver, at, failure };
     },
   };
 }

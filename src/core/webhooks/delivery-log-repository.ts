@@ -181,6 +181,31 @@ export async function makeRangeDue(
   return { made: made.map(({ setting }) => setting), last: seen.count < limit ? null : seen.last };
 }
 
+/** Counts what `makeRangeDue` would make due, for the same part of the ids. */
+export async function countRange(
+  sql: Sql,
+  applicationId: string,
+  range: DueRange,
+  { after, before }: { after: string; before: string },
+  limit: number,
+): Promise<{ count: number; last: string | null }> {
+  const { where, values } = condition(applicationId, range);
+  const seen = await sql.get<{ seen: number; last: string | null; count: number }>(
+    `SELECT count(*) AS seen, MAX(delivery_id) AS last, COALESCE(SUM(hit), 0) AS count FROM
+       (SELECT delivery_id, CASE WHEN ${where} AND created_at >= ? AND created_at < ? THEN 1 ELSE 0 END AS hit
+        FROM deliveries WHERE application_id = ? AND delivery_id > ? AND delivery_id < ?
+        ORDER BY delivery_id LIMIT ?) AS seen`,
+    ...values,
+    range.since,
+    range.until,
+    applicationId,
+    after,
+    before,
+    limit,
+  );
+  return { count: seen?.count ?? 0, last: seen && seen.seen === limit ? seen.last : null };
+}
+
 /** An application, with the id of its newest delivery before a given id. */
 interface Head {
   applicationId: string;
@@ -248,9 +273,9 @@ export const findDelivery = (
   sql: Sql,
   applicationId: string,
   deliveryId: string,
-): Promise<(DeliverySummary & { body: string }) | undefined> =>
+): Promise<(DeliverySummary & { body: string; sent: string | null; answer: string | null }) | undefined> =>
   sql.get(
-    `SELECT ${DELIVERY_COLUMNS}, body FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
+    `SELECT ${DELIVERY_COLUMNS}, body, sent, answer FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
     applicationId,
     deliveryId,
   );

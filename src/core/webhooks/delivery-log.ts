@@ -6,6 +6,7 @@ import { idsFrom } from '../../runtime/ids.ts';
 import { listAttempts } from './attempt-repository.ts';
 import { NO_DEVICE, type UrlSetting } from './delivery.ts';
 import {
+  countRange,
   type DeliveryFilter,
   type DeliveryListFilter,
   type DueRange,
@@ -19,6 +20,8 @@ import type { Webhooks } from './webhooks.ts';
 
 /** The number of rows that one unit of work examines and makes due, so that other units can run in between. */
 const ROWS_PER_UNIT = 500;
+/** The number of rows that one query counts, so that other queries can run in between. */
+const ROWS_PER_COUNT = 20_000;
 // In this order hardly any delivery is found twice. A gone or exhausted one that is sent again can soon be waiting or
 // gone, but those were handled before; it is exhausted only after days. A waiting one is found a second time only if
 // its receiver answers 410 meanwhile.
@@ -93,6 +96,24 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
       for (const status of range.status === undefined ? UNDELIVERED : [range.status]) {
         if (status === 'waiting' && !(await hasWaiting(database.read, applicationId))) continue;
         count += await makeAllDue(applicationId, { ...range, status, until });
+      }
+      return count;
+    },
+
+    /** Counts the deliveries that `redeliverRange` would send again. */
+    async countRange(applicationId: string, range: Redelivery): Promise<number> {
+      const until = Math.min(range.until, clock.now() + 1);
+      const before = idsFrom('msg', until + MILLISECOND_MICROS);
+      let count = 0;
+      for (const status of range.status === undefined ? UNDELIVERED : [range.status]) {
+        if (status === 'waiting' && !(await hasWaiting(database.read, applicationId))) continue;
+        let after: string | null = idsFrom('msg', range.since);
+        while (after !== null) {
+          const wanted: DueRange = { ...range, status, until };
+          const part = await countRange(database.aside, applicationId, wanted, { after, before }, ROWS_PER_COUNT);
+          count += part.count;
+          after = part.last;
+        }
       }
       return count;
     },

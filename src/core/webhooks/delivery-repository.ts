@@ -37,6 +37,10 @@ export interface Outcome {
   url: string | null;
   statusCode: number | null;
   error: string | null;
+  /** The headers that differ from attempt to attempt, as sent-headers.ts packs them; null when nothing was sent. */
+  sent: string | null;
+  /** The beginning of the answer to a test event. */
+  answer: string | null;
   /** Null unless the status is pending. */
   nextAttemptAt: Micros | null;
   at: number;
@@ -53,10 +57,10 @@ const INSERT = inSets(
 // that this index is short, but it has all pending deliveries of a receiver that is down.
 const SAVE_OUTCOME = inSets(
   `UPDATE deliveries SET status = ?, attempts = ?, url = ?, last_status_code = ?, last_error = ?,
-     next_attempt_at = ?, updated_at = ?
+     next_attempt_at = ?, updated_at = ?, sent = ?, answer = ?
    WHERE application_id = ? AND delivery_id = ? AND COALESCE(status, '') = 'pending' AND round = ? AND attempts < ?`,
   // biome-ignore format: the types in the order of the placeholders
-  ['text', 'bigint', 'text', 'bigint', 'text', 'bigint', 'bigint', 'text', 'text', 'bigint', 'bigint'],
+  ['text', 'bigint', 'text', 'bigint', 'text', 'bigint', 'bigint', 'text', 'text', 'text', 'text', 'bigint', 'bigint'],
 );
 
 /** Stores a pending delivery that is due at once. */
@@ -157,6 +161,8 @@ export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> 
     outcome.error,
     outcome.nextAttemptAt,
     outcome.at,
+    outcome.sent,
+    outcome.answer,
     outcome.applicationId,
     outcome.deliveryId,
     outcome.round,

@@ -67,8 +67,8 @@ export function createFailures({ database, endpoints }: Parts) {
       if (failing.size === 0 && batch.every(({ failure }) => !failure)) return undefined;
       const last = new Map(batch.map((outcome) => [keyOf(outcome.receiver), outcome]));
       const attempts = batch.map(async (outcome) => {
-        const { failure, attempts: attempt, at, statusCode } = outcome;
-        if (failure) await insertAttempt(unit, outcome, { ...failure, attempt, at, statusCode });
+        const { failure, attempts: attempt, at, statusCode, sent } = outcome;
+        if (failure) await insertAttempt(unit, outcome, { ...failure, attempt, at, statusCode, sent });
       });
       return [...attempts, ...[...last.values()].map((outcome) => saveState(unit, outcome))];
     },

@@ -29,6 +29,8 @@ interface Message {
   body: string;
   /** Whether the body of the answer is read. A body that is incomplete or longer than 64 KiB is then an error. */
   readsAnswer?: boolean;
+  /** Whether the beginning of an answer with a 2xx status is kept, too. */
+  keepsBeginning?: boolean;
   /** Receives a function that ends the request without an answer, for the given reason. */
   cuttable?(cut: (why: string) => void): void;
 }
@@ -65,7 +67,14 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
      * Resolves with the answer, or with the reason why there is none; undefined when `abortAll` ended the request, so that
      * its result is unknown.
      */
-    post: ({ url, headers, body, readsAnswer = false, cuttable }: Message): Promise<Answer | undefined> =>
+    post: ({
+      url,
+      headers,
+      body,
+      readsAnswer = false,
+      keepsBeginning = false,
+      cuttable,
+    }: Message): Promise<Answer | undefined> =>
       new Promise((resolve) => {
         let answer: Answer | undefined;
         let received = 0;
@@ -80,14 +89,14 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
           over = true;
           cancelTimeout();
           running.delete(abort);
-          const hasBeginning = answer && !readsAnswer && !isGood(answer.statusCode ?? 0);
+          const hasBeginning = answer && !readsAnswer && wantsBeginning();
           resolve(
             result && hasBeginning ? { ...result, beginning: Buffer.concat(chunks).subarray(0, BEGINNING) } : result,
           );
         };
-        /** Whether a chunk belongs to the beginning that is kept of an answer without a 2xx status. */
-        const wantsMore = (chunk: Buffer): boolean =>
-          !isGood(answer?.statusCode ?? 0) && received - chunk.length < BEGINNING;
+        const wantsBeginning = (): boolean => keepsBeginning || !isGood(answer?.statusCode ?? 0);
+        /** Whether a chunk belongs to the beginning of the answer that is kept. */
+        const wantsMore = (chunk: Buffer): boolean => wantsBeginning() && received - chunk.length < BEGINNING;
         const abort = (): void => {
           end(undefined);
           stop?.();

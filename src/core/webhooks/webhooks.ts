@@ -17,6 +17,7 @@ import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures } from './failures.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { began, ended, holds, late, type Receiver, roomIn, unhold, wantsMore } from './receiver.ts';
+import { createReceiverHours } from './receiver-hours.ts';
 import { createReceivers } from './receivers.ts';
 import { createRecording } from './recording.ts';
 import { createSender } from './sender.ts';
@@ -68,6 +69,7 @@ export function createWebhooks(options: Options) {
   const recording = createRecording({ clock, ids, metrics, accept });
   const endpoints = createEndpointEvents({ clock, findApplication, record: recording.record });
   const failures = createFailures({ database, endpoints });
+  const hours = createReceiverHours({ database, clock, log });
   const writer = createOutcomeWriter<Concluded>({
     database,
     clock,
@@ -180,8 +182,11 @@ export function createWebhooks(options: Options) {
     const made = await attempts.make(slot, delivery);
     slot.cut = undefined;
     slots.release(slot);
-    if (made?.answer) writer.add(attempts.conclude(slot, delivery, made.url, made.answer));
-    else unhold(receiver, delivery); // the outcome is unknown, so the delivery stays pending and is sent again
+    const concluded = made?.answer && attempts.conclude(slot, delivery, made, made.answer);
+    if (concluded) {
+      hours.count(receiver, concluded.status === 'delivered');
+      writer.add(concluded);
+    } else unhold(receiver, delivery); // the outcome is unknown, so the delivery stays pending and is sent again
     if (made === null) timer.schedule(receiver, clock.now() + READ_PAUSE_MICROS);
     ended(receiver);
     underWay -= 1;
@@ -276,7 +281,10 @@ export function createWebhooks(options: Options) {
     },
 
     /** Resolves when no attempt, read or write is in progress and no receiver waits for a slot. */
-    idle: idle.idle,
+    async idle(): Promise<void> {
+      await idle.idle();
+      await hours.idle();
+    },
 
     /**
      * Begins no further attempts. Lets the attempts in progress end within `drainMs`; deliveries without an outcome
@@ -292,6 +300,7 @@ export function createWebhooks(options: Options) {
       await drained.idle();
       cancel();
       await writer.close();
+      await hours.close();
       await sender[Symbol.asyncDispose]();
       stopped = true;
       idle.tell();

@@ -5,9 +5,11 @@ import type { AdminServices, At, List } from './services.ts';
 
 export async function createApplication(
   { applications }: AdminServices,
-  { params, body }: At<'developerId', 'admin/application-create'>,
+  { params, body, changed }: At<'developerId', 'admin/application-create'>,
 ): Promise<Answer> {
-  return { status: 201, headers: NO_STORE, body: await applications.create(params.developerId, body) };
+  const created = await applications.create(params.developerId, body);
+  await changed({}, [{ kind: 'application', id: created.applicationId }]);
+  return { status: 201, headers: NO_STORE, body: created };
 }
 
 export async function listApplications(
@@ -25,8 +27,13 @@ export async function listApplications(
   return { status: 200, headers, body: { applications: rows, total: page.total } };
 }
 
-export async function replaceSecret({ applications }: AdminServices, { params }: At<'applicationId'>): Promise<Answer> {
-  return { status: 201, headers: NO_STORE, body: await applications.replaceSecret(params.applicationId) };
+export async function replaceSecret(
+  { applications }: AdminServices,
+  { params, changed }: At<'applicationId'>,
+): Promise<Answer> {
+  const replaced = await applications.replaceSecret(params.applicationId);
+  await changed({ replaced: ['secret'] });
+  return { status: 201, headers: NO_STORE, body: replaced };
 }
 
 export async function deleteApplication(

@@ -1,25 +1,41 @@
+import type { AuditObject } from '../../core/audit/audit-repository.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
+import type { NamedEntry } from '../../views/audit.ts';
 import { momentOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
 
+/** Makes the body of an entry of the audit log. */
+export const auditBody = ({
+  at,
+  actorKind,
+  actorName,
+  displayName,
+  ...entry
+}: NamedEntry): SchemaTypes['admin/audit-entry'] => ({
+  ...entry,
+  at: toUtc(at),
+  actor: { kind: actorKind, name: actorName, displayName },
+});
+
+/** Reads `KIND:ID`, which its schema has checked. */
+function objectOf(about: string): AuditObject {
+  const colon = about.indexOf(':');
+  return { kind: about.slice(0, colon) as AuditObject['kind'], id: about.slice(colon + 1) };
+}
+
 /** Lists the audit log, newest first. */
 export async function listAudit(
-  { audit }: AdminServices,
+  { audit, auditNames }: AdminServices,
   input: At<never, never, 'admin/audit-query'>,
 ): Promise<Answer> {
-  const { since: _since, until: _until, ...rest } = input.query;
+  const { since: _since, until: _until, about, ...rest } = input.query;
   const [since, until] = [momentOf(input.query, 'since'), momentOf(input.query, 'until')];
   const bounds = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
-  const { rows, next } = await audit.list({ ...rest, ...bounds, offset: 0 });
-  const body: SchemaTypes['admin/audit-list'] = {
-    entries: rows.map(({ at, actorKind, actorName, ...entry }) => ({
-      ...entry,
-      at: toUtc(at),
-      actor: { kind: actorKind, name: actorName },
-    })),
-  };
+  const object = about === undefined ? {} : { about: objectOf(about) };
+  const { rows, next } = await audit.list({ ...rest, ...bounds, ...object, offset: 0 });
+  const body: SchemaTypes['admin/audit-list'] = { entries: (await auditNames(rows)).map(auditBody) };
   return { status: 200, headers: next ? nextPageAfter(input, input.query, next) : {}, body };
 }

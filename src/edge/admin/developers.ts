@@ -1,13 +1,22 @@
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { changedValues } from '../http/changed-values.ts';
+import { entityTag, matcher } from '../http/entity-tag.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
 
+type Developer = SchemaTypes['admin/developer'];
+
+const stateOf = ({ name, deviceLimit }: Developer): unknown => [name, deviceLimit];
+const tagged = (developer: Developer): Record<string, string> => ({ ETag: entityTag(stateOf(developer)) });
+
 export async function createDeveloper(
   { developers }: AdminServices,
-  { body }: At<never, 'admin/developer-create'>,
+  { body, changed }: At<never, 'admin/developer-create'>,
 ): Promise<Answer> {
-  return { status: 201, body: await developers.create(body) };
+  const created = await developers.create(body);
+  await changed({}, [{ kind: 'developer', id: created.developerId }]);
+  return { status: 201, body: created };
 }
 
 export async function listDevelopers({ developers }: AdminServices, input: List): Promise<Answer> {
@@ -27,7 +36,7 @@ export async function readDeveloper(
     usage: await quotas.usageOf(developer.developerId),
     quotas: { packages: packages || null, versions: versions || null, storedBytes: storedBytes || null },
   };
-  return { status: 200, body };
+  return { status: 200, headers: tagged(developer), body };
 }
 
 export async function deleteDeveloper({ developers }: AdminServices, { params }: At<'developerId'>): Promise<Answer> {
@@ -37,7 +46,14 @@ export async function deleteDeveloper({ developers }: AdminServices, { params }:
 
 export async function updateDeveloper(
   { developers }: AdminServices,
-  { params, body }: At<'developerId', 'admin/developer-update'>,
+  { params, body, headers, changed }: At<'developerId', 'admin/developer-update'>,
 ): Promise<Answer> {
-  return { status: 200, body: await developers.update(params.developerId, body) };
+  const check = matcher(headers);
+  let before: Developer | undefined;
+  const developer = await developers.update(params.developerId, body, (known) => {
+    before = known;
+    check(stateOf(known));
+  });
+  await changed(changedValues(before ?? {}, developer));
+  return { status: 200, headers: tagged(developer), body: developer };
 }

@@ -1,5 +1,6 @@
 import type { Device } from '../../core/devices/device-repository.ts';
 import type { DeviceAnswer } from '../../platform/contracts/types.ts';
+import { changedValues } from '../http/changed-values.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
@@ -22,9 +23,11 @@ function deviceBody(device: Device, formatTime: (micros: number) => string): Dev
 
 export async function registerDevice(
   { devices }: AdminServices,
-  { params, body }: At<'developerId', 'admin/device-register'>,
+  { params, body, changed }: At<'developerId', 'admin/device-register'>,
 ): Promise<Answer> {
-  return { status: 201, headers: NO_STORE, body: await devices.register({ developerId: params.developerId, ...body }) };
+  const registered = await devices.register({ developerId: params.developerId, ...body });
+  await changed({}, [{ kind: 'device', id: body.deviceId }]);
+  return { status: 201, headers: NO_STORE, body: registered };
 }
 
 export async function listDevices({ devices, formatTime }: AdminServices, input: List<'developerId'>): Promise<Answer> {
@@ -43,9 +46,12 @@ export async function readDevice({ devices, formatTime }: AdminServices, { param
 
 export async function updateDevice(
   { devices, formatTime }: AdminServices,
-  { params, body }: At<'deviceId', 'admin/device-update'>,
+  { params, body, changed }: At<'deviceId', 'admin/device-update'>,
 ): Promise<Answer> {
-  return { status: 200, body: deviceBody(await devices.update(params.deviceId, body), formatTime) };
+  const before = await devices.find(params.deviceId);
+  const after = await devices.update(params.deviceId, body);
+  await changed(changedValues(before, after));
+  return { status: 200, body: deviceBody(after, formatTime) };
 }
 
 export async function deleteDevice(
@@ -58,7 +64,9 @@ export async function deleteDevice(
 
 export async function replaceCredential(
   { devices }: AdminServices,
-  { params, body }: At<'deviceId', 'admin/credential-replace'>,
+  { params, body, changed }: At<'deviceId', 'admin/credential-replace'>,
 ): Promise<Answer> {
-  return { status: 201, headers: NO_STORE, body: await devices.replaceCredential(params.deviceId, body) };
+  const replaced = await devices.replaceCredential(params.deviceId, body);
+  await changed({ replaced: ['credential'] });
+  return { status: 201, headers: NO_STORE, body: replaced };
 }

@@ -19,6 +19,7 @@ const receiverBody = (row: ReceiverState): Receiver => ({
   oldestDueAt: utc(row.oldestDueAt),
   failingSince: utc(row.failingSince),
   nextAttemptAt: utc(row.nextAttemptAt),
+  hours: { ...row.hours, since: toUtc(row.hours.since) },
 });
 
 /** Makes the value of a receiver for the feed, with the key that tells the feed's readers which receiver it is. */
@@ -58,11 +59,13 @@ export async function listAllDeliveries(
 /** Reads a delivery with its body, in which secrets are hidden, and the results of its failed attempts. */
 export async function readDelivery({ deliveryLog }: AdminServices, { params }: AtDelivery): Promise<Answer> {
   const delivery = await deliveryLog.find(params.applicationId, params.deliveryId);
-  const { body: sent, failedAttempts, ...about } = deliveryDetail(delivery);
+  const { body: sent, answer: answered, failedAttempts, ...about } = deliveryDetail(delivery);
   const body: SchemaTypes['common/delivery-detail'] = {
     ...about,
     body: textWithoutSecrets(sent),
-    failedAttempts: failedAttempts.map((attempt) => withoutSecrets(attempt)),
+    answer: answered === null ? null : textWithoutSecrets(answered),
+    // The signatures in the headers are no secrets: nobody can make another one from them.
+    failedAttempts: failedAttempts.map(({ headers, ...attempt }) => ({ ...withoutSecrets(attempt), headers })),
   };
   return { status: 200, headers: NO_STORE, body };
 }
@@ -78,13 +81,18 @@ export async function redeliverSome(
   { applications, deliveryLog }: AdminServices,
   { params, body, changed }: At<'applicationId', 'admin/redelivery-range'>,
 ): Promise<Answer> {
-  const { since, until, ...filter } = body;
+  const { since, until, dryRun, ...filter } = body;
   const range = {
     ...filter,
     since: since === undefined ? 0 : readMoment(since, 'body', 'since'),
     until: until === undefined ? Number.MAX_SAFE_INTEGER : readMoment(until, 'body', 'until'),
   };
   await applications.findCounted(params.applicationId);
+  if (dryRun) {
+    const counted = await deliveryLog.countRange(params.applicationId, range);
+    await changed({ counted });
+    return { status: 202, body: { redelivered: counted } };
+  }
   const redelivered = await deliveryLog.redeliverRange(params.applicationId, range);
   await changed({ redelivered });
   return { status: 202, body: { redelivered } };

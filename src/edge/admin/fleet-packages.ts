@@ -11,6 +11,7 @@ import { toUtc } from '../../runtime/clock.ts';
 import { installationBody } from '../../views/installation-body.ts';
 import type { InstallationCounts } from '../../views/installations.ts';
 import type { VersionSummary } from '../../views/software.ts';
+import { periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
 import { utcOrNull } from './fleet-devices.ts';
@@ -78,9 +79,9 @@ export async function listAnyInstallations(
   { softwareOverview, installations }: AdminServices,
   input: Input<{ package: string; version: string }, unknown, InstallationQuery>,
 ): Promise<Answer> {
-  const { line, ...page } = input.query;
+  const { line, since: _since, until: _until, ...page } = input.query;
   const name = { line, ...input.params };
   await softwareOverview.requireVersion(line, name.package, name.version);
-  const { body, next } = await installationBody(installations, name, page);
+  const { body, next } = await installationBody(installations, name, { ...page, ...periodOf(input.query) });
   return { status: 200, headers: next === undefined ? {} : nextPageAfter(input, page, { after: next }), body };
 }

@@ -7,6 +7,7 @@ import type { Administrator } from './authorize.ts';
 import { listBinaryWarnings } from './binary-warnings.ts';
 import { createDeveloper, deleteDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
+import { readFailures } from './failures.ts';
 import { readFeed } from './feed.ts';
 import { listAllApplications, readApplication } from './fleet-applications.ts';
 import {
@@ -42,6 +43,7 @@ import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
 import { closeSession, endSession, listSessions, openSession, readOwnSession } from './sessions.ts';
 import { listSettings } from './settings.ts';
+import { readDeviceStory } from './story.ts';
 
 const route = routesOf<AdminServices, Administrator>();
 
@@ -79,6 +81,7 @@ export const ROUTES = [
   route('GET',    '/admin/v1/devices/{deviceId}/status', A, {}, readFleetDeviceStatus),
   route('GET',    '/admin/v1/devices/{deviceId}/connection', A, {}, readConnection),
   route('DELETE', '/admin/v1/devices/{deviceId}/connection', A, {}, closeConnection),
+  route('GET',    '/admin/v1/devices/{deviceId}/story', A, { query: 'admin/story-query' }, readDeviceStory),
   route('GET',    '/admin/v1/devices/{deviceId}/transactions', A, { query: 'admin/device-transaction-query' }, listFleetDeviceTransactions),
 
   route('GET',    '/admin/v1/rollouts', A, { query: 'admin/rollout-query' }, listFleetRollouts),
@@ -113,6 +116,7 @@ export const ROUTES = [
 
   route('GET',    '/admin/v1/fleet/summary', A, {}, readSummary),
   route('GET',    '/admin/v1/fleet/breakdown', A, { query: 'admin/fleet-breakdown-query' }, readBreakdown),
+  route('GET',    '/admin/v1/fleet/failures', A, { query: 'admin/failure-query' }, readFailures),
   route('GET',    '/admin/v1/fleet/history', A, { query: 'admin/fleet-history-query' }, readHistory),
 
   route('GET',    '/admin/v1/receivers', A, { query: 'admin/receiver-query' }, listReceivers),

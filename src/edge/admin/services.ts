@@ -15,15 +15,18 @@ import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Readiness } from '../../runtime/readiness.ts';
+import type { AuditNames } from '../../views/audit.ts';
 import type { FindConnection } from '../../views/connection.ts';
 import type { AllDeliveries } from '../../views/deliveries.ts';
 import type { Fleet } from '../../views/devices.ts';
+import type { FailureViews } from '../../views/failures.ts';
 import type { FleetFigures } from '../../views/figures.ts';
 import type { FleetHistory } from '../../views/history.ts';
 import type { Installations } from '../../views/installations.ts';
 import type { ReceiverStates } from '../../views/receivers.ts';
 import type { RolloutViews } from '../../views/rollouts.ts';
 import type { SoftwareOverview } from '../../views/software.ts';
+import type { Stories } from '../../views/story.ts';
 import type { Overview } from '../../views/transactions.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { Input } from '../http/route.ts';
@@ -51,6 +54,8 @@ export interface AdminServices {
   connection: FindConnection;
   /** The views of transactions of all devices and applications. */
   overview: Overview;
+  /** The stories of devices. */
+  stories: Stories;
   cancellation: Cancellation;
   /** Finds the application of a delivery. */
   findDelivery(deliveryId: string): Promise<string | undefined>;
@@ -64,14 +69,17 @@ export interface AdminServices {
   /** Figures of the whole fleet, now and over time. */
   figures: FleetFigures;
   history: FleetHistory;
+  /** Counts of installations that failed. */
+  failures: FailureViews;
   /** Figures of this process: the 99th percentile of the time of commits in milliseconds, and the number of nodes. */
   vitals: { commitP99(): number | null; nodes(): number };
   /** Webhook deliveries of all applications, and their receivers. */
   receivers: ReceiverStates;
   deliveries: AllDeliveries;
   deliveryLog: DeliveryLog;
-  /** The audit log. */
+  /** The audit log, and the names of the objects in it. */
   audit: Audit;
+  auditNames: AuditNames;
   /** The pages of the console. */
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;

@@ -7,6 +7,7 @@ import { transactionDetail } from '../../views/transaction-detail.ts';
 import { readOverviewQuery } from '../../views/transaction-query.ts';
 import { transactionRow } from '../../views/transaction-row.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
+import { momentOf, periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';
@@ -31,7 +32,14 @@ export async function listOwnTransactions(
   input: Own<unknown, OwnTransactionQuery>,
 ): Promise<Answer> {
   const { applicationId } = input.params;
-  const query = readOverviewQuery({ ...input.query, applicationId }, clock.now());
+  const query = readOverviewQuery(
+    { ...input.query, applicationId },
+    {
+      now: clock.now(),
+      since: momentOf(input.query, 'since'),
+      until: momentOf(input.query, 'until'),
+    },
+  );
   const { rows, next } = await overview.list(query);
   const headers = next === undefined ? {} : nextPageAfter(input, query, { after: next });
   const transactions = lazily(rows, ({ record, warning }) => transactionRow(record, warning));
@@ -58,11 +66,12 @@ export async function listInstallations(
 ): Promise<Answer> {
   const { params, query, caller } = input;
   const { applicationId, ...name } = params;
+  const { since: _since, until: _until, ...page } = query;
   await software.versions.find(caller.developerId, name);
   const { body, next } = await installationBody(
     installations,
     { line: 'software', ...name },
-    { ...query, applicationId },
+    { ...page, ...periodOf(query), applicationId },
   );
   return { status: 200, headers: next === undefined ? {} : nextPageAfter(input, query, { after: next }), body };
 }

@@ -1,5 +1,7 @@
 import type { Package } from '../../core/software/package-repository.ts';
 import type { PackageRecord } from '../../platform/contracts/types.ts';
+import { binaryWarnings } from '../http/binary-warnings.ts';
+import { changedValues } from '../http/changed-values.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtPackage } from './services.ts';
@@ -24,12 +26,23 @@ export async function listPackages(
   return { status: 200, headers: nextPage(input, query, page.total), body: { packages, total: page.total } };
 }
 
+/** Lists the uploads for packages of the developer whose file differs from its registration. */
+export async function listOwnBinaryWarnings(
+  { software, formatTime }: ApiServices,
+  input: AtApplication<never, 'common/paging-query'>,
+): Promise<Answer> {
+  const { caller, query } = input;
+  const found = await software.inspection.warnings({ ...query, developerId: caller.developerId });
+  return { status: 200, headers: nextPage(input, query, found.total), body: binaryWarnings(found, formatTime) };
+}
+
 /** Registers a package (op 13). */
 export async function registerPackage(
   { software, formatTime }: ApiServices,
-  { params, caller, body, baseUrl }: AtApplication<'rest/package-create'>,
+  { params, caller, body, baseUrl, changed }: AtApplication<'rest/package-create'>,
 ): Promise<Answer> {
   const row = await software.packages.register(caller.developerId, body);
+  await changed({}, [{ kind: 'package', id: row.package }]);
   const Location = `${baseUrl}/v1/applications/${params.applicationId}/packages/${row.package}`;
   return { status: 201, headers: { Location }, body: packageBody(row, formatTime) };
 }
@@ -37,9 +50,11 @@ export async function registerPackage(
 /** Changes the display name of a package (op 14). */
 export async function updatePackage(
   { software, formatTime }: ApiServices,
-  { params, caller, body }: AtPackage<'rest/package-update'>,
+  { params, caller, body, changed }: AtPackage<'rest/package-update'>,
 ): Promise<Answer> {
+  const { displayName } = await software.packages.find(caller.developerId, params.package);
   const row = await software.packages.update(caller.developerId, params.package, body);
+  await changed(changedValues({ displayName }, { displayName: row.displayName }));
   return { status: 200, body: packageBody(row, formatTime) };
 }
 

@@ -1,4 +1,4 @@
-import type { RolloutOperation, Window } from '../../core/rollouts/rollout.ts';
+import type { Rollout, RolloutOperation, Window } from '../../core/rollouts/rollout.ts';
 import type { By, RolloutChange } from '../../core/rollouts/rollouts.ts';
 import { isTimeZone } from '../../core/rollouts/window.ts';
 import { readSelector } from '../../core/selection/read-selector.ts';
@@ -6,6 +6,8 @@ import type { Terms } from '../../core/transactions/terms.ts';
 import { DomainError, type Fault } from '../../errors.ts';
 import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
 import type { RolloutCreate } from '../../platform/contracts/types.ts';
+import { changedValues } from '../http/changed-values.ts';
+import { entityTag, matcher } from '../http/entity-tag.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { readMoment } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
@@ -49,7 +51,7 @@ export async function startRollout(
   input: AtApplication<'rest/rollout-create'>,
 ): Promise<Answer> {
   const { rollouts, transactions, contracts, clock } = services;
-  const { body, caller, baseUrl, headers } = input;
+  const { body, caller, baseUrl, headers, changed } = input;
   const { applicationId, developerId } = caller;
   checkCreate(contracts, body, clock.now());
   const { operation, parameters, devices, stages = [], label = null, startAt } = body;
@@ -77,7 +79,11 @@ export async function startRollout(
     body: { rolloutId: made.rolloutId, devices: made.devices },
   });
   const key = readIdempotencyKey(headers['idempotency-key']);
-  if (key === undefined) return answerOf(await rollouts.create(wanted));
+  if (key === undefined) {
+    const made = await rollouts.create(wanted);
+    await changed({ operation, devices: made.devices }, [{ kind: 'rollout', id: made.rolloutId }]);
+    return answerOf(made);
+  }
   const request = JSON.stringify({ applicationId, rollout: body });
   const { answer, replayed } = await transactions.once({ applicationId, key, request }, async (keep) => {
     let text = '';
@@ -87,7 +93,9 @@ export async function startRollout(
     });
     return text;
   });
-  const kept = JSON.parse(answer) as Answer;
+  const kept = JSON.parse(answer) as Answer & { body: { rolloutId: string; devices: number } };
+  const { rolloutId, devices: count } = kept.body;
+  await changed({ operation, devices: count }, [{ kind: 'rollout', id: rolloutId }]);
   return replayed ? { ...kept, headers: { ...kept.headers, 'Idempotency-Replayed': 'true' } } : kept;
 }
 
@@ -113,10 +121,15 @@ const by = ({ params }: Pick<AtRollout, 'params'>): By => ({
   actor: 'application',
 });
 
+/** What a change of a rollout can change. */
+const stateOf = ({ label, plan }: Rollout): unknown =>
+  [label, plan.ratePerMinute, plan.abort, plan.window].map((part) => part ?? null);
+const tagged = (rollout: Rollout): Record<string, string> => ({ ETag: entityTag(stateOf(rollout)) });
+
 /** Shows a rollout. */
 export async function readRollout({ rollouts, rolloutViews }: ApiServices, { params }: AtRollout): Promise<Answer> {
   const rollout = await rollouts.find(params.rolloutId, params.applicationId);
-  return { status: 200, body: await rolloutViews.detail(rollout) };
+  return { status: 200, headers: tagged(rollout), body: await rolloutViews.detail(rollout) };
 }
 
 /** Makes the handler of an action that answers with the rollout. */
@@ -152,8 +165,16 @@ export async function updateRollout(
   ];
   if (faults.length === 0) faults.push(...windowFaults(window as Window | null | undefined));
   if (faults.length > 0) throw DomainError.invalid(...faults);
-  const rollout = await rollouts.update(input.params.rolloutId, by(input), input.body as RolloutChange);
-  return { status: 200, body: await rolloutViews.detail(rollout) };
+  const check = matcher(input.headers);
+  const change = input.body as RolloutChange;
+  let before: Rollout | undefined;
+  const rollout = await rollouts.update(input.params.rolloutId, by(input), change, (known) => {
+    before = known;
+    check(stateOf(known));
+  });
+  const values = ({ label, plan }: Rollout): object => ({ ...before?.plan, label, ...plan });
+  await input.changed(changedValues(before ? values(before) : {}, values(rollout)));
+  return { status: 200, headers: tagged(rollout), body: await rolloutViews.detail(rollout) };
 }
 
 /** Lets failed devices have another command. */

@@ -14,7 +14,7 @@ import { readDistribution, startDistribution, stopDistribution } from './distrib
 import { readDocs } from './docs.ts';
 import { readFeed } from './feed.ts';
 import { listInstallations, listOwnDevices, listOwnTransactions, readOwnTransaction } from './overview.ts';
-import { listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
+import { listOwnBinaryWarnings, listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
 import {
   approveRollout,
   cancelRollout,
@@ -123,6 +123,7 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', A, {}, readBinary), // op 20
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', B, {}, removeBinary), // op 21
   route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', B, {}, issueUploadUrl), // op 22
+  route('GET',    '/v1/applications/{applicationId}/binary-warnings', A, { query: 'common/paging-query' }, listOwnBinaryWarnings),
   route('POST',   '/v1/applications/{applicationId}/apps', B, { body: 'rest/app-upload' }, uploadApp), // op 23
   route('GET',    '/v1/applications/{applicationId}/apps', A, { query: 'rest/available-software-query', costly: true }, listAvailable), // op 24
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', A, {}, readDistribution), // op 25

@@ -1,9 +1,14 @@
-import { SETTING_NAMES } from '../../core/applications/setting-columns.ts';
+import { SETTING_NAMES, type Settings } from '../../core/applications/setting-columns.ts';
 import type { ApplicationSettings } from '../../platform/contracts/types.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
+import { changedValues } from '../http/changed-values.ts';
+import { entityTag, matcher } from '../http/entity-tag.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication } from './services.ts';
+
+const stateOf = (settings: Settings): unknown => SETTING_NAMES.map((name) => settings[name]);
+const tagOf = (settings: Settings): string => entityTag(stateOf(settings));
 
 /** Reads the settings of the application (op 1). */
 export function readSettings({ deprecations }: ApiServices, { caller, baseUrl }: AtApplication): Answer {
@@ -14,16 +19,23 @@ export function readSettings({ deprecations }: ApiServices, { caller, baseUrl }:
     const served = name !== 'remoteSupportEvent' || deprecations.serves(name);
     if (url !== null && served) body[name] = url;
   }
-  return { status: 200, headers: { ...NO_STORE, ...deprecationOf(deprecations, body, baseUrl) }, body };
+  const headers = { ...NO_STORE, ETag: tagOf(caller.settings), ...deprecationOf(deprecations, body, baseUrl) };
+  return { status: 200, headers, body };
 }
 
 /** Changes settings of the application (op 2). */
 export async function updateSettings(
   { applications, deprecations }: ApiServices,
-  { params, body, baseUrl }: AtApplication<'rest/application-settings-update'>,
+  { params, body, baseUrl, headers, changed }: AtApplication<'rest/application-settings-update'>,
 ): Promise<Answer> {
-  await applications.updateSettings(params.applicationId, body);
-  return { status: 200, headers: deprecationOf(deprecations, body, baseUrl) };
+  const check = matcher(headers);
+  let before: Settings | undefined;
+  const settings = await applications.updateSettings(params.applicationId, body, (known) => {
+    before = known;
+    check(stateOf(known));
+  });
+  await changed(changedValues(before ?? {}, settings));
+  return { status: 200, headers: { ETag: tagOf(settings), ...deprecationOf(deprecations, body, baseUrl) } };
 }
 
 /**
@@ -34,7 +46,8 @@ const deprecationOf = (deprecations: Deprecations, named: object, baseUrl: strin
   'remoteSupportEvent' in named ? deprecations.headers('remoteSupportEvent', baseUrl) : {};
 
 /** Issues the authenticationKey (op 3). */
-export async function issueKey({ applications }: ApiServices, { params }: AtApplication): Promise<Answer> {
+export async function issueKey({ applications }: ApiServices, { params, changed }: AtApplication): Promise<Answer> {
   const { authenticationKey } = await applications.issueKey(params.applicationId);
+  await changed({ replaced: ['authenticationKey'] });
   return { status: 201, headers: NO_STORE, body: { authenticationKey } };
 }

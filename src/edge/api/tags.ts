@@ -1,19 +1,26 @@
 import { readSelector } from '../../core/selection/read-selector.ts';
 import { createTagging } from '../../core/selection/tagging.ts';
+import { entityTag, matcher } from '../http/entity-tag.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtDevice } from './services.ts';
 
+const stateOf = (tags: Readonly<Record<string, string>>): unknown =>
+  Object.entries(tags).toSorted(([one], [other]) => (one < other ? -1 : 1));
+
 /** Reads the tags of a device. */
 export async function readTags({ tags }: ApiServices, { params, caller }: AtDevice): Promise<Answer> {
-  return { status: 200, body: await tags.find(caller, params.deviceId) };
+  const body = await tags.find(caller, params.deviceId);
+  return { status: 200, headers: { ETag: entityTag(stateOf(body)) }, body };
 }
 
 /** Changes tags of a device; the answer has all its tags. */
 export async function updateTags(
   { tags }: ApiServices,
-  { params, caller, body }: AtDevice<'common/tag-patch'>,
+  { params, caller, body, headers }: AtDevice<'common/tag-patch'>,
 ): Promise<Answer> {
-  return { status: 200, body: await tags.update(caller, params.deviceId, body) };
+  const check = matcher(headers);
+  const all = await tags.update(caller, params.deviceId, body, (known) => check(stateOf(known)));
+  return { status: 200, headers: { ETag: entityTag(stateOf(all)) }, body: all };
 }
 
 /** Changes tags of all devices that a selector matches. */

@@ -1,5 +1,6 @@
 import type { Version } from '../../core/software/version-repository.ts';
 import type { VersionRecord } from '../../platform/contracts/types.ts';
+import { changedValues } from '../http/changed-values.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
@@ -32,9 +33,10 @@ export async function listVersions(
 /** Registers a version (op 17). */
 export async function registerVersion(
   { software, formatTime }: ApiServices,
-  { params, caller, body, baseUrl }: AtPackage<'rest/version-create'>,
+  { params, caller, body, baseUrl, changed }: AtPackage<'rest/version-create'>,
 ): Promise<Answer> {
   const row = await software.versions.register(caller.developerId, params.package, body);
+  await changed({ version: row.version });
   const Location = versionUri({ params: { ...params, version: row.version }, baseUrl });
   return { status: 201, headers: { Location }, body: versionBody(row, formatTime) };
 }
@@ -42,9 +44,11 @@ export async function registerVersion(
 /** Changes the description of a version (op 18). */
 export async function updateVersion(
   { software, formatTime }: ApiServices,
-  { params, caller, body }: AtVersion<'rest/version-update'>,
+  { params, caller, body, changed }: AtVersion<'rest/version-update'>,
 ): Promise<Answer> {
+  const { description } = await software.versions.find(caller.developerId, params);
   const row = await software.versions.update(caller.developerId, params, body);
+  await changed(changedValues({ description }, { description: row.description }));
   return { status: 200, body: versionBody(row, formatTime) };
 }
 

@@ -45,13 +45,14 @@ export async function redeliverRange(
   { deliveryLog, parseTime }: ApiServices,
   { params, body }: AtApplication<'rest/redelivery-range'>,
 ): Promise<Answer> {
-  const { since, until, ...filter } = body;
+  const { since, until, dryRun, ...filter } = body;
   const range = {
     ...filter,
     since: since === undefined ? 0 : readEither(since, parseTime, 'body', 'since'),
     until: until === undefined ? Number.MAX_SAFE_INTEGER : readEither(until, parseTime, 'body', 'until'),
   };
-  return { status: 202, body: { redelivered: await deliveryLog.redeliverRange(params.applicationId, range) } };
+  const send = dryRun ? deliveryLog.countRange : deliveryLog.redeliverRange;
+  return { status: 202, body: { redelivered: await send(params.applicationId, range) } };
 }
 
 /** Sends a test event to a receiver of the application. */

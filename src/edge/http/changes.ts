@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { AuditObject } from '../../core/audit/audit-repository.ts';
 import type { Route } from './route.ts';
 
 /** A request for a change, by a caller who is permitted to ask for it. */
@@ -18,8 +19,11 @@ export interface ChangeAsked<Caller> {
 export interface BegunChange {
   /** Records the status of the answer, and the code of an error. */
   ended(status: number, code?: string): Promise<void>;
-  /** Records how many objects were changed, for a request that changes many. */
-  changed(details: object): Promise<void>;
+  /**
+   * Records details of the change: how many objects it concerned, or their values before and after it; and the objects
+   * that the path of the request does not name.
+   */
+  changed(details: object, about?: readonly AuditObject[]): Promise<void>;
 }
 
 /** Decides which requests of a listener are recorded as changes, and records them. */

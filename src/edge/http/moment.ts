@@ -34,3 +34,12 @@ export function readEither(text: string, parseLocal: (text: string) => number, .
   readMoment(`${text}Z`, ...loc); // only for its check of the day
   return parseLocal(`${text.slice(0, 19)}.${text.slice(20).padEnd(6, '0')}`);
 }
+
+/** Reads the parameters `since` and `until` of a query into microseconds since 1970; absent ones are left out. */
+export function periodOf(query: { readonly since?: string; readonly until?: string }): {
+  since?: number;
+  until?: number;
+} {
+  const [since, until] = [momentOf(query, 'since'), momentOf(query, 'until')];
+  return { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
+}

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { AuditObject } from '../../core/audit/audit-repository.ts';
 import type { DomainError } from '../../errors.ts';
 import type { SchemaName } from '../../platform/contracts/contracts.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
@@ -42,9 +43,10 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   /** The request as a stream of bytes, for a handler that processes its body while it arrives. */
   stream: Readable;
   /**
-   * Records in the audit log how many objects a request has changed. Does nothing for a request that is not recorded.
+   * Records details of the change in the audit log: how many objects it concerned, or their values before and after it;
+   * and the objects that the path does not name. Does nothing for a request that is not recorded.
    */
-  changed(details: object): Promise<void>;
+  changed(details: object, about?: readonly AuditObject[]): Promise<void>;
   /** Reads the form of a route that has `form`. Undefined when the body is not a form. Throws BODY_TOO_LARGE. */
   readForm(): Promise<URLSearchParams | undefined>;
   /** The address of the client; behind a proxy that is not trusted, the address of the proxy. */

@@ -9,7 +9,8 @@ export type Packet =
   | SubscribePacket
   | UnsubscribePacket
   | { cmd: 'puback'; messageId: number }
-  | { cmd: 'pingreq' };
+  | { cmd: 'pingreq' }
+  | { cmd: 'disconnect' };
 
 interface InnerClient {
   conn: Duplex;

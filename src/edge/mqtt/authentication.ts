@@ -50,7 +50,9 @@ interface Parts {
    */
   turn(): Promise<void> | undefined;
   /** Resolves when the refusal may be sent to the client, which is delayed after many refusals. */
-  throttle(client: Client, deviceId: string | undefined, reason: string): Promise<void>;
+  throttle(client: Client, deviceId: string | undefined, reason: Refusal['reason']): Promise<void>;
+  /** Called before a connection is closed: a newer one replaces it, or its device may no longer connect. */
+  ending(client: Client, reason: 'replaced' | 'revoked'): void;
   /** Sends a CONNACK with a code other than 0 and ends the connection. */
   refuse(client: Client, code: number): void;
 }
@@ -61,7 +63,8 @@ interface Parts {
  * simultaneous CONNECTs exactly the last one remains, and a credential that is replaced meanwhile is noticed.
  */
 export function createAuthentication(parts: Parts) {
-  const { clock, log, metrics, authenticate, certificateOf, openSession, enter, turn, throttle, refuse } = parts;
+  const { clock, log, metrics, authenticate, certificateOf, openSession, enter, turn, throttle, ending, refuse } =
+    parts;
   const connects = new WeakMap<Client, ConnectPacket>();
   const locks = new Map<string, Promise<void>>();
   const logins = new WeakMap<Client, () => void>();
@@ -79,8 +82,11 @@ export function createAuthentication(parts: Parts) {
     }
   }
 
-  const closeClient = (client: Client | undefined): Promise<void> =>
-    client ? new Promise((resolve) => client.close(resolve)) : Promise.resolve();
+  const closeClient = async (client: Client | undefined, reason: 'replaced' | 'revoked'): Promise<void> => {
+    if (!client) return;
+    ending(client, reason);
+    await new Promise<void>((resolve) => client.close(resolve));
+  };
 
   /** Checks the password against the device's credential; without a password the certificate must name the device. */
   async function standing(client: Client, password: Buffer | undefined, sql?: Seen): Promise<Standing> {
@@ -142,7 +148,7 @@ export function createAuthentication(parts: Parts) {
       // before the older connection is closed, so that a revoked credential ends no connection.
       if (waited && !enter) refused = refusalOf(await standing(client, password), client, password);
       if (refused) return;
-      await closeClient(registeredClient(broker, client.id)); // an older connection of the same device must be closed [MQTT-3.1.4-2]
+      await closeClient(registeredClient(broker, client.id), 'replaced'); // an older connection of the same device must be closed [MQTT-3.1.4-2]
       const check = (sql: Seen): Promise<Standing> => standing(client, password, sql);
       if (enter) refused = refusalOf(await enter(client, check), client, password);
       else if (client.clean === false) refused = refusalOf(await openSession(client.id, check), client, password);
@@ -199,7 +205,7 @@ export function createAuthentication(parts: Parts) {
       withLock(deviceId, () => {
         const client = registeredClient(broker, deviceId);
         if (client && will === 'dropped') dropWill(client);
-        return closeClient(client);
+        return closeClient(client, 'revoked');
       }),
   };
 }

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { Aedes, type Client, type Subscription } from 'aedes';
 import type { DeviceLink } from '../../core/outbox/connection-state.ts';
 import type { ResponseLink } from '../../core/requests/response-sender.ts';
+import type { ConnectionLog } from '../../core/sessions/connection-log.ts';
 import type { Presence } from '../../core/sessions/presence.ts';
 import type { Sessions, StoredPacket } from '../../core/sessions/sessions.ts';
 import type { Seen, Takeover } from '../../core/sessions/takeover.ts';
@@ -74,6 +75,7 @@ export interface BrokerParts {
    */
   openResponses(link: ResponseLink): () => void;
   presence: Pick<Presence, 'heard' | 'left'>;
+  connectionLog: Pick<ConnectionLog, 'connected' | 'ended' | 'refused'>;
   /** The number of commands that callers create per second at present. */
   commands(): number;
   maxConnections: number;
@@ -116,6 +118,7 @@ export async function createBroker(parts: BrokerParts) {
     takeover,
     resumes: persistence.resumes,
     carryOut: (will) => void inbound.carryOutWill(fromStored(will)),
+    leaves: (client) => devices.because(client, 'elsewhere'),
   });
   const logLimit = createLogLimit({ clock });
   const throttle = createLoginThrottle({ clock, log, logLimit, metrics });
@@ -125,6 +128,7 @@ export async function createBroker(parts: BrokerParts) {
     metrics,
     watch,
     presence,
+    connectionLog: parts.connectionLog,
     registered: (deviceId) => registeredClient(broker, deviceId),
   });
   const authentication = createAuthentication({
@@ -136,10 +140,13 @@ export async function createBroker(parts: BrokerParts) {
     openSession: persistence.openSession,
     enter: takeover && epochs.enter,
     turn: createLoginTurns({ commands: parts.commands, pace: LOGINS }).wait,
-    async throttle(client, ...refusal) {
-      const accepted = devices.originOf(client)?.accepted;
+    ending: (client, reason) => devices.because(client, reason),
+    async throttle(client, deviceId, reason) {
+      const { accepted, transport = '' } = devices.originOf(client) ?? {};
       accepted?.refused();
-      await throttle.refused(accepted?.address ?? '', ...refusal);
+      if (deviceId !== undefined && reason !== 'client_id' && reason !== 'unavailable')
+        parts.connectionLog.refused(deviceId, reason, { address: accepted?.remoteAddress ?? '', transport });
+      await throttle.refused(accepted?.address ?? '', deviceId, reason);
     },
     refuse: (client, code) => devices.originOf(client)?.guarded.refuse(code),
   });
@@ -234,9 +241,11 @@ export async function createBroker(parts: BrokerParts) {
     openLinks.close(client);
     devices.ended(client);
   });
-  broker.on('clientError', (client, err) =>
-    log.debug({ deviceId: client.id, reason: err.message }, 'connection ended'),
-  );
+  broker.on('keepaliveTimeout', (client) => devices.because(client, 'keep_alive'));
+  broker.on('clientError', (client, err) => {
+    devices.because(client, 'lost', err.message);
+    log.debug({ deviceId: client.id, reason: err.message }, 'connection ended');
+  });
   broker.on('connectionError', (_client, err) => log.debug({ reason: err.message }, 'connection ended before login'));
   onBrokerError(broker, (err) => log.error({ err }, 'the broker reported an error'));
 
@@ -254,7 +263,9 @@ export async function createBroker(parts: BrokerParts) {
     acknowledged: outbound.acknowledged,
     published: inbound.authorizePublish,
     loginEnded: authentication.loginEnded,
-    ending(client) {
+    disconnects: (client) => devices.because(client, 'disconnected'),
+    ending(client, reason) {
+      devices.because(client, 'protocol', reason);
       openLinks.close(client);
       devices.leaves(client);
     },
@@ -327,7 +338,9 @@ export async function createBroker(parts: BrokerParts) {
       const revoked = files.clientCrl && readRevoked(files.clientCrl);
       for (const client of registeredClients(broker)) {
         const certificate = devices.originOf(client)?.certificate;
-        if (certificate && revoked?.has(certificate)) client.close();
+        if (!certificate || !revoked?.has(certificate)) continue;
+        devices.because(client, 'revoked');
+        client.close();
       }
     },
 
@@ -341,6 +354,7 @@ export async function createBroker(parts: BrokerParts) {
       listeners.stop();
       waitingMessages.end();
       await inbound.idle();
+      devices.stopping();
       for (const client of registeredClients(broker)) dropWill(client); // broker.close() would publish all wills
       await new Promise<void>((resolve) => broker.close(() => resolve()));
       connections.destroy();

@@ -1,4 +1,6 @@
 import type { Client } from 'aedes';
+import type { ConnectionLog, OpenedConnection } from '../../core/sessions/connection-log.ts';
+import type { EndReason } from '../../core/sessions/connection-log-repository.ts';
 import type { Presence } from '../../core/sessions/presence.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -26,6 +28,7 @@ interface Parts {
   metrics: Pick<Metrics, 'devicesConnected'>;
   watch: Watch;
   presence: Pick<Presence, 'heard' | 'left'>;
+  connectionLog: Pick<ConnectionLog, 'connected' | 'ended'>;
   /** The client that Aedes has registered for a device; its login may still be running. */
   registered(deviceId: string): Client | undefined;
 }
@@ -34,11 +37,15 @@ interface Parts {
 const LEVELS: Readonly<Record<number, LiveConnection['protocol']>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
 
 /** Keeps the connections of devices to this node, with the times of their logins. */
-export function createDeviceConnections({ clock, log, metrics, watch, presence, registered }: Parts) {
+export function createDeviceConnections({ clock, log, metrics, watch, presence, connectionLog, registered }: Parts) {
   const origins = new WeakMap<Client, Origin>();
   /** The logged-in clients, with the time of their login in microseconds. */
   const ready = new Map<Client, number>();
   const leaving = new WeakSet<Client>();
+  /** The connections that are recorded, until their ends are. */
+  const recorded = new Map<Client, OpenedConnection>();
+  const reasons = new WeakMap<Client, { reason: EndReason; detail: string | undefined }>();
+  let stops = false;
 
   function changed(deviceId: string): void {
     metrics.devicesConnected.set(ready.size);
@@ -63,6 +70,9 @@ export function createDeviceConnections({ clock, log, metrics, watch, presence, 
     loggedIn(client: Client): void {
       ready.set(client, clock.now());
       presence.heard(client.id);
+      const { accepted, transport } = origins.get(client) ?? {};
+      if (accepted && transport)
+        recorded.set(client, connectionLog.connected(client.id, { address: accepted.remoteAddress, transport }));
       changed(client.id);
       log.debug({ deviceId: client.id, clean: client.clean }, 'device connected');
     },
@@ -72,8 +82,22 @@ export function createDeviceConnections({ clock, log, metrics, watch, presence, 
       leaving.add(client);
     },
 
+    /** Remembers why a connection is about to end; the first reason counts. */
+    because(client: Client, reason: EndReason, detail?: string): void {
+      if (!reasons.has(client)) reasons.set(client, { reason, detail });
+    },
+
+    /** The process stops: the ends of its connections are recorded by its own. */
+    stopping(): void {
+      stops = true;
+    },
+
     ended(client: Client): void {
       ready.delete(client);
+      const opened = recorded.get(client);
+      recorded.delete(client);
+      const { reason = 'lost', detail } = reasons.get(client) ?? {};
+      if (opened && !stops) connectionLog.ended(client.id, opened, reason, detail);
       presence.left(client.id);
       changed(client.id);
       log.debug({ deviceId: client.id }, 'device disconnected');

@@ -9,13 +9,15 @@ interface Parts {
   resumes(deviceId: string): void;
   /** Publishes the will of the older connection that the device had to another node. */
   carryOut(will: StoredPacket): void;
+  /** Called before a connection is closed because this node no longer owns the device. */
+  leaves(client: Client): void;
 }
 
 /**
  * Gives connections their epochs in a cluster. Each new connection of a device gets a higher epoch than the one before
  * it, and only the connection with the highest epoch may write to the database.
  */
-export function createDeviceEpochs({ takeover, resumes, carryOut }: Parts) {
+export function createDeviceEpochs({ takeover, resumes, carryOut, leaves }: Parts) {
   const epochs = new WeakMap<object, Entered>();
 
   return {
@@ -30,6 +32,7 @@ export function createDeviceEpochs({ takeover, resumes, carryOut }: Parts) {
       if (!takeover) return 'good';
       const deviceId = client.id;
       const close = (): void => {
+        leaves(client);
         dropWill(client); // the device has a newer connection, whose node publishes the will
         client.close();
       };

@@ -32,7 +32,7 @@ export const takeoverOf = ({ cluster }: Peers, common: Given['common']): Takeove
  * start.
  */
 export async function createMqttEdge({ parts, config, peers, common, core, entrances, owners, takeover }: Given) {
-  const { transactions, statuses, events, requests, devices, sessions, presence, webhooks } = core;
+  const { transactions, statuses, events, requests, devices, sessions, presence, connectionLog, webhooks } = core;
   const { cluster } = peers;
   const broker = parts.add(
     await createBroker({
@@ -43,6 +43,7 @@ export async function createMqttEdge({ parts, config, peers, common, core, entra
       proxies: entrances.proxies,
       sessions,
       presence,
+      connectionLog,
       authenticate: devices.authenticate,
       ownerOf: owners.of,
       takeover,

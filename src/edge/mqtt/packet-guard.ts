@@ -57,7 +57,9 @@ interface Parts {
   /** Called when a CONNECT was processed, successfully or not. */
   loginEnded(client: Client): void;
   /** Called when a connection is about to end: only the answers to packets in work may still be written to it. */
-  ending(client: Client): void;
+  ending(client: Client, reason: string): void;
+  /** Called when the device has sent a DISCONNECT. */
+  disconnects(client: Client): void;
 }
 
 /** The calls with which the guard reports the progress of one connection to the bounds of connections. */
@@ -103,6 +105,7 @@ export function createPacketGuard(parts: Parts) {
     published,
     loginEnded,
     ending,
+    disconnects,
   } = parts;
   const share = createReadingShare();
   const allowances = createPacketAllowances({ clock, metrics, messageRate });
@@ -114,6 +117,7 @@ export function createPacketGuard(parts: Parts) {
       if (parsed.cmd === 'subscribe') subscribes(parsed);
       return isWithinRate(client, filters.length) ? undefined : 'more packets per second than a device may send';
     }
+    if (parsed.cmd === 'disconnect') disconnects(client);
     // Aedes would end the connection for a topic with too many levels. The shortened topic is treated like every other
     // topic that is not the device's own: the message is dropped, and the connection goes on.
     if (parsed.cmd === 'publish' && parsed.topic.length > DEEPEST_TOPIC) {
@@ -331,7 +335,7 @@ export function createPacketGuard(parts: Parts) {
       phase = 'ending';
       reader.clear();
       log.debug({ deviceId: client.id, reason }, 'a connection is being ended');
-      ending(client);
+      ending(client, reason);
       if (inWork === 0) finish();
     }
 

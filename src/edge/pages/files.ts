@@ -9,18 +9,13 @@ import type { Source } from './source-worker.ts';
 export interface ConsoleFiles {
   /** The digest of all files. It is part of their URLs, so browsers may keep the files for ever. */
   digest: string;
-  /** The files, by their paths below the folder of all files. */
+  /** The script and the style sheet, by their paths below the folder of all files. */
   files: ReadonlyMap<string, DocsFile>;
-  /** The paths of the scripts of the console. */
-  modules: readonly string[];
 }
 
 const TYPES: Record<string, string> = {
-  ts: 'text/javascript; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
-  mjs: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml; charset=utf-8',
 };
 const CACHED = {
   'Cache-Control': 'public, max-age=31536000, immutable',
@@ -29,7 +24,6 @@ const CACHED = {
 };
 
 const extensionOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
-const isModule = (path: string): boolean => ['ts', 'js', 'mjs'].includes(extensionOf(path));
 
 async function readSources(): Promise<Source[]> {
   // Node warns that stripping types is experimental. The warning is switched off, because the version of Node is fixed.
@@ -54,7 +48,6 @@ async function readAll(): Promise<ConsoleFiles> {
   return {
     digest: hash.digest('base64url').slice(0, 22),
     files: new Map(await Promise.all(made)),
-    modules: sources.map(({ path }) => path).filter(isModule),
   };
 }
 

@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto';
-import { MODULE_ENDING } from '../../runtime/installation.ts';
 import { ownVersion } from '../../runtime/version.ts';
 import { html } from '../docs/html.ts';
 import type { ConsoleFiles } from './files.ts';
-import { PACKAGED, PACKAGES } from './packaged.ts';
 
 /** The users of a listener's console: the operator of the service, or a customer's application. */
 export type ConsoleRole = 'operator' | 'application';
@@ -14,40 +11,22 @@ interface Parts {
   timeZone: string;
   /** The relative path from the address of the page to the parent of `/console`, with a slash at its end. */
   root: string;
-  files: Pick<ConsoleFiles, 'digest' | 'modules'>;
+  files: Pick<ConsoleFiles, 'digest'>;
   /** The origin of the URLs that files are uploaded to. */
   objectsOrigin: string;
 }
-
-const ENTRY = `main${MODULE_ENDING}`;
-// The order matters: later sheets override earlier ones, and `narrow` must override all.
-const SHEETS = [
-  'colours',
-  'base',
-  'frame',
-  'cards',
-  'tables',
-  'forms',
-  'messages',
-  'plots',
-  'rollouts',
-  'tags',
-  'sign-in',
-  'narrow',
-];
-const STYLES = [`${PACKAGES}/uplot.css`, ...SHEETS.map((name) => `style/${name}.css`)];
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%230b6e75'/%3E%3Cpath d='M5 4v8h6' fill='none' stroke='%23fff' stroke-width='2'/%3E%3C/svg%3E";
 
 /**
- * The policy of the page. It may load its own files only, and its only inline script is the import map. No text can
- * become markup or a script (`require-trusted-types-for`), whatever the page does with it.
+ * The policy of the page. It may load its own files only, and has no inline script. No text can become markup or a script
+ * (`require-trusted-types-for`), whatever the page does with it.
  */
-const policyOf = (importMap: string, objectsOrigin: string): string =>
+const policyOf = (objectsOrigin: string): string =>
   [
     "default-src 'none'",
-    `script-src 'self' 'sha256-${createHash('sha256').update(importMap).digest('base64')}'`,
+    "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
     `connect-src 'self' ${objectsOrigin}`,
@@ -64,8 +43,6 @@ const policyOf = (importMap: string, objectsOrigin: string): string =>
  */
 export function consolePage({ role, timeZone, root, files, objectsOrigin }: Parts) {
   const folder = `${root}console/files/${files.digest}/`;
-  const imports = PACKAGED.flatMap(({ name, file }) => (name ? [[name, `${folder}${PACKAGES}/${file}`]] : []));
-  const importMap = JSON.stringify({ imports: Object.fromEntries(imports) });
   const { html: text } = html`<!doctype html>
 <html lang="en" data-role="${role}" data-root="${root}" data-version="${ownVersion()}" data-time-zone="${timeZone}">
 <head>
@@ -74,10 +51,8 @@ export function consolePage({ role, timeZone, root, files, objectsOrigin }: Part
 <meta name="color-scheme" content="light dark">
 <title>Lapel</title>
 <link rel="icon" href="${ICON}">
-${STYLES.map((path) => html`<link rel="stylesheet" href="${folder}${path}">\n`)}
-<script type="importmap">${{ html: importMap }}</script>
-${files.modules.map((path) => html`<link rel="modulepreload" href="${folder}${path}">\n`)}
-<script type="module" src="${folder}${ENTRY}"></script>
+<link rel="stylesheet" href="${folder}style.css">
+<script type="module" src="${folder}main.js"></script>
 </head>
 <body>
 <div id="console"></div>
@@ -89,7 +64,7 @@ ${files.modules.map((path) => html`<link rel="modulepreload" href="${folder}${pa
     text,
     headers: {
       'Cache-Control': 'no-cache',
-      'Content-Security-Policy': policyOf(importMap, objectsOrigin),
+      'Content-Security-Policy': policyOf(objectsOrigin),
       'X-Content-Type-Options': 'nosniff',
       // With `no-referrer`, browsers would send `Origin: null` with the changes that the console asks for, and the
       // service would refuse them.

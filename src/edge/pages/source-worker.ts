@@ -1,13 +1,17 @@
-// Reads the files of the console: TypeScript without its types, packages unchanged. It runs in a worker, because
-// removing the types takes tens of milliseconds, and the main thread must serve devices meanwhile. A release has the
-// same files without types already, and the files of packages beside them.
+// Makes the files of the console: its modules, TypeScript without types, and those of packages become one script, and its
+// style sheets one sheet, because over a slow line each file costs a way to the service and back. It runs in a worker,
+// because this takes some hundred milliseconds, and the main thread must serve devices meanwhile. A release has the
+// same modules without types already, and the files of packages beside them.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parentPort } from 'node:worker_threads';
-import { ROOT_FOLDER } from '../../runtime/installation.ts';
+import { MODULE_ENDING, ROOT_FOLDER } from '../../runtime/installation.ts';
+import { compact } from './compact.ts';
+import { joinModules } from './join-modules.ts';
 import { PACKAGED, PACKAGES } from './packaged.ts';
+import { SHEETS } from './sheets.ts';
 
 /** A file as browsers get it; its path is relative to the folder of all files. */
 export interface Source {
@@ -16,25 +20,37 @@ export interface Source {
 }
 
 const FOLDER = `${ROOT_FOLDER}console/`;
-const SERVED = /\.(ts|js|mjs|css|svg)$/;
 // Source maps are not served; only developer tools would ask for them.
 const SOURCE_MAP = /\/\/# sourceMappingURL=\S+\s*$/;
 
-function ownFile(path: string): Source {
-  const text = readFileSync(`${FOLDER}${path}`, 'utf8');
-  return { path, text: path.endsWith('.ts') ? stripTypeScriptTypes(text) : text };
+/** Reads a file of a package: in a release a copy of it, otherwise where the package is installed. */
+function packaged(file: string, from: string): string {
+  const copy = `${FOLDER}${PACKAGES}/${file}`;
+  const path = existsSync(copy) ? copy : fileURLToPath(import.meta.resolve(from));
+  return readFileSync(path, 'utf8').replace(SOURCE_MAP, '');
 }
 
-const own = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-  .filter((path) => SERVED.test(path) && !path.endsWith('.d.ts'))
-  .sort()
-  .map(ownFile);
-const present = new Set(own.map(({ path }) => path));
-const packaged = PACKAGED.map(({ file, from }) => ({ path: `${PACKAGES}/${file}`, from }))
-  .filter(({ path }) => !present.has(path))
-  .map(({ path, from }) => ({
-    path,
-    text: readFileSync(fileURLToPath(import.meta.resolve(from)), 'utf8').replace(SOURCE_MAP, ''),
-  }));
+function own(path: string): string {
+  const text = readFileSync(`${FOLDER}${path}`, 'utf8');
+  return path.endsWith('.ts') ? stripTypeScriptTypes(text) : text;
+}
 
-parentPort?.postMessage([...own, ...packaged] satisfies Source[]);
+/** Reads a module by its URL: `package:NAME`, or `own:/PATH` below the folder of the console. */
+function read(url: string) {
+  const found = PACKAGED.find(({ name }) => name !== null && url === `package:${name}`);
+  return {
+    text: found
+      ? compact(packaged(found.file, found.from), { keepsHead: true })
+      : compact(own(new URL(url).pathname.slice(1)), { keepsHead: false }),
+    pathOf: (name: string) => (name.startsWith('.') ? new URL(name, url).href : `package:${name}`),
+  };
+}
+
+const script = joinModules(`own:/main${MODULE_ENDING}`, read);
+const sheets = PACKAGED.filter(({ name }) => name === null).map(({ file, from }) => packaged(file, from));
+const style = [...sheets, ...SHEETS.map((name) => own(`style/${name}.css`))].join('\n');
+const made: Source[] = [
+  { path: 'main.js', text: script },
+  { path: 'style.css', text: style },
+];
+parentPort?.postMessage(made);

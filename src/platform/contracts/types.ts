@@ -53,14 +53,6 @@ export type Moment = string;
  */
 export type Moment1 = string;
 /**
- * Name of a package: an Android package name.
- */
-export type PackageName = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName = string;
-/**
  * Name of a session of the console. It is not a secret.
  */
 export type ConsoleSessionId = string;
@@ -157,9 +149,88 @@ export type MacAddress = string;
  */
 export type UtcDateTimeOrNull1 = string | null;
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime5 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime6 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull2 = string | null;
+/**
+ * The operation that a transaction carries out on its device.
+ */
+export type Operation =
+  | 'activate'
+  | 'deactivate'
+  | 'setApn'
+  | 'setWifi'
+  | 'setLanguage'
+  | 'getConnectivityState'
+  | 'setConnectivityState'
+  | 'listConnectivity'
+  | 'pairBluetooth'
+  | 'installSoftware'
+  | 'updateFirmware';
+/**
+ * queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final.
+ */
+export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime7 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime8 = string;
+/**
+ * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
+ */
+export type TransactionId1 = number;
+/**
+ * The rollout that made it. Present only with a rollout.
+ */
+export type RolloutId = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime9 = string;
+/**
+ * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
+ */
+export type Moment4 = string;
+/**
+ * Only installations that ended before this moment; by default now.
+ */
+export type Moment5 = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId2 = string;
+/**
+ * Only installations of this package.
+ */
+export type PackageName = string;
+/**
+ * Only installations of this version of the package.
+ */
+export type VersionName = string;
+/**
+ * Name of a package: an Android package name.
+ */
+export type PackageName1 = string;
+/**
  * Name of a package for people; null if it has none.
  */
 export type DisplayName = string | null;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName1 = string;
 /**
  * Description of a version; null if it has none.
  */
@@ -167,7 +238,7 @@ export type Description = string | null;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName1 = string;
+export type PackageName2 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -175,7 +246,7 @@ export type DeveloperId2 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId2 = string;
+export type ApplicationId3 = string;
 /**
  * `key=value`: a tag that the device has; `!key`: the device has no tag of this key.
  */
@@ -195,15 +266,15 @@ export type VersionRange = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName2 = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName1 = string;
+export type PackageName3 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName2 = string;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName3 = string;
 /**
  * Only devices whose version of the package is in this SemVer range; needs `package`.
  */
@@ -227,23 +298,23 @@ export type Salt = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime5 = string;
+export type UtcDateTime10 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment4 = string;
+export type Moment6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime6 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull2 = string | null;
+export type UtcDateTime11 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull3 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull4 = string | null;
 /**
  * Kind of a fault.
  */
@@ -265,21 +336,25 @@ export type FaultType =
   | 'url_scheme'
   | 'json_invalid';
 /**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment7 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment8 = string;
+/**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
 export type DeviceId1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime7 = string;
+export type UtcDateTime12 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type DeveloperId3 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull4 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -288,6 +363,22 @@ export type UtcDateTimeOrNull5 = string | null;
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull6 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull7 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime13 = string;
+/**
+ * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type DeveloperId4 = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId4 = string;
 /**
  * Only rollouts in this state.
  */
@@ -304,15 +395,23 @@ export type DeviceId2 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId3 = string;
+export type ApplicationId5 = string;
 /**
  * The beginning of the page; take it from the `Link` of the page before.
  */
-export type RolloutId = string;
+export type RolloutId1 = string;
 /**
- * Only transactions with this operation.
+ * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Operation =
+export type Moment9 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment10 = string;
+/**
+ * The operation that a transaction carries out on its device.
+ */
+export type Operation1 =
   | 'activate'
   | 'deactivate'
   | 'setApn'
@@ -327,7 +426,7 @@ export type Operation =
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId4 = string;
+export type ApplicationId6 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -335,19 +434,35 @@ export type DeviceId3 = string;
 /**
  * Only transactions of this rollout.
  */
-export type RolloutId1 = string;
+export type RolloutId2 = string;
 /**
- * Only transactions in this state.
+ * queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final.
  */
-export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
+export type TransactionStatus1 = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
 /**
  * Only transactions that are at least this old.
  */
 export type Duration1 = string;
 /**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment11 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment12 = string;
+/**
+ * Name of a package: an Android package name.
+ */
+export type PackageName4 = string;
+/**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName3 = string;
+export type VersionName4 = string;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName5 = string;
 /**
  * Seconds from the delivery in which the device must give a final result. Without one the transaction ends as `failed` with the code `NO_ANSWER`. Reports of progress do not prolong the time.
  */
@@ -421,15 +536,15 @@ export type TagValue = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName3 = string;
+export type PackageName5 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName4 = string;
+export type VersionName6 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName5 = string;
+export type VersionName7 = string;
 /**
  * Only devices whose version of the package is in this SemVer range; needs `package`.
  */
@@ -493,7 +608,7 @@ export type FirmwareVersion4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull7 = string | null;
+export type UtcDateTimeOrNull8 = string | null;
 /**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
@@ -515,21 +630,6 @@ export type ListMode = 'latest';
  */
 export type LocalDateTimeOrNull = string | null;
 /**
- * The operation that a transaction carries out on its device.
- */
-export type Operation1 =
-  | 'activate'
-  | 'deactivate'
-  | 'setApn'
-  | 'setWifi'
-  | 'setLanguage'
-  | 'getConnectivityState'
-  | 'setConnectivityState'
-  | 'listConnectivity'
-  | 'pairBluetooth'
-  | 'installSoftware'
-  | 'updateFirmware';
-/**
  * Files of one call. Each name occurs once.
  *
  * @minItems 1
@@ -543,7 +643,7 @@ export type RequestId = string;
 /**
  * Identifier of a rollout.
  */
-export type RolloutId2 = string;
+export type RolloutId3 = string;
 /**
  * An operation that a rollout can carry out.
  */
@@ -560,7 +660,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull8 = string | null;
+export type UtcDateTimeOrNull9 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -573,11 +673,11 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull9 = string | null;
+export type UtcDateTimeOrNull10 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime8 = string;
+export type UtcDateTime14 = string;
 /**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
@@ -598,10 +698,6 @@ export type TagKey = string;
  * The number of matching rows; null if the service would have to read more than 10,000 rows to count them, or more than 2,000 with a filter.
  */
 export type TotalIfKnown = number | null;
-/**
- * queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final.
- */
-export type TransactionStatus1 = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
 /**
  * A webhook delivery, or null.
  */
@@ -639,27 +735,11 @@ export type DeliveryRowOrNull1 = {
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime9 = string;
+export type UtcDateTime15 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime10 = string;
-/**
- * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
- */
-export type TransactionId1 = number;
-/**
- * Identifier of a rollout.
- */
-export type RolloutId3 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime11 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime12 = string;
+export type UtcDateTime16 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -745,7 +825,7 @@ export type EitherTime2 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName4 = string;
+export type PackageName6 = string;
 /**
  * A firmware version as devices report it.
  */
@@ -761,15 +841,15 @@ export type VersionRange5 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName5 = string;
+export type PackageName7 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName6 = string;
+export type VersionName8 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName7 = string;
+export type VersionName9 = string;
 /**
  * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
  */
@@ -778,6 +858,14 @@ export type VersionRange6 = string;
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
 export type Duration3 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment13 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment14 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -816,7 +904,23 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment5 = string;
+export type Moment15 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment16 = string;
+/**
+ * Name of a package: an Android package name.
+ */
+export type PackageName8 = string;
+/**
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type VersionName10 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment17 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -877,7 +981,6 @@ export interface SchemaTypes {
   'admin/audit-entry': AuditEntry;
   'admin/audit-list': AuditList;
   'admin/audit-query': AuditQuery;
-  'admin/binary-warning-list': BinaryWarningList;
   'admin/console-login': ConsoleLogin;
   'admin/console-session': ConsoleSession;
   'admin/console-session-list': ConsoleSessionList;
@@ -897,8 +1000,11 @@ export interface SchemaTypes {
   'admin/device-register': DeviceRegister;
   'admin/device-registered': DeviceRegistered;
   'admin/device-status': FleetDeviceStatus;
+  'admin/device-story': DeviceStory;
   'admin/device-transaction-query': DeviceTransactionQuery;
   'admin/device-update': DeviceUpdate;
+  'admin/failure-breakdown': FailureBreakdown;
+  'admin/failure-query': FailureQuery;
   'admin/firmware-version-list': FirmwareVersionList;
   'admin/fleet-breakdown': FleetBreakdown;
   'admin/fleet-breakdown-query': FleetBreakdownQuery;
@@ -923,6 +1029,8 @@ export interface SchemaTypes {
   'admin/service-software-put': ServiceSoftwarePut;
   'admin/service-software-version': ServiceSoftwareVersion;
   'admin/setting-list': SettingList;
+  'admin/story-entry': StoryEntry;
+  'admin/story-query': StoryQuery;
   'admin/system-package-list': SystemPackageList;
   'admin/transaction-query': TransactionQuery;
   'admin/transactions-cancel': TransactionsCancel;
@@ -934,6 +1042,7 @@ export interface SchemaTypes {
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
+  'common/binary-warning-list': BinaryWarningList;
   'common/bluetooth-name': BluetoothName;
   'common/call-id': CallId;
   'common/certificate-fingerprint': CertificateFingerprint;
@@ -983,10 +1092,10 @@ export interface SchemaTypes {
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
-  'common/moment': Moment4;
+  'common/moment': Moment6;
   'common/name': Name;
-  'common/operation': Operation1;
-  'common/package-name': PackageName;
+  'common/operation': Operation;
+  'common/package-name': PackageName1;
   'common/paging-query': PagingQuery;
   'common/percent': Percent;
   'common/reason-error': ReasonError;
@@ -999,7 +1108,7 @@ export interface SchemaTypes {
   'common/rollout-counts': RolloutCounts;
   'common/rollout-device-list': RolloutDeviceList;
   'common/rollout-device-state': RolloutDeviceState;
-  'common/rollout-id': RolloutId2;
+  'common/rollout-id': RolloutId3;
   'common/rollout-operation': RolloutOperation1;
   'common/rollout-reason': RolloutReason;
   'common/rollout-results': RolloutResults;
@@ -1025,14 +1134,14 @@ export interface SchemaTypes {
   'common/transaction-id': TransactionId;
   'common/transaction-row': TransactionRow;
   'common/transaction-row-list': TransactionRowList;
-  'common/transaction-status': TransactionStatus1;
+  'common/transaction-status': TransactionStatus;
   'common/upload-address': UploadAddress;
   'common/upload-headers': UploadHeaders;
   'common/upload-method': UploadMethod;
   'common/url': Url;
   'common/utc-date-time': UtcDateTime;
   'common/utc-date-time-or-null': UtcDateTimeOrNull1;
-  'common/version-name': VersionName;
+  'common/version-name': VersionName1;
   'common/version-range': VersionRange4;
   'common/webhook-setting': WebhookSetting;
   'common/wifi-entry': WifiEntry;
@@ -1261,6 +1370,10 @@ export interface AuditEntry {
      * The name of the session, or the applicationId.
      */
     name: string | null;
+    /**
+     * The name that people have given the application; null for other authors.
+     */
+    displayName: string | null;
   };
   /**
    * The method and the path template of the request.
@@ -1275,7 +1388,7 @@ export interface AuditEntry {
    */
   status: number | null;
   /**
-   * Details of the change: the number of changed resources, if one request changes many; for raised numbers the reason (`reason`) and the transactionId that they continue after (`to`); for refused requests of an application the `code`, and the number of equal refusals within a minute (`repeated`).
+   * Details of the change: the values that it changed (`before` and `after`; secrets are named and not shown), or the secrets that it replaced (`replaced`); the number of changed resources, if one request changes many; for raised numbers the reason (`reason`) and the transactionId that they continue after (`to`); for refused requests of an application the `code`, and the number of equal refusals within a minute (`repeated`).
    */
   details: {} | null;
   /**
@@ -1286,6 +1399,14 @@ export interface AuditEntry {
    * The request id in the answer and in the log line. For entries of the service itself, the name of the new life of the database.
    */
   requestId: string;
+  /**
+   * The objects that the change is about, with the names that people have given them. A name is null when there is none, or when the object no longer exists.
+   */
+  objects: {
+    kind: 'device' | 'developer' | 'application' | 'package' | 'rollout';
+    id: string;
+    name: string | null;
+  }[];
 }
 /**
  * A page of the audit log, the newest entries first.
@@ -1304,9 +1425,13 @@ export interface AuditQuery {
    */
   actor?: string;
   /**
-   * The beginning of the path.
+   * A part of the path, in upper or lower case.
    */
   resource?: string;
+  /**
+   * Only entries about one object: its kind (`device`, `developer`, `application`, `package` or `rollout`), a colon and its identifier.
+   */
+  about?: string;
   /**
    * Only rows after this one, in the order of the list.
    */
@@ -1315,26 +1440,6 @@ export interface AuditQuery {
    * The largest number of rows in the answer.
    */
   limit: number;
-}
-/**
- * Uploads whose file differs from its registration, or cannot be read as an APK, ordered by package and version.
- */
-export interface BinaryWarningList {
-  warnings: {
-    package: PackageName;
-    version: VersionName;
-    warning: string;
-    /**
-     * Package and version that the file contains; null if the file could not be read.
-     */
-    found: {
-      package: string;
-      versionName: string | null;
-      versionCode: number | null;
-    } | null;
-    readAt: LocalDateTime;
-  }[];
-  total: Total;
 }
 /**
  * The body that opens a session of the console of administration.
@@ -1596,6 +1701,154 @@ export interface FleetDeviceStatus {
   }[];
 }
 /**
+ * A page of the story of a device, newest first. A page can be shorter than its limit, or even empty, without being the last.
+ */
+export interface DeviceStory {
+  entries: StoryEntry[];
+}
+/**
+ * An entry of the story of a device. `kind` says which of the other members it has.
+ */
+export interface StoryEntry {
+  at: UtcDateTime5;
+  /**
+   * `connected`, `ended`, `refused`: a connection of the device, its end, a refused login (`connection`). `command`: a command to the device, also to install software (`command`). `event`: a webhook that an event of the device caused (`event`). `change`: somebody changed the device (`change`).
+   */
+  kind: 'connected' | 'ended' | 'refused' | 'command' | 'event' | 'change';
+  connection?: {
+    /**
+     * How many such facts this entry stands for. An hour has at most 20 entries of each kind for a device; further facts are counted in the last of them.
+     */
+    count: number;
+    lastAt: UtcDateTime6;
+    /**
+     * Why a connection ended: `disconnected` (the device said so), `keep_alive` (the device was silent for one and a half times its keep-alive), `lost` (the network connection ended), `protocol` (a packet broke the protocol: see `detail`), `replaced` (by a newer connection of the device), `revoked` (the service ended it: somebody closed it, or the device may no longer connect), `elsewhere` (in a cluster: a newer connection to another node, a move to another node, or as `revoked`), `node_stopped` and `node_lost` (the process of the service stopped, or was killed). Why a login was refused: `credentials`, `certificate`, `blocked`, or a `will` on a topic that is not the device's. Null for `connected`.
+     */
+    reason:
+      | 'disconnected'
+      | 'keep_alive'
+      | 'lost'
+      | 'protocol'
+      | 'replaced'
+      | 'revoked'
+      | 'elsewhere'
+      | 'node_stopped'
+      | 'node_lost'
+      | 'credentials'
+      | 'certificate'
+      | 'blocked'
+      | 'will'
+      | null;
+    /**
+     * More about the reason, for people.
+     */
+    detail: string | null;
+    since: UtcDateTimeOrNull2;
+    /**
+     * The address of the client; null for the end of a connection.
+     */
+    address: string | null;
+    /**
+     * `mqtt`, `mqtts`, `ws` or `wss`; null for the end of a connection.
+     */
+    transport: string | null;
+    /**
+     * The process of the service.
+     */
+    node: string | null;
+  };
+  command?: TransactionRow;
+  event?: DeliveryRow;
+  change?: AuditEntry;
+}
+/**
+ * A transaction in a list.
+ */
+export interface TransactionRow {
+  transactionId: TransactionId;
+  deviceId: DeviceId;
+  applicationId: ApplicationId;
+  operation: Operation;
+  /**
+   * The subject of the transaction, without secrets: package@version, or a few words.
+   */
+  subject: string | null;
+  status: TransactionStatus;
+  /**
+   * The number of times that the command was published.
+   */
+  attempts: number;
+  /**
+   * The progress that the device reported, in percent.
+   */
+  progress: number | null;
+  createdAt: UtcDateTime;
+  publishedAt: UtcDateTimeOrNull1;
+  deliveredAt: UtcDateTimeOrNull1;
+  updatedAt: UtcDateTime;
+  completedAt: UtcDateTimeOrNull1;
+  /**
+   * The error of a failed transaction; null otherwise.
+   */
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  /**
+   * The reason why the device will not answer this unfinished transaction, judged by its last reported status; null otherwise.
+   */
+  warning: {
+    code: 'FIRMWARE_TOO_OLD';
+    message: string;
+  } | null;
+  /**
+   * The delivery of the webhook that reports the result; null before the end, or if it was removed.
+   */
+  deliveryId: string | null;
+  expiresAt?: UtcDateTime7;
+  /**
+   * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
+   */
+  answerWithin?: number;
+  answerBy?: UtcDateTime8;
+  supersededBy?: TransactionId1;
+  rolloutId?: RolloutId;
+}
+/**
+ * A webhook delivery in a list, with its state.
+ */
+export interface DeliveryRow {
+  deliveryId: DeliveryId;
+  applicationId: ApplicationId;
+  deviceId: string | null;
+  transactionId: number | null;
+  setting: WebhookSetting;
+  /**
+   * The type of the event.
+   */
+  type: string;
+  /**
+   * The URL of the last attempt; null before the first.
+   */
+  url: string | null;
+  status: DeliveryStatus;
+  /**
+   * The number of attempts. A redelivery sets it to 0.
+   */
+  attempts: number;
+  /**
+   * The status code of the answer to the last attempt; null if there was no answer.
+   */
+  lastStatusCode: number | null;
+  /**
+   * The reason why the last attempt failed, for people.
+   */
+  lastError: string | null;
+  nextAttemptAt: UtcDateTimeOrNull1;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
+}
+/**
  * Query of the transactions of a device, with its defaults filled in.
  */
 export interface DeviceTransactionQuery {
@@ -1624,6 +1877,56 @@ export interface DeviceUpdate {
   blocked?: boolean;
 }
 /**
+ * Installations of software and firmware that ended in a period, and how many of them failed. `finishedBefore` and `failedBefore` are those of the period of the same length before it. The answer may be ten seconds old.
+ */
+export interface FailureBreakdown {
+  since: UtcDateTime;
+  until: UtcDateTime;
+  total: {
+    finished: number;
+    failed: number;
+    finishedBefore: number;
+    failedBefore: number;
+  };
+  /**
+   * By hour, the oldest first. Hours in which none ended are left out.
+   */
+  hours: {
+    at: UtcDateTime9;
+    finished: number;
+    failed: number;
+  }[];
+  /**
+   * By version, those with the most failures first; 50 at most.
+   */
+  versions: {
+    package: string;
+    version: string;
+    finished: number;
+    failed: number;
+    finishedBefore: number;
+    failedBefore: number;
+  }[];
+  /**
+   * Failures by error code, the most frequent first; 50 at most.
+   */
+  errors: {
+    code: string;
+    failed: number;
+    failedBefore: number;
+  }[];
+}
+/**
+ * The installations whose failures are counted.
+ */
+export interface FailureQuery {
+  since?: Moment4;
+  until?: Moment5;
+  applicationId?: ApplicationId2;
+  package?: PackageName;
+  version?: VersionName;
+}
+/**
  * A page of firmware versions, ordered by package, newest version first.
  */
 export interface FirmwareVersionList {
@@ -1634,9 +1937,9 @@ export interface FirmwareVersionList {
  * A version of a system package or of firmware.
  */
 export interface ServiceSoftwareVersion {
-  package: PackageName;
+  package: PackageName1;
   displayName: DisplayName;
-  version: VersionName;
+  version: VersionName1;
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -1669,7 +1972,7 @@ export interface FleetBreakdown {
  */
 export interface FleetBreakdownQuery {
   by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
-  package?: PackageName1;
+  package?: PackageName2;
 }
 /**
  * Query of the devices of all developers, with its defaults filled in.
@@ -1680,7 +1983,7 @@ export interface FleetDeviceQuery {
    */
   prefix?: string;
   developerId?: DeveloperId2;
-  applicationId?: ApplicationId2;
+  applicationId?: ApplicationId3;
   /**
    * Only devices in this state.
    */
@@ -1706,9 +2009,9 @@ export interface FleetDeviceQuery {
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
   lang?: string;
-  package?: PackageName2;
-  version?: VersionName1;
-  versionNot?: VersionName2;
+  package?: PackageName3;
+  version?: VersionName2;
+  versionNot?: VersionName3;
   versionRange?: VersionRange1;
   /**
    * Only devices whose battery was last reported below this level, in percent.
@@ -1744,7 +2047,7 @@ export interface FleetHistory {
    */
   stepSeconds: number;
   points: {
-    at: UtcDateTime5;
+    at: UtcDateTime10;
     devices: number;
     activated: number;
     connected: number;
@@ -1784,7 +2087,7 @@ export interface FleetHistory {
  * Only points of this moment or later.
  */
 export interface FleetHistoryQuery {
-  since: Moment4;
+  since: Moment6;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -1794,7 +2097,7 @@ export interface FleetHistoryQuery {
  * Figures of the fleet, which are kept for ten seconds.
  */
 export interface FleetSummary {
-  at: UtcDateTime6;
+  at: UtcDateTime11;
   devices: {
     total: number;
     activated: number;
@@ -1802,11 +2105,11 @@ export interface FleetSummary {
   };
   transactions: {
     unfinished: number;
-    oldestAt: UtcDateTimeOrNull2;
+    oldestAt: UtcDateTimeOrNull3;
   };
   deliveries: {
     pending: number;
-    oldestDueAt: UtcDateTimeOrNull3;
+    oldestDueAt: UtcDateTimeOrNull4;
   };
   receivers: {
     /**
@@ -1895,6 +2198,12 @@ export interface InstallationQuery {
    * Only devices in this state.
    */
   state?: 'installed' | 'waiting' | 'failed';
+  /**
+   * Only devices that failed with this error code.
+   */
+  errorCode?: string;
+  since?: Moment7;
+  until?: Moment8;
   after?: DeviceId1;
   /**
    * The largest number of rows in the answer.
@@ -1918,7 +2227,7 @@ export interface PackageRow {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
-  package: PackageName;
+  package: PackageName1;
   /**
    * The developer of the package; null for a package of the service.
    */
@@ -1936,7 +2245,7 @@ export interface PackageRow {
    * The newest version.
    */
   newest: string | null;
-  updatedAt: UtcDateTime7;
+  updatedAt: UtcDateTime12;
 }
 /**
  * A page of packages.
@@ -1967,18 +2276,24 @@ export interface PackageRowQuery {
  */
 export interface Receiver {
   applicationId: ApplicationId;
+  applicationName: string;
+  /**
+   * The developer that owns the application.
+   */
+  developerId: string;
+  developerName: string;
   setting: WebhookSetting;
   /**
    * The URL of the setting; null if it is no longer set.
    */
   url: string | null;
   /**
-   * `failing`: the last attempt failed. `slow`: a due delivery has waited longer than half a minute.
+   * `failing`: the last attempt failed. `slow`: a due delivery has waited longer than half a minute. `retrying`: the last attempt succeeded, and deliveries that failed before wait for another attempt.
    */
-  state: 'healthy' | 'slow' | 'failing';
+  state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull4;
-  failingSince: UtcDateTimeOrNull5;
+  oldestDueAt: UtcDateTimeOrNull5;
+  failingSince: UtcDateTimeOrNull6;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -1987,7 +2302,23 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull6;
+  nextAttemptAt: UtcDateTimeOrNull7;
+  /**
+   * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
+   */
+  hours: {
+    since: UtcDateTime13;
+    /**
+     * @minItems 24
+     * @maxItems 24
+     */
+    delivered: number[];
+    /**
+     * @minItems 24
+     * @maxItems 24
+     */
+    failed: number[];
+  };
 }
 /**
  * A page of receivers, ordered by application and setting. The list is computed every ten seconds at most.
@@ -1999,7 +2330,9 @@ export interface ReceiverList {
  * Filters of the list of receivers.
  */
 export interface ReceiverQuery {
-  state?: 'healthy' | 'slow' | 'failing';
+  state?: 'healthy' | 'retrying' | 'slow' | 'failing';
+  developerId?: DeveloperId4;
+  applicationId?: ApplicationId4;
   /**
    * The beginning of the page; take it from the `Link` of the page before.
    */
@@ -2013,10 +2346,14 @@ export interface ReceiverQuery {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: those that were given up, which are exhausted or gone.
  */
 export interface FleetRedeliveryRange {
-  since?: Moment4;
-  until?: Moment4;
+  since?: Moment6;
+  until?: Moment6;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
+  /**
+   * True: the deliveries are only counted.
+   */
+  dryRun?: boolean;
 }
 /**
  * Query of the rollouts of all applications, with its defaults filled in.
@@ -2025,8 +2362,8 @@ export interface FleetRolloutQuery {
   state?: RolloutState;
   operation?: RolloutOperation;
   deviceId?: DeviceId2;
-  applicationId?: ApplicationId3;
-  after?: RolloutId;
+  applicationId?: ApplicationId5;
+  after?: RolloutId1;
   /**
    * The largest number of rows in the answer.
    */
@@ -2083,6 +2420,21 @@ export interface SettingList {
   }[];
 }
 /**
+ * The part of the story of a device, with its defaults filled in.
+ */
+export interface StoryQuery {
+  since?: Moment9;
+  until?: Moment10;
+  /**
+   * The page begins after this place, which the Link of the page before names.
+   */
+  after?: string;
+  /**
+   * The largest number of entries in the answer.
+   */
+  limit: number;
+}
+/**
  * A page of versions of system packages, ordered by package, newest version first.
  */
 export interface SystemPackageList {
@@ -2097,12 +2449,20 @@ export interface TransactionQuery {
    * `true`: only unfinished transactions, oldest first. Otherwise all transactions, newest first.
    */
   unfinished?: 'true' | 'false';
-  operation?: Operation;
-  applicationId?: ApplicationId4;
+  operation?: Operation1;
+  applicationId?: ApplicationId6;
   deviceId?: DeviceId3;
-  rolloutId?: RolloutId1;
-  status?: TransactionStatus;
+  rolloutId?: RolloutId2;
+  status?: TransactionStatus1;
   olderThan?: Duration1;
+  since?: Moment11;
+  until?: Moment12;
+  /**
+   * Only transactions that ended with this error code, the last one first.
+   */
+  errorCode?: string;
+  package?: PackageName4;
+  version?: VersionName4;
   /**
    * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
@@ -2143,7 +2503,7 @@ export interface TransactionsCancelled {
  * A version with its binary and its devices.
  */
 export interface VersionRow {
-  version: VersionName;
+  version: VersionName1;
   description: string | null;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
@@ -2201,7 +2561,7 @@ export interface VersionRowQuery {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
-  after?: VersionName3;
+  after?: VersionName5;
   /**
    * The largest number of rows in the answer.
    */
@@ -2238,6 +2598,26 @@ export interface ApnEntry {
   authType?: number;
   bearer?: number;
   bearerBitmask?: number;
+}
+/**
+ * Uploads whose file differs from its registration, or cannot be read as an APK, ordered by package and version.
+ */
+export interface BinaryWarningList {
+  warnings: {
+    package: PackageName1;
+    version: VersionName1;
+    warning: string;
+    /**
+     * Package and version that the file contains; null if the file could not be read.
+     */
+    found: {
+      package: string;
+      versionName: string | null;
+      versionCode: number | null;
+    } | null;
+    readAt: LocalDateTime;
+  }[];
+  total: Total;
 }
 /**
  * A webhook delivery with its body and its failed attempts.
@@ -2277,11 +2657,15 @@ export interface DeliveryDetail {
    */
   body: string;
   /**
-   * The headers that all attempts have in common; empty before the first attempt. `webhook-timestamp` and the signatures are made for each attempt.
+   * The headers of the last attempt, as they were sent: with `webhook-timestamp`, and with the signatures of the body in `webhook-signature` and `x-notification-key`. Empty before the first attempt. Attempts of earlier releases have no time and no signatures.
    */
   headers: {
     [k: string]: string;
   };
+  /**
+   * The beginning of the answer to a test event, 4 KiB at most; null for other events, and for answers without a 2xx status, which are among the failed attempts.
+   */
+  answer: string | null;
   /**
    * The failed attempts, the newest first, 20 at most.
    *
@@ -2300,41 +2684,13 @@ export interface DeliveryDetail {
      * The beginning of the answer, 4 KiB at most. Null if there was no answer, or no room for more answers to this application.
      */
     answer: string | null;
+    /**
+     * The headers of the attempt, as they were sent. Empty when nothing was sent, and for attempts of earlier releases.
+     */
+    headers: {
+      [k: string]: string;
+    };
   }[];
-}
-/**
- * A webhook delivery in a list, with its state.
- */
-export interface DeliveryRow {
-  deliveryId: DeliveryId;
-  applicationId: ApplicationId;
-  deviceId: string | null;
-  transactionId: number | null;
-  setting: WebhookSetting;
-  /**
-   * The type of the event.
-   */
-  type: string;
-  /**
-   * The URL of the last attempt; null before the first.
-   */
-  url: string | null;
-  status: DeliveryStatus;
-  /**
-   * The number of attempts. A redelivery sets it to 0.
-   */
-  attempts: number;
-  /**
-   * The status code of the answer to the last attempt; null if there was no answer.
-   */
-  lastStatusCode: number | null;
-  /**
-   * The reason why the last attempt failed, for people.
-   */
-  lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull1;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
 }
 /**
  * A page of webhooks, newest first.
@@ -2413,9 +2769,9 @@ export interface DeviceSelector {
      */
     [k: string]: string | TagValue[] | null;
   };
-  package?: PackageName3;
-  version?: VersionName4;
-  versionNot?: VersionName5;
+  package?: PackageName5;
+  version?: VersionName6;
+  versionNot?: VersionName7;
   versionRange?: VersionRange2;
   firmwareVersion?: FirmwareVersion2;
   firmwareVersionNot?: FirmwareVersion3;
@@ -2468,7 +2824,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull7;
+    since: UtcDateTimeOrNull8;
   }[];
 }
 /**
@@ -2520,7 +2876,7 @@ export interface RecordedFile {
  * A rollout with its stages, errors, speed and history.
  */
 export interface RolloutDetails {
-  rolloutId: RolloutId2;
+  rolloutId: RolloutId3;
   applicationId: ApplicationId;
   label: string | null;
   operation: RolloutOperation1;
@@ -2617,7 +2973,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull8;
+  estimatedEnd: UtcDateTimeOrNull9;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -2748,7 +3104,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull9;
+  from: UtcDateTimeOrNull10;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -2757,7 +3113,7 @@ export interface RolloutResults {
    * @maxItems 121
    */
   results: {
-    at: UtcDateTime8;
+    at: UtcDateTime14;
     /**
      * Devices that succeeded in it.
      */
@@ -2772,7 +3128,7 @@ export interface RolloutResults {
  * A rollout in a list.
  */
 export interface RolloutRow {
-  rolloutId: RolloutId2;
+  rolloutId: RolloutId3;
   applicationId: ApplicationId;
   label: string | null;
   operation: RolloutOperation1;
@@ -2848,12 +3204,12 @@ export interface TransactionDetail {
   transactionId: TransactionId;
   deviceId: DeviceId;
   applicationId: ApplicationId;
-  operation: Operation1;
+  operation: Operation;
   /**
    * The subject of the transaction, without secrets: package@version, or a few words.
    */
   subject: string | null;
-  status: TransactionStatus1;
+  status: TransactionStatus;
   /**
    * The number of times that the command was published.
    */
@@ -2894,17 +3250,17 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime9;
+  expiresAt?: UtcDateTime15;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime10;
+  answerBy?: UtcDateTime16;
   /**
    * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
    */
   traceId?: string;
-  supersededBy?: TransactionId1;
+  supersededBy?: TransactionId2;
   /**
    * The result that the device sent after the service itself had ended the transaction (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`). It changed nothing, and no webhook reports it. Present only when there is one.
    */
@@ -2923,59 +3279,6 @@ export interface TransactionDetail {
       message: string;
     };
   };
-  rolloutId?: RolloutId3;
-}
-/**
- * A transaction in a list.
- */
-export interface TransactionRow {
-  transactionId: TransactionId;
-  deviceId: DeviceId;
-  applicationId: ApplicationId;
-  operation: Operation1;
-  /**
-   * The subject of the transaction, without secrets: package@version, or a few words.
-   */
-  subject: string | null;
-  status: TransactionStatus1;
-  /**
-   * The number of times that the command was published.
-   */
-  attempts: number;
-  /**
-   * The progress that the device reported, in percent.
-   */
-  progress: number | null;
-  createdAt: UtcDateTime;
-  publishedAt: UtcDateTimeOrNull1;
-  deliveredAt: UtcDateTimeOrNull1;
-  updatedAt: UtcDateTime;
-  completedAt: UtcDateTimeOrNull1;
-  /**
-   * The error of a failed transaction; null otherwise.
-   */
-  error: {
-    code: string;
-    message: string;
-  } | null;
-  /**
-   * The reason why the device will not answer this unfinished transaction, judged by its last reported status; null otherwise.
-   */
-  warning: {
-    code: 'FIRMWARE_TOO_OLD';
-    message: string;
-  } | null;
-  /**
-   * The delivery of the webhook that reports the result; null before the end, or if it was removed.
-   */
-  deliveryId: string | null;
-  expiresAt?: UtcDateTime11;
-  /**
-   * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
-   */
-  answerWithin?: number;
-  answerBy?: UtcDateTime12;
-  supersededBy?: TransactionId2;
   rolloutId?: RolloutId4;
 }
 /**
@@ -3157,8 +3460,8 @@ export interface FileUploadUrlRequest {
  * Parameters of `installSoftware` and `updateFirmware`: the version to install, and its download URL. The URL is made at each delivery of the command; if it has expired, the device asks for another one (`softwareDownloadUrl`). The device installs the file only if its size and SHA-256 match.
  */
 export interface InstallParameters {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
   url: Url;
   expiresAt: UtcDateTime;
   size: FileSize;
@@ -3246,7 +3549,7 @@ export interface GetConnectivityStateResult {
  * Result of `installSoftware`: the installed package and version, as the file names them.
  */
 export interface InstallSoftwareResult {
-  package: PackageName;
+  package: PackageName1;
   version: string;
   /**
    * Android version code.
@@ -3293,8 +3596,8 @@ export interface SetConnectivityStateResult {
  * Result of `updateFirmware`: the firmware that the device runs now. The device also reports its new `firmwareVersion` on `status`.
  */
 export interface UpdateFirmwareResult {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
 }
 /**
  * Parameters of `setApn`: the complete list of the device's access point names.
@@ -3390,8 +3693,8 @@ export interface ActivationStatus {
  * The body that registers software and issues an upload URL.
  */
 export interface AppUpload {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
   /**
    * The size of the binary in bytes; the PUT must have exactly this size.
    */
@@ -3499,9 +3802,9 @@ export interface AvailableSoftware {
  * A version that can be distributed, with its package.
  */
 export interface AvailableVersionRecord {
-  package: PackageName;
+  package: PackageName1;
   displayName: DisplayName;
-  version: VersionName;
+  version: VersionName1;
   description: Description;
   /**
    * True if the distribution of the version is started.
@@ -3514,7 +3817,7 @@ export interface AvailableVersionRecord {
  * Query of the software that the application can distribute, with its defaults filled in.
  */
 export interface AvailableSoftwareQuery {
-  package?: PackageName;
+  package?: PackageName1;
   mode?: ListMode;
   /**
    * The number of rows to skip.
@@ -3529,8 +3832,8 @@ export interface AvailableSoftwareQuery {
  * The state of a binary in the object store at this moment.
  */
 export interface BinaryStatus {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
   /**
    * Whether the version has a binary.
    */
@@ -3689,7 +3992,7 @@ export interface DeviceCount {
  */
 export interface DeviceCountRequest {
   devices: DeviceSelector;
-  versionsOf?: PackageName4;
+  versionsOf?: PackageName6;
 }
 /**
  * The status of a device. `lastSeenAt` is the time at which the service last received anything from the device (after a crash of the service it can be a minute old). `reportedAt` is the time of the device's last status report. A field that the device has not reported is null.
@@ -3769,8 +4072,8 @@ export interface DeviceStatusQuery {
  * The started distribution.
  */
 export interface DistributionStarted {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
   /**
    * Always true.
    */
@@ -3804,8 +4107,8 @@ export interface ExpiryQuery {
  */
 export interface FirmwareList {
   firmwareVersions: {
-    package: PackageName;
-    version: VersionName;
+    package: PackageName1;
+    version: VersionName1;
   }[];
 }
 /**
@@ -3859,8 +4162,8 @@ export interface DeviceHardware {
  * The version to install. For a firmware update it is a version in the list of firmware.
  */
 export interface InstallRequest {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
 }
 /**
  * Public keys of the access tokens (RFC 7517).
@@ -3915,9 +4218,9 @@ export interface OwnDeviceQuery {
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
   lang?: string;
-  package?: PackageName5;
-  version?: VersionName6;
-  versionNot?: VersionName7;
+  package?: PackageName7;
+  version?: VersionName8;
+  versionNot?: VersionName9;
   versionRange?: VersionRange6;
   /**
    * Only devices whose battery was last reported below this level, in percent.
@@ -3952,6 +4255,12 @@ export interface OwnInstallationQuery {
    * Only devices in this state.
    */
   state?: 'installed' | 'waiting' | 'failed';
+  /**
+   * Only devices that failed with this error code.
+   */
+  errorCode?: string;
+  since?: Moment13;
+  until?: Moment14;
   after?: DeviceId4;
   /**
    * The largest number of rows in the answer.
@@ -3971,6 +4280,14 @@ export interface OwnTransactionQuery {
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration4;
+  since?: Moment15;
+  until?: Moment16;
+  /**
+   * Only transactions that ended with this error code, the last one first.
+   */
+  errorCode?: string;
+  package?: PackageName8;
+  version?: VersionName10;
   /**
    * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
@@ -3988,7 +4305,7 @@ export interface OwnTransactionQuery {
  * A package.
  */
 export interface PackageRecord {
-  package: PackageName;
+  package: PackageName1;
   displayName: DisplayName;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -3997,7 +4314,7 @@ export interface PackageRecord {
  * The body that registers a package.
  */
 export interface PackageCreate {
-  package: PackageName;
+  package: PackageName1;
   displayName?: DisplayName;
 }
 /**
@@ -4014,7 +4331,7 @@ export interface PackageUpdate {
   displayName?: DisplayName;
 }
 /**
- * The number of deliveries that will be sent again.
+ * The number of deliveries that will be sent again; with `dryRun`, that would be.
  */
 export interface Redelivered {
   redelivered: number;
@@ -4027,6 +4344,10 @@ export interface RedeliveryRange {
   until?: EitherTime;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
+  /**
+   * True: the deliveries are only counted.
+   */
+  dryRun?: boolean;
 }
 /**
  * Which stage is approved.
@@ -4064,7 +4385,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment5;
+  startAt?: Moment17;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.
@@ -4105,7 +4426,7 @@ export interface RolloutCreate {
  * A new rollout.
  */
 export interface RolloutCreated {
-  rolloutId: RolloutId2;
+  rolloutId: RolloutId3;
   /**
    * The number of its devices.
    */
@@ -4271,8 +4592,8 @@ export interface TransactionList {
 export interface TransactionRecord {
   transactionId: TransactionId;
   deviceId: DeviceId;
-  operation: Operation1;
-  status: TransactionStatus1;
+  operation: Operation;
+  status: TransactionStatus;
   /**
    * The number of times that the command was published.
    */
@@ -4331,8 +4652,8 @@ export interface TransactionRecord {
  * Query of the transactions of a device, with its defaults filled in.
  */
 export interface TransactionListQuery {
-  status?: TransactionStatus1;
-  operation?: Operation1;
+  status?: TransactionStatus;
+  operation?: Operation;
   /**
    * Only transactions older than this one.
    */
@@ -4362,8 +4683,8 @@ export interface UploadUrls {
  * A version of a package.
  */
 export interface VersionRecord {
-  package: PackageName;
-  version: VersionName;
+  package: PackageName1;
+  version: VersionName1;
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -4372,7 +4693,7 @@ export interface VersionRecord {
  * The body that registers a version.
  */
 export interface VersionCreate {
-  version: VersionName;
+  version: VersionName1;
   description?: Description;
 }
 /**
@@ -4541,7 +4862,7 @@ export interface RolloutEvent {
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
-    rolloutId: RolloutId2;
+    rolloutId: RolloutId3;
     label: string | null;
     operation: RolloutOperation1;
     subject: string | null;
@@ -4574,8 +4895,8 @@ export interface TestEvent {
 export interface WebhookTransactionRecord {
   transactionId: TransactionId;
   deviceId: DeviceId;
-  operation: Operation1;
-  status: TransactionStatus1;
+  operation: Operation;
+  status: TransactionStatus;
   /**
    * The number of times that the command was published.
    */
@@ -4603,7 +4924,7 @@ export interface WebhookTransactionRecord {
   answerWithin?: number;
   answerBy?: UtcDateTime;
   supersededBy?: TransactionId;
-  rolloutId?: RolloutId2;
+  rolloutId?: RolloutId3;
 }
 /**
  * A transaction has finished.

@@ -12,6 +12,7 @@ export interface Sweep<Found = unknown> {
     | 'idempotency_keys'
     | 'console_sessions'
     | 'audit_log'
+    | 'connection_log'
     | 'fleet_history';
   /** Microseconds for which rows are kept; infinite when they are kept for ever. */
   keptForMicros: number;

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -10,6 +9,7 @@ import { readConfig } from '../../../src/config.ts';
 import { openConnection, SHORT } from '../../../src/platform/database/postgres/connection.ts';
 import { migrate } from '../../../src/platform/database/postgres/migrations.ts';
 import { openPostgres } from '../../../src/platform/database/postgres/open-postgres.ts';
+import { freePort } from '../../free-port.ts';
 import { missing, POOLER } from '../../installed.ts';
 import { createDatabase, NO_POSTGRES, startTestPostgres } from '../../postgres/databases.ts';
 import { createSlowWay } from '../../postgres/slow-way.ts';
@@ -26,14 +26,6 @@ async function ask<Row extends object>(url: string, ...texts: string[]): Promise
   } finally {
     await client.end();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A pooler in front of a database; returns the URL that leads through it. */

@@ -22,7 +22,7 @@ let unique = 0;
 /** A value for a parameter that fits the column which it is compared to or written to, so that most calls find rows. */
 function valueFor(type: ParameterType, column: string): SqlValue {
   if (column === 'event_id') return one(EVENTS);
-  if (column === 'request_id') return one(EVENTS);
+  if (column === 'request_id' || column === 'fact_id') return one(EVENTS);
   if (column === 'received_at') return one([2, 3]);
   if (column === 'last_seen_at') return one([1, 2, 3]);
   if (column === 'key_hash') return Buffer.from(one(EVENTS));
@@ -71,6 +71,12 @@ async function fill(database: Database): Promise<void> {
     for (const id of DEVICES) await unit.run('INSERT INTO device_presence (device_id, last_seen_at) VALUES (?, 2)', id);
     for (const event of EVENTS) {
       for (const id of DEVICES)
+        await unit.run(
+          `INSERT INTO connection_log (device_id, fact_id, kind, at, last_at, count, is_open) VALUES (?, ?, 'connected', 1, 1, 1, 1)`,
+          id,
+          event,
+        );
+      for (const id of DEVICES)
         await unit.run('INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, 2)', id, event);
       for (const id of DEVICES)
         await unit.run(
@@ -114,6 +120,7 @@ const dump = async (unit: UnitOfWork): Promise<unknown[]> => [
   await unit.all('SELECT * FROM device_owners ORDER BY device_id'),
   await unit.all('SELECT * FROM device_events ORDER BY device_id, event_id'),
   await unit.all('SELECT * FROM device_presence ORDER BY device_id'),
+  await unit.all('SELECT * FROM connection_log ORDER BY device_id, fact_id'),
   await unit.all('SELECT * FROM device_requests ORDER BY device_id, request_id'),
   await unit.all('SELECT * FROM idempotency_keys ORDER BY application_id, key_hash'),
 ];
@@ -152,7 +159,7 @@ void t.test('a statement over arrays has the same effect as its single form', { 
       const values = Array.from({ length: CALLS }, () =>
         types.map((type, index) => {
           unique += 1;
-          const isNew = inserts && columns[index] === 'delivery_id';
+          const isNew = inserts && ['delivery_id', 'fact_id'].includes(columns[index] ?? '');
           return isNew ? `new ${unique}` : valueFor(type, columns[index] ?? '');
         }),
       );

@@ -53,8 +53,15 @@ const ALL_OF_TRANSACTIONS = {
   applicationId: 'a',
   operations: ['setApn', 'setWifi'],
   status: 'queued',
+  createdSince: 1,
   createdBefore: 9,
+  endedSince: 1,
+  endedBefore: 9,
+  errorCode: 'X',
+  package: 'p',
+  version: 'v',
 };
+const COUNTED = { before: 1, since: 2, until: 3 };
 const INSTALLATIONS = ['installed', 'waiting', 'failed'].flatMap((state) =>
   ['software', 'firmware'].flatMap((line) =>
     [undefined, 'a'].map((applicationId) => ({ state, name: { line, package: 'p', version: '1' }, applicationId })),
@@ -98,9 +105,16 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
       { status, setting: 'deviceEvent', after: 'm' },
     ]),
   ].map((filter) => ['a', { offset: 0, limit: 9, ...filter }]),
-  listEntries: [{}, { after: 9 }, { since: 1, until: 2 }, { after: 9, actor: 'a', resource: 'r' }].map((filter) => [
-    { offset: 0, limit: 9, ...filter },
-  ]),
+  listEntries: [
+    {},
+    { about: { kind: 'device', id: 'd' } },
+    { after: 9 },
+    { since: 1, until: 2 },
+    { after: 9, actor: 'a', resource: 'r' },
+  ].map((filter) => [{ offset: 0, limit: 9, ...filter }]),
+  objectsOfEntries: [[[1]]],
+  registeredOf: [[['d']]],
+  keptSince: [[['d'], 'con_0']],
   saveLastSeen: [[[{ deviceId: 'd', at: 1 }]]],
   saveStoredBytes: [[{ developerId: 'd', binaryId: 'b', storedBytes: 1 }, 2]],
   makeRangeDue: ['waiting', 'pending', 'delivered', 'exhausted', 'gone'].flatMap((status) =>
@@ -165,16 +179,29 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
     { line, package: 'p' },
     applicationId,
   ]),
-  listInstallations: INSTALLATIONS.map(({ state, name, applicationId }) => [
-    state,
-    name,
-    { applicationId, after: '', limit: 9 },
-  ]),
+  listInstallations: INSTALLATIONS.flatMap(({ state, name, applicationId }) =>
+    [{}, { errorCode: 'X', since: 1, until: 2 }].map((filter) => [
+      state,
+      name,
+      { ...filter, applicationId, after: '', limit: 9 },
+    ]),
+  ),
   listDistributable: [{}, { package: 'p' }, { latest: true }, { package: 'p', latest: true }].map((filter) => [
     {},
     filter,
     {},
   ]),
+  examineFailures: [{}, { errorCode: 'X' }, { package: 'p', version: 'v' }, { package: 'p' }, ALL_OF_TRANSACTIONS].map(
+    (filter) => [filter, { at: 1, transactionId: 1 }, 9],
+  ),
+  timeOf: ['created_at', 'completed_at'].map((column) => [1, column]),
+  countEnded: ['hour', 'version', 'errorCode'].flatMap((by) =>
+    [{}, { applicationId: 'a', package: 'p', version: 'v' }, { package: 'p' }].map((filter) => [
+      by,
+      { ...COUNTED, ...filter },
+      9,
+    ]),
+  ),
   listNewestOfSystem: [{}, { package: 'p' }].map((filter) => [filter, 3]),
 };
 

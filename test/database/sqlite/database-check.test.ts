@@ -1,4 +1,3 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
@@ -6,25 +5,7 @@ import { checkPieces } from '../../../src/platform/database/sqlite/check-pieces.
 import { examineDatabase } from '../../../src/platform/database/sqlite/examine.ts';
 import { openSqlite } from '../../../src/platform/database/sqlite/open-sqlite.ts';
 import { startWorld } from '../../world.ts';
-
-const PAGE = 4096;
-
-/** Overwrites a page of a certain kind in a table or index. */
-function damage(folder: string, name: string, kind: 'leaf' | 'overflow'): void {
-  const file = join(folder, 'lapel.db');
-  const raw = new Sqlite(file);
-  raw.pragma('wal_checkpoint(TRUNCATE)');
-  // The first page of a long value: the last one has nothing that a check could compare.
-  const order = kind === 'leaf' ? 'DESC' : 'ASC';
-  const page = raw
-    .prepare(`SELECT pageno FROM dbstat WHERE name = ? AND pagetype = ? ORDER BY path ${order} LIMIT 1`)
-    .pluck()
-    .get(name, kind) as number;
-  raw.close();
-  const handle = openSync(file, 'r+');
-  writeSync(handle, Buffer.alloc(PAGE, 0xff), 0, PAGE, (page - 1) * PAGE);
-  closeSync(handle);
-}
+import { damage } from './damage.ts';
 
 const DEVELOPER = `INSERT INTO developers (developer_id, name, created_at) VALUES (?, ?, 0)`;
 

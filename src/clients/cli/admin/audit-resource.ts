@@ -1,7 +1,14 @@
 import { column, date, type Resource } from './admin-resource.ts';
 
-const whoOf = ({ kind, name }: { kind: string; name: string | null }): string =>
-  name === null ? kind : `${kind} ${name}`;
+const whoOf = ({
+  kind,
+  name,
+  displayName,
+}: {
+  kind: string;
+  name: string | null;
+  displayName: string | null;
+}): string => [kind, name, displayName === null ? null : `(${displayName})`].filter((part) => part !== null).join(' ');
 
 /** The audit log. */
 export const AUDIT: Resource = {
@@ -36,10 +43,16 @@ export const AUDIT: Resource = {
           value: 'WHO',
           text: 'only changes by this kind of caller (session, token, command line, application, service), or by this name',
         },
-        resource: { parameter: 'resource', value: 'PATH', text: 'only changes of paths that begin with this' },
+        about: {
+          parameter: 'about',
+          value: 'KIND:ID',
+          text: 'only changes of one device, developer, application, package or rollout, as device:490154203237518',
+        },
+        resource: { parameter: 'resource', value: 'PATH', text: 'only changes of paths that contain this' },
       },
       examples: [
         'lapel admin audit list',
+        'lapel admin audit list --about device:490154203237518',
         'lapel admin audit list --resource /admin/v1/devices --since 2026-11-20T00:00:00Z --json',
       ],
     },

@@ -3,6 +3,7 @@ import { PERCENT_OPTION, SELECTOR_TEXTS, TAG_OPTION } from '../device/selector-o
 import { fieldText } from '../show/table.ts';
 import { column, date, type Field, type Resource, SHOWN_ONCE } from './admin-resource.ts';
 import { TRANSACTION_COLUMNS } from './fleet-resources.ts';
+import { STORY_COLUMNS } from './story-columns.ts';
 
 const CREDENTIAL: Field = {
   field: 'credential',
@@ -139,6 +140,31 @@ export const DEVICES: Resource = {
         unfinished: { parameter: 'unfinished', text: 'only unfinished transactions, in the order of delivery' },
       },
       examples: ['lapel admin device transactions 490154203237518 --unfinished'],
+    },
+    {
+      verb: 'story',
+      isNoun: true,
+      summary: 'Shows what happened to a device, the newest first; times are in UTC',
+      about:
+        'The story has the connections of the device and why each ended, refused logins, commands, events, and changes by people. Facts about connections are kept for 30 days, or as long as LAPEL_CONNECTION_RETENTION_DAYS of the service says.',
+      operation: 'readDeviceStory',
+      arguments: { DEVICE: 'deviceId' },
+      kind: 'list',
+      list: 'entries',
+      columns: STORY_COLUMNS,
+      first: 100,
+      query: {
+        since: {
+          parameter: 'since',
+          value: 'TIME',
+          text: 'only what happened from this time on, in UTC: 2026-11-20T08:30:00Z',
+        },
+        until: { parameter: 'until', value: 'TIME', text: 'only what happened before this time' },
+      },
+      examples: [
+        'lapel admin device story 490154203237518',
+        'lapel admin device story 490154203237518 --since 2026-11-20T00:00:00Z --json',
+      ],
     },
     {
       verb: 'disconnect',

@@ -32,6 +32,15 @@ export const TRANSACTIONS: Resource = {
       first: 100,
       query: {
         unfinished: { parameter: 'unfinished', text: 'only unfinished transactions, the oldest first' },
+        since: {
+          parameter: 'since',
+          value: 'TIME',
+          text: 'only transactions from this time on, in UTC: 2026-11-20T08:30:00Z; with --error or --status failed, those that failed since then',
+        },
+        until: { parameter: 'until', value: 'TIME', text: 'only transactions before this time' },
+        error: { parameter: 'errorCode', value: 'CODE', text: 'only transactions that ended with this error code' },
+        package: { parameter: 'package', value: 'NAME', text: 'only installations of this package' },
+        version: { parameter: 'version', value: 'V', text: 'only installations of this version', needs: 'package' },
         'older-than': { parameter: 'olderThan', value: 'DURATION', text: 'only transactions older than this' },
         warning: {
           parameter: 'warning',

@@ -23,7 +23,13 @@ export const RECEIVERS: Resource = {
       list: 'receivers',
       first: 1000,
       query: {
-        state: { parameter: 'state', value: 'STATE', text: 'only receivers in this state: healthy, slow or failing' },
+        state: {
+          parameter: 'state',
+          value: 'STATE',
+          text: 'only receivers in this state: healthy, retrying, slow or failing',
+        },
+        developer: { parameter: 'developerId', value: 'ID', text: 'only receivers of this developer' },
+        application: { parameter: 'applicationId', value: 'ID', text: 'only receivers of this application' },
       },
       examples: ['lapel admin receiver list --state failing'],
     },

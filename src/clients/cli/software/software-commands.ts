@@ -128,6 +128,27 @@ const versionList: Command = {
   },
 };
 
+const versionWarnings: Command = {
+  name: 'version warnings',
+  summary: 'Lists versions whose file differs from its registration, or cannot be read as an APK',
+  options: APPLICATION_OPTIONS,
+  examples: ['lapel version warnings'],
+  async run(given, terminal) {
+    const application = await openApplication(given, terminal);
+    const warnings = await application.call('list the warnings', (lapel) =>
+      take(lapel.each('listOwnBinaryWarnings', {})),
+    );
+    const columns = [
+      { head: 'PACKAGE', cell: (row: (typeof warnings)[number]) => row.package },
+      { head: 'VERSION', cell: (row: (typeof warnings)[number]) => row.version },
+      { head: 'READ', cell: (row: (typeof warnings)[number]) => timeText(row.readAt) },
+      { head: 'WARNING', cell: (row: (typeof warnings)[number]) => row.warning, flexible: true },
+    ];
+    const none = 'There are none: every file that was read matches its version.';
+    return { json: { ok: true, warnings, total: warnings.length }, text: table(columns, warnings, none) };
+  },
+};
+
 const COMMANDS = ROWS.map(commandOf);
 export const PACKAGE_COMMANDS: readonly Command[] = [
   packageList,
@@ -135,5 +156,6 @@ export const PACKAGE_COMMANDS: readonly Command[] = [
 ];
 export const VERSION_COMMANDS: readonly Command[] = [
   versionList,
+  versionWarnings,
   ...COMMANDS.filter(({ name }) => name.startsWith('version')),
 ];

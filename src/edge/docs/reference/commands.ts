@@ -58,6 +58,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   registerVersion: `lapel version create ${APP} 1.1.0 --description 'steadier picture'`,
   updateVersion: `lapel version update ${APP} 1.1.0 --description 'steadier picture'`,
   removeVersion: `lapel version delete ${APP} 1.1.0`,
+  listOwnBinaryWarnings: 'lapel version warnings',
   readBinary: `lapel version show ${APP} 1.1.0`,
   removeBinary: `lapel version remove-file ${APP} 1.1.0`,
   issueUploadUrl: 'lapel app upload camera-1.1.0.apk',

@@ -1,0 +1,92 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { activate, createFleet, startReceiver, WIFI } from '../fleet.ts';
+import { startDatabase } from '../postgres.ts';
+import { createService } from '../service.ts';
+import type { Stand } from '../stand.ts';
+
+const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
+/** Attempts of a webhook until it is given up, which are at most a day apart. */
+const ATTEMPTS = 10;
+
+/**
+ * A service whose clock can be set (Debian's package faketime): it is wrong, or days pass at once, so that webhooks are
+ * given up, commands get old, and data should be removed.
+ */
+export async function moveClock({ folder, prometheus, faults }: Stand): Promise<void> {
+  if (!existsSync(FAKETIME)) throw new Error(`${FAKETIME} is missing: apt-get install faketime`);
+  await using database = await startDatabase();
+  const clock = join(folder, 'clock');
+  const set = (days: number, minutes = 0): void => writeFileSync(clock, `+${days * 1440 + minutes}m\n`);
+  set(0);
+  await using service = await createService({
+    LAPEL_DATA_DIR: join(folder, 'data'),
+    LD_PRELOAD: FAKETIME,
+    FAKETIME_TIMESTAMP_FILE: clock,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1', // timers go on as they are
+    ...database.env,
+  });
+  const fleet = createFleet(service.addresses);
+  using receiver = await startReceiver();
+  await fleet.developer('acme');
+  const patrol = await fleet.application('acme', 'patrol', receiver.url);
+  const device = await fleet.device('acme');
+  let link = await fleet.connect(device);
+  await activate(patrol, device, link);
+  const path = `/devices/${device.deviceId}/settings/wifi`;
+  await prometheus.watch('lapel-clock', [service.target]);
+
+  const at = async (days: number): Promise<void> => {
+    await service.end('SIGTERM');
+    set(days);
+    await service.start();
+  };
+  await faults.try({
+    alerts: ['LapelClockWrong'],
+    fault: 'the clock of the service is a minute ahead',
+    make: () => set(0, 1),
+    end: () => at(0), // the time of a process never goes back
+  });
+
+  await faults.try({
+    alerts: ['LapelCommandsOld', 'LapelWebhooksGivenUp'],
+    fault: 'for ten days a device is away, and a receiver answers 500',
+    make: async () => {
+      receiver.status = 500;
+      link = await fleet.connect(device);
+      await patrol.call('PUT', path, WIFI);
+      const { transactionId, packet } = await link.command();
+      link.puback(packet);
+      await link.ack({ transactionId, status: 'succeeded' });
+      await patrol.call('PUT', path, WIFI);
+      await link.drop();
+      for (let day = 1; day < ATTEMPTS; day += 1) {
+        const attempts = receiver.requests;
+        await at(day);
+        await receiver.hasMore(attempts);
+      }
+    },
+    end: async () => {
+      receiver.status = 204;
+      link = await fleet.connect(device);
+      const { transactionId, packet } = await link.command();
+      link.puback(packet);
+      await link.ack({ transactionId, status: 'succeeded' });
+    },
+  });
+
+  let unlock = async (): Promise<void> => undefined;
+  await faults.try({
+    alerts: ['LapelRetentionBehind'],
+    fault: 'a session that hangs has locked the transactions, so that those older than 90 days stay',
+    make: async () => {
+      await at(ATTEMPTS + 93);
+      unlock = await database.lock('transactions', 'SHARE');
+    },
+    end: async () => {
+      await unlock();
+      await at(ATTEMPTS + 93);
+    },
+  });
+}

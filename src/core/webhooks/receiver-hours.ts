@@ -1,0 +1,126 @@
+import { isDatabaseAway } from '../../errors.ts';
+import type { Database, Sql, Transact } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
+import type { ReceiverName } from './delivery.ts';
+
+export const HOUR_MICROS = 3_600_000_000;
+/** Milliseconds in which attempts are counted in memory, before they are stored. */
+const GATHER_MS = 10_000;
+/** Microseconds for which hours are kept. */
+const KEPT_MICROS = 48 * HOUR_MICROS;
+const ROWS_PER_UNIT = 256;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+}
+
+/** The attempts of a receiver that ended in an hour, which begins at `hour`. */
+export interface ReceiverHour extends ReceiverName {
+  hour: Micros;
+  delivered: number;
+  failed: number;
+}
+
+const addHour = (sql: Sql, { applicationId, setting, hour, delivered, failed }: ReceiverHour): Promise<number> =>
+  sql.run(
+    `INSERT INTO receiver_hours (application_id, setting, hour, delivered, failed) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (application_id, setting, hour) DO UPDATE SET delivered = receiver_hours.delivered + excluded.delivered,
+       failed = receiver_hours.failed + excluded.failed`,
+    applicationId,
+    setting,
+    hour,
+    delivered,
+    failed,
+  );
+
+/** The hours of all receivers since a time. */
+export const listHours = (sql: Sql, since: Micros): Promise<ReceiverHour[]> =>
+  sql.all(
+    `SELECT application_id AS "applicationId", setting, hour, delivered, failed FROM receiver_hours WHERE hour >= ?`,
+    since,
+  );
+
+/**
+ * Counts the attempts of each receiver by hour. They are figures for people, so an attempt does not write them: they are
+ * gathered for ten seconds, and a crash loses as much.
+ */
+export function createReceiverHours({ database, clock, log }: Parts) {
+  let gathered = new Map<string, ReceiverHour>();
+  let cancel: (() => void) | undefined;
+  let writing: Promise<void> | undefined;
+  let removedAt = 0;
+
+  function arm(): void {
+    cancel ??= clock.after(GATHER_MS, () => {
+      cancel = undefined;
+      if (writing) arm();
+      else void flush(database.transactSoon);
+    });
+  }
+
+  function disarm(): void {
+    cancel?.();
+    cancel = undefined;
+  }
+
+  function add({ delivered, failed, ...row }: ReceiverHour): void {
+    const key = `${row.applicationId} ${row.setting} ${row.hour}`;
+    const known = gathered.get(key) ?? { ...row, delivered: 0, failed: 0 };
+    known.delivered += delivered;
+    known.failed += failed;
+    gathered.set(key, known);
+  }
+
+  function flush(transact: Transact): Promise<void> {
+    writing = write(transact).finally(() => {
+      writing = undefined;
+    });
+    return writing;
+  }
+
+  async function write(transact: Transact): Promise<void> {
+    // All units lock the rows in the same order, because two units with different orders could wait for each other.
+    const rows = [...gathered].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    gathered = new Map();
+    const now = clock.now();
+    try {
+      while (rows.length > 0) {
+        const some = rows.slice(0, ROWS_PER_UNIT);
+        await transact(async (unit) => {
+          for (const row of some) await addHour(unit, row);
+        });
+        rows.splice(0, some.length);
+      }
+      if (now - removedAt < HOUR_MICROS) return;
+      removedAt = now;
+      await transact((unit) => unit.run('DELETE FROM receiver_hours WHERE hour < ?', now - KEPT_MICROS));
+    } catch (err) {
+      for (const row of rows) add(row);
+      if (rows.length > 0) arm();
+      if (!isDatabaseAway(err)) log.warn({ err }, 'the attempts of receivers could not be counted; trying again');
+    }
+  }
+
+  return {
+    /** Counts an attempt that has ended. */
+    count({ applicationId, setting }: ReceiverName, isDelivered: boolean): void {
+      const now = clock.now();
+      const ended = { delivered: isDelivered ? 1 : 0, failed: isDelivered ? 0 : 1 };
+      add({ applicationId, setting, hour: now - (now % HOUR_MICROS), ...ended });
+      arm();
+    },
+
+    idle: async (): Promise<void> => writing,
+
+    async close(): Promise<void> {
+      disarm();
+      await writing;
+      if (gathered.size > 0) await flush(database.transact);
+      disarm();
+    },
+  };
+}

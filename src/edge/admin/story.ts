@@ -1,0 +1,45 @@
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { toUtc } from '../../runtime/clock.ts';
+import { deliveryRow } from '../../views/delivery-row.ts';
+import type { StoryEntry } from '../../views/story.ts';
+import { transactionRow } from '../../views/transaction-row.ts';
+import { periodOf } from '../http/moment.ts';
+import { nextPageAfter } from '../http/paging.ts';
+import type { Answer } from '../http/route.ts';
+import { auditBody } from './audit.ts';
+import { utcOrNull } from './fleet-devices.ts';
+import type { AdminServices, At } from './services.ts';
+
+type Body = SchemaTypes['admin/story-entry'];
+
+function entryBody(entry: StoryEntry): Body {
+  const { kind } = entry;
+  const at = toUtc(entry.at);
+  if (kind === 'command') return { at, kind, command: transactionRow(entry.command.record, entry.command.warning) };
+  if (kind === 'event') return { at, kind, event: deliveryRow(entry.event) };
+  if (kind === 'change') return { at, kind, change: auditBody(entry.change) };
+  const { count, lastAt, reason, detail, since, address, transport, nodeId } = entry.fact;
+  const facts = { count, reason, detail, address, transport, node: nodeId };
+  return { at, kind, connection: { ...facts, lastAt: toUtc(lastAt), since: utcOrNull(since) } };
+}
+
+/** Reads the story of a device, newest first. */
+export async function readDeviceStory(
+  { devices, stories }: AdminServices,
+  input: At<'deviceId', never, 'admin/story-query'>,
+): Promise<Answer> {
+  const { deviceId } = input.params;
+  await devices.find(deviceId);
+  const { after, limit } = input.query;
+  const { entries, next } = await stories.read(deviceId, {
+    limit,
+    ...periodOf(input.query),
+    ...(after !== undefined && { after }),
+  });
+  const headers = next === undefined ? {} : nextPageAfter(input, input.query, { after: next });
+  return {
+    status: 200,
+    headers,
+    body: { entries: entries.map(entryBody) } satisfies SchemaTypes['admin/device-story'],
+  };
+}

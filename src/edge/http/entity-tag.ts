@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { DomainError } from '../../errors.ts';
+
+/**
+ * The entity tag of the fields that a PATCH can change. Other fields of the same answer, such as counts, change without
+ * anybody having asked, and so they are no part of it.
+ */
+export function entityTag(state: unknown): string {
+  const digest = createHash('sha256').update(JSON.stringify(state)).digest('base64url');
+  return `"${digest.slice(0, 22)}"`;
+}
+
+/**
+ * Makes the check of `If-Match` (RFC 9110 13.1.1), for the unit of work that changes the object: it throws
+ * PRECONDITION_FAILED when the state there is another one than the caller has seen. A request without the header changes
+ * any state.
+ */
+export function matcher(headers: IncomingHttpHeaders): (state: unknown) => void {
+  const wanted = headers['if-match'];
+  return (state) => {
+    if (wanted === undefined || wanted.trim() === '*') return;
+    // Entity tags have no commas here, and a weak one never matches.
+    const tags = wanted.split(',').map((one) => one.trim());
+    if (!tags.includes(entityTag(state))) throw new DomainError('PRECONDITION_FAILED');
+  };
+}

@@ -1,0 +1,51 @@
+import type { Operation } from '../core/transactions/operations.ts';
+import type { TransactionStatus } from '../core/transactions/transaction.ts';
+import type { SqlValue } from '../platform/database/sql.ts';
+
+/** The conditions that listed transactions must match; a member that is missing is not a condition. */
+export interface OverviewFilter {
+  applicationId?: string;
+  deviceId?: string;
+  rolloutId?: string;
+  /** The operations that are listed. */
+  operations?: readonly Operation[];
+  status?: TransactionStatus;
+  /** Matches transactions that were created in [createdSince, createdBefore), in microseconds. */
+  createdSince?: number;
+  createdBefore?: number;
+  /** Matches transactions that ended in [endedSince, endedBefore), in microseconds. */
+  endedSince?: number;
+  endedBefore?: number;
+  errorCode?: string;
+  /** Matches installations of a package, of the named version or of all. */
+  package?: string;
+  version?: string;
+}
+
+const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
+
+/**
+ * The condition for the installations of a package. Their `subject` is `package@version`; `A` follows `@` in the
+ * alphabet, so `packageA` sorts after all versions of the package.
+ */
+export function ofPackage(name: string, version: string | undefined): [condition: string, ...values: SqlValue[]] {
+  if (version !== undefined) return [`${INSTALLS} AND subject = ?`, `${name}@${version}`];
+  return [`${INSTALLS} AND subject >= ? AND subject < ?`, `${name}@`, `${name}A`];
+}
+
+export function conditions(filter: OverviewFilter): { where: string[]; values: SqlValue[] } {
+  const found: [condition: string, ...values: SqlValue[]][] = [];
+  const { operations } = filter;
+  if (filter.deviceId !== undefined) found.push(['device_id = ?', filter.deviceId]);
+  if (filter.rolloutId !== undefined) found.push(['rollout_id = ?', filter.rolloutId]);
+  if (filter.applicationId !== undefined) found.push(['application_id = ?', filter.applicationId]);
+  if (operations) found.push([`operation IN (${operations.map(() => '?').join(', ')})`, ...operations]);
+  if (filter.status !== undefined) found.push(['status = ?', filter.status]);
+  if (filter.createdSince !== undefined) found.push(['created_at >= ?', filter.createdSince]);
+  if (filter.createdBefore !== undefined) found.push(['created_at < ?', filter.createdBefore]);
+  if (filter.endedSince !== undefined) found.push(['completed_at >= ?', filter.endedSince]);
+  if (filter.endedBefore !== undefined) found.push(['completed_at < ?', filter.endedBefore]);
+  if (filter.errorCode !== undefined) found.push(['error_code = ?', filter.errorCode]);
+  if (filter.package !== undefined) found.push(ofPackage(filter.package, filter.version));
+  return { where: found.map(([condition]) => condition), values: found.flatMap(([, ...values]) => values) };
+}

@@ -1,0 +1,163 @@
+import type { Locator } from 'playwright-core';
+import type { Test } from 'tap';
+import type { FakeClock } from '../fake-clock.ts';
+import { until } from '../until.ts';
+import { type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
+import type { Watched } from './browser.ts';
+
+interface Walk {
+  world: Pick<World, 'admin' | 'createTenant' | 'activatedDevice' | 'open' | 'idle' | 'raw'> & { clock: FakeClock };
+  tenant: Tenant;
+  /** The page of the operator, who is signed in. */
+  watched: Watched;
+}
+
+/** The most clicks from the overview to an answer. */
+const MOST_CLICKS = 5;
+/** Milliseconds for which the list of receivers, and counts, are kept. */
+const KEPT = 10_000;
+
+/** Begins a question at the overview, and counts the clicks to its answer. */
+async function asks(t: Test, { page, settled }: Watched, question: string) {
+  await page.goto('/console/');
+  await settled();
+  const begun = performance.now();
+  let clicks = 0;
+  return {
+    async click(locator: Locator): Promise<void> {
+      clicks += 1;
+      await locator.click();
+    },
+    answered(): void {
+      t.ok(clicks <= MOST_CLICKS, `${question} ${clicks} clicks`);
+      t.comment(`${question} ${clicks} clicks, ${((performance.now() - begun) / 1000).toFixed(1)} s of the machine`);
+    },
+  };
+}
+
+/** Why does a device not get its command? Its story says it: refused logins, the end of the connection, errors. */
+async function whyNoCommand(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
+  const tenant = await world.createTenant('night');
+  const device = await world.activatedDevice(tenant);
+  const failed = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+  device.link.puback((await device.link.command()).packet);
+  await device.link.ack({ transactionId: failed, status: 'failed', error: { code: 'WEAK_SIGNAL', message: 'far' } });
+  device.link.send({ cmd: 'disconnect' });
+  await device.link.closed;
+  await world.admin().post(`/admin/v1/devices/${device.deviceId}/credential`, { json: {} });
+  const login = await (await world.open(device)).login();
+  t.equal(login.returnCode, 4, 'its credential was replaced');
+  await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+  await until(async () => {
+    const { body } = await world.admin().get(`/admin/v1/devices/${device.deviceId}/story`);
+    return body.entries.some(({ kind }: { kind: string }) => kind === 'refused');
+  });
+
+  const { click, answered } = await asks(t, watched, 'Why does device X not get its command?');
+  await click(page.getByRole('combobox').or(page.getByRole('searchbox')).first());
+  await page.keyboard.type(device.deviceId);
+  await click(
+    page
+      .getByRole('option', { name: device.deviceId })
+      .or(page.getByRole('link', { name: device.deviceId }))
+      .first(),
+  );
+  const story = page.getByRole('table', { name: 'Story' });
+  await story.getByText('wrong credential').waitFor();
+  await story.getByText('replaced: credential').waitFor();
+  await story.getByText('the device disconnected').waitFor();
+  await story.getByText('WEAK_SIGNAL').waitFor();
+  await story.getByText('not published yet').waitFor();
+  answered();
+}
+
+/** Whose webhooks do not arrive? The list of receivers names the customer, and a test shows the answer. */
+async function whoseWebhooks(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
+  const silent = await world.createTenant('silent');
+  await world.admin().patch('/admin/v1/developers/silent', { json: { name: 'Silent Harbour' } });
+  silent.receiver.answer({ status: 503, body: 'the disk is full' });
+  await silent.api.post(`${silent.path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
+  await silent.receiver.next();
+  await world.idle();
+  world.clock.advance(KEPT);
+
+  const { click, answered } = await asks(t, watched, 'Whose webhooks do not arrive?');
+  await click(page.getByRole('link', { name: /Failing receivers/ }));
+  const row = page.getByRole('row', { name: /Silent Harbour/ });
+  await row.getByText('failing').waitFor();
+  await row.getByText('answered 503').waitFor();
+  await click(row.getByRole('button', { name: 'Test' }));
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('the disk is full').waitFor();
+  await dialog.getByText(/webhook-signature: v1,/).waitFor();
+  await dialog.getByText(/webhook-timestamp: \d+/).waitFor();
+  await click(dialog.getByRole('link', { name: 'Show the delivery' }));
+  await page
+    .getByRole('region', { name: 'Request' })
+    .getByText(/^POST http/)
+    .waitFor();
+  answered();
+  silent.receiver.answer({ status: 200 });
+}
+
+/** Which version, which devices, which error: each bar of the failures leads to its rows. */
+async function whichFailures(t: Test, { world, tenant, watched }: Walk): Promise<void> {
+  const { page } = watched;
+  const file = await world.raw();
+  const at = world.clock.now() - 1_000_000;
+  const codes = [null, null, 'STORAGE_FULL', 'DOWNLOAD_FAILED', 'STORAGE_FULL'];
+  for (const [index, code] of codes.entries()) {
+    const status = code === null ? 'succeeded' : 'failed';
+    await file.all(
+      `INSERT INTO transactions (device_id, application_id, operation, subject, status, due, attempts, created_at, updated_at,
+         completed_at, error_code, error_message)
+       VALUES ('${490154203237510 + index}', '${tenant.applicationId}', 'installSoftware', 'com.example.dock@2.0.0', '${status}', 0,
+         1, ${at}, ${at}, ${at}, ${code === null ? 'NULL, NULL' : `'${code}', ''`})`,
+    );
+  }
+  world.clock.advance(KEPT);
+  const { click, answered } = await asks(
+    t,
+    watched,
+    '5 % of installs fail since midnight: which version, devices, error?',
+  );
+  await click(page.getByRole('link', { name: /Failed installations/ }));
+  const versions = page.getByRole('list', { name: 'Failures by version' });
+  await versions.getByText(/com\.example\.dock 2\.0\.0: 60 % of 5, before 0 % of 0/).waitFor();
+  await page.getByRole('list', { name: 'Failures by hour' }).getByRole('link').first().waitFor();
+  await click(
+    page
+      .getByRole('list', { name: 'Failures by error' })
+      .getByRole('link', { name: /STORAGE_FULL: 67 %|STORAGE_FULL: 66\.7 %/ }),
+  );
+  const rows = page.getByRole('table', { name: 'Transactions' }).getByRole('row');
+  await rows.getByText('STORAGE_FULL').first().waitFor();
+  t.equal(await rows.getByText('STORAGE_FULL').count(), 2, 'as many rows as the bar counts');
+  answered();
+}
+
+/** Who did it? The audit log has names, values and addresses; the page of the object has its own history. */
+async function whoDidIt(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
+  await world.admin().patch('/admin/v1/developers/silent', { json: { name: 'Loud Harbour' } });
+  await world.admin().delete('/admin/v1/developers/%zz'); // a path that cannot be decoded is one line, too
+  const { click, answered } = await asks(t, watched, 'Who did it?');
+  await click(page.getByRole('link', { name: 'Audit log' }));
+  const row = page.getByRole('row').filter({ hasText: 'Silent Harbour → Loud Harbour' });
+  await row.getByText('127.0.0.1').waitFor();
+  await page.getByText('/admin/v1/developers/%zz').waitFor();
+  await click(row.getByRole('link', { name: 'Loud Harbour' }));
+  const history = page.getByRole('table', { name: 'Who changed it' });
+  await history.getByText('Silent Harbour → Loud Harbour').waitFor();
+  answered();
+}
+
+/** The questions of an operator at three in the morning: each is answered within a few clicks. */
+export async function questions(t: Test, walk: Walk): Promise<void> {
+  await whyNoCommand(t, walk);
+  await whoseWebhooks(t, walk);
+  await whichFailures(t, walk);
+  await whoDidIt(t, walk);
+}
