@@ -570,9 +570,17 @@ export type DeviceTime = string;
  */
 export type DistributionDate = string;
 /**
+ * Name of a page of the documents, or of a file that such pages load.
+ */
+export type DocsPage = string;
+/**
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
 export type Duration2 = string;
+/**
+ * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
+ */
+export type EitherTime = string;
 /**
  * Identifier of an event, unique on its device. A repetition has the same one.
  */
@@ -807,13 +815,13 @@ export type SettingUrl6 = string | null;
  */
 export type SettingUrl7 = string | null;
 /**
- * ISO 8601 date-time in UTC, with at most microseconds.
+ * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
  */
-export type Moment13 = string;
+export type EitherTime1 = string;
 /**
- * ISO 8601 date-time in UTC, with at most microseconds.
+ * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
  */
-export type Moment14 = string;
+export type EitherTime2 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -853,11 +861,11 @@ export type Duration3 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment15 = string;
+export type Moment13 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment16 = string;
+export type Moment14 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -896,11 +904,11 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment17 = string;
+export type Moment15 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment18 = string;
+export type Moment16 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -912,7 +920,7 @@ export type VersionName10 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment19 = string;
+export type Moment17 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -1061,7 +1069,9 @@ export interface SchemaTypes {
   'common/device-time': DeviceTime;
   'common/display-name': DisplayName;
   'common/distribution-date': DistributionDate;
+  'common/docs-page': DocsPage;
   'common/duration': Duration2;
+  'common/either-time': EitherTime;
   'common/event-id': EventId;
   'common/expire-in': ExpireIn;
   'common/fault': Fault;
@@ -3918,8 +3928,8 @@ export interface DeliveryList {
 export interface DeliveryListQuery {
   status?: DeliveryStatus;
   setting?: WebhookSetting;
-  since?: Moment13;
-  until?: Moment14;
+  since?: EitherTime1;
+  until?: EitherTime2;
   after?: DeliveryId;
   /**
    * The number of rows to skip.
@@ -4249,8 +4259,8 @@ export interface OwnInstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment15;
-  until?: Moment16;
+  since?: Moment13;
+  until?: Moment14;
   after?: DeviceId4;
   /**
    * The largest number of rows in the answer.
@@ -4270,8 +4280,8 @@ export interface OwnTransactionQuery {
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration4;
-  since?: Moment17;
-  until?: Moment18;
+  since?: Moment15;
+  until?: Moment16;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -4330,8 +4340,8 @@ export interface Redelivered {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: all undelivered ones that were attempted, which are exhausted, gone, or waiting for another attempt.
  */
 export interface RedeliveryRange {
-  since?: LocalDateTime;
-  until?: LocalDateTime;
+  since?: EitherTime;
+  until?: EitherTime;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
   /**
@@ -4359,6 +4369,8 @@ export interface RolloutCreate {
   operation: RolloutOperation1;
   /**
    * The body of the operation, as for a single device.
+   *
+   * @maxItems 100
    */
   parameters: {} | unknown[];
   devices: DeviceSelector;
@@ -4373,7 +4385,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment19;
+  startAt?: Moment17;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.
