@@ -20,6 +20,7 @@ import { rolloutDevicesPage } from './rollout-devices.ts';
 import { rolloutsPage } from './rollouts.ts';
 import { settingsPage } from './settings.ts';
 import { softwarePage } from './software.ts';
+import { startPage } from './start.ts';
 import { transactionPage } from './transaction.ts';
 import { transactionsPage } from './transactions.ts';
 import { webhooksPage } from './webhooks.ts';
@@ -58,7 +59,7 @@ const OPERATOR: typeof EVERYBODY = {
 };
 const APPLICATION: typeof EVERYBODY = {
   ...EVERYBODY,
-  '': [devicesPage],
+  '': [startPage],
   rollouts: [rolloutsPage, (id) => (id === 'new' ? newRolloutPage() : rolloutPage(id!)), partOfRollout],
   settings: [settingsPage],
 };

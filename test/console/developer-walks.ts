@@ -1,0 +1,131 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator } from 'playwright-core';
+import type { Test } from 'tap';
+import { runProgram } from '../run-program.ts';
+import type { World } from '../world.ts';
+import type { Watched } from './browser.ts';
+
+interface Walk {
+  world: World;
+  /** A page without a session. */
+  watched: Watched;
+}
+
+/** The most clicks from the sign-in to the webhook of a first command. */
+const MOST_CLICKS = 10;
+const ROOT = join(import.meta.dirname, '../..');
+
+type Link = Awaited<ReturnType<World['activatedDevice']>>['link'];
+
+/** Answers the next command as a device does. Returns its operation. */
+async function carryOut(link: Link): Promise<string> {
+  const command = await link.command();
+  link.puback(command.packet);
+  await link.ack({ transactionId: command.transactionId, status: 'succeeded' });
+  return command.operation;
+}
+
+/** Runs the texts of the page in a shell, as somebody does who pastes them. */
+async function paste(t: Test, world: World, { curl, line, script }: Record<string, string>, secret: string) {
+  const folder = join(world.dataDir, 'developer');
+  mkdirSync(folder);
+  const lapel = join(folder, 'lapel');
+  writeFileSync(lapel, `#!/bin/sh\nexec '${process.execPath}' '${ROOT}/src/main.ts' "$@"\n`);
+  chmodSync(lapel, 0o755);
+  const client = JSON.stringify(join(ROOT, 'src/clients/client/index.ts'));
+  writeFileSync(join(folder, 'first.ts'), String(script).replace("'@lapel/client'", client));
+  const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder, LAPEL_APPLICATION_SECRET: secret };
+  const text = `set -e\n${curl}\necho\n${line}\n'${process.execPath}' '${folder}/first.ts'`;
+  const { stdout, stderr, status } = await runProgram('bash', ['-c', text], { env });
+  t.equal(status, 0, stderr);
+  return stdout;
+}
+
+/** From the sign-in to the webhook of a first command, as somebody goes who has an applicationId and a secret only. */
+export async function firstMinutes(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page, context } = watched;
+  const tenant = await world.createTenant('newcomer', { key: false, deviceEvent: false });
+  const device = await world.registerDevice('newcomer');
+  const link = await world.connect(device);
+  let clicks = 0;
+  const click = async (locator: Locator): Promise<void> => {
+    clicks += 1;
+    await locator.click();
+  };
+  const steps = page.getByRole('list', { name: 'First steps' });
+  const next = (name: string): Promise<void> => steps.locator('[aria-current=step]').getByText(name).waitFor();
+  const dialog = page.getByRole('dialog');
+  const buttonOf = (within: Locator, name: string): Locator => within.getByRole('button', { name, exact: true });
+  const body = page.locator('#page');
+
+  await page.goto('/console/');
+  await page.getByLabel('Application').fill(tenant.applicationId);
+  await page.getByLabel('Secret').fill(tenant.secret);
+  await click(page.getByRole('button', { name: 'Sign in' }));
+  await next('Set a receiver');
+  await click(steps.getByRole('link', { name: 'Set the URL' }));
+  await click(buttonOf(body, 'Change the URLs'));
+  await dialog.locator('[name=deviceEvent]').fill(tenant.receiver.url);
+  await click(buttonOf(dialog, 'Change'));
+  await dialog.waitFor({ state: 'detached' });
+  await click(buttonOf(body, 'Issue the key'));
+  await click(buttonOf(dialog, 'Issue the key'));
+  await click(buttonOf(dialog, 'I have saved it'));
+  await click(page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Start' }));
+  await next('Activate a device');
+
+  const form = page.getByRole('region', { name: 'Send a command here' });
+  await form.locator('[name=device]').fill(device.deviceId);
+  t.equal(await form.locator('[name=command]').inputValue(), 'activate', 'a device must be activated first');
+  await click(buttonOf(form, 'Send the command'));
+  t.equal(await carryOut(link), 'activate');
+  const webhook = form.getByRole('listitem').filter({ hasText: 'Webhook' });
+  await webhook.getByText('delivered').waitFor();
+  await page.getByText('Activate a device: done').waitFor({ state: 'detached' });
+  t.equal(await form.locator('[name=command]').inputValue(), 'setLanguage', 'then it can do more');
+  await click(buttonOf(form, 'Send the command'));
+  for (const name of ['Queued', 'Published', 'PUBACK', 'Acknowledged', 'Webhook'])
+    await form.getByRole('listitem').filter({ hasText: name }).waitFor();
+  t.equal(await carryOut(link), 'setLanguage');
+  await webhook.getByText('delivered').waitFor();
+  t.equal((await tenant.event()).data.transaction['operation'], 'activate');
+  t.equal((await tenant.event()).data.transaction['operation'], 'setLanguage');
+  t.ok(clicks <= MOST_CLICKS, `from the sign-in to the webhook: ${clicks} clicks`);
+  await steps.waitFor({ state: 'detached' });
+
+  const receivers = page.getByRole('table', { name: 'Receivers' });
+  tenant.receiver.answer({ status: 503, body: 'the disk is full' });
+  await receivers.getByRole('button', { name: 'Send a test event' }).click();
+  await dialog.getByText('the disk is full').waitFor();
+  await buttonOf(dialog, 'Close').click();
+  await receivers.getByText(/failing|last webhook failed/).waitFor();
+  await tenant.receiver.next();
+  tenant.receiver.answer({ status: 200 });
+  const failed = await tenant.api.put(`${tenant.path}/devices/${device.deviceId}/settings/lang`, {
+    json: { lang: 'de' },
+  });
+  const { transactionId } = failed.body as { transactionId: number };
+  const command = await link.command();
+  link.puback(command.packet);
+  await link.ack({ transactionId, status: 'failed', error: { code: 'NO_SUCH_VOICE', message: '<b>none</b>' } });
+  await tenant.event();
+  await page.reload();
+  await page.getByLabel('Secret').fill(tenant.secret);
+  await page.getByLabel('Application').fill(tenant.applicationId);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('table', { name: 'Commands that failed last' }).getByText('NO_SUCH_VOICE').waitFor();
+  await page.getByRole('table', { name: 'Webhooks that failed last' }).getByRole('link', { name: 'test' }).waitFor();
+
+  await form.getByText('Sets the language').waitFor();
+  const [curl, line, script] = await Promise.all(
+    ['curl', 'Command line', 'TypeScript'].map((name) => page.locator(`pre[aria-label="${name}"]`).innerText()),
+  );
+  t.notMatch(await page.content(), tenant.secret, 'the secret is never shown');
+  const pasted = paste(t, world, { curl: curl!, line: line!, script: script! }, tenant.secret);
+  for (let commands = 0; commands < 3; commands += 1) t.equal(await carryOut(link), 'setLanguage');
+  t.match(await pasted, /transactionId/);
+  for (let commands = 0; commands < 3; commands += 1) await tenant.event();
+  t.same(watched.faults, []);
+  await context.close();
+}
