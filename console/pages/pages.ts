@@ -19,6 +19,7 @@ import { rolloutPage } from './rollout.ts';
 import { rolloutDevicesPage } from './rollout-devices.ts';
 import { rolloutsPage } from './rollouts.ts';
 import { settingsPage } from './settings.ts';
+import { signaturePage } from './signature.ts';
 import { softwarePage } from './software.ts';
 import { startPage } from './start.ts';
 import { transactionPage } from './transaction.ts';
@@ -47,6 +48,7 @@ const EVERYBODY: Readonly<Record<string, readonly (Show | undefined)[]>> = {
   rollouts: [rolloutsPage, rolloutPage, partOfRollout],
   webhooks: [webhooksPage, undefined, deliveryPage],
   software: [softwarePage, packagePage],
+  signature: [signaturePage],
 };
 const OPERATOR: typeof EVERYBODY = {
   ...EVERYBODY,

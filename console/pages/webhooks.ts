@@ -208,13 +208,15 @@ function Webhooks() {
   return [
     head({
       title: 'Webhooks',
-      actions:
+      actions: [
+        a({ class: 'button', href: addressOf(['signature']), key: 'signature' }, 'Check a signature'),
         own && mayChange('application')
           ? [
               button({ type: 'button', onClick: () => redeliverRange(own) }, 'Send a range again'),
               button({ type: 'button', onClick: () => sendTest(own, 'deviceEvent') }, 'Send a test event'),
             ]
           : null,
+      ],
     }),
     ROLE === 'operator'
       ? nav(

@@ -289,7 +289,9 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
   });
 
   await t.test('a developer comes from the sign-in to the webhook of a first command within ten clicks', async (t) => {
-    await firstMinutes(t, { world, watched: await openPage(browser, http) });
+    const watched = await openPage(browser, http);
+    await firstMinutes(t, { world, watched, check: (name) => checkPage(t, watched, name) });
+    await watched.context.close();
   });
 
   await t.test('an application sees its own data, and may do what its token allows', async (t) => {

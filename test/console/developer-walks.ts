@@ -10,6 +10,8 @@ interface Walk {
   world: World;
   /** A page without a session. */
   watched: Watched;
+  /** Checks the page for faults that any page could have. */
+  check(name: string): Promise<void>;
 }
 
 /** The most clicks from the sign-in to the webhook of a first command. */
@@ -42,9 +44,44 @@ async function paste(t: Test, world: World, { curl, line, script }: Record<strin
   return stdout;
 }
 
+interface Received {
+  headers: Readonly<Record<string, unknown>>;
+  body: string;
+  authenticationKey: string;
+}
+
+/** The tool says whether a webhook is genuine, and which part differs. It asks no server. */
+async function signatureTool(
+  t: Test,
+  { page }: Watched,
+  { headers, body, authenticationKey }: Received,
+): Promise<void> {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`);
+  await page.getByRole('heading', { level: 1, name: 'Signature' }).waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  const tool = page.getByRole('region', { name: 'Check a webhook' });
+  const tried = async (content: string): Promise<void> => {
+    await tool.locator('[name=headers]').fill(lines.join('\n'));
+    await tool.locator('[name=body]').fill(content);
+    await tool.locator('[name=key]').fill(authenticationKey);
+    await tool.getByRole('button', { name: 'Check the signature' }).click();
+  };
+  await tried(body);
+  await tool.getByText('genuine').waitFor();
+  await tried(JSON.stringify(JSON.parse(body), null, 2));
+  await tool.getByText('parsed and written again').waitFor();
+  await tool.locator('[name=file]').setInputFiles({ name: 'body', mimeType: '', buffer: Buffer.from(body) });
+  await tool.getByRole('button', { name: 'Check the signature' }).click();
+  await tool.getByText('genuine').waitFor();
+  t.same(asked, [], 'nothing leaves the browser');
+  for (const language of ['TypeScript', 'Python', 'Go', 'Java', 'PHP'])
+    await page.locator(`pre[aria-label="${language}"]`).getByText('webhook').first().waitFor();
+}
+
 /** From the sign-in to the webhook of a first command, as somebody goes who has an applicationId and a secret only. */
-export async function firstMinutes(t: Test, { world, watched }: Walk): Promise<void> {
-  const { page, context } = watched;
+export async function firstMinutes(t: Test, { world, watched, check }: Walk): Promise<void> {
+  const { page } = watched;
   const tenant = await world.createTenant('newcomer', { key: false, deviceEvent: false });
   const device = await world.registerDevice('newcomer');
   const link = await world.connect(device);
@@ -71,6 +108,7 @@ export async function firstMinutes(t: Test, { world, watched }: Walk): Promise<v
   await dialog.waitFor({ state: 'detached' });
   await click(buttonOf(body, 'Issue the key'));
   await click(buttonOf(dialog, 'Issue the key'));
+  const authenticationKey = await dialog.locator('.secret code').innerText();
   await click(buttonOf(dialog, 'I have saved it'));
   await click(page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Start' }));
   await next('Activate a device');
@@ -90,9 +128,20 @@ export async function firstMinutes(t: Test, { world, watched }: Walk): Promise<v
   t.equal(await carryOut(link), 'setLanguage');
   await webhook.getByText('delivered').waitFor();
   t.equal((await tenant.event()).data.transaction['operation'], 'activate');
-  t.equal((await tenant.event()).data.transaction['operation'], 'setLanguage');
+  const received = await tenant.event();
+  t.equal(received.data.transaction['operation'], 'setLanguage');
   t.ok(clicks <= MOST_CLICKS, `from the sign-in to the webhook: ${clicks} clicks`);
   await steps.waitFor({ state: 'detached' });
+
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  await page.getByRole('link', { name: 'Check a signature' }).click();
+  await signatureTool(t, watched, {
+    headers: received.headers,
+    body: received.body.toString(),
+    authenticationKey,
+  });
+  await check('the signature tool');
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Start' }).click();
 
   const receivers = page.getByRole('table', { name: 'Receivers' });
   tenant.receiver.answer({ status: 503, body: 'the disk is full' });
@@ -127,5 +176,4 @@ export async function firstMinutes(t: Test, { world, watched }: Walk): Promise<v
   t.match(await pasted, /transactionId/);
   for (let commands = 0; commands < 3; commands += 1) await tenant.event();
   t.same(watched.faults, []);
-  await context.close();
 }
