@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import type { Test } from 'tap';
 import { runProgram } from '../run-program.ts';
-import type { World } from '../world.ts';
+import type { Tenant, World } from '../world.ts';
 import type { Watched } from './browser.ts';
+import { DESK } from './check-page.ts';
 
 interface Walk {
   world: World;
@@ -141,6 +142,7 @@ export async function firstMinutes(t: Test, { world, watched, check }: Walk): Pr
     authenticationKey,
   });
   await check('the signature tool');
+  await page.setViewportSize(DESK);
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Start' }).click();
 
   const receivers = page.getByRole('table', { name: 'Receivers' });
@@ -160,9 +162,6 @@ export async function firstMinutes(t: Test, { world, watched, check }: Walk): Pr
   await link.ack({ transactionId, status: 'failed', error: { code: 'NO_SUCH_VOICE', message: '<b>none</b>' } });
   await tenant.event();
   await page.reload();
-  await page.getByLabel('Secret').fill(tenant.secret);
-  await page.getByLabel('Application').fill(tenant.applicationId);
-  await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('table', { name: 'Commands that failed last' }).getByText('NO_SUCH_VOICE').waitFor();
   await page.getByRole('table', { name: 'Webhooks that failed last' }).getByRole('link', { name: 'test' }).waitFor();
 
@@ -176,4 +175,58 @@ export async function firstMinutes(t: Test, { world, watched, check }: Walk): Pr
   t.match(await pasted, /transactionId/);
   for (let commands = 0; commands < 3; commands += 1) await tenant.event();
   t.same(watched.faults, []);
+}
+
+interface Reloaded {
+  world: World;
+  tenant: Tenant;
+  other: Tenant;
+  /** A page in which the tenant is signed in. */
+  watched: Watched;
+}
+
+/** A reload does not sign out. The token is in this tab alone, and ends with the secret, with its time and at the sign-out. */
+export async function reloadStays(t: Test, { world, tenant, other, watched }: Reloaded): Promise<void> {
+  const { page, context } = watched;
+  const signIn = page.getByRole('button', { name: 'Sign in' });
+  const kept = (): Promise<string[]> =>
+    page.evaluate('[document.cookie, JSON.stringify(localStorage), JSON.stringify({ ...sessionStorage })]');
+  const enter = async ({ applicationId, secret }: { applicationId: string; secret: string }): Promise<void> => {
+    await page.locator('[name=applicationId]').fill(applicationId);
+    await page.locator('[name=secret]').fill(secret);
+    await signIn.click();
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  };
+  const nothing = ['', '{}', '{}'];
+  await page.goto('/console/settings');
+  await page.getByText(tenant.applicationId).first().waitFor();
+  const [cookie, shared, own] = await kept();
+  t.same([cookie, shared], ['', '{}'], 'no cookie, and nothing that other tabs see');
+  t.match(own, /accessToken/);
+  t.notMatch(own, tenant.secret, 'the secret is not kept');
+  const second = await context.newPage();
+  await second.goto('/console/settings');
+  await second.getByLabel('Secret').waitFor();
+  await second.close();
+
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await signIn.waitFor();
+  t.same(await kept(), nothing, 'signing out deletes it');
+  await enter(other);
+  await page.reload();
+  await page.getByText(other.applicationId).first().waitFor();
+  t.equal(await page.getByText(tenant.applicationId).count(), 0, 'of the application before nothing is seen');
+
+  await page.evaluate(`for (const [name, text] of Object.entries({ ...sessionStorage }))
+    sessionStorage.setItem(name, JSON.stringify({ ...JSON.parse(text), expiresAt: Date.now() }))`);
+  await page.reload();
+  await signIn.waitFor();
+  t.same(await kept(), nothing, 'an expired token is not tried');
+  await enter(other);
+  const replaced = await world.admin().post(`/admin/v1/applications/${other.applicationId}/secret`);
+  await page.reload();
+  await page.getByText(/Your session has ended/).waitFor();
+  t.ok(watched.expected(/401/));
+  t.same(await kept(), nothing, 'a new secret ends the session');
+  await enter({ ...other, secret: replaced.body.secret });
 }
