@@ -31,6 +31,7 @@ import type {
   StoryEntry,
   TransactionDetail,
   TransactionRow,
+  VersionList,
   VersionRow,
 } from '../../src/platform/contracts/types.ts';
 
@@ -63,6 +64,7 @@ export type {
   StoryEntry,
   TransactionDetail,
   TransactionRow,
+  VersionList,
   VersionRow,
 };
 

@@ -148,7 +148,7 @@ function Top() {
       },
       icon('menu'),
     ),
-    ROLE === 'operator' ? searchHere() : null,
+    searchHere(),
     use(Live, {}),
   );
 }

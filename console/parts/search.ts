@@ -2,9 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { a, div, input, p, span, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
-import { addressOf, go } from '../base/place.ts';
+import { searchOwn } from '../base/own-search.ts';
+import { addressOf, go, ROLE } from '../base/place.ts';
 import { operation, read } from '../base/requests.ts';
 import type { FoundThing } from '../base/rows.ts';
+import { session } from '../base/session.ts';
 import { icon } from './icon.ts';
 
 const DEBOUNCE_MS = 180;
@@ -17,6 +19,11 @@ const placeOf = ({ kind, id, parent }: FoundThing): string => {
   if (kind === 'developer') return addressOf(['developers', id]);
   return addressOf(['software', id], { line: parent === 'firmware' ? parent : undefined });
 };
+
+async function results(text: string, signal: AbortSignal): Promise<FoundThing[]> {
+  if (ROLE === 'application') return searchOwn(text, session.peek()?.applicationId ?? '', signal);
+  return (await read<{ results: FoundThing[] }>(operation('search'), { query: { q: text }, signal })).results;
+}
 
 /** Searches by the beginning of an identifier, or by name; the key `/` moves the focus to the field. */
 function Search() {
@@ -53,13 +60,10 @@ function Search() {
     timer.current = setTimeout(async () => {
       const stop = new AbortController();
       asked.current = stop;
-      const answer = await read<{ results: FoundThing[] }>(operation('search'), {
-        query: { q: text },
-        signal: stop.signal,
-      }).catch(() => null);
+      const answer = await results(text, stop.signal).catch(() => null);
       if (stop.signal.aborted) return;
-      found.value = answer?.results ?? [];
-      chosen.value = answer && answer.results.length > 0 ? 0 : -1;
+      found.value = answer ?? [];
+      chosen.value = answer && answer.length > 0 ? 0 : -1;
     }, DEBOUNCE_MS);
   };
   const leave = (): void => {
@@ -93,7 +97,10 @@ function Search() {
     input({
       ref: field,
       type: 'text',
-      placeholder: 'Search devices, transactions, deliveries ...',
+      placeholder:
+        ROLE === 'operator'
+          ? 'Search devices, transactions, deliveries ...'
+          : 'Search devices, transactions, packages ...',
       'aria-label': 'Search by identifier or name',
       role: 'combobox',
       'aria-expanded': found.value !== null,

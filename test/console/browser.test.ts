@@ -7,7 +7,7 @@ import { missing } from '../installed.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
 import { checkPage, DESK } from './check-page.ts';
-import { firstMinutes, reloadStays } from './developer-walks.ts';
+import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-walks.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { questions } from './question-walks.ts';
@@ -341,6 +341,8 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.equal(await theirs.locator('[name=ofVersionIs]').inputValue(), 'versionNot', 'for devices without the version');
     await customer.settled();
     t.same(customer.faults, []);
+    await ownSearch(t, customer, fleet, stranger.deviceId);
+    await softwareGoes(t, customer);
     await reloadStays(t, { world, tenant, other, watched: customer });
     t.same(customer.faults, []);
     await customer.context.close();

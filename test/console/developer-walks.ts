@@ -230,3 +230,69 @@ export async function reloadStays(t: Test, { world, tenant, other, watched }: Re
   t.same(await kept(), nothing, 'a new secret ends the session');
   await enter({ ...other, secret: replaced.body.secret });
 }
+
+/** An application deletes a version and its package in the console, and a page of versions is one request. */
+export async function softwareGoes(t: Test, { page, settled }: Watched): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  const name = 'com.example.mistake';
+  await page.getByRole('link', { name: 'Software', exact: true }).first().click();
+  await page.getByRole('button', { name: 'New package' }).click();
+  await dialog.locator('[name=package]').fill(name);
+  await dialog.locator('[name=displayName]').fill('A mistake');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('link', { name }).click();
+  for (const version of ['1.0.0', '1.0.1']) {
+    await page.getByRole('button', { name: 'New version' }).click();
+    await dialog.locator('[name=version]').fill(version);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('row', { name: version }).waitFor();
+  }
+  const asked: string[] = [];
+  const listen = (request: { url(): string }): void => void asked.push(request.url());
+  await page.getByRole('link', { name: 'Software', exact: true }).first().click();
+  await page.getByRole('link', { name }).waitFor();
+  await settled();
+  page.on('request', listen);
+  await page.getByRole('link', { name }).click();
+  await page.getByRole('row', { name: '1.0.1' }).waitFor();
+  await settled();
+  page.off('request', listen);
+  t.equal(asked.filter((url) => url.includes('/packages/')).length, 1, 'one request shows all versions');
+  for (const version of ['1.0.0', '1.0.1']) {
+    await page.getByRole('row', { name: version }).getByRole('button', { name: 'Delete' }).click();
+    t.ok(await dialog.getByRole('button', { name: 'Delete' }).isDisabled(), 'its name must be typed');
+    await dialog.getByLabel(`Type ${version} to confirm`).fill(version);
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('row', { name: version }).waitFor({ state: 'detached' });
+  }
+  await page.getByRole('button', { name: 'Delete the package' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText(`${name} was deleted.`).waitFor();
+  t.equal(await page.getByRole('link', { name }).count(), 0);
+}
+
+/** The search of an application finds its own devices, transactions and packages. */
+export async function ownSearch(
+  t: Test,
+  { page }: Watched,
+  { deviceId, transactionId, packageName }: { deviceId: string; transactionId: number; packageName: string },
+  strangerId: string,
+): Promise<void> {
+  const field = page.getByRole('combobox', { name: 'Search by identifier or name' });
+  const option = page.getByRole('option');
+  for (const [text, kind, title] of [
+    [deviceId.slice(0, 14), 'device', deviceId],
+    [String(transactionId), 'transaction', String(transactionId)],
+    [packageName.slice(4).toUpperCase(), 'package', packageName],
+  ] as const) {
+    await field.fill(text);
+    await option.filter({ hasText: kind }).filter({ hasText: title }).first().click();
+    await page.getByRole('heading', { level: 1, name: title }).waitFor();
+  }
+  await field.fill(strangerId);
+  await option.filter({ hasText: 'transaction' }).waitFor();
+  t.equal(await option.filter({ hasText: 'device' }).count(), 0, 'those of others are not found');
+  await field.fill('no.such.package');
+  await page.getByText('Nothing was found.').waitFor();
+  await field.press('Escape');
+}
