@@ -136,6 +136,12 @@ t.test('the root leads a browser to the documents or to the console, and is no p
     for (const accept of ['*/*', 'application/json'])
       t.equal((await fetch(`${base}/`, { headers: { accept } })).status, 403, accept);
     t.equal((await fetch(`${base}/`, { method: 'POST', headers: asked.headers })).status, 403);
+    if (page === 'docs')
+      t.match(
+        await fetch(`${base}/docs/`, asked),
+        { status: 200, url: `${base}/docs` },
+        'also with a slash at its end',
+      );
   }
 });
 

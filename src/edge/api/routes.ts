@@ -56,6 +56,7 @@ export const ROUTES = [
   route('GET',    '/', null, { head: true, name: 'openRoot' }, leadTo('docs')),
   ...DOCUMENTS.map((path) => route('GET', path, null, { head: true }, readDocs)),
   route('GET',    '/docs', null, { head: true }, readDocs),
+  route('GET',    '/docs/', null, { head: true, name: 'openDocs' }, leadTo('../docs')),
   route('GET',    '/docs/{page}', null, { head: true }, readDocs),
   route('GET',    '/console', null, { head: true, below: true }, servePages),
 
