@@ -287,7 +287,8 @@ export async function ownSearch(
   ] as const) {
     await field.fill(text);
     await option.filter({ hasText: kind }).filter({ hasText: title }).first().click();
-    await page.getByRole('heading', { level: 1, name: title }).waitFor();
+    // A page takes the focus once it is shown. Before that, it would be taken from the field, which closes the results.
+    await page.locator('h1:focus').filter({ hasText: title }).waitFor();
   }
   await field.fill(strangerId);
   await option.filter({ hasText: 'transaction' }).waitFor();
