@@ -22,6 +22,7 @@ import { addressOf, place, ROLE } from '../base/place.ts';
 import { session, signOut } from '../base/session.ts';
 import { zone, zoneName } from '../base/zone.ts';
 import { chooseZone } from '../base/zone-choice.ts';
+import { alarmsHere } from './alarms.ts';
 import { dialogsHere } from './dialog.ts';
 import { type IconName, icon, mark } from './icon.ts';
 import { searchHere } from './search.ts';
@@ -142,6 +143,7 @@ function Top() {
       icon('menu'),
     ),
     ROLE === 'operator' ? searchHere() : null,
+    ROLE === 'operator' ? alarmsHere() : null,
     use(Live, {}),
   );
 }

@@ -87,7 +87,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     const { deviceId, transactionId, packageName, applicationId } = fleet;
     const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
     const pages: [path: string, ...texts: string[]][] = [
-      ['', HOSTILE.image, 'Too many devices failed', 'Certificates that expire soon', '19 days left'],
+      ['', HOSTILE.image, 'Too many devices failed', 'The certificate of mqtts expires in 19 days'],
       ['devices'],
       [`devices/${deviceId}`, HOSTILE.image],
       [`devices/${fleet.quiet.deviceId}`],
