@@ -25,6 +25,7 @@ import { chooseZone } from '../base/zone-choice.ts';
 import { alarmsHere } from './alarms.ts';
 import { dialogsHere } from './dialog.ts';
 import { type IconName, icon, mark } from './icon.ts';
+import { paletteHere } from './palette.ts';
 import { searchHere } from './search.ts';
 import { toastsHere } from './toast.ts';
 
@@ -144,6 +145,7 @@ function Top() {
     ),
     ROLE === 'operator' ? searchHere() : null,
     ROLE === 'operator' ? alarmsHere() : null,
+    paletteHere((ROLE === 'operator' ? OPERATOR : APPLICATION).flatMap(([, entries]) => entries)),
     use(Live, {}),
   );
 }

@@ -1,22 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { a, div, input, p, span, use, type VNode } from '../base/elements.ts';
+import { find, placeOf } from '../base/find.ts';
 import { visible } from '../base/format.ts';
-import { addressOf, go } from '../base/place.ts';
-import { operation, read } from '../base/requests.ts';
+import { go } from '../base/place.ts';
 import type { FoundThing } from '../base/rows.ts';
 import { icon } from './icon.ts';
 
 const DEBOUNCE_MS = 180;
-
-const placeOf = ({ kind, id, parent }: FoundThing): string => {
-  if (kind === 'device') return addressOf(['devices', id]);
-  if (kind === 'transaction') return addressOf(['transactions', id]);
-  if (kind === 'delivery') return addressOf(['webhooks', parent ?? '', id]);
-  if (kind === 'application') return addressOf(['applications', id]);
-  if (kind === 'developer') return addressOf(['developers', id]);
-  return addressOf(['software', id], { line: parent === 'firmware' ? parent : undefined });
-};
 
 /** Searches by the beginning of an identifier, or by name; the key `/` moves the focus to the field. */
 function Search() {
@@ -53,13 +44,10 @@ function Search() {
     timer.current = setTimeout(async () => {
       const stop = new AbortController();
       asked.current = stop;
-      const answer = await read<{ results: FoundThing[] }>(operation('search'), {
-        query: { q: text },
-        signal: stop.signal,
-      }).catch(() => null);
+      const answer = await find(text, stop.signal).catch(() => []);
       if (stop.signal.aborted) return;
-      found.value = answer?.results ?? [];
-      chosen.value = answer && answer.results.length > 0 ? 0 : -1;
+      found.value = answer;
+      chosen.value = answer.length > 0 ? 0 : -1;
     }, DEBOUNCE_MS);
   };
   const leave = (): void => {
