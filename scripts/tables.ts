@@ -74,12 +74,19 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
           description,
         ]),
       ),
+    metrics,
+  },
+  'docs/errors.md': {
     errors: () =>
       table(
         ['Code', 'Status', 'Text', 'When'],
-        Object.entries(ERRORS).map(([name, { status, text, when }]) => [code(name), String(status), code(text), when]),
+        Object.entries(ERRORS).map(([name, { status, text, when }]) => [
+          `<a id="${name}"></a>${code(name)}`,
+          String(status),
+          code(text),
+          when,
+        ]),
       ),
-    metrics,
   },
   'docs/qa.md': {
     scenarios: () =>

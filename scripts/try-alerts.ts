@@ -52,6 +52,8 @@ async function tryAlerts(wanted: readonly string[]): Promise<boolean> {
   return attempts.conclude();
 }
 
+process.setMaxListeners(100); // each service that is started is killed with this process
+
 if (spawnSync('prometheus', ['--version']).status === 0) {
   const named = process.argv.slice(2);
   if (!(await tryAlerts(named.length > 0 ? named : Object.keys(STANDS)))) process.exitCode = 1;

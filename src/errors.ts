@@ -53,7 +53,7 @@ export const ERRORS = {
   APPLICATION_UNREGISTERED: { status: 403, shape: 'message', text: 'application is not registered.', when: 'the application of the token was deleted' },
   HOST_UNKNOWN: { status: 403, shape: 'message', text: 'the Host header does not name this service; add the name to LAPEL_ADMIN_NAMES.', when: 'administration: `Host` is not an IP address, `localhost`, or a name from the settings' },
   WRONG_URL: { status: 403, shape: 'message', text: 'wrong url.', when: 'the path is unknown, or the path does not have the method' },
-  FILE_NOT_FOUND: { status: 404, shape: 'reason', text: 'file not found.', when: 'below `/console`: the file does not exist, or belongs to another release of Lapel' },
+  FILE_NOT_FOUND: { status: 404, shape: 'reason', text: 'file not found.', when: 'below `/console` and `/docs`: the file does not exist, or belongs to another release of Lapel' },
   METHOD_NOT_ALLOWED: { status: 405, shape: 'message', text: 'method not allowed.', when: 'activation status and hardware properties: the path does not have the method' },
   PATH_PARAMETER_INVALID: { status: 404, shape: 'reason', text: 'invalid path parameter.', when: 'an identifier in the path is malformed' },
   REQUEST_INVALID: { status: 400, shape: 'reason', text: 'invalid request.', when: 'the body or the query breaks its schema; `details` names every fault' },

@@ -5,7 +5,7 @@ import { readDemoCommand, readServiceCommand, SERVICE_COMMANDS } from './clients
 import { UsageError } from './clients/cli/line/usage-error.ts';
 import type { Terminal } from './clients/cli/show/terminal.ts';
 import { readConfig } from './config.ts';
-import { DomainError } from './errors.ts';
+import { DomainError, isDatabaseAway } from './errors.ts';
 import { MAINTENANCE } from './maintenance.ts';
 import { systemClock } from './runtime/clock.ts';
 import { refusalOf } from './runtime/installation.ts';
@@ -25,6 +25,9 @@ const BAD_USAGE = 2;
 const FAILED = 70;
 /** The exit code of a start that Ctrl-C has ended. */
 const INTERRUPTED = 130;
+/** The sentence for a database that was opened and then failed, before the service had started. */
+const databaseTrouble = ({ message, cause }: Error): string =>
+  `the database cannot be used (${cause instanceof Error ? cause.message : message}); \`lapel doctor --check-database\` looks at it`;
 /** Milliseconds after a signal until the process exits in any case. Each part limits its own shutdown to less. */
 const DRAIN_MILLISECONDS = 10_000;
 /**
@@ -104,6 +107,7 @@ async function serve(args: string[]): Promise<void> {
     service.metrics.collectProcess();
   } catch (error) {
     if (error instanceof Unusable) return fail(`cannot start: ${error.message}`, FAILED);
+    if (isDatabaseAway(error)) return fail(`cannot start: ${databaseTrouble(error as Error)}`, FAILED);
     if (error instanceof DomainError || error instanceof Refused) return fail(error.message, BAD_SETTING);
     return fail(`cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, FAILED);
   }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { readServiceCommand } from './clients/cli/line/service-commands.ts';
 import { UsageError } from './clients/cli/line/usage-error.ts';
 import type { Config } from './config.ts';
@@ -92,5 +93,22 @@ const migrate: Maintenance = async ({ dataDir, databaseUrl: url }, { flag }, say
   return 0;
 };
 
+/** Without addresses in the settings, the documents name those that `lapel serve` has by default. */
+const docs: Maintenance = async ({ http, mqtt, entrance, publicUrl, timeZone, apiRelease }, { argument }, say) => {
+  const { writeSite } = await import('./edge/docs/folder.ts');
+  const { loadContracts } = await import('./platform/contracts/contracts.ts');
+  const { createDeprecations } = await import('./runtime/deprecations.ts');
+  const deprecations = createDeprecations(apiRelease);
+  const count = await writeSite(argument, {
+    contracts: loadContracts({ serves: deprecations.serves }),
+    deprecations,
+    timeZone,
+    publicUrl: () => publicUrl ?? `http://${http.host}:${http.port}`,
+    mqttUrls: () => [...(entrance.mqttUrls ?? [`mqtt://${mqtt.host}:${mqtt.port}`])],
+  });
+  say(`${count} pages are in ${argument}; begin with ${join(argument, 'index.html')}\n`);
+  return 0;
+};
+
 /** The commands that work on the settings and the data of this machine, without a service. `main.ts` runs them. */
-export const MAINTENANCE = { doctor, migrate, backup, restore, move } satisfies Record<string, Maintenance>;
+export const MAINTENANCE = { doctor, migrate, backup, restore, move, docs } satisfies Record<string, Maintenance>;

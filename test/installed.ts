@@ -29,6 +29,15 @@ export const missing = {
   paho: () => !runs(DEBIAN_PYTHON, '-c', 'import paho.mqtt.client') && 'paho-mqtt is not installed (.ci/install-paho)',
   python: () => !runs('python3', '--version') && 'python3 is not installed',
   go: () => !runs('go', 'version') && 'Go is not installed (.ci/install-languages)',
+  java: () => !runs('javac', '--version') && 'a JDK is not installed (.ci/install-languages)',
+  php: () => !runs('php', '--version') && 'PHP is not installed (.ci/install-languages)',
+  mosquitto: () =>
+    (!existsSync('/usr/include/mosquitto.h') ||
+      !existsSync('/usr/include/cjson/cJSON.h') ||
+      !runs('gcc', '--version')) &&
+    'libmosquitto, cJSON or a compiler is not installed (.ci/install-mosquitto)',
+  mosquittoClients: () =>
+    !existsSync('/usr/bin/mosquitto_pub') && 'mosquitto_pub is not installed (.ci/install-mosquitto)',
   zsh: () => !runs('zsh', '--version') && 'zsh is not installed (.ci/install-languages)',
   dpkg: () => !runs('dpkg-deb', '--version') && 'dpkg is not installed',
   fish: () => !runs('fish', '--version') && 'fish is not installed',

@@ -30,8 +30,8 @@ export const WINGS: Readonly<Record<string, Wing>> = {
       feed: { about: 'the stream of changes that the console follows' },
       pages: { about: 'the files of the console' },
       docs: {
-        about: 'the complete documents of the API, and the reference in the browser',
-        owns: ['swagger-ui-dist'],
+        about: 'the site of all documents: guides, the reference, the complete documents of the API',
+        owns: ['marked', 'swagger-ui-dist'],
       },
       http: {
         about: 'the common parts of the HTTP edges: route table, bodies, errors, sockets',

@@ -56,7 +56,11 @@ async function answers(url: string, pattern: RegExp): Promise<string> {
 
 /** The pages that are served to browsers, and the files of packages in them. */
 async function lookAtPages(http: string, admin: string): Promise<void> {
-  await answers(`${http}/docs`, /swagger-ui-bundle\.js/);
+  const first = await answers(`${http}/docs`, /The first five minutes/);
+  const pages = [...first.matchAll(/(?:src|href|data-index)="(docs\/[^"#]+)"/g)].map(([, path = '']) => path);
+  assert.ok(pages.length > 35, 'the documents are many pages');
+  for (const path of new Set(pages)) await answers(`${http}/${path}`, /./);
+  await answers(`${http}/docs/try`, /swagger-ui-bundle\.js/);
   await answers(`${http}/docs/swagger-ui-bundle.js`, /SwaggerUIBundle/);
   await answers(`${http}/docs/events`, /transaction\.succeeded/);
   await answers(`${http}/openapi.json`, /"openapi"/);

@@ -83,6 +83,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
     ...common,
     ...core,
     audit,
+    timeZone: config.timeZone,
     formatTime,
     failedLoginLimit: config.failedLoginLimit,
     proxies: entrances.proxies,
@@ -155,6 +156,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         docs: createDocs({
           contracts: common.contracts,
           deprecations,
+          timeZone: config.timeZone,
           publicUrl,
           mqttUrls: () => [...(config.entrance.mqttUrls ?? given.mqttUrls())],
         }),

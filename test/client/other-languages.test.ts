@@ -1,16 +1,20 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { createSigner } from '../../src/core/webhooks/signature.ts';
 import { createFakeClock } from '../fake-clock.ts';
+import { freePort } from '../free-port.ts';
 import { missing } from '../installed.ts';
+import { runProgram } from '../run-program.ts';
+import { until } from '../until.ts';
 import { startWorld } from '../world.ts';
 
-const guide = readFileSync(join(import.meta.dirname, '../../docs/application-developers.md'), 'utf8');
-const snippetOf = (language: string): string => guide.split(`\`\`\`${language}\n`)[1]?.split('\n```')[0] ?? '';
+const guide = (name: string): string => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
+const snippetIn = (name: string, language: string): string =>
+  guide(name).split(`\`\`\`${language}\n`)[1]?.split('\n```')[0] ?? '';
+const snippetOf = (language: string): string => snippetIn('verify-webhooks.md', language);
 
 const KEY = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const BODY = '{"type":"test","timestamp":"2026-11-20T09:30:00.123456Z","data":{}}';
@@ -22,6 +26,14 @@ const CASES: [title: string, headers: Record<string, string>, body: string, good
   ['one of an hour ago', headersAt((Date.now() - 3_600_000) * 1000), BODY, false],
   ['another id', { ...headersAt(Date.now() * 1000), 'webhook-id': 'msg_2' }, BODY, false],
 ];
+
+/** A case as four arguments of a program: id, timestamp, signatures, body. */
+const partsOf = ([, headers, body]: (typeof CASES)[number]): string[] => [
+  ...['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => headers[name] ?? ''),
+  body,
+];
+/** One more case, whose headers are not those of a webhook at all. */
+const NONSENSE = ['msg_1', 'not a number', 'v1,AAAA', BODY];
 
 t.test(
   'the documented verification in Python tells webhooks from others',
@@ -88,16 +100,79 @@ func main() {
   },
 );
 
+t.test(
+  'the documented verification in Java tells webhooks from others',
+  {
+    skip: missing.java(),
+  },
+  async (t) => {
+    // Java reads the cases from the arguments, and prints an answer for each, because its start takes long.
+    const file = join(t.testdir(), 'Main.java');
+    const imports = snippetOf('java').split('\n\n')[0] ?? '';
+    writeFileSync(
+      file,
+      `${imports}
+
+public class Main {
+    public static void main(String[] all) throws Exception {
+        for (int i = 1; i < all.length; i += 4) {
+            byte[] body = all[i + 3].getBytes(StandardCharsets.UTF_8);
+            System.out.println(Webhook.verify(all[i], all[i + 1], all[i + 2], body, all[0]));
+        }
+    }
+}
+${snippetOf('java').slice(imports.length)}`,
+    );
+    const { stdout, stderr } = await runProgram('java', [file, KEY, ...CASES.flatMap(partsOf), ...NONSENSE]);
+    t.same(stdout.trim().split('\n'), [...CASES.map(([, , , good]) => String(good)), 'false'], stderr);
+  },
+);
+
+t.test(
+  'the documented verification in PHP tells webhooks from others',
+  {
+    skip: missing.php(),
+  },
+  async (t) => {
+    const program = `${snippetOf('php')}
+foreach (array_chunk(array_slice($argv, 2), 4) as $one) {
+    echo verify_webhook($one[0], $one[1], $one[2], $one[3], $argv[1]) ? "true\\n" : "false\\n";
+}`;
+    const { stdout, stderr } = await runProgram('php', [
+      '-r',
+      program,
+      '--',
+      KEY,
+      ...CASES.flatMap(partsOf),
+      ...NONSENSE,
+    ]);
+    t.same(stdout.trim().split('\n'), [...CASES.map(([, , , good]) => String(good)), 'false'], stderr);
+  },
+);
+
+t.test('the documented receiver of verification in TypeScript answers 204 to webhooks and 401 to others', async (t) => {
+  const port = await freePort();
+  const program = snippetOf('ts').replaceAll(
+    "'@lapel/client'",
+    `'${join(import.meta.dirname, '../../src/clients/client/index.ts')}'`,
+  );
+  const file = join(t.testdir(), 'receiver.ts');
+  writeFileSync(file, program);
+  const child = spawn(process.execPath, [file], { env: { LAPEL_AUTHENTICATION_KEY: KEY, PORT: String(port) } });
+  t.teardown(() => child.kill('SIGKILL'));
+  const send = (headers: Record<string, string>, body: string): Promise<number> =>
+    fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body }).then(({ status }) => status);
+  await until(async () => (await send({}, '').catch(() => undefined)) !== undefined);
+  for (const [title, headers, body, good] of CASES) t.equal(await send(headers, body), good ? 204 : 401, title);
+});
+
 t.test('the documented receiver in TypeScript activates a device and takes the webhook of it', async (t) => {
   const world = await startWorld(t, { clock: createFakeClock(Date.now() * 1000) });
   const { applicationId, secret } = await world.createTenant('dev', { key: false, deviceEvent: false });
   const device = await world.registerDevice();
   const link = await world.connect(device);
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  const program = snippetOf('ts')
+  const port = await freePort();
+  const program = snippetIn('application-developers.md', 'ts')
     .replaceAll("'@lapel/client'", `'${join(import.meta.dirname, '../../src/clients/client/index.ts')}'`)
     .replaceAll('http://127.0.0.1:8080', world.service.addresses.http)
     .replaceAll('9000', String(port))

@@ -45,8 +45,8 @@ const valuesOf = ({ example, examples }: Media): unknown[] =>
 /** Whether the document describes the answer; false for documents, pages, and endless streams. */
 const isDescribed = ([, { security, operationId, responses }]: [string, Operation]): boolean =>
   (security.length > 0 && !responses['200']?.content?.['text/event-stream']) ||
-  operationId === 'get-jwks' ||
-  operationId === 'get-oauth-authorization-server';
+  operationId === 'readJwks' ||
+  operationId === 'readMetadata';
 
 t.test('every request example is accepted, and every answer example has the shape of the answer to it', async (t) => {
   const world = await startWorld(t);
@@ -75,19 +75,19 @@ t.test('every request example is accepted, and every answer example has the shap
   const basic = Buffer.from(`${tenant.applicationId}:${tenant.secret}`).toString('base64');
   /** The operations that have conditions, or make some, in an order in which each can succeed. */
   const orderedSteps: Step[] = [
-    { operationId: 'post-api-v1-authenticate', headers: { authorization: `Basic ${basic}` } },
-    { operationId: 'get-jwks' },
-    { operationId: 'get-oauth-authorization-server' },
-    { operationId: 'post-v1-applications-refresh-authkey' },
-    { operationId: 'patch-v1-applications' },
+    { operationId: 'issueToken', headers: { authorization: `Basic ${basic}` } },
+    { operationId: 'readJwks' },
+    { operationId: 'readMetadata' },
+    { operationId: 'issueKey' },
+    { operationId: 'updateSettings' },
     {
-      operationId: 'get-v1-applications',
+      operationId: 'readSettings',
       after: () => api.patch(path, { json: { deviceEvent: receiver.url, callEvent: null } }),
     },
     {
-      operationId: 'post-v1-applications-devices',
+      operationId: 'activate',
       before: async () => {
-        const { deviceId, ...hardwareProperties } = exampleOf('get-v1-devices-hardware-properties') as {
+        const { deviceId, ...hardwareProperties } = exampleOf('readHardware') as {
           deviceId: string;
         };
         const json = { deviceId, hardwareProperties };
@@ -103,57 +103,57 @@ t.test('every request example is accepted, and every answer example has the shap
         await link.next('puback');
       },
     },
-    { operationId: 'get-v1-applications-devices' },
-    { operationId: 'patch-v1-applications-devices-tags' },
-    { operationId: 'patch-v1-applications-devices-device-tags' },
-    { operationId: 'get-v1-applications-devices-device-tags' },
-    { operationId: 'post-v1-applications-devices-count' },
-    { operationId: 'get-v1-applications-devices-own' },
-    { operationId: 'get-v1-applications-devices-status' },
-    { operationId: 'get-v1-applications-devices-status-list' },
-    { operationId: 'get-v1-devices-hardware-properties' },
-    { operationId: 'get-v1-applications-connectivity-state', query: '?type=bluetooth' },
-    { operationId: 'get-v1-applications-connectivity-list', query: '?type=bluetooth' },
-    { operationId: 'post-v1-applications-packages' },
-    { operationId: 'patch-v1-applications-packages' },
-    { operationId: 'get-v1-applications-packages' },
-    { operationId: 'post-v1-applications-packages-versions' },
-    { operationId: 'patch-v1-applications-packages-versions' },
-    { operationId: 'get-v1-applications-packages-versions' },
+    { operationId: 'readActivation' },
+    { operationId: 'updateTagsOfMany' },
+    { operationId: 'updateTags' },
+    { operationId: 'readTags' },
+    { operationId: 'countDevices' },
+    { operationId: 'listOwnDevices' },
+    { operationId: 'readStatus' },
+    { operationId: 'listStatuses' },
+    { operationId: 'readHardware' },
+    { operationId: 'readConnectivity', query: '?type=bluetooth' },
+    { operationId: 'listConnectivity', query: '?type=bluetooth' },
+    { operationId: 'registerPackage' },
+    { operationId: 'updatePackage' },
+    { operationId: 'listPackages' },
+    { operationId: 'registerVersion' },
+    { operationId: 'updateVersion' },
+    { operationId: 'listVersions' },
     {
-      operationId: 'post-v1-applications-packages-versions-binaries',
+      operationId: 'issueUploadUrl',
       after: ({ body }) => put(body.urlList[0].uploadUrl, 'binary'),
     },
-    { operationId: 'get-v1-applications-packages-versions-binaries' },
-    { operationId: 'get-v1-applications-binary-warnings', before: () => world.idle() },
-    { operationId: 'post-v1-applications-packages-versions-distributions' },
-    { operationId: 'get-v1-applications-packages-versions-distributions' },
+    { operationId: 'readBinary' },
+    { operationId: 'listOwnBinaryWarnings', before: () => world.idle() },
+    { operationId: 'startDistribution' },
+    { operationId: 'readDistribution' },
     {
-      operationId: 'get-v1-applications-apps',
+      operationId: 'listAvailable',
       before: () => ownSoftware('system-packages', { package: 'com.lapel.launcher', version: '2.0.0' }),
     },
-    { operationId: 'post-v1-applications-apps' },
-    { operationId: 'put-v1-applications-devices-apps' },
-    { operationId: 'get-v1-applications-installations' },
+    { operationId: 'uploadApp' },
+    { operationId: 'installSoftware' },
+    { operationId: 'listInstallations' },
     {
-      operationId: 'post-v1-applications-rollouts',
+      operationId: 'startRollout',
       before: () => api.patch(`${path}/devices/${DEVICE}/tags`, { json: { site: 'osaka' } }),
       after: async ({ body }) => {
         made['rolloutId'] = body.rolloutId;
         await world.idle();
       },
     },
-    { operationId: 'get-v1-applications-rollouts-list' },
-    { operationId: 'get-v1-applications-rollouts' },
-    { operationId: 'get-v1-applications-rollouts-devices' },
-    { operationId: 'post-v1-applications-rollouts-approve' },
-    { operationId: 'post-v1-applications-rollouts-pause' },
-    { operationId: 'patch-v1-applications-rollouts', after: () => world.idle() },
-    { operationId: 'post-v1-applications-rollouts-resume' },
-    { operationId: 'post-v1-applications-rollouts-retry-failed' },
-    { operationId: 'delete-v1-applications-rollouts', after: () => world.idle() },
+    { operationId: 'listRollouts' },
+    { operationId: 'readRollout' },
+    { operationId: 'listRolloutDevices' },
+    { operationId: 'approveRollout' },
+    { operationId: 'pauseRollout' },
+    { operationId: 'updateRollout', after: () => world.idle() },
+    { operationId: 'resumeRollout' },
+    { operationId: 'retryRollout' },
+    { operationId: 'cancelRollout', after: () => world.idle() },
     {
-      operationId: 'get-v1-applications-rollouts-results',
+      operationId: 'readRolloutResults',
       before: async () => {
         const json = { operation: 'setLanguage', parameters: { lang: 'fr' }, devices: {} };
         const { rolloutId } = (await api.post(`${path}/rollouts`, { json })).body;
@@ -163,29 +163,29 @@ t.test('every request example is accepted, and every answer example has the shap
         await link.ack({ transactionId, status: 'succeeded' });
       },
     },
-    { operationId: 'get-v1-applications-firmware', before: () => ownSoftware('firmware', FIRMWARE) },
-    { operationId: 'get-v1-applications-devices-firmware' },
-    { operationId: 'put-v1-applications-devices-firmware' },
-    { operationId: 'get-v1-applications-devices-transactions-list', query: '?operation=activate' },
+    { operationId: 'listFirmware', before: () => ownSoftware('firmware', FIRMWARE) },
+    { operationId: 'readFirmware' },
+    { operationId: 'updateFirmware' },
+    { operationId: 'listTransactions', query: '?operation=activate' },
     {
-      operationId: 'get-v1-applications-devices-transactions',
+      operationId: 'readTransaction',
       before: () => last(`/devices/${DEVICE}/transactions?operation=activate`, 'transactions', 'transactionId'),
     },
-    { operationId: 'get-v1-applications-transactions-list', query: '?operation=activate' },
-    { operationId: 'get-v1-applications-transactions' },
+    { operationId: 'listOwnTransactions', query: '?operation=activate' },
+    { operationId: 'readOwnTransaction' },
     {
-      operationId: 'delete-v1-applications-devices-transactions',
+      operationId: 'cancelTransaction',
       before: () => last(`/devices/${DEVICE}/transactions?status=queued`, 'transactions', 'transactionId'),
     },
     {
-      operationId: 'post-v1-applications-webhooks-test',
+      operationId: 'sendTestEvent',
       // Two milliseconds later than the one before, because identifiers are ordered by milliseconds.
       before: async () => world.clock.advance(2),
       after: () => world.idle(),
     },
-    { operationId: 'get-v1-applications-webhooks-deliveries', query: '?status=delivered' },
+    { operationId: 'listDeliveries', query: '?status=delivered' },
     {
-      operationId: 'get-v1-applications-webhooks-delivery',
+      operationId: 'readDelivery',
       before: async () => {
         const { body } = await api.get(`${path}/webhooks/deliveries`);
         made['deliveryId'] = body.deliveries.find(
@@ -194,15 +194,15 @@ t.test('every request example is accepted, and every answer example has the shap
       },
     },
     {
-      operationId: 'post-v1-applications-webhooks-deliveries-redeliver',
+      operationId: 'redeliver',
       before: () => last('/webhooks/deliveries', 'deliveries', 'deliveryId'),
     },
-    { operationId: 'post-v1-applications-webhooks-deliveries-redeliver-range' },
-    { operationId: 'delete-v1-applications-packages-versions-distributions' },
-    { operationId: 'delete-v1-applications-packages-versions-binaries' },
-    { operationId: 'delete-v1-applications-packages-versions' },
-    { operationId: 'delete-v1-applications-packages' },
-    { operationId: 'delete-v1-applications-devices' },
+    { operationId: 'redeliverRange' },
+    { operationId: 'stopDistribution' },
+    { operationId: 'removeBinary' },
+    { operationId: 'removeVersion' },
+    { operationId: 'removePackage' },
+    { operationId: 'deactivate' },
   ];
 
   async function ownSoftware(kind: string, { package: name, version }: typeof FIRMWARE): Promise<void> {
@@ -227,7 +227,7 @@ t.test('every request example is accepted, and every answer example has the shap
   const commands = [...operations.values()].filter(
     (operation) => !isOrdered(operation) && schemasOfAnswer(operation).includes('rest/transaction-response'),
   );
-  const activation = orderedSteps.findIndex(({ operationId }) => operationId === 'post-v1-applications-devices');
+  const activation = orderedSteps.findIndex(({ operationId }) => operationId === 'activate');
   const steps = orderedSteps.toSpliced(activation + 1, 0, ...commands);
 
   t.same(

@@ -123,6 +123,10 @@ for (const { file, routes } of listeners) {
         }
       });
       t.equal(ids.size, operations.size);
+      // Generators of clients name functions after the id, and the typed client has the same names.
+      each((operation, route, key) => {
+        if (route.scope !== null) t.equal(operation.operationId, route.name, key);
+      });
     },
   );
 }

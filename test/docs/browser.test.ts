@@ -1,13 +1,30 @@
-import { chromium } from 'playwright-core';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
 import t from 'tap';
+import { writeSite } from '../../src/edge/docs/folder.ts';
+import { loadContracts } from '../../src/platform/contracts/contracts.ts';
+import { createDeprecations, NEWEST_RELEASE } from '../../src/runtime/deprecations.ts';
 import { CHROMIUM, missing } from '../installed.ts';
 import { startWorld } from '../world.ts';
 
 const skip = missing.browser();
 
-const OP_1 = '#operations-Applications-get-v1-applications';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-t.test('the reference in a browser', { skip }, async (t) => {
+/** What axe-core finds on a page; by one rule only, if it is named. */
+async function violations(page: Page, rule?: string): Promise<unknown> {
+  await page.evaluate(AXE);
+  return page.evaluate(
+    `axe.run(document, ${JSON.stringify(rule === undefined ? {} : { runOnly: [rule] })}).then(({ violations }) =>
+      violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`,
+  );
+}
+
+const OP_1 = '#operations-Applications-readSettings';
+
+t.test('the documents in a browser', { skip }, async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const base = world.service.addresses.http;
@@ -39,9 +56,9 @@ t.test('the reference in a browser', { skip }, async (t) => {
     page.evaluate(`getComputedStyle(document.querySelector('${selector}')).getPropertyValue('${property}')`);
 
   await t.test('operations are grouped in the order of the document, and an address opens one of them', async (t) => {
-    await page.goto('/docs#/Applications/get-v1-applications');
+    await page.goto('/docs/try#/Applications/readSettings');
     await page.locator(`${OP_1} .opblock-body`).waitFor();
-    t.equal(await page.title(), 'Lapel API reference');
+    t.equal(await page.title(), 'Try calls - Lapel');
     const tags = await page.locator('.opblock-tag').evaluateAll((nodes) => nodes.map((node) => node.dataset['tag']));
     const { body } = await world.anonymous().get('/openapi.json');
     t.same(
@@ -86,12 +103,103 @@ t.test('the reference in a browser', { skip }, async (t) => {
     t.same(faults, []);
   });
 
-  await t.test('the other pages can be reached by links, and their policy refuses nothing', async (t) => {
-    await page.getByRole('link', { name: 'Devices and webhooks' }).click();
-    await page.locator('#recordingSaved summary').click();
-    await page.locator('#recordingSaved').getByText('data.connections[].movieFile').waitFor();
-    await page.getByRole('link', { name: 'Deprecations' }).click();
-    await page.getByRole('row', { name: 'webmFile' }).waitFor();
+  await t.test('the search finds a code, an operation and a section, with the keyboard alone', async (t) => {
+    await page.goto('/docs');
+    for (const [words, address] of [
+      ['token_inv', '/docs/errors#TOKEN_INVALID'],
+      ['startRollout', '/docs/api-rollouts#startRollout'],
+      ['time zones windows', '/docs/rollouts#windows-and-time-zones'],
+    ] as const) {
+      await page.keyboard.press('/');
+      await page.keyboard.type(words);
+      await page.locator('#found [aria-selected=true]').waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**${address}`);
+      t.equal(await page.locator(`[id="${address.split('#')[1]}"]`).count(), 1, address);
+    }
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.keyboard.press('/');
+    await page.keyboard.type('<img src=x>');
+    await page.getByText('Nothing found.').waitFor();
+    t.equal(await page.locator('#found img').count(), 0);
+    t.same(asked, [`${base}/docs/search-index.js`], 'a key asks the service nothing');
     t.same(faults, []);
+  });
+
+  await t.test('a language that is chosen for one call is shown for all', async (t) => {
+    await page.goto('/docs/api-devices');
+    const shown = () => page.locator('.samples pre:visible').allInnerTexts();
+    t.ok((await shown()).every((text) => text.startsWith('curl ')));
+    await page.locator('#activate').getByText('TypeScript').click();
+    t.ok((await shown()).every((text) => text.includes('await lapel.')));
+    t.equal(await page.locator('.samples').count(), (await shown()).length, 'one sample of each call');
+    t.same(faults, []);
+  });
+
+  await t.test('without a script all pages can be read, and no page is wider than a phone', async (t) => {
+    const phone = await browser.newPage({
+      javaScriptEnabled: false,
+      baseURL: base,
+      viewport: { width: 390, height: 844 },
+    });
+    await phone.goto('/docs');
+    const links = await phone.locator('nav.pages a').evaluateAll((all) => all.map((one) => one.getAttribute('href')));
+    t.ok(links.length >= 30);
+    for (const link of links) {
+      await phone.goto(new URL(String(link), `${base}/docs`).href);
+      t.ok((await phone.locator('main').innerText()).length > 200, String(link));
+      t.equal(await phone.evaluate('document.documentElement.scrollWidth'), 390, String(link));
+    }
+    await phone.goto('/docs/api-rollouts#startRollout');
+    t.ok((await phone.locator('#startRollout').getByText('lapel rollout start').isVisible()) === false);
+    await phone.locator('#startRollout').getByText('Command line').click();
+    t.ok(
+      await phone.locator('#startRollout').getByText('lapel rollout start').isVisible(),
+      'the choice needs no script',
+    );
+    await phone.close();
+  });
+
+  await t.test('the pages have no fault of accessibility, in light and dark', async (t) => {
+    for (const path of ['/docs', '/docs/api', '/docs/api-devices', '/docs/events', '/docs/devices', '/docs/errors']) {
+      await page.goto(path);
+      t.same(await violations(page), [], path);
+    }
+    await page.emulateMedia({ colorScheme: 'dark' });
+    for (const path of ['/docs/errors', '/docs/api-devices']) {
+      await page.goto(path);
+      t.same(await violations(page, 'color-contrast'), [], `${path} in the dark`);
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    t.same(faults, []);
+  });
+
+  await t.test('in a folder the same pages work without a server', async (t) => {
+    const folder = t.testdir();
+    await writeSite(folder, {
+      contracts: loadContracts(),
+      deprecations: createDeprecations(NEWEST_RELEASE),
+      timeZone: 'Asia/Tokyo',
+      publicUrl: () => 'https://lapel.example',
+      mqttUrls: () => ['mqtts://lapel.example:8883'],
+    });
+    const file = await browser.newPage();
+    const broken: string[] = [];
+    file.on('requestfailed', (request) => broken.push(request.url()));
+    await file.goto(`file://${folder}/index.html`);
+    await file.keyboard.press('/');
+    await file.keyboard.type('token_invalid');
+    await file.locator('#found [aria-selected=true]').waitFor();
+    await file.keyboard.press('Enter');
+    await file.waitForURL('file:///**/errors.html#TOKEN_INVALID');
+    const names = new Set(readdirSync(folder));
+    for (const name of names) {
+      if (!name.endsWith('.html')) continue;
+      for (const [, link = ''] of readFileSync(join(folder, name), 'utf8').matchAll(/(?:href|src)="([^"#:]+)[^":]*"/g))
+        t.ok(names.has(link), `${name} ${link}`);
+    }
+    t.same(broken, []);
+    await file.close();
   });
 });

@@ -1,18 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { skip as withoutOpenssl } from '../broker/authority.ts';
+import { startSecured } from '../broker/secured-world.ts';
+import { until } from '../until.ts';
 import { startWorld, transactionIdOf } from '../world.ts';
-import { DOCUMENTED, programOf } from './documented-devices.ts';
+import { DOCUMENTED } from './documented-devices.ts';
 
 const APK = { package: 'com.example.camera', version: '1.0.0' };
 
 /** Tests the life of a device from its first connection on, in any language. */
-async function liveOf(t: Test, language: string, command: string): Promise<void> {
+async function liveOf(t: Test, make: (typeof DOCUMENTED)[number]['make']): Promise<void> {
   const folder = t.testdir({ data: {}, device: {} });
-  const program = join(folder, 'device', language === 'ts' ? 'device.ts' : 'device.py');
-  writeFileSync(program, programOf(language));
+  const [command = '', ...program] = await make(join(folder, 'device'));
   const world = await startWorld(t, { dataDir: join(folder, 'data') });
   const tenant = await world.createTenant();
   const { deviceId, credential } = await world.registerDevice();
@@ -22,7 +23,7 @@ async function liveOf(t: Test, language: string, command: string): Promise<void>
   let errors = '';
   let running: ChildProcess | undefined;
   function start(): ChildProcess {
-    const device = spawn(command, [program, hostname, port, deviceId, join(folder, 'device', 'state.json')], {
+    const device = spawn(command, [...program, hostname, port, deviceId, join(folder, 'device', 'state.json')], {
       env: { PATH: process.env['PATH'], LAPEL_CREDENTIAL: credential },
     });
     device.stdout.on('data', (chunk) => (output += String(chunk)));
@@ -49,6 +50,8 @@ async function liveOf(t: Test, language: string, command: string): Promise<void>
   t.match(await result(), { transactionId: language1, status: 'succeeded' });
   const language2 = await put('/settings/lang', { lang: 'es' });
   t.match(await result(), { transactionId: language2, status: 'succeeded' });
+  // The device reports its new language by itself, without a new connection.
+  await until(async () => (await tenant.api.get(`${path}/status`)).body.lang === 'es');
   await put('/connectivity/state', { type: 'bluetooth', enabled: true });
   t.match(await result(), { status: 'succeeded', result: { type: 'bluetooth', enabled: true } });
   await put('/settings/apn', [{ name: 'a', apn: 'b' }]);
@@ -99,8 +102,41 @@ async function liveOf(t: Test, language: string, command: string): Promise<void>
   t.equal(errors, '', 'nothing was wrong with its messages');
 }
 
-for (const { language, command, skip } of DOCUMENTED) {
-  t.test(`the device of docs/devices.md in ${language} does what a device must do`, { skip }, (t) =>
-    liveOf(t, language, command),
-  );
+for (const { language, make, skip } of DOCUMENTED) {
+  t.test(`the device of docs/devices.md in ${language} does what a device must do`, { skip }, (t) => liveOf(t, make));
 }
+
+t.test(
+  'the devices of docs/devices.md log in over TLS with a certificate, and name a refused login',
+  { skip: withoutOpenssl },
+  async (t) => {
+    const { world, authority, mqtts } = await startSecured(t);
+    await world.createTenant();
+    const { hostname, port } = new URL(mqtts);
+    for (const { language, make, skip } of DOCUMENTED) {
+      await t.test(language, { skip }, async (t) => {
+        const folder = t.testdir();
+        const [command = '', ...program] = await make(folder);
+        const { deviceId } = await world.registerDevice();
+        const { certFile, keyFile } = authority.sign(deviceId);
+        const start = (env: Record<string, string>, ...files: string[]) => {
+          const state = join(folder, `${files.length}.json`);
+          const child = spawn(command, [...program, hostname, port, deviceId, state, authority.ca, ...files], { env });
+          t.teardown(() => child.kill('SIGKILL'));
+          return child;
+        };
+        const known = start({}, certFile, keyFile);
+        await until(() => world.service.isConnected(deviceId));
+        known.kill('SIGKILL');
+        await once(known, 'exit');
+        const stranger = start({ LAPEL_CREDENTIAL: 'not-the-credential' });
+        let errors = '';
+        stranger.stderr.on('data', (chunk) => (errors += String(chunk)));
+        await until(() => /refused/i.test(errors));
+        t.match(errors, /refused/i, language);
+        stranger.kill('SIGKILL');
+        await once(stranger, 'exit');
+      });
+    }
+  },
+);

@@ -1,18 +1,52 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEBIAN_PYTHON, missing } from '../installed.ts';
+import { runProgram } from '../run-program.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'devices.md'), 'utf8');
 
 /** The program of the page in a language. */
-export function programOf(language: string): string {
+function programOf(language: string): string {
   const [, program] = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'ms').exec(PAGE) ?? [];
   if (program === undefined) throw new Error(`docs/devices.md has no program in ${language}`);
   return program;
 }
 
-/** The languages in which docs/devices.md shows a device, with the command that runs it. */
-export const DOCUMENTED = [
-  { language: 'ts', command: process.execPath, skip: false },
-  { language: 'python', command: DEBIAN_PYTHON, skip: missing.paho() },
+/** Writes the program of the page into a folder; returns its path. */
+function written(folder: string, name: string, language: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, programOf(language));
+  return file;
+}
+
+/** Compiles the program in C with the command that the page shows; any warning fails. */
+async function compiled(folder: string): Promise<string[]> {
+  written(folder, 'device.c', 'c');
+  const [line = ''] = /^gcc .*$/m.exec(PAGE) ?? [];
+  const [gcc = '', ...args] = line.split(' ');
+  const { status, stderr } = await runProgram(gcc, ['-Werror', '-Wextra', ...args], { cwd: folder });
+  if (status !== 0) throw new Error(stderr);
+  return [join(folder, 'device')];
+}
+
+interface Documented {
+  language: string;
+  skip: string | false;
+  /** Puts the device into a folder; resolves to the words that start it, before its own arguments. */
+  make(folder: string): Promise<string[]>;
+}
+
+/** The languages in which docs/devices.md shows a device. */
+export const DOCUMENTED: readonly Documented[] = [
+  {
+    language: 'ts',
+    skip: false,
+    make: async (folder) => [process.execPath, written(folder, 'device.ts', 'ts')],
+  },
+  {
+    language: 'python',
+    skip: missing.paho(),
+    make: async (folder) => [DEBIAN_PYTHON, written(folder, 'device.py', 'python')],
+  },
+  { language: 'c', skip: missing.mosquitto(), make: compiled },
 ];

@@ -12,6 +12,7 @@ import { Client } from 'undici';
 import { readConfig } from '../../src/config.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { createAuthority, skip } from '../broker/authority.ts';
+import { damage } from '../database/sqlite/damage.ts';
 import { missing } from '../installed.ts';
 import { startCrashTarget } from './crash-target.ts';
 import { type CrashWorld, startCrashWorld } from './crash-world.ts';
@@ -190,6 +191,17 @@ t.test(EVERYWHERE, { buffered: true }, async (t) => {
   const env = { LAPEL_ADMIN_TOKEN: '', LAPEL_ADMIN_TOKEN_FILE: tokenFile, LAPEL_ADMIN_URL: admin };
   const listed = await runMain(t, ['admin', 'developer', 'list', '--json'], env);
   t.match(listed, { code: 0, stderr: '' }, 'the command line reads the token from the same file');
+});
+
+t.test('a start that meets a damaged page says so in a sentence', { buffered: true }, async (t) => {
+  const env = { LAPEL_DATA_DIR: t.testdir(), LAPEL_LOG_LEVEL: 'silent' };
+  const service = await startProcess(t, env);
+  service.signal('SIGTERM');
+  await service.closed;
+  damage(env.LAPEL_DATA_DIR, 'audit_log', 'leaf'); // each start writes to it
+  const { code, stderr } = await runMain(t, ['serve'], env);
+  t.equal(code, 70);
+  t.match(stderr, /^lapel: cannot start: the database .+malformed.+\n$/);
 });
 
 t.test('an unusable database is reported with a sentence at any log level', { buffered: true }, async (t) => {

@@ -6,8 +6,12 @@ import { createService } from '../service.ts';
 import type { Stand } from '../stand.ts';
 
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
-/** Attempts of a webhook until it is given up, which are at most a day apart. */
+/** Attempts of a webhook until it is given up. */
 const ATTEMPTS = 10;
+/** Days from one attempt to the next one are at most these: a day, and a fifth by chance. */
+const APART = 1.25;
+/** More days than all attempts take. */
+const AFTERWARDS = 15;
 
 /**
  * A service whose clock can be set (Debian's package faketime): it is wrong, or days pass at once, so that webhooks are
@@ -51,7 +55,7 @@ export async function moveClock({ folder, prometheus, faults }: Stand): Promise<
 
   await faults.try({
     alerts: ['LapelCommandsOld', 'LapelWebhooksGivenUp'],
-    fault: 'for ten days a device is away, and a receiver answers 500',
+    fault: 'for eleven days a device is away, and a receiver answers 500',
     make: async () => {
       receiver.status = 500;
       link = await fleet.connect(device);
@@ -61,9 +65,9 @@ export async function moveClock({ folder, prometheus, faults }: Stand): Promise<
       await link.ack({ transactionId, status: 'succeeded' });
       await patrol.call('PUT', path, WIFI);
       await link.drop();
-      for (let day = 1; day < ATTEMPTS; day += 1) {
+      for (let each = 1; each < ATTEMPTS; each += 1) {
         const attempts = receiver.requests;
-        await at(day);
+        await at(each * APART);
         await receiver.hasMore(attempts);
       }
     },
@@ -81,12 +85,12 @@ export async function moveClock({ folder, prometheus, faults }: Stand): Promise<
     alerts: ['LapelRetentionBehind'],
     fault: 'a session that hangs has locked the transactions, so that those older than 90 days stay',
     make: async () => {
-      await at(ATTEMPTS + 93);
+      await at(AFTERWARDS + 93);
       unlock = await database.lock('transactions', 'SHARE');
     },
     end: async () => {
       await unlock();
-      await at(ATTEMPTS + 93);
+      await at(AFTERWARDS + 93);
     },
   });
 }

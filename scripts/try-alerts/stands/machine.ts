@@ -17,8 +17,6 @@ const MIB = 1024 ** 2;
  * pages of files, which the limit does not count.
  */
 const MEMORY_FACTOR = 0.86;
-/** Rows that make the check of a database take some seconds. */
-const MANY_ROWS = 1_500_000;
 
 function run(program: string, ...args: string[]): void {
   const { status, stderr } = spawnSync(program, args, { encoding: 'utf8' });
@@ -132,6 +130,17 @@ export async function troubleMachine({ folder, prometheus, faults }: Stand): Pro
   });
 
   const file = join(dataDir, 'lapel.db');
+  /** Inserts rows into the database, one for each of `numbers`. */
+  const fill = (insert: string, rows: number): void => {
+    const raw = new Sqlite(file);
+    raw
+      .prepare(
+        `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${rows}) ${insert}`,
+      )
+      .run();
+    raw.pragma('wal_checkpoint(TRUNCATE)');
+    raw.close();
+  };
   const kept = join(folder, 'kept.db');
   await faults.try({
     alerts: ['LapelNumbersRaised'],
@@ -153,16 +162,11 @@ export async function troubleMachine({ folder, prometheus, faults }: Stand): Pro
     fault: 'the database is large, so that its check takes long',
     make: async () => {
       await service.end('SIGTERM');
-      const raw = new Sqlite(file);
-      raw
-        .prepare(
-          `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
-           INSERT INTO audit_log (at, actor_kind, action, resource, request_id, status)
-           SELECT ?, 'command line', 'trial', '/', 'trial', 200 FROM numbers`,
-        )
-        .run(MANY_ROWS, Date.now() * 1000);
-      raw.pragma('wal_checkpoint(TRUNCATE)');
-      raw.close();
+      fill(
+        `INSERT INTO audit_log (at, actor_kind, action, resource, request_id, status)
+         SELECT 0, 'command line', 'trial', '/', 'trial', 200 FROM numbers`,
+        1_500_000,
+      );
       await service.start();
     },
     end: () => undefined, // the check ends
@@ -173,7 +177,8 @@ export async function troubleMachine({ folder, prometheus, faults }: Stand): Pro
     make: async () => {
       await service.end('SIGTERM');
       copyFileSync(file, kept);
-      damage(dataDir, 'audit_log', 'leaf');
+      fill("INSERT INTO developers (developer_id, name, created_at) SELECT 'z' || n, 'trial', 0 FROM numbers", 1_000);
+      damage(dataDir, 'developers', 'leaf');
       await service.start();
     },
     end: async () => {

@@ -13,6 +13,8 @@ interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
    * listening.
    */
   adminUrl(): string;
+  /** LAPEL_TIME_ZONE: the time zone of local date-times. */
+  timeZone: string;
 }
 
 // Milliseconds for a whole request. It is an hour, because an import of many devices is read only as fast as the
@@ -31,6 +33,8 @@ const FOR_BROWSERS = {
 
 /** Creates the listener of administration, metrics and probes. */
 export function createAdminServer(parts: Parts): HttpServer {
+  const told = { 'Lapel-Time-Zone': parts.timeZone };
+  const toBrowsers = { ...told, ...FOR_BROWSERS };
   return createListener({
     ...parts,
     name: 'admin',
@@ -38,7 +42,7 @@ export function createAdminServer(parts: Parts): HttpServer {
     services: parts,
     authorize: createAuthorize(parts),
     changes: createAdminChanges(parts.audit),
-    headersFor: ({ kind }: Administrator) => (kind === 'session' ? FOR_BROWSERS : undefined),
+    headersFor: ({ kind }: Administrator) => (kind === 'session' ? toBrowsers : told),
     baseUrl: parts.adminUrl,
     requestTimeout: LONGEST_REQUEST,
   });

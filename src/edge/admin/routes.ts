@@ -1,3 +1,4 @@
+import { leadTo } from '../http/lead-to.ts';
 import { routesOf } from '../http/route.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
@@ -132,6 +133,7 @@ export const ROUTES = [
 
   route('GET',    '/admin/v1/audit', A, { query: 'admin/audit-query' }, listAudit),
 
+  route('GET',    '/', null, { head: true, name: 'openRoot' }, leadTo('console')),
   route('GET',    '/console', null, { head: true, below: true }, servePages),
   route('POST',   '/console/session', null, { body: 'admin/console-login' }, openSession),
   route('GET',    '/console/session', null, {}, readOwnSession),

@@ -12,6 +12,8 @@ interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit
   rateLimit: number;
   /** LAPEL_TOKEN_RATE_LIMIT: requests for access tokens per second and application. */
   tokenRateLimit: number;
+  /** LAPEL_TIME_ZONE: the time zone of local date-times. */
+  timeZone: string;
   /**
    * The URL of this listener that callers use (`{base_url}`), without a slash at its end. It is a function, because a
    * free port is known only after listening.
@@ -21,7 +23,8 @@ interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit
 
 /** The application API, the token endpoint and the documents of the token service, on one listener. */
 export function createApiServer(parts: Parts): HttpServer {
-  const { clock, publicUrl, rateLimit, tokenRateLimit, shares } = parts;
+  const { clock, publicUrl, rateLimit, tokenRateLimit, timeZone, shares } = parts;
+  const told = { 'Lapel-Time-Zone': timeZone };
   const shared = { clock, shares };
   const requests = createRateLimit({ ...shared, name: 'requests', perSecond: rateLimit });
   const tokenLimit = createRateLimit({ ...shared, name: 'tokens', perSecond: tokenRateLimit });
@@ -33,6 +36,7 @@ export function createApiServer(parts: Parts): HttpServer {
     services: { ...parts, tokenLimit },
     authorize: createAuthorize(parts),
     changes: createApiChanges(parts.audit),
+    headersFor: () => told,
     applicationOf: ({ applicationId }) => applicationId,
     developerOf: ({ developerId }) => developerId,
     limit: ({ applicationId }) => requests.take(applicationId),

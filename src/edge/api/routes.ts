@@ -1,5 +1,6 @@
 import type { Application } from '../../core/applications/application-repository.ts';
-import { DOCS_FILES } from '../docs/docs.ts';
+import { DOCUMENTS } from '../docs/docs.ts';
+import { leadTo } from '../http/lead-to.ts';
 import { routesOf } from '../http/route.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { readActivation } from './activation.ts';
@@ -52,7 +53,11 @@ export const ROUTES = [
   route('POST',   '/api/v1/authenticate', null, { form: 'rest/token-request', errors: tokenError }, issueToken),
   route('GET',    '/.well-known/jwks.json', null, {}, readJwks),
   route('GET',    '/.well-known/oauth-authorization-server', null, {}, readMetadata),
-  ...DOCS_FILES.map((path) => route('GET', path, null, { head: true }, readDocs(path))),
+  route('GET',    '/', null, { head: true, name: 'openRoot' }, leadTo('docs')),
+  ...DOCUMENTS.map((path) => route('GET', path, null, { head: true }, readDocs)),
+  route('GET',    '/docs', null, { head: true }, readDocs),
+  route('GET',    '/docs/', null, { head: true, name: 'openDocs' }, leadTo('../docs')),
+  route('GET',    '/docs/{page}', null, { head: true }, readDocs),
   route('GET',    '/console', null, { head: true, below: true }, servePages),
 
   route('GET',    '/v1/applications/{applicationId}', A, {}, readSettings), // op 1

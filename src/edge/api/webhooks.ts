@@ -1,7 +1,6 @@
-import { DomainError } from '../../errors.ts';
 import { deliveryDetail } from '../../views/delivery-detail.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
-import { momentOf } from '../http/moment.ts';
+import { readEither } from '../http/moment.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
@@ -9,13 +8,15 @@ import type { ApiServices, AtApplication, AtDelivery } from './services.ts';
 
 /** Lists the webhook deliveries of the application, newest first. */
 export async function listDeliveries(
-  { deliveryLog, formatTime }: ApiServices,
+  { deliveryLog, formatTime, parseTime }: ApiServices,
   input: AtApplication<never, 'rest/delivery-list-query'>,
 ): Promise<Answer> {
   const { params, query } = input;
-  const { since: _since, until: _until, ...rest } = query;
-  const [since, until] = [momentOf(query, 'since'), momentOf(query, 'until')];
-  const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
+  const { since, until, ...rest } = query;
+  const times = {
+    ...(since !== undefined && { since: readEither(since, parseTime, 'query', 'since') }),
+    ...(until !== undefined && { until: readEither(until, parseTime, 'query', 'until') }),
+  };
   const { rows, total, next } = await deliveryLog.list(params.applicationId, { ...rest, ...times });
   const deliveries = lazily(rows, ({ applicationId: _applicationId, updatedAt: _updatedAt, ...delivery }) => ({
     ...delivery,
@@ -39,18 +40,6 @@ export async function redeliver({ deliveryLog }: ApiServices, { params }: AtDeli
   return { status: 202 };
 }
 
-/**
- * Checks a time of a body and returns it unchanged. Throws REQUEST_INVALID for an impossible time: a 30th of February,
- * a 25th hour.
- */
-function checkedTime(name: string, text: string): string {
-  const seconds = text.slice(0, 19);
-  const date = new Date(`${seconds}Z`);
-  if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(seconds)) return text;
-  const msg = 'Input should be a valid date and time';
-  throw DomainError.invalid({ loc: ['body', name], msg, type: 'string_pattern_mismatch' });
-}
-
 /** Sends the deliveries of a time range again. */
 export async function redeliverRange(
   { deliveryLog, parseTime }: ApiServices,
@@ -59,8 +48,8 @@ export async function redeliverRange(
   const { since, until, dryRun, ...filter } = body;
   const range = {
     ...filter,
-    since: since === undefined ? 0 : parseTime(checkedTime('since', since)),
-    until: until === undefined ? Number.MAX_SAFE_INTEGER : parseTime(checkedTime('until', until)),
+    since: since === undefined ? 0 : readEither(since, parseTime, 'body', 'since'),
+    until: until === undefined ? Number.MAX_SAFE_INTEGER : readEither(until, parseTime, 'body', 'until'),
   };
   const send = dryRun ? deliveryLog.countRange : deliveryLog.redeliverRange;
   return { status: 202, body: { redelivered: await send(params.applicationId, range) } };

@@ -25,6 +25,16 @@ export function readMoment(text: string, ...loc: string[]): number {
   return date.getTime() * 1000 + Number(text.slice(20, -1).padEnd(6, '0'));
 }
 
+/**
+ * Reads a text of the schema common/either-time into microseconds since 1970: a moment in UTC, or a local date-time, which
+ * `parseLocal` reads. Throws REQUEST_INVALID for a day that its month does not have.
+ */
+export function readEither(text: string, parseLocal: (text: string) => number, ...loc: string[]): number {
+  if (text.endsWith('Z')) return readMoment(text, ...loc);
+  readMoment(`${text}Z`, ...loc); // only for its check of the day
+  return parseLocal(`${text.slice(0, 19)}.${text.slice(20).padEnd(6, '0')}`);
+}
+
 /** Reads the parameters `since` and `until` of a query into microseconds since 1970; absent ones are left out. */
 export function periodOf(query: { readonly since?: string; readonly until?: string }): {
   since?: number;

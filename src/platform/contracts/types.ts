@@ -586,9 +586,17 @@ export type DeviceTime = string;
  */
 export type DistributionDate = string;
 /**
+ * Name of a page of the documents, or of a file that such pages load.
+ */
+export type DocsPage = string;
+/**
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
 export type Duration2 = string;
+/**
+ * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
+ */
+export type EitherTime = string;
 /**
  * Identifier of an event, unique on its device. A repetition has the same one.
  */
@@ -823,13 +831,13 @@ export type SettingUrl6 = string | null;
  */
 export type SettingUrl7 = string | null;
 /**
- * ISO 8601 date-time in UTC, with at most microseconds.
+ * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
  */
-export type Moment14 = string;
+export type EitherTime1 = string;
 /**
- * ISO 8601 date-time in UTC, with at most microseconds.
+ * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
  */
-export type Moment15 = string;
+export type EitherTime2 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -869,11 +877,11 @@ export type Duration3 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment16 = string;
+export type Moment14 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment17 = string;
+export type Moment15 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -912,11 +920,11 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment18 = string;
+export type Moment16 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment19 = string;
+export type Moment17 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -928,7 +936,7 @@ export type VersionName10 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment20 = string;
+export type Moment18 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -1081,7 +1089,9 @@ export interface SchemaTypes {
   'common/device-time': DeviceTime;
   'common/display-name': DisplayName;
   'common/distribution-date': DistributionDate;
+  'common/docs-page': DocsPage;
   'common/duration': Duration2;
+  'common/either-time': EitherTime;
   'common/event-id': EventId;
   'common/expire-in': ExpireIn;
   'common/fault': Fault;
@@ -4172,8 +4182,8 @@ export interface DeliveryList {
 export interface DeliveryListQuery {
   status?: DeliveryStatus;
   setting?: WebhookSetting;
-  since?: Moment14;
-  until?: Moment15;
+  since?: EitherTime1;
+  until?: EitherTime2;
   after?: DeliveryId;
   /**
    * The number of rows to skip.
@@ -4503,8 +4513,8 @@ export interface OwnInstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment16;
-  until?: Moment17;
+  since?: Moment14;
+  until?: Moment15;
   after?: DeviceId4;
   /**
    * The largest number of rows in the answer.
@@ -4524,8 +4534,8 @@ export interface OwnTransactionQuery {
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration4;
-  since?: Moment18;
-  until?: Moment19;
+  since?: Moment16;
+  until?: Moment17;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -4584,8 +4594,8 @@ export interface Redelivered {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: all undelivered ones that were attempted, which are exhausted, gone, or waiting for another attempt.
  */
 export interface RedeliveryRange {
-  since?: LocalDateTime;
-  until?: LocalDateTime;
+  since?: EitherTime;
+  until?: EitherTime;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
   /**
@@ -4613,6 +4623,8 @@ export interface RolloutCreate {
   operation: RolloutOperation1;
   /**
    * The body of the operation, as for a single device.
+   *
+   * @maxItems 100
    */
   parameters: {} | unknown[];
   devices: DeviceSelector;
@@ -4627,7 +4639,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment20;
+  startAt?: Moment18;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.

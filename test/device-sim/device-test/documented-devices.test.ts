@@ -1,19 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { DOCUMENTED, programOf } from '../../docs/documented-devices.ts';
+import { DOCUMENTED } from '../../docs/documented-devices.ts';
 import { brokenRules, notHeld, testedDevice } from './tested.ts';
 
-t.jobs = 2; // the tests mostly wait for the pauses of the devices
+t.jobs = 3; // the tests mostly wait for the pauses of the devices
 
-for (const { language, command, skip } of DOCUMENTED) {
+for (const { language, make, skip } of DOCUMENTED) {
   t.test(`the device of docs/devices.md in ${language} obeys every rule`, { skip }, async (t) => {
     t.setTimeout(120_000);
     const folder = t.testdir();
-    const program = join(folder, language === 'ts' ? 'device.ts' : 'device.py');
-    writeFileSync(program, programOf(language));
+    const [command = '', ...program] = await make(folder);
     let running: ChildProcess | undefined;
     let start: () => void = () => {};
     async function kill(): Promise<void> {
@@ -27,7 +25,7 @@ for (const { language, command, skip } of DOCUMENTED) {
       (url, { deviceId, credential }) => {
         const { hostname, port } = new URL(url);
         start = () => {
-          running = spawn(command, [program, hostname, port, deviceId, join(folder, 'state.json')], {
+          running = spawn(command, [...program, hostname, port, deviceId, join(folder, 'state.json')], {
             env: { PATH: process.env['PATH'], LAPEL_CREDENTIAL: credential },
             stdio: ['pipe', 'ignore', 'ignore'],
           });

@@ -84,6 +84,17 @@ Then start the service with --webhooks-held true, if you want to look at it befo
 Exit codes: 0 restored, 1 not restored, 78 a setting is wrong, or the data folder is in use.
 `;
 
+const DOCS_HELP = `Writes the documents into a folder: guides, the reference of the API, its messages, and the search. They are files with
+relative links, which any server of files can serve, and which can be opened without one.
+
+  lapel docs FOLDER                                       with the addresses and the time zone of the settings
+  lapel docs FOLDER --public-url https://lapel.example    with this address in the examples
+
+Files of the same names in FOLDER are replaced. A running service has the same pages at /docs, and /docs/try besides.
+
+Exit codes: 0 written, 1 not written, 2 wrong command line, 78 a setting is wrong.
+`;
+
 const MOVE_HELP = `Moves all data of the service to the other database, which must be empty. Stop the service before. The rows of each
 table are compared as both databases give them, and nothing is stored if they differ. The former database stays.
 
@@ -132,6 +143,12 @@ export const SERVICE_COMMANDS = {
       to: { value: 'DATABASE', choices: ['postgres', 'sqlite'], text: 'the database that the data is moved to' },
     },
     help: () => MOVE_HELP,
+  },
+  docs: {
+    argument: 'FOLDER',
+    summary: 'Writes the documents that a service shows at /docs into a folder of files',
+    options: SETTING_OPTIONS,
+    help: () => DOCS_HELP,
   },
   demo: {
     summary: 'Shows the main job with simulated cameras, on this machine; with --once ends after the tour',

@@ -85,7 +85,7 @@ const redeliver: Command = {
   summary: 'Sends a delivery again, or all undelivered ones of a range of time',
   about: `Without DELIVERY, the command sends all deliveries again that were created from --since (inclusive) to --until
 (exclusive) and are exhausted, gone or waiting for another attempt; --status selects another state. Times are local date-times,
-as the service shows them.`,
+as the service shows them, or end with Z and are UTC.`,
   options: {
     since: { value: 'TIME', text: 'from this time on: 2026-11-20T09:30:00.000000, or a beginning of it' },
     until: { value: 'TIME', text: 'before this time, in the same form' },
@@ -122,10 +122,11 @@ as the service shows them.`,
 };
 
 const FULL_TIME = '0000-01-01T00:00:00.000000';
-/** Completes the beginning of a local date-time with zeros. */
+/** Completes the beginning of a date-time with zeros: of a local one, or with `Z` at its end of one in UTC. */
 function readTime(option: string, text: string): string {
-  const full = text.replace(' ', 'T') + FULL_TIME.slice(text.length);
-  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/.test(full)) return full;
+  const [, given = '', zone = ''] = /^([^Z]*)(Z?)$/.exec(text.replace(' ', 'T')) ?? [];
+  const full = given + FULL_TIME.slice(given.length);
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/.test(full)) return full + zone;
   throw new UsageError(`--${option}`, `"${text}" is not a time such as 2026-11-20 or 2026-11-20T09:30`);
 }
 

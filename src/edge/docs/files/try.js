@@ -1,7 +1,5 @@
-// Starts Swagger UI on /docs. All requests go to the address that this page was loaded from, whichever that is.
-const here = new URL('.', location.href).href.replace(/\/$/, '');
-
-for (const place of document.querySelectorAll('[data-base]')) place.textContent = here;
+// Starts Swagger UI on /docs/try. All requests go to the address that this page was loaded from, whichever that is.
+const here = new URL('..', location.href).href.replace(/\/$/, '');
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const shade = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
@@ -26,7 +24,7 @@ function ownParameters({ paths, components }) {
 }
 
 async function start() {
-  const answer = await fetch('openapi.json');
+  const answer = await fetch('../openapi.json');
   const spec = await answer.json();
   spec.servers = [{ url: here, description: 'This service' }];
   spec.components.securitySchemes.applicationToken.flows.clientCredentials.tokenUrl = `${here}/api/v1/authenticate`;
@@ -37,6 +35,7 @@ async function start() {
   ownParameters(spec);
   // The page already has this title above.
   spec.info.title = '';
+  spec.info.description = '';
   document.getElementById('reference').replaceChildren();
   const ui = globalThis.SwaggerUIBundle({
     spec,

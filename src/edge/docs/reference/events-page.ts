@@ -1,7 +1,8 @@
-import type { ApiDocument, Json } from '../../platform/contracts/api-document.ts';
-import { type Html, html, prose } from './html.ts';
-import { pageOf } from './page.ts';
-import { type SchemaRow, schemaCases, schemaRows } from './schema-rows.ts';
+import type { ApiDocument, Json } from '../../../platform/contracts/api-document.ts';
+import { type Html, html, prose } from '../html.ts';
+import { type Frame, pageOf } from '../site/page.ts';
+import { fieldTable } from './fields.ts';
+import { schemaCases, schemaRows } from './schema-rows.ts';
 
 interface Message extends Json {
   name: string;
@@ -33,15 +34,6 @@ interface AsyncApi extends ApiDocument {
   operations: Record<string, Operation>;
 }
 
-const table = (rows: SchemaRow[]): Html => html`<div class="scroll"><table class="fields">
-<thead><tr><th>Field</th><th>Type</th><th></th></tr></thead>
-<tbody>${rows.map(
-  ({ path, type, required, deprecated, description, limits }) => html`<tr>
-<td><code>${path}</code>${required ? html` <span class="must">required</span>` : null}${deprecated ? html` <span class="old">deprecated</span>` : null}</td>
-<td><code>${type}</code></td><td>${prose(description)}${limits === '' ? null : html` <span class="limits">${limits}</span>`}</td></tr>
-`,
-)}</tbody></table></div>`;
-
 /** Describes each operation of devices, its parameters and its result. */
 function operationsOf(operations: NonNullable<Message['x-operations']>, document: AsyncApi): Html {
   const schemas = document.components['schemas'] as Record<string, Titled>;
@@ -49,7 +41,7 @@ function operationsOf(operations: NonNullable<Message['x-operations']>, document
     const rows = schemaRows(schema, document);
     const name = (schema as { $ref: string }).$ref.split('/').at(-1) ?? '';
     return html`<h5>${title}</h5>
-<p>${prose(schemas[name]?.description ?? '')}</p>${rows.length > 0 ? table(rows) : null}`;
+<p>${prose(schemas[name]?.description ?? '')}</p>${rows.length > 0 ? fieldTable(rows) : null}`;
   };
   return html`<article class="message" id="operations">
 <h3><a href="#operations">Operations</a></h3>
@@ -85,7 +77,7 @@ function messageOf(name: string, document: AsyncApi): Html {
 <p>${message.summary === undefined ? null : html`<em>${prose(message.summary)}.</em> `}${prose(description)}</p>
 ${(message.examples ?? []).map(
   ({ name: title, payload }) =>
-    html`<pre><code>${
+    html`<pre tabindex="0"><code>${
       title === undefined
         ? null
         : html`<span class="caption">${title}</span>
@@ -93,8 +85,8 @@ ${(message.examples ?? []).map(
     }${JSON.stringify(payload, null, 2)}</code></pre>
 `,
 )}<details><summary>Fields</summary>
-${table(schemaRows(schema, document))}
-${cases.map(({ when, rows }) => html`<h4>${prose(when)}</h4>${table(rows)}`)}</details>
+${fieldTable(schemaRows(schema, document))}
+${cases.map(({ when, rows }) => html`<h4>${prose(when)}</h4>${fieldTable(rows)}`)}</details>
 </article>
 ${operations ? operationsOf(operations, document) : null}`;
 }
@@ -115,15 +107,15 @@ ${Object.values(messages).map(({ $ref }) => messageOf($ref.split('/').at(-1)!, d
 /**
  * The page `/docs/events`: topics, webhooks and their messages with examples and fields, made from `/asyncapi.json`.
  */
-export function eventsPage(document: ApiDocument): string {
+export function eventsPage(document: ApiDocument, frame: Frame): string {
   const { info, servers, channels } = document as AsyncApi;
-  const body = html`<main class="wide text">
-<h1>Devices and webhooks</h1>
+  const body = html`<h1>Devices and webhooks</h1>
 <p class="lead">${prose(info.description)}</p>
 <p>${Object.values(servers).map(
     ({ protocol, host, description }) => html`<code>${protocol}://${host}</code> ${description}. `,
   )}</p>
-<nav class="contents" aria-label="Contents"><ul>${Object.keys(channels).map((id) => html`<li><a href="#${id}">${id}</a></li>`)}</ul></nav>
-${Object.keys(channels).map((id) => channelOf(id, document as AsyncApi))}</main>`;
-  return pageOf({ path: 'docs/events', title: 'Lapel: devices and webhooks', body });
+${Object.keys(channels).map((id) => channelOf(id, document as AsyncApi))}`;
+  const headings = Object.keys(channels).map((id) => ({ depth: 2, text: id, anchor: id }));
+  const head = html`<link rel="stylesheet" href="${frame.links.file('reference.css')}">`;
+  return pageOf(frame, { name: 'events', title: 'Devices and webhooks', headings, head, body });
 }

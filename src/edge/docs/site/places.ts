@@ -1,0 +1,162 @@
+/** A page of the site that is made from a document in Markdown. */
+interface Guide {
+  /** The name of the page, which is also its address below `/docs`. */
+  name: string;
+  /** The document, by its path from the root of the project. */
+  file: string;
+  /** Its title in the navigation. */
+  title: string;
+  /** One line on the first page of the site. */
+  about: string;
+}
+
+interface Section {
+  title: string;
+  guides: readonly Guide[];
+}
+
+/** All documents of the site, in the order of the navigation. The reference of the API follows the guides. */
+export const SECTIONS: readonly Section[] = [
+  {
+    title: 'Guides',
+    guides: [
+      {
+        name: 'tutorial',
+        file: 'docs/tutorial.md',
+        title: 'The first five minutes',
+        about: 'From nothing to a verified webhook, with a simulated device on your machine.',
+      },
+      {
+        name: 'verify-webhooks',
+        file: 'docs/verify-webhooks.md',
+        title: 'Verify webhooks',
+        about: 'What is signed and how, and code for five languages.',
+      },
+      {
+        name: 'recovery',
+        file: 'docs/recovery.md',
+        title: 'Recover after an outage',
+        about: 'Your receiver was down: find what is missing, and have it sent again.',
+      },
+      {
+        name: 'rollouts',
+        file: 'docs/rollouts.md',
+        title: 'Roll out a release',
+        about: 'One operation for many devices, in stages that stop when too much fails.',
+      },
+      {
+        name: 'errors',
+        file: 'docs/errors.md',
+        title: 'Errors',
+        about: 'What an error says, when to repeat a call, and the table of all codes.',
+      },
+      {
+        name: 'idempotency',
+        file: 'docs/idempotency.md',
+        title: 'Repeat calls safely',
+        about: 'An answer was lost: repeat the call without doing it twice.',
+      },
+      {
+        name: 'paging',
+        file: 'docs/paging.md',
+        title: 'Long lists',
+        about: 'Follow the links from page to page, at the same cost for each.',
+      },
+      {
+        name: 'time-zones',
+        file: 'docs/time-zones.md',
+        title: 'Times and time zones',
+        about: 'Which times are local, which are UTC, and how to compare them.',
+      },
+    ],
+  },
+  {
+    title: 'For your work',
+    guides: [
+      {
+        name: 'application-developers',
+        file: 'docs/application-developers.md',
+        title: 'Applications',
+        about: 'Everything that a developer of an application needs.',
+      },
+      {
+        name: 'devices',
+        file: 'docs/devices.md',
+        title: 'Devices',
+        about: 'The rules that a device must obey, and three complete devices.',
+      },
+      {
+        name: 'operations',
+        file: 'docs/operations.md',
+        title: 'Operation',
+        about: 'Installation, backups, upgrades, TLS, metrics, several nodes.',
+      },
+      {
+        name: 'runbook',
+        file: 'docs/runbook.md',
+        title: 'Runbook',
+        about: 'What to do when an alert fires.',
+      },
+      {
+        name: 'scale',
+        file: 'docs/scale.md',
+        title: 'Scale',
+        about: 'From one node to ten million devices.',
+      },
+      {
+        name: 'qa',
+        file: 'docs/qa.md',
+        title: 'Tests with simulated fleets',
+        about: 'Scenarios, faults, reports, and a job for the CI.',
+      },
+      {
+        name: 'client',
+        file: 'src/clients/client/README.md',
+        title: 'The client for TypeScript',
+        about: 'The package `@lapel/client`, in Node and in browsers.',
+      },
+    ],
+  },
+  {
+    title: 'Background',
+    guides: [
+      { name: 'overview', file: 'README.md', title: 'Lapel', about: 'What it is, and how it is installed.' },
+      {
+        name: 'reference',
+        file: 'docs/reference.md',
+        title: 'Settings, bounds, metrics',
+        about: 'Every setting with its default, every bound, every metric.',
+      },
+      {
+        name: 'conformance',
+        file: 'CONFORMANCE.md',
+        title: 'Conformance',
+        about: 'Each status of each operation, with its test case.',
+      },
+      {
+        name: 'architecture',
+        file: 'docs/architecture.md',
+        title: 'Architecture',
+        about: 'The parts of the code, and the rules that keep the promises.',
+      },
+      {
+        name: 'contributing',
+        file: 'CONTRIBUTING.md',
+        title: 'Contributing',
+        about: 'How to add, test and measure.',
+      },
+      { name: 'changes', file: 'CHANGELOG.md', title: 'Changes', about: 'What changed, release by release.' },
+    ],
+  },
+];
+
+export const GUIDES: readonly Guide[] = SECTIONS.flatMap(({ guides }) => guides);
+
+/** The name of the page for a tag of the OpenAPI document: `Device settings` is `api-device-settings`. */
+export const pageOfTag = (tag: string): string => `api-${tag.toLowerCase().replaceAll(' ', '-')}`;
+
+/** The files of this project that pages load. */
+export const OWN_FILES = ['frame.css', 'lapel.css', 'reference.css', 'site.js', 'try.css', 'try.js'] as const;
+
+/** The files of Swagger UI, which makes calls on the page `try`. */
+export const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const;
