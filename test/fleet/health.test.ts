@@ -94,6 +94,10 @@ t.test('how the service works over time', async (t) => {
       env: { LAPEL_ADMIN_TOKEN: adminToken },
     });
     t.match(shown.stdout, /^answered +0 +4 /m);
+    const routes = await run(['admin', 'fleet', 'routes', '--since', SINCE, '--admin-url', addresses.admin], {
+      env: { LAPEL_ADMIN_TOKEN: adminToken },
+    });
+    t.match(routes.stdout, /^\/v1\/applications\/\{applicationId\}\/devices\/\{deviceId\} +\d+ +1 +0 /m);
   });
 
   await t.test('rows are removed after thirty days', async (t) => {

@@ -64,8 +64,7 @@ export const FLEET: Resource = {
       verb: 'health',
       isNoun: true,
       summary: 'Shows how long each step of commands takes, and how many wait for it',
-      about:
-        'Without --since the last day is shown, and at most seven days. --json also shows the routes of the API, and all steps over time.',
+      about: 'Without --since the last day is shown, and at most seven days.',
       operation: 'readFleetHealth',
       kind: 'list',
       list: 'steps',
@@ -80,7 +79,29 @@ export const FLEET: Resource = {
       query: {
         since: { parameter: 'since', value: 'TIME', text: 'the beginning of the period, in UTC: 2026-11-20T08:30:00Z' },
       },
-      examples: ['lapel admin fleet health', 'lapel admin fleet health --json | jq .routes'],
+      examples: ['lapel admin fleet health', 'lapel admin fleet health --since 2026-11-20T00:00:00Z'],
+    },
+    {
+      verb: 'routes',
+      isNoun: true,
+      summary: 'Lists the routes of the API with their errors and times',
+      about: 'Without --since the last day is shown, and at most seven days.',
+      operation: 'readFleetHealth',
+      kind: 'list',
+      list: 'routes',
+      whole: true,
+      columns: [
+        column('ROUTE', 'route'),
+        column('REQUESTS', 'requests'),
+        column('4XX', 'refused'),
+        column('5XX', 'failed'),
+        column('P50 MS', 'p50Ms'),
+        column('P99 MS', 'p99Ms'),
+      ],
+      query: {
+        since: { parameter: 'since', value: 'TIME', text: 'the beginning of the period, in UTC: 2026-11-20T08:30:00Z' },
+      },
+      examples: ['lapel admin fleet routes', 'lapel admin fleet routes --since 2026-11-20T00:00:00Z'],
     },
     {
       verb: 'alarms',
