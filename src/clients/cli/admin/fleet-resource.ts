@@ -106,7 +106,7 @@ export const FLEET: Resource = {
     {
       verb: 'alarms',
       isNoun: true,
-      summary: 'Lists what must be mended: receivers, disks, certificates, nodes, retention, database, clock',
+      summary: 'Lists what must be mended: receivers, disks, certificates, nodes, database, clock',
       operation: 'listAlarms',
       kind: 'list',
       list: 'alarms',
