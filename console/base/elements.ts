@@ -17,6 +17,7 @@ export const a = maker('a');
 export const aside = maker('aside');
 export const button = maker('button');
 export const code = maker('code');
+export const datalist = maker('datalist');
 export const dd = maker('dd');
 export const details = maker('details');
 export const dialog = maker('dialog');

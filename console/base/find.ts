@@ -1,6 +1,8 @@
+import { searchOwn } from './own-search.ts';
 import { addressOf, ROLE } from './place.ts';
 import { operation, read } from './requests.ts';
 import type { FoundThing } from './rows.ts';
+import { session } from './session.ts';
 
 /** The page of something that was found. */
 export const placeOf = ({ kind, id, parent }: FoundThing): string => {
@@ -12,15 +14,8 @@ export const placeOf = ({ kind, id, parent }: FoundThing): string => {
   return addressOf(['software', id], { line: parent === 'firmware' ? parent : undefined });
 };
 
-const DEVICE_ID = /^\d{15}$/;
-const TRANSACTION_ID = /^\d{1,16}$/;
-
-/**
- * Finds by the beginning of an identifier, or by name. An application has no search; it finds what is named in full.
- */
+/** Finds by the beginning of an identifier, or by name. An application finds its own objects. */
 export async function find(text: string, signal: AbortSignal): Promise<FoundThing[]> {
-  if (ROLE === 'operator')
-    return (await read<{ results: FoundThing[] }>(operation('search'), { query: { q: text }, signal })).results;
-  if (DEVICE_ID.test(text)) return [{ kind: 'device', id: text, parent: null }];
-  return TRANSACTION_ID.test(text) ? [{ kind: 'transaction', id: text, parent: null }] : [];
+  if (ROLE === 'application') return searchOwn(text, session.peek()?.applicationId ?? '', signal);
+  return (await read<{ results: FoundThing[] }>(operation('search'), { query: { q: text }, signal })).results;
 }

@@ -34,6 +34,7 @@ import type {
   StoryEntry,
   TransactionDetail,
   TransactionRow,
+  VersionList,
   VersionRow,
 } from '../../src/platform/contracts/types.ts';
 
@@ -67,6 +68,7 @@ export type {
   StoryEntry,
   TransactionDetail,
   TransactionRow,
+  VersionList,
   VersionRow,
 };
 

@@ -1,4 +1,5 @@
 import { batch, signal } from '@preact/signals';
+import { forgetToken, keepToken, keptToken } from './kept-token.ts';
 import { PUBLIC } from './operations.ts';
 import { ROLE, ROOT } from './place.ts';
 import { wordsOf } from './words.ts';
@@ -11,7 +12,7 @@ interface Session {
 }
 
 /** Undefined until it is known whether there is a session; null without one. */
-export const session = signal<Session | null | undefined>(ROLE === 'operator' ? undefined : null);
+export const session = signal<Session | null | undefined>(undefined);
 /** The reason why the session ended; null when the user signed out, or was never signed in. */
 export const endReason = signal<string | null>(null);
 /**
@@ -32,6 +33,7 @@ const OWN = { 'X-Lapel-Console': '1' };
 
 /** Called when the session has expired, or somebody has ended it. The pages are kept, with all that was typed. */
 export function ended(): void {
+  forgetToken();
   if (session.peek()) endReason.value = 'Your session has ended. Sign in again to continue where you were.';
   session.value = null;
 }
@@ -45,11 +47,14 @@ function begin(next: Session): void {
 }
 
 /**
- * Checks whether the operator's session still exists; it survives a restart of the service. Returns false when the
- * service cannot be reached.
+ * Checks whether the session still exists. That of the operator survives a restart of the service; that of an application
+ * a reload of the page. Returns false when the service cannot be reached.
  */
 export async function resume(): Promise<boolean> {
-  if (ROLE === 'application') return true;
+  if (ROLE === 'application') {
+    if (session.peek() === undefined) resumeApplication();
+    return true;
+  }
   try {
     const response = await fetch(ROOT + PUBLIC.readOwnSession.path, { headers: OWN, cache: 'no-store' });
     if (response.status >= 500) return false;
@@ -59,6 +64,13 @@ export async function resume(): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Continues with the token of this tab, if there is one. The first request says when it is no longer valid. */
+function resumeApplication(): void {
+  const kept = keptToken();
+  if (kept) begin(kept);
+  else session.value = null;
 }
 
 async function words(response: Response): Promise<string> {
@@ -81,7 +93,7 @@ const ACTING = [...LOOKING, 'svc:application:write', 'svc:device:write'];
 
 /**
  * Signs an application in, with the right to read only or also to make changes. Returns an error text, or null. The
- * secret is not stored, so the user is asked again when the token has expired.
+ * secret is not kept, so the user is asked again when the token has expired.
  */
 export async function signInApplication(
   applicationId: string,
@@ -97,14 +109,18 @@ export async function signInApplication(
     body: new URLSearchParams({ grant_type: 'client_credentials', scope: (acts ? ACTING : LOOKING).join(' ') }),
   });
   if (!response.ok) return response.status === 401 ? 'The applicationId or the secret is wrong.' : words(response);
-  const { access_token: accessToken, scope = '' } = (await response.json()) as { access_token: string; scope?: string };
-  begin({ applicationId, accessToken, scopes: scope.split(' ').filter(Boolean) });
+  const answer = (await response.json()) as { access_token: string; expires_in: number; scope?: string };
+  const scopes = (answer.scope ?? '').split(' ').filter(Boolean);
+  const own = { applicationId, accessToken: answer.access_token, scopes };
+  keepToken(own, answer.expires_in);
+  begin(own);
   return null;
 }
 
 export async function signOut(): Promise<void> {
   const { method, path } = PUBLIC.closeSession;
   if (ROLE === 'operator') await fetch(ROOT + path, { method, headers: OWN });
+  forgetToken();
   batch(() => {
     endReason.value = null;
     owner.value = null;

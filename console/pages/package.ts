@@ -3,7 +3,7 @@ import { bytes, count } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, read, readPage, send } from '../base/requests.ts';
-import type { PackageRow, VersionRow } from '../base/rows.ts';
+import type { PackageRow, VersionList, VersionRow } from '../base/rows.ts';
 import { fromServiceTime } from '../base/service-time.ts';
 import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
@@ -44,38 +44,26 @@ const LIMIT = 50;
 const INSPECTION_READS = 40;
 const INSPECTION_PAUSE_MS = 250;
 
-/** Reads the versions of a package as an application may. The data of each version needs two more requests. */
+/** Reads the versions of a package as an application may. */
 async function ofApplication(name: string, signal: AbortSignal): Promise<Page<Version>> {
   const offset = Number(place.value.query['after'] ?? 0);
-  const { versions, total } = await read<{
-    versions: { version: string; description: string | null; registerDate: string; updateDate: string }[];
-    total: number;
-  }>(operation('listVersions', { package: name }), { query: { offset, limit: 20 }, signal });
-  const rows = await Promise.all(
-    versions.map(async ({ version, description, registerDate, updateDate }): Promise<Version> => {
-      const [binary, distribution] = await Promise.all([
-        read<{ appFileExists: boolean; fileSize: number | null; sha256?: string | null; warning: string | null }>(
-          operation('readBinary', { package: name, version }),
-          { signal },
-        ),
-        read<{ distributable: boolean; distributionDate: string | null }>(
-          operation('readDistribution', { package: name, version }),
-          { signal },
-        ),
-      ]);
-      return {
-        version,
-        description,
-        createdAt: fromServiceTime(registerDate),
-        updatedAt: fromServiceTime(updateDate),
-        distributing: distribution.distributable,
-        distributionStartedAt: null,
-        binary: binary.appFileExists ? { sizeBytes: binary.fileSize, sha256: binary.sha256 ?? null } : null,
-        warning: binary.warning,
-        devices: null,
-      };
-    }),
-  );
+  const { versions, total } = await read<VersionList>(operation('listVersions', { package: name }), {
+    query: { offset, limit: LIMIT, details: true },
+    signal,
+  });
+  const rows = versions.map(({ version, description, registerDate, updateDate, binary, distribution }): Version => {
+    return {
+      version,
+      description,
+      createdAt: fromServiceTime(registerDate),
+      updatedAt: fromServiceTime(updateDate),
+      distributing: distribution?.distributable ?? false,
+      distributionStartedAt: null,
+      binary: binary?.appFileExists ? { sizeBytes: binary.fileSize, sha256: null } : null,
+      warning: binary?.warning ?? null,
+      devices: null,
+    };
+  });
   return { rows, next: offset + rows.length < total ? String(offset + rows.length) : null };
 }
 
@@ -151,6 +139,35 @@ const distribute = (of: Of, { version, distributing }: Version, done: () => void
       await send(operation(change, { package: of.name, version }));
       done();
       return distributing ? `${of.name} ${version} is no longer distributed.` : `${of.name} ${version} is distributed.`;
+    },
+  });
+
+/** Deletes a version, and its file first, because a version with a file cannot be deleted. */
+const removeVersion = ({ name }: Of, { version, binary }: Version, done: () => void): void =>
+  ask({
+    title: `Delete ${name} ${version}?`,
+    text: `${binary === null ? 'The version' : 'The version and its file'} cannot be restored. Devices that have it installed keep it.`,
+    typed: version,
+    does: 'Delete',
+    isBad: true,
+    async act() {
+      if (binary !== null) await send(operation('removeBinary', { package: name, version }));
+      await send(operation('removeVersion', { package: name, version }));
+      done();
+      return `${name} ${version} was deleted.`;
+    },
+  });
+
+const removePackage = ({ name }: Of): void =>
+  ask({
+    title: `Delete ${name}?`,
+    text: 'The package has no versions any more. Its name can be registered again.',
+    does: 'Delete',
+    isBad: true,
+    async act(_, go) {
+      await send(operation('removePackage', { package: name }));
+      go(addressOf(['software']));
+      return `${name} was deleted.`;
     },
   });
 
@@ -243,6 +260,9 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
                 row.distributing ? 'Stop' : 'Distribute',
               )
             : null,
+          ROLE === 'application' && mayChange('application') && !row.distributing
+            ? button({ type: 'button', class: 'tiny bad', onClick: () => removeVersion(of, row, done) }, 'Delete')
+            : null,
         ),
     },
   ];
@@ -261,7 +281,8 @@ function OnePackage({ of }: { of: Of }) {
       : null,
   );
   const owner = about.state.value.value?.developerId;
-  const { version } = place.value.query;
+  const { version, after } = place.value.query;
+  const isEmpty = after === undefined && page.state.value.value?.rows.length === 0;
   return [
     head({
       title: of.name,
@@ -271,7 +292,12 @@ function OnePackage({ of }: { of: Of }) {
       about: owner ? ['developer ', idLink(addressOf(['developers', owner]), owner)] : null,
       actions:
         ROLE === 'application' && mayChange('application')
-          ? button({ type: 'button', class: 'main', onClick: () => addVersion(of, page.again) }, 'New version')
+          ? [
+              button({ type: 'button', class: 'main', onClick: () => addVersion(of, page.again) }, 'New version'),
+              isEmpty
+                ? button({ type: 'button', class: 'bad', onClick: () => removePackage(of) }, 'Delete the package')
+                : null,
+            ]
           : null,
     }),
     card(

@@ -19,7 +19,9 @@ import { rolloutPage } from './rollout.ts';
 import { rolloutDevicesPage } from './rollout-devices.ts';
 import { rolloutsPage } from './rollouts.ts';
 import { settingsPage } from './settings.ts';
+import { signaturePage } from './signature.ts';
 import { softwarePage } from './software.ts';
+import { startPage } from './start.ts';
 import { transactionPage } from './transaction.ts';
 import { transactionsPage } from './transactions.ts';
 import { webhooksPage } from './webhooks.ts';
@@ -46,6 +48,7 @@ const EVERYBODY: Readonly<Record<string, readonly (Show | undefined)[]>> = {
   rollouts: [rolloutsPage, rolloutPage, partOfRollout],
   webhooks: [webhooksPage, undefined, deliveryPage],
   software: [softwarePage, packagePage],
+  signature: [signaturePage],
 };
 const OPERATOR: typeof EVERYBODY = {
   ...EVERYBODY,
@@ -58,7 +61,7 @@ const OPERATOR: typeof EVERYBODY = {
 };
 const APPLICATION: typeof EVERYBODY = {
   ...EVERYBODY,
-  '': [devicesPage],
+  '': [startPage],
   rollouts: [rolloutsPage, (id) => (id === 'new' ? newRolloutPage() : rolloutPage(id!)), partOfRollout],
   settings: [settingsPage],
 };

@@ -63,7 +63,7 @@ function SignIn() {
               name: 'secret',
               label: 'Secret',
               required: true,
-              hint: 'It is not stored, so you will be asked again after an hour.',
+              hint: 'It is not kept: this tab stays signed in for an hour at most.',
             },
             { ...password, autofocus: owner.peek() !== null },
           ),

@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks';
 import { a, button, div, dl, h3, p, use } from '../base/elements.ts';
 import { useEvery } from '../base/every.ts';
 import { useLoad } from '../base/load.ts';
@@ -18,6 +19,8 @@ interface Sent {
   applicationId: string;
   setting: string;
   deliveryId: string;
+  /** Called when there is an answer, or none is expected. */
+  answered(): void;
 }
 
 /** A request or an answer in the form of HTTP: its headers, one on each line. */
@@ -26,12 +29,15 @@ export const headerLines = (headers: Record<string, string>): string =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
-function Answer({ applicationId, setting, deliveryId }: Sent) {
+function Answer({ applicationId, setting, deliveryId, answered }: Sent) {
   const delivery = useLoad(`test ${deliveryId}`, (signal) =>
     read<DeliveryDetail>(operation('readDelivery', { applicationId, deliveryId }), { signal }),
   );
   const { value: row } = delivery.state.value;
   const isWaiting = row === undefined || (row.status === 'pending' && row.attempts === 0);
+  useEffect(() => {
+    if (!isWaiting) answered();
+  }, [isWaiting]);
   useEvery(isWaiting ? LOOK_MS : undefined, delivery.again);
   return div(
     { class: 'stack' },
@@ -67,11 +73,11 @@ function Answer({ applicationId, setting, deliveryId }: Sent) {
 }
 
 /** Sends a test event to a receiver, and shows the answer when it comes. */
-export const sendTest = (applicationId: string, setting: string): void =>
+export const sendTest = (applicationId: string, setting: string, answered = (): void => {}): void =>
   act(async () => {
     const test = { operator: 'testReceiver', application: 'sendTestEvent' } as const;
     const response = await send(operation(test, { applicationId }), { json: { setting } });
     const { deliveryId } = (await response.json()) as { deliveryId: string };
-    open(use(Answer, { applicationId, setting, deliveryId }));
+    open(use(Answer, { applicationId, setting, deliveryId, answered }));
     return undefined;
   });

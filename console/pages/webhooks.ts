@@ -2,6 +2,7 @@ import { WEBHOOK_SETTINGS } from '../base/contract.ts';
 import { a, button, type Child, div, nav, small, span, use, type VNode } from '../base/elements.ts';
 import { count, visible } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
+import { readOwnDeliveries } from '../base/own-deliveries.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage, send } from '../base/requests.ts';
 import type { DeliveryRow, Receiver } from '../base/rows.ts';
@@ -206,12 +207,10 @@ function Deliveries() {
   const filters = ROLE === 'operator' ? OF_OPERATOR : FILTERS;
   const query = { ...asked([...filters.map(({ name }) => name), 'since', 'until']), limit: LIMIT };
   const page: Loading<Page<DeliveryRow>> = useLoad(`deliveries ${JSON.stringify(query)}`, (signal) =>
-    readPage<DeliveryRow>(operation({ operator: 'listAllDeliveries', application: 'listDeliveries' }), 'deliveries', {
-      query,
-      signal,
-    }),
+    ROLE === 'operator'
+      ? readPage<DeliveryRow>(operation('listAllDeliveries'), 'deliveries', { query, signal })
+      : readOwnDeliveries(query, signal),
   );
-  const own = session.value?.applicationId;
   return [
     filterBar([...filters, sinceFilter()], button({ type: 'button', class: 'plain', onClick: page.again }, 'Refresh')),
     card(
@@ -240,7 +239,7 @@ function Deliveries() {
                 rowsTable({
                   label: 'Deliveries',
                   columns: deliveryColumns(),
-                  rows: rows.map((row) => ({ ...row, applicationId: row.applicationId ?? own ?? '' })),
+                  rows,
                   keyOf: ({ deliveryId }) => deliveryId,
                 }),
                 pager(next, rows.length),
@@ -264,13 +263,15 @@ function Webhooks() {
   return [
     head({
       title: 'Webhooks',
-      actions:
+      actions: [
+        a({ class: 'button', href: addressOf(['signature']), key: 'signature' }, 'Check a signature'),
         own && mayChange('application')
           ? [
               button({ type: 'button', onClick: () => redeliverRange(own) }, 'Send a range again'),
               button({ type: 'button', onClick: () => sendTest(own, 'deviceEvent') }, 'Send a test event'),
             ]
           : null,
+      ],
     }),
     ROLE === 'operator'
       ? nav(

@@ -54,13 +54,20 @@ const OPERATOR: readonly (readonly [name: string, entries: readonly Entry[]])[] 
   ],
 ];
 const APPLICATION: typeof OPERATOR = [
-  ['Application', [...FLEET, { path: 'settings', name: 'Settings', icon: 'developers' }]],
+  [
+    'Application',
+    [
+      { path: '', name: 'Start', icon: 'overview' },
+      ...FLEET,
+      { path: 'settings', name: 'Settings', icon: 'developers' },
+    ],
+  ],
 ];
 
 const isOpen = signal(false);
 
 function Places() {
-  const here = place.value.path[0] ?? (ROLE === 'operator' ? '' : 'devices');
+  const here = place.value.path[0] ?? '';
   return (ROLE === 'operator' ? OPERATOR : APPLICATION).map(([name, entries]) =>
     div(
       { key: name },
@@ -143,7 +150,7 @@ function Top() {
       },
       icon('menu'),
     ),
-    ROLE === 'operator' ? searchHere() : null,
+    searchHere(),
     ROLE === 'operator' ? alarmsHere() : null,
     paletteHere((ROLE === 'operator' ? OPERATOR : APPLICATION).flatMap(([, entries]) => entries)),
     use(Live, {}),

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { a, div, input, p, span, use, type VNode } from '../base/elements.ts';
 import { find, placeOf } from '../base/find.ts';
 import { visible } from '../base/format.ts';
-import { go } from '../base/place.ts';
+import { go, ROLE } from '../base/place.ts';
 import type { FoundThing } from '../base/rows.ts';
 import { icon } from './icon.ts';
 
@@ -81,7 +81,10 @@ function Search() {
     input({
       ref: field,
       type: 'text',
-      placeholder: 'Search devices, transactions, deliveries ...',
+      placeholder:
+        ROLE === 'operator'
+          ? 'Search devices, transactions, deliveries ...'
+          : 'Search devices, transactions, packages ...',
       'aria-label': 'Search by identifier or name',
       role: 'combobox',
       'aria-expanded': found.value !== null,

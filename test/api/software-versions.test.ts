@@ -179,6 +179,33 @@ t.test('versions', async (t) => {
     ]);
   });
 
+  t.test(
+    'a list with details says of each version what the calls for its binary and its distribution say',
+    async (t) => {
+      const name = 'com.example.details';
+      const versions = Array.from({ length: 10 }, (_, patch) => `1.0.${patch}`);
+      await software.register(name, ...versions);
+      await software.upload(name, '1.0.3');
+      await api.post(`${versionPath(name, '1.0.3')}/distributions`);
+      const all = `${path}/packages/${name}/versions`;
+      const { body } = await api.get(`${all}?details=true&limit=100`);
+      t.same(
+        body.versions.map(({ version }: { version: string }) => version),
+        versions.toReversed(),
+      );
+      for (const { version, binary, distribution } of body.versions) {
+        const own = await api.get(`${versionPath(name, version)}/binaries`);
+        t.same(binary, { ...own.body, inspected: binary.inspected, warning: binary.warning });
+        const { exist: _, ...state } = (await api.get(`${versionPath(name, version)}/distributions`)).body;
+        t.same(distribution, state);
+        t.equal(distribution.distributable, version === '1.0.3');
+      }
+      t.notOk('binary' in (await api.get(`${all}?details=false`)).body.versions[0], 'only who asks for it');
+      t.same(faultsOf(await api.get(`${all}?details=true&limit=101`)), ['query.limit less_than_equal']);
+      t.same(faultsOf(await api.get(`${all}?details=x`)), ['query.details enum']);
+    },
+  );
+
   t.test('a package that is deleted while a version is added: no version is left without its package', async (t) => {
     const seen = new Set<string>();
     for (let round = 0; round < 40; round += 1) {

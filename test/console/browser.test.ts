@@ -1,11 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { tlsSettings } from '../broker/secured-world.ts';
 import { missing } from '../installed.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
-import { openBrowser, openPage, NO_BROWSER as skip, type Watched } from './browser.ts';
+import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
+import { checkPage, DESK } from './check-page.ts';
+import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-walks.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
@@ -15,32 +17,8 @@ import { createRunningClock } from './running-clock.ts';
 import { backRestores, copied, countsLead, faultyImport, ownReceiver, zones } from './true-walks.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
 
-const DESK = { width: 1280, height: 800 };
-/** What a window of 1280 pixels shows at 200 %. */
-const ZOOMED = { width: 640, height: 400 };
-const PHONE = { width: 390, height: 800 };
 const MINUTE = 60_000;
 const WARNING = `the device reported firmware 8 ${HOSTILE.script}; it answers`;
-
-/** Checks a page for faults that any page could have. */
-async function checkPage(t: Test, watched: Watched, name: string): Promise<void> {
-  const { page } = watched;
-  await page.setViewportSize(DESK);
-  await watched.settled();
-  t.same(await watched.spilling(), [], `${name}: everything is inside of its card`);
-  t.same(await watched.axe(), [], `${name}: nobody is kept out`);
-  await page.emulateMedia({ colorScheme: 'dark' });
-  t.same(await watched.axe('color-contrast'), [], `${name}: in the dark, too`);
-  await page.emulateMedia({ colorScheme: 'light' });
-  t.equal(await page.evaluate('document.getAnimations().length'), 0, `${name}: nothing moves for who wants no motion`);
-  await page.setViewportSize(ZOOMED);
-  t.same(await watched.overflow(), [], `${name}: at 200 % nothing is cut off`);
-  await page.setViewportSize(PHONE);
-  t.same(await watched.overflow(), [], `${name}: on a phone nothing is cut off`);
-  t.same(await watched.markup(), { owned: false, scripts: 1, others: [], links: [] }, `${name}: text is text`);
-  t.ok((await page.screenshot()).length > 8_000, `${name}: something is seen`);
-  t.same(watched.faults.splice(0), [], `${name}: nothing is wrong`);
-}
 
 t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t) => {
   const clock = createRunningClock();
@@ -313,6 +291,12 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.same(operator.faults, [], 'one is still logged in');
   });
 
+  await t.test('a developer comes from the sign-in to the webhook of a first command within ten clicks', async (t) => {
+    const watched = await openPage(browser, http);
+    await firstMinutes(t, { world, watched, check: (name) => checkPage(t, watched, name) });
+    await watched.context.close();
+  });
+
   await t.test('an application sees its own data, and may do what its token allows', async (t) => {
     const other = await world.createTenant('other');
     const stranger = await world.activatedDevice(other);
@@ -327,9 +311,9 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.ok(customer.expected(/401/));
     await theirs.getByLabel('Secret').fill(tenant.secret);
     await theirs.getByRole('button', { name: 'Sign in' }).click();
-    await theirs.getByRole('row', { name: fleet.deviceId }).waitFor();
-    t.equal(await theirs.getByText(stranger.deviceId).count(), 0);
+    await theirs.getByRole('heading', { level: 1, name: 'Start' }).waitFor();
     for (const [name, h1] of [
+      ['Start', 'Start'],
       ['Devices', 'Devices'],
       ['Transactions', 'Transactions'],
       ['Rollouts', 'Rollouts'],
@@ -342,8 +326,10 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       await theirs.getByRole('heading', { level: 1, name: h1 }).waitFor();
       await checkPage(t, customer, `the application's ${name}`);
     }
-    t.same(await theirs.evaluate('[document.cookie, ...Object.keys({ ...localStorage, ...sessionStorage })]'), ['']);
     await theirs.setViewportSize(DESK);
+    await theirs.getByRole('link', { name: 'Devices', exact: true }).click();
+    await theirs.getByRole('row', { name: fleet.deviceId }).waitFor();
+    t.equal(await theirs.getByText(stranger.deviceId).count(), 0);
     const check = (name: string): Promise<void> => checkPage(t, customer, `the application's ${name}`);
     await rolloutsOfApplication(t, { tenant, watched: customer }, rolled, check);
     await theirs.setViewportSize(DESK);
@@ -358,9 +344,10 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.equal(await theirs.locator('[name=ofVersionIs]').inputValue(), 'versionNot', 'for devices without the version');
     await customer.settled();
     t.same(customer.faults, []);
-    await theirs.reload();
-    await theirs.getByLabel('Secret').waitFor();
-    t.same(customer.faults, [], 'its token was in memory only');
+    await ownSearch(t, customer, fleet, stranger.deviceId);
+    await softwareGoes(t, customer);
+    await reloadStays(t, { world, tenant, other, watched: customer });
+    t.same(customer.faults, []);
     await customer.context.close();
   });
 

@@ -18,6 +18,7 @@ import { PACKAGE_COMMANDS, VERSION_COMMANDS } from './software/software-commands
 import { SETTINGS_COMMANDS } from './webhook/settings-commands.ts';
 import { WEBHOOK_COMMANDS } from './webhook/webhook-commands.ts';
 import { webhookListen } from './webhook/webhook-listen.ts';
+import { webhookVerify } from './webhook/webhook-verify.ts';
 
 const completion = completionOf(() => ALL_COMMANDS);
 
@@ -55,7 +56,7 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'webhook',
     about: 'Webhooks: a receiver for development, and the state of each delivery',
-    commands: [webhookListen, ...WEBHOOK_COMMANDS],
+    commands: [webhookListen, ...WEBHOOK_COMMANDS, webhookVerify],
   },
   { name: 'app', about: 'Software in one command: upload, distribute, install', commands: [appUpload, appList] },
   { name: 'package', about: 'Packages of a developer, one step at a time', commands: PACKAGE_COMMANDS },

@@ -105,7 +105,7 @@ export interface Operations {
   /** Delete a package (op 15). */
   removePackage: { input: { package: string }; answer: undefined };
   /** List the versions of a package (op 16). */
-  listVersions: { input: { package: string; query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['rest/version-list'] };
+  listVersions: { input: { package: string; query?: Partial<SchemaTypes['rest/version-list-query']> }; answer: SchemaTypes['rest/version-list'] };
   /** Register a version (op 17). */
   registerVersion: { input: { package: string; body: SchemaTypes['rest/version-create'] }; answer: SchemaTypes['rest/version'] };
   /** Change the description of a version (op 18). */

@@ -3,22 +3,30 @@ import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtVersion } from './services.ts';
 
+type Stored = Awaited<ReturnType<ApiServices['software']['binaries']['find']>>;
+
+/** The state of the binary of a version. */
+export const binaryBody = (
+  name: { package: string; version: string },
+  stored: Stored,
+  formatTime: ApiServices['formatTime'],
+): BinaryStatus => ({
+  package: name.package,
+  version: name.version,
+  appFileExists: stored !== undefined,
+  fileSize: stored?.size ?? null,
+  uploadDate: stored ? formatTime(stored.uploadedAt) : null,
+  inspected: stored?.inspected ?? false,
+  warning: stored?.warning ?? null,
+});
+
 /** Reads whether a version has a binary (op 20). */
 export async function readBinary(
   { software, formatTime }: ApiServices,
   { params, caller }: AtVersion,
 ): Promise<Answer> {
   const stored = await software.binaries.find(caller.developerId, params);
-  const body: BinaryStatus = {
-    package: params.package,
-    version: params.version,
-    appFileExists: stored !== undefined,
-    fileSize: stored?.size ?? null,
-    uploadDate: stored ? formatTime(stored.uploadedAt) : null,
-    inspected: stored?.inspected ?? false,
-    warning: stored?.warning ?? null,
-  };
-  return { status: 200, body };
+  return { status: 200, body: binaryBody(params, stored, formatTime) };
 }
 
 /** Deletes the binary of a version (op 21). */

@@ -117,7 +117,7 @@ export const ROUTES = [
   route('POST',   '/v1/applications/{applicationId}/packages', B, { body: 'rest/package-create' }, registerPackage), // op 13
   route('PATCH',  '/v1/applications/{applicationId}/packages/{package}', B, { body: 'rest/package-update' }, updatePackage), // op 14
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}', B, {}, removePackage), // op 15
-  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions', A, { query: 'common/paging-query', costly: true }, listVersions), // op 16
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions', A, { query: 'rest/version-list-query', costly: true }, listVersions), // op 16
   route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions', B, { body: 'rest/version-create' }, registerVersion), // op 17
   route('PATCH',  '/v1/applications/{applicationId}/packages/{package}/versions/{version}', B, { body: 'rest/version-update' }, updateVersion), // op 18
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}', B, {}, removeVersion), // op 19

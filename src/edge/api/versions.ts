@@ -1,9 +1,12 @@
+import { distributionDate } from '../../core/software/distribution-date.ts';
 import type { Version } from '../../core/software/version-repository.ts';
+import { DomainError } from '../../errors.ts';
 import type { VersionRecord } from '../../platform/contracts/types.ts';
 import { changedValues } from '../http/changed-values.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
+import { binaryBody } from './binaries.ts';
 import type { ApiServices, AtPackage, AtVersion } from './services.ts';
 
 const versionBody = (row: Version, formatTime: ApiServices['formatTime']): VersionRecord => ({
@@ -18,14 +21,56 @@ const versionBody = (row: Version, formatTime: ApiServices['formatTime']): Versi
 export const versionUri = ({ params, baseUrl }: Pick<AtVersion, 'params' | 'baseUrl'>): string =>
   `${baseUrl}/v1/applications/${params.applicationId}/packages/${params.package}/versions/${encodeURIComponent(params.version)}`;
 
+/** The most versions of a list with details, because each binary is looked up in the object store. */
+const MOST_DETAILED = 100;
+/** The most simultaneous look-ups for one list. */
+const AT_ONCE = 8;
+
+/** A version that was removed while the list is made has no binary. */
+function ofRemoved(error: unknown): undefined {
+  if (error instanceof DomainError && error.code === 'VERSION_NOT_FOUND') return undefined;
+  throw error;
+}
+
+/** The versions of a page, each with the state of its binary and of its distribution. */
+async function detailed(
+  { software, formatTime }: Pick<ApiServices, 'software' | 'formatTime'>,
+  developerId: string,
+  rows: readonly Version[],
+): Promise<VersionRecord[]> {
+  const versions: VersionRecord[] = [];
+  const detailsOf = async (row: Version): Promise<VersionRecord> => ({
+    ...versionBody(row, formatTime),
+    binary: binaryBody(row, await software.binaries.find(developerId, row).catch(ofRemoved), formatTime),
+    distribution: {
+      distributable: row.distributionStartedAt !== null,
+      ...(row.distributionStartedAt !== null && {
+        distributionDate: distributionDate(row.distributionStartedAt, formatTime),
+      }),
+    },
+  });
+  for (let start = 0; start < rows.length; start += AT_ONCE)
+    versions.push(...(await Promise.all(rows.slice(start, start + AT_ONCE).map(detailsOf))));
+  return versions;
+}
+
 /** Lists the versions of a package (op 16). */
 export async function listVersions(
-  { software, formatTime }: ApiServices,
-  input: AtPackage<never, 'common/paging-query'>,
+  services: ApiServices,
+  input: AtPackage<never, 'rest/version-list-query'>,
 ): Promise<Answer> {
+  const { software, formatTime } = services;
   const { params, caller, query } = input;
-  const page = await software.versions.list(caller.developerId, params.package, query);
-  const versions = lazily(page.versions, (row) => versionBody(row, formatTime));
+  const { details, limit, offset } = query;
+  if (details === 'true' && limit > MOST_DETAILED) {
+    const msg = `Input should be at most ${MOST_DETAILED} with details`;
+    throw DomainError.invalid({ loc: ['query', 'limit'], msg, type: 'less_than_equal' });
+  }
+  const page = await software.versions.list(caller.developerId, params.package, { limit, offset });
+  const versions =
+    details === 'true'
+      ? await detailed(services, caller.developerId, page.versions)
+      : lazily(page.versions, (row) => versionBody(row, formatTime));
   const body = new JsonSlices({ versions, total: page.total });
   return { status: 200, headers: nextPage(input, query, page.total), body };
 }

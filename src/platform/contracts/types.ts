@@ -1267,6 +1267,7 @@ export interface SchemaTypes {
   'rest/version': VersionRecord;
   'rest/version-create': VersionCreate;
   'rest/version-list': VersionList;
+  'rest/version-list-query': VersionListQuery;
   'rest/version-update': VersionUpdate;
   'rest/webhook-test': WebhookTest;
   'rest/webhook-test-sent': WebhookTestSent;
@@ -4942,6 +4943,47 @@ export interface VersionRecord {
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
+  binary?: BinaryStatus1;
+  distribution?: DistributionStatus1;
+}
+/**
+ * The state of a binary in the object store at this moment.
+ */
+export interface BinaryStatus1 {
+  package: PackageName1;
+  version: VersionName1;
+  /**
+   * Whether the version has a binary.
+   */
+  appFileExists: boolean;
+  /**
+   * The size of the binary in bytes; null without a binary.
+   */
+  fileSize: number | null;
+  uploadDate: LocalDateTimeOrNull;
+  /**
+   * Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null.
+   */
+  inspected: boolean;
+  /**
+   * The difference between the binary and its registration: devices will report an error for it. Null if there is no difference, or no binary.
+   */
+  warning: string | null;
+}
+/**
+ * The state of a distribution.
+ */
+export interface DistributionStatus1 {
+  /**
+   * True if the distribution of the version is started.
+   */
+  distributable: boolean;
+  /**
+   * @deprecated
+   * Deprecated: use `distributable` instead. Served until the release 2026-09.
+   */
+  exist?: boolean;
+  distributionDate?: DistributionDate;
 }
 /**
  * The body that registers a version.
@@ -4956,6 +4998,23 @@ export interface VersionCreate {
 export interface VersionList {
   versions: VersionRecord[];
   total: Total;
+}
+/**
+ * Query of the versions of a package, with its defaults filled in.
+ */
+export interface VersionListQuery {
+  /**
+   * The number of rows to skip.
+   */
+  offset: number;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+  /**
+   * `true`: with the state of each binary and distribution; then `limit` is at most 100.
+   */
+  details?: 'true' | 'false';
 }
 /**
  * The new description of a version; null removes it.

@@ -1,0 +1,46 @@
+import { operation, read, readPage } from './requests.ts';
+import type { DeviceRow, FoundThing } from './rows.ts';
+
+const MOST = 20;
+/** Packages whose names are looked through. */
+const PACKAGES = 1000;
+
+const found = (kind: FoundThing['kind'], id: string, parent: string | null = null): FoundThing => ({
+  kind,
+  id,
+  parent,
+});
+
+async function devices(text: string, signal: AbortSignal): Promise<FoundThing[]> {
+  if (!/^\d{1,15}$/.test(text)) return [];
+  const query = { prefix: text, limit: MOST };
+  const { rows } = await readPage<DeviceRow>(operation('listOwnDevices'), 'devices', { query, signal });
+  return rows.map(({ deviceId }) => found('device', deviceId));
+}
+
+async function packages(text: string, signal: AbortSignal): Promise<FoundThing[]> {
+  const query = { limit: PACKAGES };
+  const { packages: all } = await read<{ packages: { package: string; displayName: string | null }[] }>(
+    operation('listPackages'),
+    { query, signal },
+  );
+  const wanted = text.toLowerCase();
+  return all
+    .filter((one) => [one.package, one.displayName ?? ''].some((name) => name.toLowerCase().includes(wanted)))
+    .slice(0, MOST)
+    .map((one) => found('package', one.package));
+}
+
+/**
+ * Finds objects of the application: devices by the beginning of the deviceId, packages by a part of their names. A number
+ * and a deliveryId lead to the page of that transaction or delivery, which says whether there is one.
+ */
+export async function searchOwn(text: string, applicationId: string, signal: AbortSignal): Promise<FoundThing[]> {
+  const [ofDevices, ofPackages] = await Promise.all([devices(text, signal), packages(text, signal)]);
+  return [
+    ...ofDevices,
+    ...(/^[1-9]\d{0,15}$/.test(text) ? [found('transaction', text)] : []),
+    ...(/^msg_[0-9a-f]{32}$/.test(text) ? [found('delivery', text, applicationId)] : []),
+    ...ofPackages,
+  ].slice(0, MOST);
+}
