@@ -5,8 +5,10 @@ import { ownVersion } from './runtime/version.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-// The buckets of all histograms in seconds, from the fastest answer over loopback to the longest webhook timeout.
-const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
+// The buckets of the other histograms in seconds, from the fastest answer over loopback to the longest webhook timeout.
+export const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
+// The buckets of the steps of commands in seconds: a step takes milliseconds, or days while a device is offline.
+export const STEP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 86_400];
 
 /**
  * Every metric of the service. The names follow the rules of Prometheus: base units, and `_total` on counters. A label
@@ -107,6 +109,13 @@ export function createMetrics() {
       ['bound'],
     ),
     idempotencyKeys: counter('idempotency_keys_total', 'Requests with an Idempotency-Key, by outcome', ['outcome']),
+    stepSeconds: new Histogram<'step'>({
+      name: 'lapel_step_duration_seconds',
+      help: 'Time of a step of a command, by step: `published` from the call to the first publish, `received` from a publish to its PUBACK, `answered` from the PUBACK to the result, `delivered` from the result, or an event, to the 2xx answer of its webhook',
+      labelNames: ['step'],
+      buckets: STEP_SECONDS,
+      registers,
+    }),
     commandsPublished: counter('commands_published_total', 'Commands written to devices', ['kind']),
     commandsInFlight: gauge(
       'commands_in_flight',

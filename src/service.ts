@@ -18,7 +18,7 @@ import { createEntrances } from './platform/entrance/entrance.ts';
 import { openTracing } from './platform/tracing/open-tracing.ts';
 import { type Clock, systemClock } from './runtime/clock.ts';
 import { createAsking } from './runtime/current-caller.ts';
-import { adminToken, makeFolder, openFileFault } from './runtime/data-folder.ts';
+import { adminToken, diskOf, makeFolder, openFileFault } from './runtime/data-folder.ts';
 import { createDeprecations } from './runtime/deprecations.ts';
 import { createOwners } from './runtime/device-owners.ts';
 import { type Ids, randomIds } from './runtime/ids.ts';
@@ -29,6 +29,7 @@ import { createParts } from './runtime/parts.ts';
 import { createReadiness } from './runtime/readiness.ts';
 import { Watch } from './runtime/watch.ts';
 import { historySweep } from './views/history-sweep.ts';
+import { serviceHistorySweep } from './views/service-history-sweep.ts';
 import { createViews } from './views/views.ts';
 
 interface Overrides {
@@ -120,6 +121,7 @@ export async function createService(
     connections: broker,
     commitP99: commits.p99,
     keepsHistory: overrides.keepsHistory ?? true,
+    disk: () => diskOf(config.dataDir),
   });
   const {
     feed,
@@ -138,7 +140,7 @@ export async function createService(
   });
 
   // 4. Removal of old rows, and the parts that stop first: the feed, and then the taking of devices from other nodes.
-  const sweeps = [...core.sweeps, sessionSweep(), historySweep()];
+  const sweeps = [...core.sweeps, sessionSweep(), historySweep(), serviceHistorySweep()];
   parts.add(createRetention({ ...common, sweeps, sweepObjects: core.software.sweepObjects, leads: peers.nodes.leads }));
   parts.add({
     start: () => readiness.set('service', () => undefined),

@@ -19,10 +19,15 @@ const TICK_MS = 1_000;
 /** Milliseconds between two ticks of a visible page, above which the computer has slept. A busy page loses less. */
 const SLEPT_MS = 15_000;
 
+/** Seconds by which the clock of the service is ahead; 0 when the difference is that of the line. */
+export const skewSeconds = signal(0);
+
 export function heard(date: string | null): void {
   const at = date === null ? Number.NaN : Date.parse(date);
   // The Date header has whole seconds, so the true time is half a second later on average.
-  if (!Number.isNaN(at)) ahead = Math.abs(at + 500 - Date.now()) < 2_000 ? 0 : at + 500 - Date.now();
+  if (Number.isNaN(at)) return;
+  ahead = Math.abs(at + 500 - Date.now()) < 2_000 ? 0 : at + 500 - Date.now();
+  skewSeconds.value = Math.round(ahead / 1000);
 }
 
 export function startClock(): void {

@@ -8,8 +8,11 @@ function fieldOf(value: string | number | null | undefined): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
+type Fields = readonly (string | number | null | undefined)[];
+
+/** Makes the lines of a CSV file. */
+export const csvLines = (rows: readonly Fields[]): string =>
+  rows.map((row) => `${row.map(fieldOf).join(',')}\r\n`).join('');
+
 /** Makes a CSV file with a line of column names. */
-export const csvOf = (
-  names: readonly string[],
-  rows: readonly (readonly (string | number | null | undefined)[])[],
-): string => [names, ...rows].map((row) => `${row.map(fieldOf).join(',')}\r\n`).join('');
+export const csvOf = (names: readonly string[], rows: readonly Fields[]): string => csvLines([names, ...rows]);

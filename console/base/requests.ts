@@ -73,7 +73,7 @@ export const credentials = (): Record<string, string> =>
   ROLE === 'operator' ? { 'X-Lapel-Console': '1' } : { Authorization: `Bearer ${session.value?.accessToken ?? ''}` };
 
 /** An operation for the current role, ready to be sent. */
-interface ServiceRequest {
+export interface ServiceRequest {
   readonly method: string;
   /** The path, with its parameters filled in. */
   readonly path: string;

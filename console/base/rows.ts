@@ -1,4 +1,5 @@
 import type {
+  AlarmList,
   ApplicationRow,
   AuditEntry,
   BinaryWarningList,
@@ -14,10 +15,12 @@ import type {
   FailureBreakdown,
   FleetBreakdown,
   FleetDeviceStatus,
+  FleetHealth,
   FleetHistory,
   FleetSummary,
   ImportedDevice,
   InstallationList,
+  NodeList,
   PackageRow,
   Receiver,
   RolloutCounts,
@@ -51,6 +54,7 @@ export type {
   FailureBreakdown,
   FleetBreakdown,
   FleetDeviceStatus,
+  FleetHealth,
   FleetSummary,
   ImportedDevice,
   InstallationList,
@@ -68,6 +72,8 @@ export type {
   VersionRow,
 };
 
+export type Alarm = AlarmList['alarms'][number];
+export type ServiceNode = NodeList['nodes'][number];
 export type Developer = DeveloperAnswer;
 export type HistoryPoint = FleetHistory['points'][number];
 export type FoundThing = SearchResults['results'][number];

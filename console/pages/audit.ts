@@ -3,6 +3,7 @@ import { useLoad } from '../base/load.ts';
 import { operation, readPage } from '../base/requests.ts';
 import type { AuditEntry } from '../base/rows.ts';
 import { changeColumns } from '../parts/changes.ts';
+import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -17,6 +18,19 @@ const FILTERS: readonly Filter[] = [
 ];
 const LIMIT = 50;
 
+const CSV = [
+  'auditId',
+  'at',
+  'actor',
+  'action',
+  'resource',
+  'status',
+  'details',
+  'address',
+  'requestId',
+  'objects',
+] as const satisfies readonly (keyof AuditEntry)[];
+
 function Audit() {
   const query = { ...asked([...FILTERS.map(({ name }) => name), 'since', 'until']), limit: LIMIT };
   const page = useLoad(JSON.stringify(query), (signal) =>
@@ -29,7 +43,16 @@ function Audit() {
     }),
     filterBar([...FILTERS, sinceFilter()]),
     card(
-      { title: 'Changes', bare: true },
+      {
+        title: 'Changes',
+        bare: true,
+        side: csvButton<AuditEntry>({
+          name: 'audit-log',
+          columns: CSV,
+          page: (after, signal) =>
+            readPage(operation('listAudit'), 'entries', { query: { ...query, after, limit: EXPORT_LIMIT }, signal }),
+        }),
+      },
       loaded(page, ({ rows, next }) =>
         rows.length === 0
           ? empty({

@@ -1,11 +1,13 @@
 import { button, small, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
+import { pageFrom } from '../base/offset-pages.ts';
 import { addressOf, place } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import type { Developer } from '../base/rows.ts';
 import { given, typed } from '../base/typed.ts';
 import { ask } from '../parts/dialog.ts';
+import { csvButton } from '../parts/export.ts';
 import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -62,7 +64,15 @@ function Developers() {
   return [
     head({ title: 'Developers', actions: button({ type: 'button', class: 'main', onClick: create }, 'New developer') }),
     card(
-      { title: 'Developers and their contracts', bare: true },
+      {
+        title: 'Developers and their contracts',
+        bare: true,
+        side: csvButton<Developer>({
+          name: 'developers',
+          columns: ['developerId', 'name', 'deviceLimit'],
+          page: (after, signal) => pageFrom(operation('listDevelopers'), 'developers', after, signal),
+        }),
+      },
       loaded(page, ({ developers, total }) =>
         developers.length === 0
           ? empty(

@@ -8,6 +8,7 @@ import type { StoryEntry } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { deliveryBadge, transactionBadge } from '../parts/badges.ts';
 import { answerOf, authorOf, whatChanged } from '../parts/changes.ts';
+import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { asked, filterBar, sinceFilter } from '../parts/filters.ts';
 import { loaded } from '../parts/loaded.ts';
 import { badge, card, empty, gapOf, id, moment, said, type Tone } from '../parts/show.ts';
@@ -156,6 +157,15 @@ function DeviceStory({ deviceId }: { deviceId: string }) {
         { class: 'row small' },
         a({ href: addressOf(['rollouts'], { deviceId }) }, 'Its rollouts'),
         a({ href: addressOf(['transactions'], { deviceId }) }, 'All transactions'),
+        csvButton<StoryEntry>({
+          name: `story-${deviceId}`,
+          columns: ['at', 'kind', 'connection', 'command', 'event', 'change'],
+          page: (after, signal) =>
+            readPage(operation('readDeviceStory', { deviceId }), 'entries', {
+              query: { ...query, after, limit: EXPORT_LIMIT },
+              signal,
+            }),
+        }),
       ),
     },
     div({ class: 'pad' }, filterBar([sinceFilter()])),

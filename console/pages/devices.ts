@@ -9,6 +9,7 @@ import { typed } from '../base/typed.ts';
 import { useWatch } from '../base/watching.ts';
 import { activationBadge, batteryBadge, connectionBadge } from '../parts/badges.ts';
 import { ask } from '../parts/dialog.ts';
+import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { textField } from '../parts/fields.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
@@ -79,6 +80,19 @@ const OF_OPERATOR: readonly Filter[] = [
   { name: 'applicationId', label: 'Application' },
 ];
 const filters = ROLE === 'operator' ? OF_OPERATOR : FILTERS;
+/** The columns of the list as a file; an application has its own devices only. */
+const CSV: readonly (keyof DeviceRow)[] = [
+  'deviceId',
+  ...(ROLE === 'operator' ? (['developerId', 'applicationId'] as const) : []),
+  'activation',
+  'blocked',
+  'connected',
+  'lastSeenAt',
+  'firmware',
+  'battery',
+  'unfinished',
+  'tags',
+];
 
 function columns(): Column<DeviceRow>[] {
   const { sort = 'deviceId' } = place.value.query;
@@ -165,11 +179,13 @@ function none(): VNode {
 function Devices() {
   const { tag, ...others } = asked([...filters.map(({ name }) => name), 'sort']);
   const query = { ...others, ...(tag !== undefined && { tag: termsOf(tag) }), limit: LIMIT };
-  const page: Loading<Page<DeviceRow>> = useLoad(JSON.stringify(query), (signal) =>
-    readPage<DeviceRow>(operation({ operator: 'listFleetDevices', application: 'listOwnDevices' }), 'devices', {
-      query,
+  const pageAfter = (after: string | undefined, limit: number, signal: AbortSignal): Promise<Page<DeviceRow>> =>
+    readPage(operation({ operator: 'listFleetDevices', application: 'listOwnDevices' }), 'devices', {
+      query: { ...query, after, limit },
       signal,
-    }),
+    });
+  const page: Loading<Page<DeviceRow>> = useLoad(JSON.stringify(query), (signal) =>
+    pageAfter(others['after'], LIMIT, signal),
   );
   const topic = useComputed(() => {
     const rows = page.state.value.value?.rows ?? [];
@@ -192,7 +208,15 @@ function Devices() {
     }),
     filterBar(filters),
     card(
-      { title: hasFilters() ? 'Matching devices' : 'All devices', bare: true },
+      {
+        title: hasFilters() ? 'Matching devices' : 'All devices',
+        bare: true,
+        side: csvButton<DeviceRow>({
+          name: 'devices',
+          columns: CSV,
+          page: (after, signal) => pageAfter(after, EXPORT_LIMIT, signal),
+        }),
+      },
       loaded(
         page,
         ({ rows, next }) =>

@@ -21,12 +21,14 @@ import { PUBLIC } from '../base/operations.ts';
 import { ROOT } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import type { ConsoleSession, SettingRow } from '../base/rows.ts';
-import { certificatesCard } from '../parts/certificates.ts';
+import { allAlarms } from '../parts/alarms.ts';
 import { act } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { age, badge, card, id, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
+import { nodesCards } from './health-nodes.ts';
+import { stepsCards } from './health-steps.ts';
 
 /** Milliseconds between two requests for the state of the service. */
 const EVERY = 5_000;
@@ -158,8 +160,10 @@ function SettingsCard() {
 function Health() {
   return [
     head({ title: 'Health' }),
+    allAlarms(),
+    stepsCards(),
+    nodesCards(),
     div({ class: 'columns' }, use(Readiness, {}), use(Sizes, {})),
-    certificatesCard(),
     use(Sessions, {}),
     use(SettingsCard, {}),
   ];

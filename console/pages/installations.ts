@@ -5,6 +5,7 @@ import { operation, read, readPage } from '../base/requests.ts';
 import type { InstallationList } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { bars } from '../parts/bars.ts';
+import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { filterBar, sinceFilter } from '../parts/filters.ts';
 import { loaded } from '../parts/loaded.ts';
 import { age, badge, card, idLink, said } from '../parts/show.ts';
@@ -113,6 +114,18 @@ function Devices({ of, version }: { of: Of; version: string }) {
             { name: 'Since', kind: 'short', cell: ({ since: at }) => age(at) },
           ],
         }),
+    div(
+      { class: 'row pad' },
+      csvButton<Row>({
+        name: 'installations',
+        columns: ['deviceId', 'state', 'since', 'errorCode'],
+        page: (after, signal) =>
+          readPage(operation(LIST, { package: of.name, version }), 'devices', {
+            query: { ...query, after, limit: EXPORT_LIMIT },
+            signal,
+          }),
+      }),
+    ),
     next === null
       ? null
       : div(

@@ -5,8 +5,8 @@ import { addressOf, filter, place } from '../base/place.ts';
 import { operation, read } from '../base/requests.ts';
 import type { FailureBreakdown, FleetBreakdown, FleetSummary, HistoryPoint } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
+import { ringing } from '../parts/alarms.ts';
 import { bars } from '../parts/bars.ts';
-import { endingCertificates } from '../parts/certificates.ts';
 import { figure } from '../parts/figure.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -275,7 +275,7 @@ function Overview() {
   return [
     head({ title: 'Overview' }),
     use(Figures, {}),
-    endingCertificates(),
+    ringing(),
     stoppedRollouts(),
     use(History, {}),
     div(

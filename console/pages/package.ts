@@ -18,6 +18,7 @@ import { type Column, rowsTable } from '../parts/table.ts';
 import { askForFile } from '../parts/upload.ts';
 import { installationsCard } from './installations.ts';
 import type { Line } from './software.ts';
+import { versionsAsCsv } from './versions-as-csv.ts';
 
 interface Version {
   version: string;
@@ -300,7 +301,7 @@ function OnePackage({ of }: { of: Of }) {
           : null,
     }),
     card(
-      { title: 'Versions', bare: true, side: span({ class: 'quiet small' }, 'newest first') },
+      { title: 'Versions, newest first', bare: true, side: versionsAsCsv(of) },
       loaded(page, ({ rows, next }) =>
         rows.length === 0 && next === null
           ? empty({ title: 'No versions', text: 'Register a version, then upload its file.' })

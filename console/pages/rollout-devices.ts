@@ -5,6 +5,7 @@ import { addressOf, place } from '../base/place.ts';
 import { operation, type Page, read, readPage } from '../base/requests.ts';
 import { nameOf } from '../base/rollout-words.ts';
 import type { RolloutDetails, RolloutDevice } from '../base/rows.ts';
+import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -61,6 +62,17 @@ const COLUMNS: readonly Column<RolloutDevice>[] = [
   { name: 'Changed', kind: 'short', cell: ({ updatedAt }) => age(updatedAt) },
 ];
 
+const CSV = [
+  'deviceId',
+  'stage',
+  'state',
+  'status',
+  'transactionId',
+  'attempts',
+  'code',
+  'updatedAt',
+] as const satisfies readonly (keyof RolloutDevice)[];
+
 function RolloutDevices({ rolloutId }: { rolloutId: string }) {
   const { state } = place.value.query;
   // The service accepts a code only beside a state.
@@ -89,7 +101,19 @@ function RolloutDevices({ rolloutId }: { rolloutId: string }) {
     }),
     filterBar(hasCodes ? [STATE, codeFilter(value?.errors ?? [], state)] : [STATE]),
     card(
-      { title: state === undefined ? 'All devices' : 'Matching devices', bare: true },
+      {
+        title: state === undefined ? 'All devices' : 'Matching devices',
+        bare: true,
+        side: csvButton<RolloutDevice>({
+          name: 'rollout-devices',
+          columns: CSV,
+          page: (after, signal) =>
+            readPage(operation(list, { rolloutId }), 'devices', {
+              query: { ...query, after, limit: EXPORT_LIMIT },
+              signal,
+            }),
+        }),
+      },
       loaded(
         page,
         ({ rows, next }) =>

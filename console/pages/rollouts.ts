@@ -4,6 +4,7 @@ import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage } from '../base/requests.ts';
 import type { RolloutRow } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
+import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -45,6 +46,23 @@ function none(): VNode {
   );
 }
 
+const CSV = [
+  'rolloutId',
+  'applicationId',
+  'label',
+  'operation',
+  'subject',
+  'state',
+  'reason',
+  'stage',
+  'stages',
+  'devices',
+  'counts',
+  'createdAt',
+  'startedAt',
+  'endedAt',
+] as const satisfies readonly (keyof RolloutRow)[];
+
 function Rollouts() {
   const query = { ...asked(filters.map(({ name }) => name)), limit: LIMIT };
   const page: Loading<Page<RolloutRow>> = useLoad(
@@ -64,7 +82,19 @@ function Rollouts() {
     }),
     filterBar(filters),
     card(
-      { title: 'Newest first', bare: true },
+      {
+        title: 'Newest first',
+        bare: true,
+        side: csvButton<RolloutRow>({
+          name: 'rollouts',
+          columns: CSV,
+          page: (after, signal) =>
+            readPage(operation({ operator: 'listFleetRollouts', application: 'listRollouts' }), 'rollouts', {
+              query: { ...query, after, limit: EXPORT_LIMIT },
+              signal,
+            }),
+        }),
+      },
       loaded(
         page,
         ({ rows, next }) =>

@@ -1,6 +1,7 @@
 import { a, button, div, p, small, span, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
+import { pageFrom } from '../base/offset-pages.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, read, readPage, send } from '../base/requests.ts';
 import type { BinaryWarningList, PackageRow } from '../base/rows.ts';
@@ -8,6 +9,7 @@ import { fromServiceTime } from '../base/service-time.ts';
 import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
 import { ask } from '../parts/dialog.ts';
+import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { textField } from '../parts/fields.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
@@ -145,6 +147,30 @@ function WrongFiles() {
   );
 }
 
+/** A package as the list of an application has it; its times are local times of the service. */
+interface OwnPackage {
+  package: string;
+  displayName: string | null;
+  updateDate: string;
+}
+
+const packagesAsCsv = (query: Record<string, string | number>): VNode =>
+  ROLE === 'operator'
+    ? csvButton<PackageRow>({
+        name: 'packages',
+        columns: ['line', 'package', 'developerId', 'displayName', 'forAll', 'versions', 'newest', 'updatedAt'],
+        page: (after, signal) =>
+          readPage(operation('listAllPackages'), 'packages', {
+            query: { ...query, after, limit: EXPORT_LIMIT },
+            signal,
+          }),
+      })
+    : csvButton<OwnPackage>({
+        name: 'packages',
+        columns: ['package', 'displayName', 'updateDate'],
+        page: (after, signal) => pageFrom(operation('listPackages'), 'packages', after, signal),
+      });
+
 function Software() {
   const query = { ...asked(FILTERS.map(({ name }) => name)), limit: LIMIT };
   const page = useLoad<Page<Package>>(JSON.stringify(query), (signal) =>
@@ -165,7 +191,7 @@ function Software() {
     }),
     isOperator ? filterBar(FILTERS) : use(WrongFiles, {}),
     card(
-      { title: 'Packages', bare: true },
+      { title: 'Packages', bare: true, side: packagesAsCsv(query) },
       loaded(page, ({ rows, next }) =>
         rows.length === 0 && next === null
           ? empty({

@@ -9,6 +9,7 @@ import { mayChange } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { isFinished } from '../parts/badges.ts';
 import { ask } from '../parts/dialog.ts';
+import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -80,18 +81,39 @@ function none(): VNode {
   });
 }
 
+const CSV = [
+  'transactionId',
+  'deviceId',
+  'applicationId',
+  'operation',
+  'subject',
+  'status',
+  'attempts',
+  'progress',
+  'createdAt',
+  'publishedAt',
+  'deliveredAt',
+  'completedAt',
+  'error',
+  'warning',
+  'deliveryId',
+  'expiresAt',
+  'rolloutId',
+] as const satisfies readonly (keyof TransactionRow)[];
+
 function Transactions() {
   const period = [sinceFilter(), UNTIL];
   const given = asked([...filters, ...period].map(({ name }) => name));
   // A version without its package would be refused.
   const { version, ...others } = given;
   const query = { ...others, ...(version !== undefined && 'package' in given && { version }), limit: LIMIT };
+  const pageAfter = (after: string | undefined, limit: number, signal: AbortSignal): Promise<Page<TransactionRow>> =>
+    readPage(operation({ operator: 'listFleetTransactions', application: 'listOwnTransactions' }), 'transactions', {
+      query: { ...query, after, limit },
+      signal,
+    });
   const page: Loading<Page<TransactionRow>> = useLoad(JSON.stringify(query), (signal) =>
-    readPage<TransactionRow>(
-      operation({ operator: 'listFleetTransactions', application: 'listOwnTransactions' }),
-      'transactions',
-      { query, signal },
-    ),
+    pageAfter(others['after'], LIMIT, signal),
   );
   const chosen = useSignal<ReadonlySet<number>>(new Set());
   const news = useSignal<ReadonlySet<string>>(new Set());
@@ -156,13 +178,20 @@ function Transactions() {
       {
         title: titleOf(given),
         bare: true,
-        side:
+        side: div(
+          { class: 'row' },
           news.value.size > 0
             ? button(
                 { type: 'button', class: 'tiny', onClick: showNews },
                 `${counted(news.value.size, 'new transaction')}`,
               )
             : null,
+          csvButton<TransactionRow>({
+            name: 'transactions',
+            columns: CSV,
+            page: (after, signal) => pageAfter(after, EXPORT_LIMIT, signal),
+          }),
+        ),
       },
       loaded(
         page,

@@ -10,6 +10,7 @@ import { mayChange, session } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { receiverBadge } from '../parts/badges.ts';
 import { deliveryColumns, lastAnswer } from '../parts/delivery-rows.ts';
+import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -109,6 +110,39 @@ const RECEIVER_FILTERS: readonly Filter[] = [
 /** Receivers in a page of their list, which is sorted by state within the page. */
 const MOST_RECEIVERS = 1000;
 
+const RECEIVER_CSV = [
+  'applicationId',
+  'applicationName',
+  'developerId',
+  'developerName',
+  'setting',
+  'url',
+  'state',
+  'pending',
+  'oldestDueAt',
+  'failingSince',
+  'lastStatusCode',
+  'lastError',
+  'nextAttemptAt',
+  'hours',
+] as const satisfies readonly (keyof Receiver)[];
+const DELIVERY_CSV = [
+  'deliveryId',
+  'applicationId',
+  'deviceId',
+  'transactionId',
+  'setting',
+  'type',
+  'url',
+  'status',
+  'attempts',
+  'lastStatusCode',
+  'lastError',
+  'nextAttemptAt',
+  'createdAt',
+  'updatedAt',
+] as const satisfies readonly (keyof DeliveryRow)[];
+
 function Receivers() {
   const { state, customer: developerId, after } = place.value.query;
   const query = { state, developerId, after, limit: MOST_RECEIVERS };
@@ -128,7 +162,16 @@ function Receivers() {
   return [
     filterBar(RECEIVER_FILTERS),
     card(
-      { title: 'Receivers', bare: true },
+      {
+        title: 'Receivers',
+        bare: true,
+        side: csvButton<Receiver>({
+          name: 'receivers',
+          columns: RECEIVER_CSV,
+          page: (next, signal) =>
+            readPage(operation('listReceivers'), 'receivers', { query: { ...query, after: next }, signal }),
+        }),
+      },
       loaded(receivers, ({ rows: all, next }) => {
         const rows = all.toSorted(
           (one, other) => WORST.indexOf(one.state) - WORST.indexOf(other.state) || other.pending - one.pending,
@@ -171,7 +214,19 @@ function Deliveries() {
   return [
     filterBar([...filters, sinceFilter()], button({ type: 'button', class: 'plain', onClick: page.again }, 'Refresh')),
     card(
-      { title: 'Delivery log', bare: true, side: span({ class: 'quiet small' }, 'newest first') },
+      {
+        title: 'Delivery log, newest first',
+        bare: true,
+        side: csvButton<DeliveryRow>({
+          name: 'deliveries',
+          columns: DELIVERY_CSV,
+          page: (after, signal) =>
+            readPage(operation({ operator: 'listAllDeliveries', application: 'listDeliveries' }), 'deliveries', {
+              query: { ...query, after, limit: EXPORT_LIMIT },
+              signal,
+            }),
+        }),
+      },
       loaded(
         page,
         ({ rows, next }) =>

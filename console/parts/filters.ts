@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { button, type Child, div, input, option, select, span, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
 import { filter, place } from '../base/place.ts';
+import { viewsOf } from './saved-views.ts';
 
 /** A filter of a list: a parameter in the address of the page, and the field in which the user sets it. */
 export interface Filter {
@@ -83,6 +84,7 @@ function Bar({ filters, others }: { filters: readonly Filter[]; others: Child })
             isOpen.value ? 'Fewer filters' : 'More filters',
           ),
     ),
+    viewsOf(filters.map(({ name }) => name)),
     set.length === 0
       ? null
       : div(

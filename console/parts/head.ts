@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { a, type Child, div, h1, header, nav, p, span, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
+import { pageName } from '../base/title.ts';
 import { copyIcon } from './copy.ts';
 
 interface Head {
@@ -25,7 +26,7 @@ let titled: string | undefined;
 function Heading({ title, copied, about, trail = [], state, actions }: Head) {
   const element = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${visible(title)} · Lapel`;
+    pageName.value = visible(title);
     if (titled !== undefined && titled !== location.pathname) element.current?.focus({ preventScroll: true });
     titled = location.pathname;
   }, [title]);

@@ -22,8 +22,10 @@ import { addressOf, place, ROLE } from '../base/place.ts';
 import { session, signOut } from '../base/session.ts';
 import { zone, zoneName } from '../base/zone.ts';
 import { chooseZone } from '../base/zone-choice.ts';
+import { alarmsHere } from './alarms.ts';
 import { dialogsHere } from './dialog.ts';
 import { type IconName, icon, mark } from './icon.ts';
+import { paletteHere } from './palette.ts';
 import { searchHere } from './search.ts';
 import { toastsHere } from './toast.ts';
 
@@ -149,6 +151,8 @@ function Top() {
       icon('menu'),
     ),
     searchHere(),
+    ROLE === 'operator' ? alarmsHere() : null,
+    paletteHere((ROLE === 'operator' ? OPERATOR : APPLICATION).flatMap(([, entries]) => entries)),
     use(Live, {}),
   );
 }

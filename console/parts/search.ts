@@ -1,29 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { a, div, input, p, span, use, type VNode } from '../base/elements.ts';
+import { find, placeOf } from '../base/find.ts';
 import { visible } from '../base/format.ts';
-import { searchOwn } from '../base/own-search.ts';
-import { addressOf, go, ROLE } from '../base/place.ts';
-import { operation, read } from '../base/requests.ts';
+import { go, ROLE } from '../base/place.ts';
 import type { FoundThing } from '../base/rows.ts';
-import { session } from '../base/session.ts';
 import { icon } from './icon.ts';
 
 const DEBOUNCE_MS = 180;
-
-const placeOf = ({ kind, id, parent }: FoundThing): string => {
-  if (kind === 'device') return addressOf(['devices', id]);
-  if (kind === 'transaction') return addressOf(['transactions', id]);
-  if (kind === 'delivery') return addressOf(['webhooks', parent ?? '', id]);
-  if (kind === 'application') return addressOf(['applications', id]);
-  if (kind === 'developer') return addressOf(['developers', id]);
-  return addressOf(['software', id], { line: parent === 'firmware' ? parent : undefined });
-};
-
-async function results(text: string, signal: AbortSignal): Promise<FoundThing[]> {
-  if (ROLE === 'application') return searchOwn(text, session.peek()?.applicationId ?? '', signal);
-  return (await read<{ results: FoundThing[] }>(operation('search'), { query: { q: text }, signal })).results;
-}
 
 /** Searches by the beginning of an identifier, or by name; the key `/` moves the focus to the field. */
 function Search() {
@@ -60,10 +44,10 @@ function Search() {
     timer.current = setTimeout(async () => {
       const stop = new AbortController();
       asked.current = stop;
-      const answer = await results(text, stop.signal).catch(() => null);
+      const answer = await find(text, stop.signal).catch(() => []);
       if (stop.signal.aborted) return;
-      found.value = answer ?? [];
-      chosen.value = answer && answer.length > 0 ? 0 : -1;
+      found.value = answer;
+      chosen.value = answer.length > 0 ? 0 : -1;
     }, DEBOUNCE_MS);
   };
   const leave = (): void => {

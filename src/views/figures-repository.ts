@@ -74,6 +74,29 @@ export async function countUnfinishedUpTo(sql: Sql, most: number): Promise<Waiti
   return row && row.seen <= most ? { count: row.count, oldestAt: row.oldestAt } : undefined;
 }
 
+/** The unfinished commands, by the step that they wait for. */
+export interface WaitingSteps {
+  published: number;
+  received: number;
+  answered: number;
+}
+
+/**
+ * Counts the unfinished commands by the step that they wait for: the first publish, the PUBACK, the result. Reads at
+ * most `most` rows.
+ */
+export async function countStepsUpTo(sql: Sql, most: number): Promise<WaitingSteps | undefined> {
+  const row = await sql.get<WaitingSteps & { seen: number }>(
+    `SELECT count(*) AS seen, COUNT(CASE WHEN completed_at IS NULL AND attempts = 0 THEN 1 END) AS published,
+       COUNT(CASE WHEN completed_at IS NULL AND attempts > 0 AND status = 'queued' THEN 1 END) AS received,
+       COUNT(CASE WHEN completed_at IS NULL AND attempts > 0 AND status <> 'queued' THEN 1 END) AS answered FROM
+         (SELECT completed_at, attempts, status FROM transactions WHERE due = 1 LIMIT (CAST(? AS BIGINT) + 1)) AS looked`,
+    most,
+  );
+  if (!row || row.seen > most) return undefined;
+  return { published: row.published, received: row.received, answered: row.answered };
+}
+
 interface Group {
   value: string | null;
   devices: number;

@@ -7,10 +7,12 @@ import {
   countDueUpTo,
   countGroups,
   countPendingUpTo,
+  countStepsUpTo,
   countUnfinishedUpTo,
   countVersions,
   type Waiting,
 } from './figures-repository.ts';
+import type { Step } from './service-figures.ts';
 
 /**
  * The most rows that are read to count unfinished transactions exactly. With more, finished ones whose cancellation is
@@ -107,6 +109,19 @@ export function createFleetFigures({ database: { aside }, clock, remembered, con
   }
 
   return {
+    /**
+     * Counts what waits for each step: commands for their publish, their PUBACK and their result, webhooks for their
+     * delivery. Null where more than MOST_EXAMINED wait, or may.
+     */
+    waiting: (): Promise<Record<Step, number | null>> =>
+      remembered('waiting', async () => {
+        const [steps, pending] = await Promise.all([
+          countStepsUpTo(aside, MOST_EXAMINED),
+          countPendingUpTo(aside, MOST_EXAMINED),
+        ]);
+        const { published = null, received = null, answered = null } = steps ?? {};
+        return { published, received, answered, delivered: pending?.count ?? null };
+      }),
     /** Summarizes the fleet. The numbers are kept for ten seconds, except the number of connected devices. */
     async summary(): Promise<Figures> {
       const { devices, ...figures } = await remembered('summary', lookAtAll);

@@ -6,8 +6,10 @@ import type { ConnectionsHere, Peers } from '../platform/cluster/peers.ts';
 import type { Common, Parts } from '../platform/common.ts';
 import { inTurn } from '../platform/database/in-turn.ts';
 import type { Database } from '../platform/database/sql.ts';
+import type { Certificates } from '../platform/entrance/certificates.ts';
 import type { Asking } from '../runtime/current-caller.ts';
 import { createRemembered } from '../runtime/remembered.ts';
+import { ownVersion } from '../runtime/version.ts';
 import { createAuditNames } from './audit.ts';
 import { createConnectionView, type LiveConnection } from './connection.ts';
 import { createAllDeliveries } from './deliveries.ts';
@@ -18,8 +20,11 @@ import { createFleetFigures } from './figures.ts';
 import { countFailing } from './figures-repository.ts';
 import { createFleetHistory } from './history.ts';
 import { createInstallations } from './installations.ts';
+import { stateOfNode } from './node-state.ts';
 import { createReceiverStates } from './receivers.ts';
 import { createRolloutViews } from './rollouts.ts';
+import { createServiceHistory } from './service-history.ts';
+import { createServiceState } from './service-state.ts';
 import { createSoftwareOverview } from './software.ts';
 import { createStories } from './story.ts';
 import { createOverview } from './transactions.ts';
@@ -30,6 +35,9 @@ interface Given {
   peers: Peers;
   core: Core;
   connections: ConnectionsHere & { connectionOf(deviceId: string): LiveConnection | undefined };
+  entrances: { certificates: Pick<Certificates, 'list'> };
+  /** The free bytes and the size of the disk of the data folder. */
+  disk(): Promise<{ free: number; size: number }>;
   /** Tells for which application the running code works. */
   asking: Asking;
   /** The milliseconds that 99 of 100 of the latest commits did not exceed. */
@@ -88,6 +96,13 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     }),
   );
 
+  const { certificates } = given.entrances;
+  const state = () =>
+    stateOfNode({ ...common, version: ownVersion(), certificates: certificates.list, disk: given.disk });
+  const serviceHistory = parts.add(
+    createServiceHistory({ ...common, remembered, nodeId: nodes.id, state, isOn: given.keepsHistory }),
+  );
+
   return {
     /** The views for administration, which sees all applications. */
     ofFleet: fleetViews(aside),
@@ -99,6 +114,17 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     receivers,
     figures,
     history,
+    serviceHistory,
+    serviceState: createServiceState({
+      ...common,
+      remembered,
+      nodeId: nodes.id,
+      known: peers.known,
+      state,
+      connectedHere: connections.connectedCount,
+      startedAt: common.clock.now(),
+      receivers: receivers.counts,
+    }),
     failures: createFailureViews(common),
     vitals: { commitP99: given.commitP99, nodes: nodes.count },
     softwareOverview: createSoftwareOverview({ ...common, objects: core.objects.store, ...core.software }),

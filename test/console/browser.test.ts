@@ -10,6 +10,7 @@ import { checkPage, DESK } from './check-page.ts';
 import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-walks.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
+import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
 import { questions } from './question-walks.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
@@ -65,7 +66,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     const { deviceId, transactionId, packageName, applicationId } = fleet;
     const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
     const pages: [path: string, ...texts: string[]][] = [
-      ['', HOSTILE.image, 'Too many devices failed', 'Certificates that expire soon', '19 days left'],
+      ['', HOSTILE.image, 'Too many devices failed', 'The certificate of mqtts expires in 19 days'],
       ['devices'],
       [`devices/${deviceId}`, HOSTILE.image],
       [`devices/${fleet.quiet.deviceId}`],
@@ -229,6 +230,8 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     'an identifier is copied whole, with the keyboard, too': copied,
     'times are in local time or in UTC everywhere, and say their zone': zones,
     'the questions of an operator are answered within five clicks': questions,
+    'each list is saved whole as a file': savedAsCsv,
+    'filters are kept under a name, and everything is reached by keyboard': viewsAndPalette,
     'a dialog goes with its page, and says what it is about': dialogsGoWithTheirPage,
     'what is shown once stays until somebody says that it is kept': secretsStay,
     'an import whose answer never comes costs no credential': brokenImport,

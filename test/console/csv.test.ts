@@ -1,5 +1,6 @@
 import t from 'tap';
 import { csvOf } from '../../console/base/csv.ts';
+import { csvPieces } from '../../console/base/csv-pages.ts';
 
 t.test('a CSV file quotes what needs it, and no spreadsheet carries out a text of others', async (t) => {
   t.equal(
@@ -13,5 +14,46 @@ t.test('a CSV file quotes what needs it, and no spreadsheet carries out a text o
       ],
     ),
     'line,error\r\n1,"a, ""b""\nc"\r\n2,"\'=HYPERLINK(""http://evil"")"\r\n-3,\'@SUM(1)\r\n4,\r\n',
+  );
+});
+
+interface Row {
+  name: string;
+  tags: object;
+  battery: number | null;
+  connected: boolean;
+}
+
+t.test('a long list becomes a file page by page', async (t) => {
+  const pages: Record<string, { rows: Row[]; next: string | null }> = {
+    '': { rows: [{ name: '+1', tags: { city: 'a,b' }, battery: -5, connected: true }], next: 'two' },
+    two: { rows: [], next: 'three' },
+    three: { rows: [{ name: 'x', tags: {}, battery: null, connected: false }], next: 'three' },
+  };
+  const asked: (string | undefined)[] = [];
+  const list = {
+    name: 'devices',
+    columns: ['name', 'tags', 'battery', 'connected'] as const,
+    async page(after: string | undefined) {
+      asked.push(after);
+      return pages[after ?? '']!;
+    },
+  };
+  const { signal } = new AbortController();
+  let text = '';
+  const counts: number[] = [];
+  for await (const piece of csvPieces<Row>(list, signal)) {
+    text += piece.text;
+    counts.push(piece.rows);
+  }
+  t.equal(text, `name,tags,battery,connected\r\n'+1,"{""city"":""a,b""}",-5,true\r\nx,{},,false\r\n`);
+  t.same(counts, [0, 1, 1, 2]);
+  t.same(asked, [undefined, 'two', 'three'], 'a cursor that does not move ends the list');
+  const stop = AbortSignal.abort(new Error('stopped'));
+  await t.rejects(
+    async () => {
+      for await (const _ of csvPieces<Row>(list, stop));
+    },
+    { message: 'stopped' },
   );
 });

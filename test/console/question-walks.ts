@@ -99,7 +99,6 @@ async function whoseWebhooks(t: Test, { world, watched }: Walk): Promise<void> {
     .getByText(/^POST http/)
     .waitFor();
   answered();
-  silent.receiver.answer({ status: 200 });
 }
 
 /** Which version, which devices, which error: each bar of the failures leads to its rows. */
@@ -154,10 +153,55 @@ async function whoDidIt(t: Test, { world, watched }: Walk): Promise<void> {
   answered();
 }
 
+/** Is it healthy, what is slow? The title counts what must be mended; each step has its times and what waits for it. */
+async function whatIsSlow(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
+  const tenant = await world.createTenant('slow');
+  const device = await world.activatedDevice(tenant);
+  const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
+  await device.link.command();
+  world.clock.advance(KEPT);
+  const { click, answered } = await asks(t, watched, 'Is it healthy, what is slow?');
+  await until(async () => (await page.title()).startsWith('('));
+  await page
+    .getByRole('region', { name: 'Alarms' })
+    .getByRole('link', { name: /receivers? of webhooks fail/ })
+    .waitFor();
+  await click(page.getByRole('link', { name: 'Health' }));
+  const steps = page.getByRole('table', { name: 'Steps of commands' });
+  await steps.getByRole('row', { name: /Answered.* \d/ }).waitFor();
+  await page
+    .getByRole('table', { name: 'Routes of the API' })
+    .getByRole('row', { name: '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi' })
+    .waitFor();
+  await click(steps.getByRole('link', { name: /waiting for a PUBACK/ }));
+  await page.getByRole('row', { name: String(transactionId) }).waitFor();
+  answered();
+}
+
+/** Which node, which certificate, which disk? One page has the three, and the overview leads to it. */
+async function whichNode(t: Test, { watched }: Walk): Promise<void> {
+  const { page } = watched;
+  const { click, answered } = await asks(t, watched, 'Is a node down, does a certificate end, does a disk fill?');
+  await click(page.getByRole('link', { name: /certificate of mqtts expires in 19 days/ }).first());
+  await page
+    .getByRole('table', { name: 'Nodes' })
+    .getByRole('row', { name: /this process/ })
+    .waitFor();
+  await page.getByRole('table', { name: 'Certificates' }).getByText('19 days left').first().waitFor();
+  await page
+    .getByRole('region', { name: 'Disk' })
+    .getByText(/are free/)
+    .waitFor();
+  answered();
+}
+
 /** The questions of an operator at three in the morning: each is answered within a few clicks. */
 export async function questions(t: Test, walk: Walk): Promise<void> {
   await whyNoCommand(t, walk);
   await whoseWebhooks(t, walk);
+  await whatIsSlow(t, walk);
+  await whichNode(t, walk);
   await whichFailures(t, walk);
   await whoDidIt(t, walk);
 }

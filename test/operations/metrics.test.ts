@@ -121,6 +121,7 @@ t.test('metrics after a whole life of a device', async (t) => {
           'route',
           'state',
           'status',
+          'step',
           'topic',
           'type',
           'version',

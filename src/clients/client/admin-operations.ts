@@ -110,6 +110,12 @@ export interface AdminOperations {
   readFailures: { input: { query?: Partial<SchemaTypes['admin/failure-query']> }; answer: SchemaTypes['admin/failure-breakdown'] };
   /** Show the figures over time. */
   readHistory: { input: { query?: Partial<SchemaTypes['admin/fleet-history-query']> }; answer: SchemaTypes['admin/fleet-history'] };
+  /** Show what is slow. */
+  readFleetHealth: { input: { query?: Partial<SchemaTypes['admin/fleet-health-query']> }; answer: SchemaTypes['admin/fleet-health'] };
+  /** List what must be mended. */
+  listAlarms: { input: object; answer: SchemaTypes['admin/alarm-list'] };
+  /** List the nodes. */
+  listNodes: { input: object; answer: SchemaTypes['admin/node-list'] };
   /** List the receivers of webhooks. */
   listReceivers: { input: { query?: Partial<SchemaTypes['admin/receiver-query']> }; answer: SchemaTypes['admin/receiver-list'] };
   /** List webhooks of all applications. */
@@ -185,6 +191,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   readBreakdown: { method: 'GET', path: '/admin/v1/fleet/breakdown' },
   readFailures: { method: 'GET', path: '/admin/v1/fleet/failures' },
   readHistory: { method: 'GET', path: '/admin/v1/fleet/history' },
+  readFleetHealth: { method: 'GET', path: '/admin/v1/fleet/health' },
+  listAlarms: { method: 'GET', path: '/admin/v1/fleet/alarms' },
+  listNodes: { method: 'GET', path: '/admin/v1/nodes' },
   listReceivers: { method: 'GET', path: '/admin/v1/receivers' },
   listAllDeliveries: { method: 'GET', path: '/admin/v1/deliveries' },
   readDelivery: { method: 'GET', path: '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}' },

@@ -13,7 +13,7 @@ const SENT_CANCELS = 1000;
 
 export interface DispatchingParts {
   clock: Pick<Clock, 'now'>;
-  metrics: Pick<Metrics, 'commandsPublished' | 'commandsInFlight'>;
+  metrics: Pick<Metrics, 'commandsPublished' | 'commandsInFlight' | 'stepSeconds'>;
   watch: Watch;
   tracing: Tracing;
   work: Work;
@@ -43,6 +43,9 @@ const toCommand = (due: Due): Command => ({
  */
 export function createDispatching(parts: DispatchingParts) {
   const { clock, metrics, watch, tracing, work, prepare, delivered, cancelDelivered } = parts;
+
+  const observe = (step: 'published' | 'received', micros: number): void =>
+    metrics.stepSeconds.observe({ step }, micros / 1_000_000);
 
   /** Makes room for another command, after the device has received one, or one was dropped. */
   function release(connection: ConnectionState): void {
@@ -81,12 +84,17 @@ export function createDispatching(parts: DispatchingParts) {
     metrics.commandsInFlight.inc();
     if (watch.transactions > 0) watch.transaction(command.transactionId);
     const slot = isCancel ? -command.transactionId : command.transactionId;
-    connection.written.set(slot, clock.now());
+    const writtenAt = clock.now();
+    if (!isCancel && command.attempt === 1) observe('published', writtenAt - due.createdAt);
+    connection.written.set(slot, writtenAt);
     if (due.traceparent !== null) trace(connection, slot, due, command);
     connection.link.publish(command, () => {
       if (!connection.open) return;
       if (isCancel) cancelDelivered(connection.link.deviceId, command.transactionId);
-      else delivered(connection.link.deviceId, command.transactionId, due.answerWithin);
+      else {
+        delivered(connection.link.deviceId, command.transactionId, due.answerWithin);
+        observe('received', clock.now() - writtenAt);
+      }
       received(connection, slot);
     });
   }

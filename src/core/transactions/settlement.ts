@@ -251,6 +251,8 @@ export function createSettlement({
     };
     if (isFinished(status)) {
       await finishIn(unit, moved, false);
+      const since = moved.deliveredAt ?? moved.publishedAt ?? moved.createdAt;
+      unit.onCommit(() => metrics.stepSeconds.observe({ step: 'answered' }, (now - since) / 1_000_000));
       return;
     }
     await updateTransaction(unit, moved, true);

@@ -16,6 +16,7 @@ export interface Delivery {
    * the attempt is outdated.
    */
   round: number;
+  createdAt: Micros;
   /** The span whose work caused the event; null when it is not traced. */
   traceparent: string | null;
 }
@@ -24,7 +25,6 @@ interface NewDelivery extends Omit<Delivery, 'round'>, ReceiverName {
   deviceId: string;
   transactionId: number | null;
   type: string;
-  createdAt: Micros;
 }
 
 export interface Outcome {
@@ -84,7 +84,7 @@ export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<v
 /** The due deliveries of one receiver, the earliest due first. */
 export async function findDue(sql: Sql, receiver: ReceiverName, now: Micros, limit: number): Promise<Delivery[]> {
   return sql.all(
-    `SELECT delivery_id AS "deliveryId", body, attempts, round, traceparent FROM deliveries
+    `SELECT delivery_id AS "deliveryId", body, attempts, round, created_at AS "createdAt", traceparent FROM deliveries
      WHERE status = 'pending' AND application_id = ? AND setting = ? AND next_attempt_at <= ?
      ORDER BY next_attempt_at, delivery_id LIMIT ?`,
     receiver.applicationId,

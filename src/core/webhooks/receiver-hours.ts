@@ -49,7 +49,10 @@ export const listHours = (sql: Sql, since: Micros): Promise<ReceiverHour[]> =>
  * gathered for ten seconds, and a crash loses as much.
  */
 export function createReceiverHours({ database, clock, log }: Parts) {
+  /** The hours that are not stored yet, except the present ones. */
   let gathered = new Map<string, ReceiverHour>();
+  /** The present hour of each receiver. Every attempt comes here, so its key is short. */
+  let present = new Map<string, ReceiverHour>();
   let cancel: (() => void) | undefined;
   let writing: Promise<void> | undefined;
   let removedAt = 0;
@@ -84,6 +87,8 @@ export function createReceiverHours({ database, clock, log }: Parts) {
 
   async function write(transact: Transact): Promise<void> {
     // All units lock the rows in the same order, because two units with different orders could wait for each other.
+    for (const row of present.values()) add(row);
+    present = new Map();
     const rows = [...gathered].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
     gathered = new Map();
     const now = clock.now();
@@ -109,8 +114,15 @@ export function createReceiverHours({ database, clock, log }: Parts) {
     /** Counts an attempt that has ended. */
     count({ applicationId, setting }: ReceiverName, isDelivered: boolean): void {
       const now = clock.now();
-      const ended = { delivered: isDelivered ? 1 : 0, failed: isDelivered ? 0 : 1 };
-      add({ applicationId, setting, hour: now - (now % HOUR_MICROS), ...ended });
+      const key = `${applicationId} ${setting}`;
+      let row = present.get(key);
+      if (!row || now - row.hour >= HOUR_MICROS) {
+        if (row) add(row);
+        row = { applicationId, setting, hour: now - (now % HOUR_MICROS), delivered: 0, failed: 0 };
+        present.set(key, row);
+      }
+      if (isDelivered) row.delivered += 1;
+      else row.failed += 1;
       arm();
     },
 
@@ -119,7 +131,7 @@ export function createReceiverHours({ database, clock, log }: Parts) {
     async close(): Promise<void> {
       disarm();
       await writing;
-      if (gathered.size > 0) await flush(database.transact);
+      if (gathered.size + present.size > 0) await flush(database.transact);
       disarm();
     },
   };

@@ -28,9 +28,9 @@ export function createRecording({ clock, ids, metrics, accept }: Parts) {
     const timestamp = toUtc(event.occurredAt);
     const deliveryId = ids.next('msg', createdAt);
     const body = JSON.stringify({ type, timestamp, data: { ...event.data, applicationId, deviceId } });
-    const delivery = { deliveryId, body, attempts: 0, round: 0, traceparent: event.traceparent ?? null };
+    const delivery = { deliveryId, body, attempts: 0, round: 0, createdAt, traceparent: event.traceparent ?? null };
     const transactionId = event.transactionId ?? null;
-    const row = { ...delivery, applicationId, setting, deviceId, transactionId, type, createdAt };
+    const row = { ...delivery, applicationId, setting, deviceId, transactionId, type };
     const written = insertDelivery(unit, row);
     unit.onCommit(() => {
       metrics.deliveriesCreated.inc({ type: OPEN_TYPE.exec(type)?.[1] ?? type });

@@ -21,6 +21,7 @@ import {
 import { closeConnection, listFleetDeviceTransactions, readConnection, readFleetDeviceStatus } from './fleet-device.ts';
 import { listFleetDevices } from './fleet-devices.ts';
 import { readBreakdown, readHistory, readSummary } from './fleet-figures.ts';
+import { listAlarms, listNodes, readFleetHealth } from './fleet-health.ts';
 import { listAllPackages, listAnyInstallations, listAnyVersions, readAnyPackage } from './fleet-packages.ts';
 import {
   cancelFleetTransaction,
@@ -118,6 +119,10 @@ export const ROUTES = [
   route('GET',    '/admin/v1/fleet/breakdown', A, { query: 'admin/fleet-breakdown-query' }, readBreakdown),
   route('GET',    '/admin/v1/fleet/failures', A, { query: 'admin/failure-query' }, readFailures),
   route('GET',    '/admin/v1/fleet/history', A, { query: 'admin/fleet-history-query' }, readHistory),
+
+  route('GET',    '/admin/v1/fleet/health', A, { query: 'admin/fleet-health-query' }, readFleetHealth),
+  route('GET',    '/admin/v1/fleet/alarms', A, {}, listAlarms),
+  route('GET',    '/admin/v1/nodes', A, {}, listNodes),
 
   route('GET',    '/admin/v1/receivers', A, { query: 'admin/receiver-query' }, listReceivers),
   route('GET',    '/admin/v1/deliveries', A, { query: 'admin/delivery-query' }, listAllDeliveries),

@@ -25,6 +25,8 @@ import type { FleetHistory } from '../../views/history.ts';
 import type { Installations } from '../../views/installations.ts';
 import type { ReceiverStates } from '../../views/receivers.ts';
 import type { RolloutViews } from '../../views/rollouts.ts';
+import type { ServiceHistory } from '../../views/service-history.ts';
+import type { ServiceState } from '../../views/service-state.ts';
 import type { SoftwareOverview } from '../../views/software.ts';
 import type { Stories } from '../../views/story.ts';
 import type { Overview } from '../../views/transactions.ts';
@@ -69,6 +71,9 @@ export interface AdminServices {
   /** Figures of the whole fleet, now and over time. */
   figures: FleetFigures;
   history: FleetHistory;
+  /** How the service works over time, its nodes, and what must be mended. */
+  serviceHistory: ServiceHistory;
+  serviceState: ServiceState;
   /** Counts of installations that failed. */
   failures: FailureViews;
   /** Figures of this process: the 99th percentile of the time of commits in milliseconds, and the number of nodes. */

@@ -19,6 +19,7 @@ export function createAlone(): Peers {
   return {
     cluster: undefined,
     nodes: { id: () => '', count: () => 1, leads: () => true },
+    known: async () => [],
     bus: { broadcast: NOTHING, on: NOTHING, onGap: NOTHING },
     ownership: {
       look: async () => SELF,

@@ -1,4 +1,5 @@
 import type { RawConnection } from '../database/postgres/raw-connection.ts';
+import type { Sql } from '../database/sql.ts';
 
 /** The row of a node, by which the other nodes know it. */
 export interface Node {
@@ -16,6 +17,28 @@ export interface Node {
    */
   devices: number | null;
 }
+
+/** A node as the database knows it: one that lives, or one that ended within a day without a word. */
+export interface KnownNode {
+  nodeId: string;
+  /** Microseconds, by the clock of the database. */
+  startedAt: number;
+  release: string;
+  devices: number | null;
+  /** Seconds until the lease ends; negative when it has ended. */
+  leaseSeconds: number;
+  /** The present time by the clock of the database, in microseconds. */
+  now: number;
+}
+
+/** The live nodes, and those whose lease expired within the last day, in the order of their registration. */
+export const knownNodes = (sql: Sql): Promise<KnownNode[]> =>
+  sql.all<KnownNode>(
+    `SELECT node_id AS "nodeId", (extract(epoch FROM started_at) * 1000000)::bigint AS "startedAt", release, devices,
+       extract(epoch FROM lease_until - clock_timestamp())::double precision AS "leaseSeconds",
+       (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+     FROM nodes WHERE lease_until > clock_timestamp() - interval '1 day' ORDER BY started_at, node_id LIMIT 1000`,
+  );
 
 const COLUMNS = `node_id AS "nodeId", (extract(epoch FROM started_at) * 1000000)::bigint AS "startedAt", release,
   fingerprint, lacking, devices`;

@@ -3,6 +3,7 @@ import { ownVersion } from '../../runtime/version.ts';
 import { createAlone } from './alone.ts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { fingerprintOf, lackingSettings } from './fingerprint.ts';
+import { knownNodes } from './node-rows.ts';
 import type { Peers } from './peers.ts';
 import { serveHints } from './serve-hints.ts';
 
@@ -30,6 +31,7 @@ export async function openPeers(config: Config, parts: Parts, overrides: Cluster
   return {
     cluster,
     nodes,
+    known: () => knownNodes(parts.database.aside),
     bus,
     ownership,
     partitions,

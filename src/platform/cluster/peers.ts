@@ -2,6 +2,7 @@ import type { LimitShares } from '../../runtime/token-buckets.ts';
 import type { UnitOfWork } from '../database/sql.ts';
 import type { Bus } from './bus.ts';
 import type { Cluster } from './cluster.ts';
+import type { KnownNode } from './node-rows.ts';
 import type { Nodes } from './nodes.ts';
 import type { Owner } from './owner-repository.ts';
 import type { ReceiverShare } from './partitions.ts';
@@ -46,6 +47,8 @@ export interface Peers {
   /** The cluster; undefined for a process that is alone at its database. */
   readonly cluster: Cluster | undefined;
   readonly nodes: Pick<Nodes, 'count' | 'leads'> & { id(): string };
+  /** The nodes that live, and those that ended without a word within a day; empty for a process that is alone. */
+  known(): Promise<KnownNode[]>;
   readonly bus: Pick<Bus, 'broadcast' | 'on' | 'onGap'>;
   readonly ownership: DeviceOwnership;
   readonly partitions: ReceiverShare;

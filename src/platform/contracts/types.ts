@@ -1,6 +1,10 @@
 // Generated from schemas/ by `npm run generate`; edit the schemas instead.
 
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime = string;
+/**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type ApplicationId = string;
@@ -24,10 +28,6 @@ export type Secret = string;
  * The number of rows in the whole list.
  */
 export type Total = number;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime = string;
 /**
  * The time at which the authenticationKey was issued.
  */
@@ -300,13 +300,25 @@ export type Salt = string;
  */
 export type UtcDateTime10 = string;
 /**
- * ISO 8601 date-time in UTC, with at most microseconds.
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime11 = string;
+/**
+ * The beginning of the period; by default a day ago, at most seven days.
  */
 export type Moment6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime11 = string;
+export type UtcDateTime12 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment7 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime13 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -338,27 +350,27 @@ export type FaultType =
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment7 = string;
+export type Moment8 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment8 = string;
+export type Moment9 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
 export type DeviceId1 = string;
 /**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull5 = string | null;
+/**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime12 = string;
+export type UtcDateTime14 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type DeveloperId3 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull5 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -368,9 +380,13 @@ export type UtcDateTimeOrNull6 = string | null;
  */
 export type UtcDateTimeOrNull7 = string | null;
 /**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull8 = string | null;
+/**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime13 = string;
+export type UtcDateTime15 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -403,11 +419,11 @@ export type RolloutId1 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment9 = string;
+export type Moment10 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment10 = string;
+export type Moment11 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -446,11 +462,11 @@ export type Duration1 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment11 = string;
+export type Moment12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment12 = string;
+export type Moment13 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -608,7 +624,7 @@ export type FirmwareVersion4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull8 = string | null;
+export type UtcDateTimeOrNull9 = string | null;
 /**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
@@ -660,7 +676,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull9 = string | null;
+export type UtcDateTimeOrNull10 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -673,11 +689,11 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull10 = string | null;
+export type UtcDateTimeOrNull11 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime14 = string;
+export type UtcDateTime16 = string;
 /**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
@@ -735,11 +751,11 @@ export type DeliveryRowOrNull1 = {
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime15 = string;
+export type UtcDateTime17 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime16 = string;
+export type UtcDateTime18 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -861,11 +877,11 @@ export type Duration3 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment13 = string;
+export type Moment14 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment14 = string;
+export type Moment15 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -904,11 +920,11 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment15 = string;
+export type Moment16 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment16 = string;
+export type Moment17 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -920,7 +936,7 @@ export type VersionName10 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment17 = string;
+export type Moment18 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -970,6 +986,7 @@ export type WifiSettings = WifiEntry[];
  * The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.
  */
 export interface SchemaTypes {
+  'admin/alarm-list': AlarmList;
   'admin/application': ApplicationAnswer;
   'admin/application-create': ApplicationCreate;
   'admin/application-created': ApplicationCreated;
@@ -1009,6 +1026,8 @@ export interface SchemaTypes {
   'admin/fleet-breakdown': FleetBreakdown;
   'admin/fleet-breakdown-query': FleetBreakdownQuery;
   'admin/fleet-device-query': FleetDeviceQuery;
+  'admin/fleet-health': FleetHealth;
+  'admin/fleet-health-query': FleetHealthQuery;
   'admin/fleet-history': FleetHistory;
   'admin/fleet-history-query': FleetHistoryQuery;
   'admin/fleet-summary': FleetSummary;
@@ -1016,6 +1035,7 @@ export interface SchemaTypes {
   'admin/imported-device': ImportedDevice;
   'admin/installation-query': InstallationQuery;
   'admin/line-query': LineQuery;
+  'admin/node-list': NodeList;
   'admin/package-row': PackageRow;
   'admin/package-row-list': PackageRowList;
   'admin/package-row-query': PackageRowQuery;
@@ -1092,7 +1112,7 @@ export interface SchemaTypes {
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
-  'common/moment': Moment6;
+  'common/moment': Moment7;
   'common/name': Name;
   'common/operation': Operation;
   'common/package-name': PackageName1;
@@ -1269,6 +1289,33 @@ export interface SchemaTypes {
   'webhooks/upload-url-request': UploadUrlRequest;
   'webhooks/upload-urls-answer': UploadUrlsAnswer;
   'webhooks/upload-urls-request': UploadUrlsRequest;
+}
+/**
+ * What must be mended.
+ */
+export interface AlarmList {
+  at: UtcDateTime;
+  /**
+   * The critical first.
+   */
+  alarms: {
+    /**
+     * `part`: a part of the service that `/readyz` names.
+     */
+    kind: 'receivers' | 'disk' | 'certificate' | 'node' | 'retention' | 'database' | 'clock' | 'part';
+    /**
+     * `critical`: users notice it now, or soon.
+     */
+    level: 'critical' | 'warning';
+    /**
+     * A sentence for people.
+     */
+    text: string;
+    /**
+     * The node that it is about; null when it is about all, or there is one only.
+     */
+    nodeId: string | null;
+  }[];
 }
 /**
  * An application.
@@ -2040,6 +2087,152 @@ export interface FleetDeviceQuery {
   limit: number;
 }
 /**
+ * How the service works: the steps of commands, and the answers of the API.
+ */
+export interface FleetHealth {
+  since: UtcDateTime10;
+  /**
+   * The seconds between two points, a multiple of 300.
+   */
+  stepSeconds: number;
+  /**
+   * The number of transactions that were created in the period.
+   */
+  accepted: number;
+  /**
+   * The steps of a command and its webhook, in order.
+   */
+  steps: {
+    /**
+     * `published`: from the call to the first publish. `received`: from a publish to its PUBACK. `answered`: from the PUBACK to the result. `delivered`: from the result, or an event, to the 2xx answer of its webhook.
+     */
+    step: 'published' | 'received' | 'answered' | 'delivered';
+    /**
+     * How many wait for the step now; null when more than 100,000 commands, or webhooks, are examined for it.
+     */
+    waiting: number | null;
+    /**
+     * How many took the step.
+     */
+    count: number;
+    /**
+     * Half of them took at most this time, in milliseconds; null without any.
+     */
+    p50Ms: number | null;
+    /**
+     * 99 of 100 took at most this time.
+     */
+    p99Ms: number | null;
+  }[];
+  /**
+   * The routes of the API that were called, those with most answers of 5xx first.
+   */
+  routes: {
+    /**
+     * The path, with its parameters in braces.
+     */
+    route: string;
+    requests: number;
+    /**
+     * Answers with a status of 4xx.
+     */
+    refused: number;
+    /**
+     * Answers with a status of 5xx.
+     */
+    failed: number;
+    /**
+     * Half of the answers took at most this time, in milliseconds.
+     */
+    p50Ms: number | null;
+    /**
+     * 99 of 100 answers took at most this time.
+     */
+    p99Ms: number | null;
+  }[];
+  /**
+   * The period in steps of `stepSeconds`; steps without figures are left out.
+   */
+  points: {
+    at: UtcDateTime11;
+    accepted: number;
+    /**
+     * Requests to the API.
+     */
+    requests: number;
+    /**
+     * Of these, the answers with a status of 5xx.
+     */
+    failed: number;
+    published: {
+      /**
+       * How many took the step.
+       */
+      count: number;
+      /**
+       * Half of them took at most this time, in milliseconds; null without any.
+       */
+      p50Ms: number | null;
+      /**
+       * 99 of 100 took at most this time.
+       */
+      p99Ms: number | null;
+    };
+    received: {
+      /**
+       * How many took the step.
+       */
+      count: number;
+      /**
+       * Half of them took at most this time, in milliseconds; null without any.
+       */
+      p50Ms: number | null;
+      /**
+       * 99 of 100 took at most this time.
+       */
+      p99Ms: number | null;
+    };
+    answered: {
+      /**
+       * How many took the step.
+       */
+      count: number;
+      /**
+       * Half of them took at most this time, in milliseconds; null without any.
+       */
+      p50Ms: number | null;
+      /**
+       * 99 of 100 took at most this time.
+       */
+      p99Ms: number | null;
+    };
+    delivered: {
+      /**
+       * How many took the step.
+       */
+      count: number;
+      /**
+       * Half of them took at most this time, in milliseconds; null without any.
+       */
+      p50Ms: number | null;
+      /**
+       * 99 of 100 took at most this time.
+       */
+      p99Ms: number | null;
+    };
+  }[];
+}
+/**
+ * The period, and the distance of its points.
+ */
+export interface FleetHealthQuery {
+  since?: Moment6;
+  /**
+   * The smallest distance between two points, in seconds.
+   */
+  step: number;
+}
+/**
  * Figures of the fleet over time.
  */
 export interface FleetHistory {
@@ -2048,7 +2241,7 @@ export interface FleetHistory {
    */
   stepSeconds: number;
   points: {
-    at: UtcDateTime10;
+    at: UtcDateTime12;
     devices: number;
     activated: number;
     connected: number;
@@ -2088,7 +2281,7 @@ export interface FleetHistory {
  * Only points of this moment or later.
  */
 export interface FleetHistoryQuery {
-  since: Moment6;
+  since: Moment7;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -2098,7 +2291,7 @@ export interface FleetHistoryQuery {
  * Figures of the fleet, which are kept for ten seconds.
  */
 export interface FleetSummary {
-  at: UtcDateTime11;
+  at: UtcDateTime13;
   devices: {
     total: number;
     activated: number;
@@ -2203,8 +2396,8 @@ export interface InstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment7;
-  until?: Moment8;
+  since?: Moment8;
+  until?: Moment9;
   after?: DeviceId1;
   /**
    * The largest number of rows in the answer.
@@ -2219,6 +2412,67 @@ export interface LineQuery {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
+}
+/**
+ * The nodes of the service.
+ */
+export interface NodeList {
+  at: UtcDateTime;
+  nodes: {
+    /**
+     * Null for a process that is alone at its database.
+     */
+    nodeId: string | null;
+    /**
+     * Whether this node has answered.
+     */
+    isSelf: boolean;
+    /**
+     * `missing`: its lease expired without a word within a day, and no node has come since then.
+     */
+    state: 'alive' | 'missing';
+    version: string;
+    startedAt: UtcDateTime;
+    /**
+     * The number of devices that are connected to it.
+     */
+    devices: number | null;
+    /**
+     * Seconds until its lease ends if it is not renewed, negative when it has ended; null for a process that is alone.
+     */
+    leaseSeconds: number | null;
+    /**
+     * The result of the check of its database file; null on PostgreSQL, and of a node that has not said it.
+     */
+    databaseCheck: string | null;
+    certificates: {
+      listener: string;
+      /**
+       * `client_ca`: the CA of client certificates.
+       */
+      file: 'cert' | 'client_ca';
+      expiresAt: UtcDateTime;
+      /**
+       * Whole days; negative when it has expired.
+       */
+      daysLeft: number;
+    }[];
+    /**
+     * The disk of its data folder; null when the node has not said it.
+     */
+    disk: {
+      freeBytes: number;
+      sizeBytes: number;
+      fullAt: UtcDateTimeOrNull5;
+      /**
+       * The free space, hour by hour.
+       */
+      points: {
+        at: UtcDateTime;
+        freeBytes: number;
+      }[];
+    } | null;
+  }[];
 }
 /**
  * A package in the list of all packages.
@@ -2246,7 +2500,7 @@ export interface PackageRow {
    * The newest version.
    */
   newest: string | null;
-  updatedAt: UtcDateTime12;
+  updatedAt: UtcDateTime14;
 }
 /**
  * A page of packages.
@@ -2293,8 +2547,8 @@ export interface Receiver {
    */
   state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull5;
-  failingSince: UtcDateTimeOrNull6;
+  oldestDueAt: UtcDateTimeOrNull6;
+  failingSince: UtcDateTimeOrNull7;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -2303,12 +2557,12 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull7;
+  nextAttemptAt: UtcDateTimeOrNull8;
   /**
    * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
    */
   hours: {
-    since: UtcDateTime13;
+    since: UtcDateTime15;
     /**
      * @minItems 24
      * @maxItems 24
@@ -2347,8 +2601,8 @@ export interface ReceiverQuery {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: those that were given up, which are exhausted or gone.
  */
 export interface FleetRedeliveryRange {
-  since?: Moment6;
-  until?: Moment6;
+  since?: Moment7;
+  until?: Moment7;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
   /**
@@ -2424,8 +2678,8 @@ export interface SettingList {
  * The part of the story of a device, with its defaults filled in.
  */
 export interface StoryQuery {
-  since?: Moment9;
-  until?: Moment10;
+  since?: Moment10;
+  until?: Moment11;
   /**
    * The page begins after this place, which the Link of the page before names.
    */
@@ -2456,8 +2710,8 @@ export interface TransactionQuery {
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
   olderThan?: Duration1;
-  since?: Moment11;
-  until?: Moment12;
+  since?: Moment12;
+  until?: Moment13;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -2825,7 +3079,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull8;
+    since: UtcDateTimeOrNull9;
   }[];
 }
 /**
@@ -2974,7 +3228,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull9;
+  estimatedEnd: UtcDateTimeOrNull10;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -3105,7 +3359,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull10;
+  from: UtcDateTimeOrNull11;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -3114,7 +3368,7 @@ export interface RolloutResults {
    * @maxItems 121
    */
   results: {
-    at: UtcDateTime14;
+    at: UtcDateTime16;
     /**
      * Devices that succeeded in it.
      */
@@ -3251,12 +3505,12 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime15;
+  expiresAt?: UtcDateTime17;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime16;
+  answerBy?: UtcDateTime18;
   /**
    * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
    */
@@ -4260,8 +4514,8 @@ export interface OwnInstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment13;
-  until?: Moment14;
+  since?: Moment14;
+  until?: Moment15;
   after?: DeviceId4;
   /**
    * The largest number of rows in the answer.
@@ -4281,8 +4535,8 @@ export interface OwnTransactionQuery {
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration4;
-  since?: Moment15;
-  until?: Moment16;
+  since?: Moment16;
+  until?: Moment17;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -4386,7 +4640,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment17;
+  startAt?: Moment18;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.

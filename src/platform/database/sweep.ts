@@ -13,7 +13,8 @@ export interface Sweep<Found = unknown> {
     | 'console_sessions'
     | 'audit_log'
     | 'connection_log'
-    | 'fleet_history';
+    | 'fleet_history'
+    | 'service_history';
   /** Microseconds for which rows are kept; infinite when they are kept for ever. */
   keptForMicros: number;
   /**

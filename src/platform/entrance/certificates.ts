@@ -111,6 +111,9 @@ export function createCertificates({ clock, log, metrics, sets }: Parts) {
       return kept.length > 0;
     },
 
+    /** The certificates that are in use, and when they expire. */
+    list: expiry.list,
+
     /** Sets the metrics of the certificates. */
     measure: expiry.measure,
 

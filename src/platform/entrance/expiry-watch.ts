@@ -15,6 +15,13 @@ const WARNINGS = [7, 30];
 /** A certificate for a few days is not warned about from its first day: not before this part of its life is left. */
 const LAST_PART = 1 / 3;
 
+/** A certificate of a listener, and when it expires, in seconds since 1970. */
+export interface Certificate {
+  listener: string;
+  file: 'cert' | 'client_ca';
+  expires: number;
+}
+
 interface Watched {
   listener: string;
   file: 'cert' | 'client_ca';
@@ -66,6 +73,9 @@ export function createExpiryWatch({ clock, log, metrics }: Parts) {
       }
       for (const one of watched) warn(one);
     },
+
+    /** The certificates that are in use. */
+    list: (): Certificate[] => watched.map(({ listener, file, expires }) => ({ listener, file, expires })),
 
     /** Sets the metrics. */
     measure(): void {

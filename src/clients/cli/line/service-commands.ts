@@ -39,7 +39,8 @@ Advice is no problem. Exit codes: 0 no problem found, 1 a problem (port in use, 
 damaged or unusable), 2 wrong command line, 78 a setting or this Node is wrong.
 `;
 
-const DEMO_HELP = `A tour of Lapel with five simulated cameras on this machine. Its data are removed at the end.
+const DEMO_HELP = `A tour of Lapel with five simulated cameras on this machine. Its data are removed at the end. It listens on the
+ports 8080, 8081, 8082 and 1883, or on free ones if these are taken. It does not read the settings of lapel serve.
 
   lapel demo              shows the tour, then stays up, to go on by hand; Ctrl-C ends it
   lapel demo --once       ends after the tour

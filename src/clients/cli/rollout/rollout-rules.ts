@@ -16,7 +16,10 @@ const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 export const RULE_OPTIONS = {
   rate: { value: 'N', text: 'make at most N commands a minute' },
   abort: { value: 'PERCENT', text: 'pause the rollout when this share of the results are failures' },
-  after: { value: 'N', text: `not before so many results (${MINIMUM_RESULTS}); needs --abort` },
+  after: {
+    value: 'N',
+    text: `not before so many results (${MINIMUM_RESULTS}), so never in a smaller rollout; needs --abort`,
+  },
   'abort-code': {
     value: 'CODE',
     many: true,

@@ -75,7 +75,7 @@ const key: Command = {
     if (old !== undefined && !given.flag('replace')) {
       throw new UsageError(
         '--replace',
-        'is needed: there is a key already (lapel settings show), which will be replaced',
+        'is needed: there is a key already. To read it: lapel settings show. To replace it: --replace',
       );
     }
     const { authenticationKey } = await application.call('issue the key', (lapel) => lapel.issueKey());

@@ -1,0 +1,131 @@
+import type { KnownNode } from '../platform/cluster/node-rows.ts';
+import type { Micros } from '../runtime/units.ts';
+import type { NodeState } from './node-state.ts';
+
+/** Something that an operator must mend. `critical`: users notice it now, or will within days. */
+export interface Alarm {
+  kind: 'receivers' | 'disk' | 'certificate' | 'node' | 'retention' | 'database' | 'clock' | 'part';
+  level: 'critical' | 'warning';
+  /** A sentence for people. */
+  text: string;
+  /** The node that it is about; null when it is about all of them, or there is one only. */
+  nodeId: string | null;
+}
+
+const DAY = 86_400;
+const GIB = 1024 ** 3;
+/** The share of free space, and the bytes, below which a disk is nearly full. */
+const FULL = { share: 0.05, bytes: GIB } as const;
+/** Days before the disk is full, or a certificate expires, from which on it is a warning, and critical. */
+const DISK_DAYS = { warning: 7, critical: 2 } as const;
+const CERTIFICATE_DAYS = { warning: 30, critical: 7 } as const;
+/** Seconds by which the clock of this node may differ from that of the database. */
+const CLOCK_SECONDS = 5;
+
+const days = (count: number): string => `${count} ${count === 1 ? 'day' : 'days'}`;
+const size = (bytes: number): string =>
+  bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${Math.round(bytes / 1024 ** 2)} MiB`;
+
+/** The state of one node, with the day on which its disk is full at its present pace. */
+export interface WatchedNode {
+  nodeId: string | null;
+  state: NodeState;
+  fullAt: Micros | null;
+}
+
+function ofDisk({ nodeId, state, fullAt }: WatchedNode, now: Micros): Alarm[] {
+  if (!state.disk) return [];
+  const { free, size: all } = state.disk;
+  if (free < Math.max(FULL.share * all, Math.min(FULL.bytes, all / 2)))
+    return [{ kind: 'disk', level: 'critical', text: `The disk is nearly full: ${size(free)} are free.`, nodeId }];
+  const left = fullAt === null ? Number.POSITIVE_INFINITY : (fullAt - now) / 1_000_000 / DAY;
+  if (left > DISK_DAYS.warning) return [];
+  const level = left <= DISK_DAYS.critical ? 'critical' : 'warning';
+  return [{ kind: 'disk', level, text: `The disk will be full in ${days(Math.max(0, Math.floor(left)))}.`, nodeId }];
+}
+
+function ofCertificates({ nodeId, state }: WatchedNode, now: Micros): Alarm[] {
+  return state.certificates.flatMap(({ listener, file, expires }): Alarm[] => {
+    const left = Math.floor((expires - now / 1_000_000) / DAY);
+    if (left >= CERTIFICATE_DAYS.warning) return [];
+    const level = left < CERTIFICATE_DAYS.critical ? 'critical' : 'warning';
+    const which = file === 'cert' ? `certificate of ${listener}` : `CA of client certificates of ${listener}`;
+    const text = left < 0 ? `The ${which} has expired.` : `The ${which} expires in ${days(left)}.`;
+    return [{ kind: 'certificate', level, text, nodeId }];
+  });
+}
+
+function ofDatabase({ nodeId, state }: WatchedNode): Alarm[] {
+  const late = state.late.map(
+    ({ kind, seconds }): Alarm => ({
+      kind: 'retention',
+      level: 'warning',
+      text: `The removal of old ${kind.replaceAll('_', ' ')} is ${days(Math.floor(seconds / DAY))} late.`,
+      nodeId,
+    }),
+  );
+  if (state.databaseCheck === 'damaged')
+    late.push({ kind: 'database', level: 'critical', text: 'The database is damaged: restore a backup.', nodeId });
+  if (state.databaseCheck === 'unknown')
+    late.push({ kind: 'database', level: 'warning', text: 'The database could not be checked.', nodeId });
+  return late;
+}
+
+/**
+ * The nodes that are missing: each one whose lease has expired without a word, and for which no other has registered
+ * since then.
+ */
+export function missingNodes(known: readonly KnownNode[]): KnownNode[] {
+  const came = known.filter(({ leaseSeconds }) => leaseSeconds > 0).map(({ startedAt }) => startedAt);
+  const gone = known.filter(({ leaseSeconds }) => leaseSeconds <= 0);
+  return gone
+    .toSorted((a, b) => a.leaseSeconds - b.leaseSeconds)
+    .filter(({ now, leaseSeconds }) => {
+      const replaced = came.findIndex((startedAt) => startedAt > now + leaseSeconds * 1_000_000);
+      if (replaced >= 0) came.splice(replaced, 1);
+      return replaced < 0;
+    });
+}
+
+interface Looked {
+  now: Micros;
+  nodes: readonly WatchedNode[];
+  known: readonly KnownNode[];
+  receivers: { failing: number };
+  /** The parts of this node that cannot do their work, with the reasons. */
+  problems: readonly { part: string; reason: string }[];
+}
+
+/** Finds what must be mended, the critical first. */
+export function alarmsOf({ now, nodes, known, receivers, problems }: Looked): Alarm[] {
+  const ahead = known[0] ? (now - known[0].now) / 1_000_000 : 0;
+  const found: Alarm[] = [
+    ...problems.map(
+      ({ part, reason }): Alarm => ({ kind: 'part', level: 'critical', text: `${part}: ${reason}`, nodeId: null }),
+    ),
+    ...missingNodes(known).map(
+      ({ nodeId, leaseSeconds }): Alarm => ({
+        kind: 'node',
+        level: 'critical',
+        text: `A node has been missing for ${Math.ceil(-leaseSeconds / 60)} minutes.`,
+        nodeId,
+      }),
+    ),
+    ...nodes.flatMap((node) => [...ofDisk(node, now), ...ofCertificates(node, now), ...ofDatabase(node)]),
+  ];
+  if (Math.abs(ahead) > CLOCK_SECONDS) {
+    const way = ahead > 0 ? 'ahead of' : 'behind';
+    const text = `The clock of this node is ${Math.round(Math.abs(ahead))} seconds ${way} that of the database.`;
+    found.push({ kind: 'clock', level: 'critical', text, nodeId: null });
+  }
+  if (receivers.failing > 0) {
+    const [are, text] = receivers.failing === 1 ? ['receiver', 'fails'] : ['receivers', 'fail'];
+    found.push({
+      kind: 'receivers',
+      level: 'warning',
+      text: `${receivers.failing} ${are} of webhooks ${text}.`,
+      nodeId: null,
+    });
+  }
+  return found.toSorted((a, b) => Number(a.level !== 'critical') - Number(b.level !== 'critical'));
+}

@@ -1,0 +1,118 @@
+import { isDatabaseAway } from '../errors.ts';
+import type { KnownNode } from '../platform/cluster/node-rows.ts';
+import type { Database } from '../platform/database/sql.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Remembered } from '../runtime/remembered.ts';
+import type { Micros } from '../runtime/units.ts';
+import { type Alarm, alarmsOf, missingNodes, type WatchedNode } from './alarms.ts';
+import { type DiskPoint, fullAt } from './disk-trend.ts';
+import type { NodeState } from './node-state.ts';
+import { listDisks, listStates } from './service-history-repository.ts';
+
+const MINUTE = 60_000_000;
+/** Microseconds: a state that is older is not that of a node that lives. */
+const FRESH = 15 * MINUTE;
+/** Microseconds that the trend of a disk is computed from. */
+const TREND = 7 * 24 * 60 * MINUTE;
+
+interface Parts {
+  database: Pick<Database, 'aside'>;
+  clock: Clock;
+  remembered: Remembered;
+  /** The name of this node; empty without a cluster. */
+  nodeId(): string;
+  known(): Promise<KnownNode[]>;
+  /** Looks up the state of this node. */
+  state(): Promise<NodeState>;
+  /** The number of devices that are connected to this node. */
+  connectedHere(): number;
+  startedAt: Micros;
+  receivers(): Promise<{ failing: number }>;
+}
+
+/** A node with its disk over the last days. */
+export interface NodeView {
+  nodeId: string | null;
+  isSelf: boolean;
+  isMissing: boolean;
+  version: string;
+  startedAt: Micros;
+  devices: number | null;
+  /** Null for a process that is alone. */
+  leaseSeconds: number | null;
+  /** Null when the node has not said it within the last minutes. */
+  state: NodeState | null;
+  disk: DiskPoint[];
+  fullAt: Micros | null;
+}
+
+type Problem = { part: string; reason: string };
+export type ServiceState = ReturnType<typeof createServiceState>;
+
+/** The nodes of the service with their disks and certificates, and what of them must be mended. */
+export function createServiceState(parts: Parts) {
+  const { database, clock, remembered, nodeId, known, state } = parts;
+
+  async function look(): Promise<{ now: Micros; nodes: NodeView[]; known: KnownNode[] }> {
+    const now = clock.now();
+    const [own, rows, states, disks] = await Promise.all([
+      state(),
+      known(),
+      listStates(database.aside, now - FRESH),
+      listDisks(database.aside, now - TREND),
+    ]);
+    const missing = new Set(missingNodes(rows).map((node) => node.nodeId));
+    const shown = rows.filter(({ leaseSeconds, nodeId: id }) => leaseSeconds > 0 || missing.has(id));
+    const stateBy = new Map(states.map((row) => [row.nodeId, row.state]));
+    const disksBy = Map.groupBy(disks, (row) => row.nodeId);
+    const viewOf = (id: string): Pick<NodeView, 'nodeId' | 'isSelf' | 'state' | 'disk' | 'fullAt'> => {
+      const isSelf = id === nodeId();
+      const disk = (disksBy.get(id) ?? []).map(({ at, free }) => ({ at, free }));
+      if (isSelf && own.disk) disk.push({ at: now, free: own.disk.free });
+      return {
+        nodeId: id || null,
+        isSelf,
+        state: isSelf ? own : (stateBy.get(id) ?? null),
+        disk,
+        fullAt: fullAt(disk),
+      };
+    };
+    if (rows.length === 0) {
+      const about = { version: own.version, startedAt: parts.startedAt, devices: parts.connectedHere() };
+      return { now, known: rows, nodes: [{ ...viewOf(nodeId()), ...about, isMissing: false, leaseSeconds: null }] };
+    }
+    const nodes = shown.map(
+      ({ nodeId: id, release, startedAt, devices, leaseSeconds }): NodeView => ({
+        ...viewOf(id),
+        isMissing: missing.has(id),
+        version: release,
+        startedAt,
+        devices: missing.has(id) ? null : id === nodeId() ? parts.connectedHere() : devices,
+        leaseSeconds,
+      }),
+    );
+    return { now, known: rows, nodes };
+  }
+
+  const looked = () => remembered('nodes', look);
+
+  return {
+    /** Lists the nodes that live, and those that are missing. */
+    async nodes(): Promise<NodeView[]> {
+      return (await looked()).nodes;
+    },
+
+    /** Finds what must be mended. `problems` are those of this node's readiness. */
+    async alarms(problems: readonly Problem[]): Promise<Alarm[]> {
+      const [found, receivers] = await Promise.all([looked(), parts.receivers()]).catch((cause: unknown) => {
+        if (!isDatabaseAway(cause)) throw cause;
+        return [{ now: clock.now(), nodes: [], known: [] }, { failing: 0 }] as const; // the problems say the rest
+      });
+      const { now, nodes, known: rows } = found;
+      const watched = nodes.flatMap((node): WatchedNode[] =>
+        node.state && !node.isMissing ? [{ nodeId: node.nodeId, state: node.state, fullAt: node.fullAt }] : [],
+      );
+      return alarmsOf({ now, nodes: watched, known: rows, receivers, problems });
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import t from 'tap';
+import { alarmsOf, missingNodes } from '../../src/views/alarms.ts';
+import { fullAt } from '../../src/views/disk-trend.ts';
+import { run } from '../cli/run.ts';
+import { startWorld, WIFI, type World } from '../world.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const SINCE = '2026-11-20T09:00:00Z';
+
+interface StepRow {
+  step: string;
+  waiting: number;
+  count: number;
+  p50Ms: number | null;
+  p99Ms: number | null;
+}
+
+const healthOf = async (world: World, query = `since=${SINCE}`) =>
+  (await world.admin().get(`/admin/v1/fleet/health?${query}`)).body;
+const byStep = (steps: StepRow[]): Record<string, StepRow> => Object.fromEntries(steps.map((row) => [row.step, row]));
+
+t.test('how the service works over time', async (t) => {
+  const world = await startWorld(t, { keepsHistory: true });
+  const { clock } = world;
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  await world.idle();
+
+  await t.test('each step of a command is measured, and what waits for it is counted', async (t) => {
+    tenant.receiver.answer({ status: 503 });
+    await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+    const first = await device.link.command();
+    await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+    const second = await device.link.command();
+    clock.advance(2 * SECOND);
+    device.link.puback(first.packet);
+    await world.idle();
+    const offline = await world.activatedDevice(tenant);
+    await offline.link.drop();
+    await tenant.api.put(`${offline.path}/settings/wifi`, { json: WIFI });
+    await world.idle();
+    clock.advance(11 * SECOND);
+    const waits = byStep((await healthOf(world)).steps);
+    t.match(waits, { published: { waiting: 1 }, received: { waiting: 1 }, answered: { waiting: 1 } });
+    t.ok((waits['received']?.p99Ms ?? 0) > 1_000, 'the PUBACK came after two seconds');
+    t.ok((waits['received']?.p99Ms ?? 0) <= 2_500);
+
+    clock.advance(47 * SECOND);
+    device.link.puback(second.packet);
+    for (const { transactionId } of [first, second]) await device.link.ack({ transactionId, status: 'succeeded' });
+    await world.idle();
+    clock.advance(11 * SECOND);
+    const { accepted, steps, points } = await healthOf(world);
+    t.equal(accepted, 5, 'two activations and three commands');
+    t.match(byStep(steps), {
+      published: { waiting: 1, count: 4 },
+      received: { waiting: 0, count: 4 },
+      answered: { waiting: 0, count: 4 },
+      delivered: { waiting: 3 },
+    });
+    t.ok((byStep(steps)['answered']?.p99Ms ?? 0) > 15_000, 'an answer came after a minute');
+    t.match(points.at(-1), { answered: { count: 4 }, failed: 0 });
+  });
+
+  await t.test('the answers of the API are counted by route, refusals and faults apart', async (t) => {
+    await tenant.api.get(`${tenant.path}/devices/000000000000001`);
+    clock.advance(11 * SECOND);
+    const { routes } = await healthOf(world);
+    const row = routes.find(
+      ({ route }: { route: string }) => route === '/v1/applications/{applicationId}/devices/{deviceId}',
+    );
+    t.match(row, { refused: 1, failed: 0, p99Ms: Number });
+    t.ok(row.requests > row.refused);
+  });
+
+  await t.test('a restart, and a crash after a minute, lose nothing', async (t) => {
+    const before = await healthOf(world);
+    await world.restart();
+    t.match(await healthOf(world), { accepted: before.accepted }, 'it is stored when the service stops');
+    clock.advance(6 * MINUTE);
+    await world.idle();
+    const { points, stepSeconds } = await healthOf(world);
+    t.equal(stepSeconds, 300);
+    t.equal(
+      points.reduce((sum: number, point: { accepted: number }) => sum + point.accepted, 0),
+      before.accepted,
+    );
+    t.equal((await healthOf(world, 'since=2026-11-20T09:00:00Z&step=3600')).stepSeconds, 3600);
+    const { addresses, adminToken } = world.service;
+    const shown = await run(['admin', 'fleet', 'health', '--since', SINCE, '--admin-url', addresses.admin], {
+      env: { LAPEL_ADMIN_TOKEN: adminToken },
+    });
+    t.match(shown.stdout, /^answered +0 +4 /m);
+    const routes = await run(['admin', 'fleet', 'routes', '--since', SINCE, '--admin-url', addresses.admin], {
+      env: { LAPEL_ADMIN_TOKEN: adminToken },
+    });
+    t.match(routes.stdout, /^\/v1\/applications\/\{applicationId\}\/devices\/\{deviceId\} +\d+ +1 +0 /m);
+  });
+
+  await t.test('rows are removed after thirty days', async (t) => {
+    const file = await world.raw();
+    clock.advance(31 * DAY);
+    await world.idle();
+    clock.advance(11 * MINUTE);
+    await world.idle();
+    const [row] = await file.all<{ at: number }>('SELECT MIN(at) AS at FROM service_history');
+    t.ok((row?.at ?? 0) > clock.now() - 31 * DAY * 1000);
+    t.equal((await healthOf(world)).accepted, 0, 'a list reaches seven days back');
+  });
+});
+
+t.test('what must be mended is listed, the critical first', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const admin = world.admin();
+  const kinds = async (): Promise<string[]> =>
+    (await admin.get('/admin/v1/fleet/alarms')).body.alarms.map(({ kind }: { kind: string }) => kind);
+  const isOurs = (kind: string): boolean => kind === 'receivers';
+  t.same((await kinds()).filter(isOurs), []);
+  tenant.receiver.answer({ status: 500 });
+  await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+  const { transactionId } = await device.link.command();
+  await device.link.ack({ transactionId, status: 'succeeded' });
+  await tenant.receiver.next();
+  await world.idle();
+  world.clock.advance(11 * SECOND);
+  t.same((await kinds()).filter(isOurs), ['receivers']);
+  const { nodes } = (await admin.get('/admin/v1/nodes')).body;
+  t.match(nodes, [{ isSelf: true, state: 'alive', devices: 1, disk: { freeBytes: Number, sizeBytes: Number } }]);
+});
+
+const NODE = { version: '1', databaseCheck: 'sound', late: [], certificates: [], disk: null };
+const now = Date.parse('2026-11-20T09:30:00Z') * 1000;
+const quiet = { now, nodes: [], known: [], receivers: { failing: 0 }, problems: [] };
+const told = (state: object, full: number | null = null): string[] =>
+  alarmsOf({ ...quiet, nodes: [{ nodeId: null, state: { ...NODE, ...state }, fullAt: full }] }).map(
+    ({ kind, level, text }) => `${kind} ${level} ${text}`,
+  );
+
+t.test('each alarm has its threshold', async (t) => {
+  const GIB = 1024 ** 3;
+  const inDays = (days: number): number => now / 1_000_000 + days * 86_400;
+  const until = (days: number) => ({
+    certificates: [{ listener: 'mqtts', file: 'cert' as const, expires: inDays(days) }],
+  });
+  t.same(told({}), []);
+  t.same(told(until(31)), []);
+  t.same(told(until(29)), ['certificate warning The certificate of mqtts expires in 29 days.']);
+  t.same(told(until(1)), ['certificate critical The certificate of mqtts expires in 1 day.']);
+  t.same(told(until(-1)), ['certificate critical The certificate of mqtts has expired.']);
+  t.same(told({ disk: { free: 6 * GIB, size: 100 * GIB } }), []);
+  t.same(told({ disk: { free: 4 * GIB, size: 100 * GIB } }), [
+    'disk critical The disk is nearly full: 4.0 GiB are free.',
+  ]);
+  t.same(told({ disk: { free: GIB, size: 1.5 * GIB } }), [], 'a small disk is not full because it is small');
+  t.same(told({ disk: { free: 50 * GIB, size: 100 * GIB } }, inDays(5) * 1_000_000), [
+    'disk warning The disk will be full in 5 days.',
+  ]);
+  t.same(told({ disk: { free: 50 * GIB, size: 100 * GIB } }, inDays(9) * 1_000_000), []);
+  t.same(told({ databaseCheck: 'damaged' }), ['database critical The database is damaged: restore a backup.']);
+  t.same(told({ late: [{ kind: 'audit_log', seconds: 3 * 86_400 }] }), [
+    'retention warning The removal of old audit log is 3 days late.',
+  ]);
+  const node = { release: '1', devices: 1, now };
+  const dead = { ...node, nodeId: 'a', startedAt: now - 9e9, leaseSeconds: -90 };
+  const old = { ...node, nodeId: 'b', startedAt: now - 8e9, leaseSeconds: 2 };
+  const fresh = { ...node, nodeId: 'c', startedAt: now - 10e6, leaseSeconds: 2 };
+  t.same(alarmsOf({ ...quiet, known: [dead, old] }), [
+    { kind: 'node', level: 'critical', text: 'A node has been missing for 2 minutes.', nodeId: 'a' },
+  ]);
+  t.same(missingNodes([dead, old, fresh]), [], 'a node that came since then has replaced it');
+  t.same(missingNodes([dead, { ...dead, nodeId: 'd' }, old, fresh]).length, 1, 'one, and not two');
+  t.match(alarmsOf({ ...quiet, known: [{ ...old, now: now - 60e6 }] }), [
+    { kind: 'clock', text: 'The clock of this node is 60 seconds ahead of that of the database.' },
+  ]);
+});
+
+t.test('the day on which a disk is full follows from its last days', async (t) => {
+  const fills = (free: (hour: number) => number, hours: number) =>
+    fullAt(Array.from({ length: hours }, (_, hour) => ({ at: hour * HOUR * 1000, free: free(hour) })));
+  t.equal(
+    fills((hour) => 1000 - hour * 10, 50),
+    100 * HOUR * 1000,
+  );
+  t.equal(
+    fills((hour) => 1000 + hour, 50),
+    null,
+    'it becomes emptier',
+  );
+  t.equal(
+    fills(() => 1000, 50),
+    null,
+  );
+  t.equal(
+    fills((hour) => 1000 - hour, 3),
+    null,
+    'a few hours say nothing',
+  );
+  t.equal(
+    fills((hour) => 1e9 - hour, 50),
+    null,
+    'not within two years',
+  );
+});
