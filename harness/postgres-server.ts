@@ -1,13 +1,12 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 
@@ -84,14 +83,6 @@ function dataFolder({ onDisk, asOther }: { onDisk: boolean; asOther: boolean }):
   if (!onDisk && hasRoom(MEMORY)) return MEMORY;
   const folders = [tmpdir(), '/tmp', '/var/tmp'];
   return (asOther ? folders.find((folder) => isOpen(resolve(folder))) : undefined) ?? tmpdir();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 const isRoot = (): boolean => process.getuid?.() === 0;

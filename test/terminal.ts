@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { freePort } from './free-port.ts';
+import { freePort } from '../harness/free-port.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

@@ -119,3 +119,13 @@ export async function activate(application: Application, device: Device, link: L
   link.puback(packet);
   await link.ack({ transactionId, status: 'succeeded' });
 }
+
+/** Creates the developer acme with the application patrol and an activated device, connected to the service of `at`. */
+export async function startPatrol(fleet: Fleet, receiver: { url: string }, at: Fleet = fleet) {
+  await fleet.developer('acme');
+  const patrol = await fleet.application('acme', 'patrol', receiver.url);
+  const device = await fleet.device('acme');
+  const link = await at.connect(device);
+  await activate(patrol, device, link);
+  return { patrol, device, link };
+}

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { startPostgres } from '../../harness/postgres-server.ts';
+import { repeat } from './until.ts';
 
 /**
  * A PostgreSQL server with a database for nodes, another session in it, which can hold locks, and the settings of a node.
@@ -10,6 +12,13 @@ export async function startDatabase() {
   return {
     server,
     env: { LAPEL_DATABASE_URL: url },
+    /** Makes the server stand still for a time, again and again, until the returned function is called. */
+    stutter: (milliseconds: number, betweenMs: number) =>
+      repeat(async () => {
+        await server.freeze(true);
+        await pause(milliseconds);
+        await server.freeze(false);
+      }, betweenMs),
     /** Locks a table, as a migration or a backup that hangs does. Returns the function that unlocks it. */
     async lock(table: string, mode: 'SHARE' | 'ACCESS EXCLUSIVE'): Promise<() => Promise<void>> {
       const session = new Client({ connectionString: url });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../harness/free-port.ts';
 import { ROOT } from '../release/lockfile.ts';
 import type { Attempts } from '../trial/attempts.ts';
 import { type Environment, run, start } from '../trial/programs.ts';
@@ -29,15 +28,6 @@ function examples(): [calls: string, receiver: string] {
   );
   if (calls === undefined || receiver === undefined || more.length > 0) throw new Error('the README has two examples');
   return [calls, receiver];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** What a program of a project does with the client: a call, a forged webhook, and a genuine one. */

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { activate, createFleet, startReceiver, WIFI } from '../fleet.ts';
+import { createFleet, startPatrol, startReceiver, WIFI } from '../fleet.ts';
 import { startDatabase } from '../postgres.ts';
 import { createService } from '../service.ts';
 import type { Stand } from '../stand.ts';
@@ -33,11 +33,8 @@ export async function moveClock({ folder, prometheus, faults }: Stand): Promise<
   });
   const fleet = createFleet(service.addresses);
   using receiver = await startReceiver();
-  await fleet.developer('acme');
-  const patrol = await fleet.application('acme', 'patrol', receiver.url);
-  const device = await fleet.device('acme');
-  let link = await fleet.connect(device);
-  await activate(patrol, device, link);
+  const { patrol, device, ...started } = await startPatrol(fleet, receiver);
+  let { link } = started;
   const path = `/devices/${device.deviceId}/settings/wifi`;
   await prometheus.watch('lapel-clock', [service.target]);
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { activate, createFleet, type Link, startReceiver } from '../fleet.ts';
+import { createFleet, type Link, startPatrol, startReceiver } from '../fleet.ts';
 import { startDatabase } from '../postgres.ts';
 import { createService } from '../service.ts';
 import type { Stand } from '../stand.ts';
@@ -29,11 +28,7 @@ export async function troubleDatabase({ folder, prometheus, faults }: Stand): Pr
   });
   const fleet = createFleet(service.addresses);
   using receiver = await startReceiver();
-  await fleet.developer('acme');
-  const patrol = await fleet.application('acme', 'patrol', receiver.url);
-  const device = await fleet.device('acme');
-  const link = await fleet.connect(device);
-  await activate(patrol, device, link);
+  const { patrol, device } = await startPatrol(fleet, receiver);
   await prometheus.watch('lapel-database', [service.target], '3s'); // without a database, an answer takes two seconds
   const locate = () => patrol.send('PUT', `/devices/${device.deviceId}/settings/lang`, { lang: 'ja' });
   let stop = async (): Promise<void> => undefined;
@@ -43,11 +38,7 @@ export async function troubleDatabase({ folder, prometheus, faults }: Stand): Pr
     fault: 'the database stands still for 1.3 s again and again',
     make: () => {
       const calls = repeat(locate, 50);
-      const freezes = repeat(async () => {
-        await database.server.freeze(true);
-        await pause(1300);
-        await database.server.freeze(false);
-      }, 300);
+      const freezes = database.stutter(1300, 300);
       stop = async () => void (await Promise.all([calls(), freezes()]));
     },
     end: () => stop(),

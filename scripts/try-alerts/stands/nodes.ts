@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { startObjectStore } from '../../../harness/object-store.ts';
-import { activate, createFleet, startReceiver } from '../fleet.ts';
+import { createFleet, startPatrol, startReceiver } from '../fleet.ts';
 import { startDatabase } from '../postgres.ts';
 import { createService, type Service } from '../service.ts';
 import type { Stand } from '../stand.ts';
@@ -23,11 +22,7 @@ export async function troubleNodes({ folder, prometheus, faults }: Stand): Promi
   const fleet = createFleet(first.addresses);
   const away = createFleet(last.addresses);
   using receiver = await startReceiver();
-  await fleet.developer('acme');
-  const patrol = await fleet.application('acme', 'patrol', receiver.url);
-  const device = await fleet.device('acme');
-  const link = await away.connect(device);
-  await activate(patrol, device, link);
+  const { patrol, device } = await startPatrol(fleet, receiver, away);
   await prometheus.watch(
     'lapel-nodes',
     nodes.map(({ target }) => target),
@@ -56,11 +51,7 @@ export async function troubleNodes({ folder, prometheus, faults }: Stand): Promi
     alerts: ['LapelLeaseLate'],
     fault: 'the database stands still for 1.5 s again and again',
     make: () => {
-      stop = repeat(async () => {
-        await database.server.freeze(true);
-        await pause(1500);
-        await database.server.freeze(false);
-      }, 400);
+      stop = database.stutter(1500, 400);
     },
     end,
   });

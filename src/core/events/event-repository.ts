@@ -1,3 +1,4 @@
+import { oldestOfDevicesIn } from '../../platform/database/device-sweep.ts';
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 
@@ -45,6 +46,8 @@ export async function deleteEvents(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('DELETE FROM device_events WHERE device_id = ?', deviceId);
 }
 
+const OLDEST_OF_DEVICES = oldestOfDevicesIn('device_events', 'MIN(received_at)');
+
 /**
  * Lists devices that have remembered events, ordered by id and beginning behind the device `after`, each with the time
  * of its oldest event.
@@ -54,28 +57,25 @@ export async function findOldestOfDevices(
   after: string,
   limit: number,
 ): Promise<{ deviceId: string; at: number }[]> {
-  return sql.all(
-    `WITH RECURSIVE seen (device_id) AS (
-       SELECT MIN(device_id) FROM device_events WHERE device_id > ?
-       UNION ALL
-       SELECT (SELECT MIN(device_id) FROM device_events e WHERE e.device_id > seen.device_id) FROM seen
-       WHERE seen.device_id IS NOT NULL)
-     SELECT device_id AS "deviceId", (SELECT MIN(received_at) FROM device_events e WHERE e.device_id = seen.device_id) AS at
-     FROM seen WHERE device_id IS NOT NULL LIMIT ?`,
-    after,
-    limit,
-  );
+  const devices = await sql.all<{ deviceId: string; oldest: number }>(OLDEST_OF_DEVICES, after, limit);
+  return devices.map(({ deviceId, oldest }) => ({ deviceId, at: oldest }));
 }
 
-/** The ids of a device's events that came before a time, the oldest first. */
-export async function findOldEvents(sql: Sql, deviceId: string, before: number, limit: number): Promise<string[]> {
+/** An event that may be removed. */
+export interface OldEvent {
+  deviceId: string;
+  eventId: string;
+}
+
+/** The events of a device that came before a time, the oldest first. */
+export async function findOldEvents(sql: Sql, deviceId: string, before: number, limit: number): Promise<OldEvent[]> {
   const rows = await sql.all<{ eventId: string }>(
     `SELECT event_id AS "eventId" FROM device_events WHERE device_id IN (?) AND received_at < ? ORDER BY received_at LIMIT (? + 0)`,
     deviceId,
     before,
     limit,
   );
-  return rows.map(({ eventId }) => eventId);
+  return rows.map(({ eventId }) => ({ deviceId, eventId }));
 }
 
 const REMOVE = inSets('DELETE FROM device_events WHERE device_id = ? AND event_id = ? AND received_at < ?', [
@@ -85,8 +85,5 @@ const REMOVE = inSets('DELETE FROM device_events WHERE device_id = ? AND event_i
 ]);
 
 /** Removes an event if it came before the time; returns the number of removed rows. */
-export const removeOldEvent = (
-  sql: Sql,
-  { deviceId, eventId }: { deviceId: string; eventId: string },
-  before: number,
-): Promise<number> => sql.run(REMOVE, deviceId, eventId, before);
+export const removeOldEvent = (sql: Sql, { deviceId, eventId }: OldEvent, before: number): Promise<number> =>
+  sql.run(REMOVE, deviceId, eventId, before);

@@ -1,3 +1,4 @@
+import { oldestOfDevicesIn } from '../../platform/database/device-sweep.ts';
 import { IN_LIST, inLists } from '../../platform/database/in-lists.ts';
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
@@ -167,39 +168,28 @@ export async function deleteFacts(unit: UnitOfWork, deviceId: string): Promise<v
   await unit.run('DELETE FROM connection_log WHERE device_id = ?', deviceId);
 }
 
+const OLDEST_OF_DEVICES = oldestOfDevicesIn('connection_log', 'MIN(fact_id)');
+
 /** Lists devices that have facts, ordered by id and beginning behind `after`, each with the id of its oldest fact. */
 export const oldestOfDevices = (
   sql: Sql,
   after: string,
   limit: number,
-): Promise<{ deviceId: string; factId: string }[]> =>
-  sql.all(
-    `WITH RECURSIVE seen (device_id) AS (
-       SELECT MIN(device_id) FROM connection_log WHERE device_id > ?
-       UNION ALL
-       SELECT (SELECT MIN(device_id) FROM connection_log e WHERE e.device_id > seen.device_id) FROM seen
-       WHERE seen.device_id IS NOT NULL)
-     SELECT device_id AS "deviceId",
-       (SELECT MIN(fact_id) FROM connection_log e WHERE e.device_id = seen.device_id) AS "factId"
-     FROM seen WHERE device_id IS NOT NULL LIMIT ?`,
-    after,
-    limit,
-  );
+): Promise<{ deviceId: string; oldest: string }[]> => sql.all(OLDEST_OF_DEVICES, after, limit);
 
-/** The ids of a device's facts before an id, the oldest first. */
-export async function oldFacts(sql: Sql, deviceId: string, before: string, limit: number): Promise<string[]> {
-  const rows = await sql.all<{ factId: string }>(
-    'SELECT fact_id AS "factId" FROM connection_log WHERE device_id = ? AND fact_id < ? ORDER BY fact_id LIMIT ?',
+export type FactKey = Pick<ConnectionFact, 'deviceId' | 'factId'>;
+
+/** The facts of a device before an id, the oldest first. */
+export const oldFacts = (sql: Sql, deviceId: string, before: string, limit: number): Promise<FactKey[]> =>
+  sql.all(
+    `SELECT device_id AS "deviceId", fact_id AS "factId" FROM connection_log
+     WHERE device_id = ? AND fact_id < ? ORDER BY fact_id LIMIT ?`,
     deviceId,
     before,
     limit,
   );
-  return rows.map(({ factId }) => factId);
-}
 
 const REMOVE = inSets('DELETE FROM connection_log WHERE device_id = ? AND fact_id = ?', ['text', 'text']);
 
-export const removeFact = (
-  sql: Sql,
-  { deviceId, factId }: Pick<ConnectionFact, 'deviceId' | 'factId'>,
-): Promise<number> => sql.run(REMOVE, deviceId, factId);
+export const removeFact = (sql: Sql, { deviceId, factId }: FactKey): Promise<number> =>
+  sql.run(REMOVE, deviceId, factId);

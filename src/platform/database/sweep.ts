@@ -33,3 +33,24 @@ export const daysInMicros = (days: number): number => (days === 0 ? Number.POSIT
 
 /** The number of rows that one step examines, which takes the reading thread some milliseconds. */
 export const ROWS_PER_READ = 2_000;
+
+/** A sweep of rows of which a read finds the oldest ones of all. */
+export const sweepOfRows = <Found extends { at: number }>({
+  findOld,
+  ...sweep
+}: Omit<Sweep<Found>, 'find'> & {
+  /** The oldest rows before a time, a page of them. */
+  findOld(sql: Sql, before: number): Promise<Found[]>;
+}): Sweep<Found> => ({
+  ...sweep,
+  async *find(sql, before) {
+    for (let last = ''; ; ) {
+      const found = await findOld(sql, before);
+      const [first] = found;
+      // The same first row was found before, so it could not be deleted.
+      if (!first || JSON.stringify(first) === last) return;
+      yield { found, oldestAt: first.at };
+      last = JSON.stringify(first);
+    }
+  },
+});
