@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
 import { KEPT_PER_HOUR } from '../../src/core/sessions/connection-log.ts';
-import { insertFact } from '../../src/core/sessions/connection-log-repository.ts';
+import { insertFact, listCutConnections } from '../../src/core/sessions/connection-log-repository.ts';
 import { connectionSweep } from '../../src/core/sessions/connection-sweep.ts';
 import { idsFrom } from '../../src/runtime/ids.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
@@ -119,6 +119,8 @@ t.test('the story of a device', async (t) => {
 
     await t.test('pages of any length have the same entries, each once', async (t) => {
       for (const limit of [1, 2, 5]) t.same(await storyOf(world, deviceId, `limit=${limit}`), story);
+      for (const place of ['~~x~~', '~~~~x', '~x~~~', '~~~'])
+        t.equal((await admin.get(`/admin/v1/devices/${deviceId}/story?after=${place}`)).status, 400, place);
     });
     await t.test('a period has its entries', async (t) => {
       const [before, after] = [story.filter(({ at }) => at < middle), story.filter(({ at }) => at >= middle)];
@@ -280,4 +282,16 @@ t.test('facts about connections are removed after their time', async (t) => {
     for (const one of found) removed += await database.transact((unit) => sweep.remove(unit, one, 0));
   t.equal(removed, 6);
   t.equal(await sweep.oldestAt(database.aside), 40 * 86_400_000_000);
+
+  await t.test('of many connections that ended with their process, the last are read', async (t) => {
+    await database.transact(async (unit) => {
+      for (const at of [1, 2, 3]) {
+        const fact = { deviceId: 'c', factId: `con_${at}`, kind: 'connected', at, lastAt: at, count: 1 } as const;
+        await insertFact(unit, { ...fact, ...nothing, isOpen: 1, nodeId: `n${at}` });
+        await unit.run(`INSERT INTO node_lives (node_id, begun_at, ended_at) VALUES (?, 0, ?)`, `n${at}`, at + 1);
+      }
+    });
+    const found = await listCutConnections(database.aside, 'c', 2);
+    t.same(found.map(({ factId }) => factId).sort(), ['con_2', 'con_3']);
+  });
 });
