@@ -22,6 +22,10 @@ export interface OverviewFilter {
   version?: string;
 }
 
+/** Whether a list is one of failures: it has them in the order of their ends. */
+export const isOfFailures = ({ status, errorCode }: Pick<OverviewFilter, 'status' | 'errorCode'>): boolean =>
+  status === 'failed' || errorCode !== undefined;
+
 const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
 
 /**

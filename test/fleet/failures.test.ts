@@ -92,6 +92,8 @@ t.test('installations that fail', async (t) => {
       t.ok(all.length > 1);
       for (const limit of [1, 2]) t.same(await list(query, limit), all, query);
     }
+    const gone = await admin.get(`/admin/v1/transactions?status=failed&after=1`);
+    t.match(gone, { body: { transactions: [] } }, 'a page after a transaction that was removed does not begin anew');
   });
 
   await t.test('are counted by hour, version and error code, beside the period before', async (t) => {
