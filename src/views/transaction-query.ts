@@ -8,8 +8,8 @@ import type { OverviewQuery } from './transactions.ts';
 interface Times {
   now: Micros;
   /** The period of the query. */
-  since: Micros | undefined;
-  until: Micros | undefined;
+  since?: Micros;
+  until?: Micros;
 }
 
 /** Throws REQUEST_INVALID when a query names a version without its package. */
