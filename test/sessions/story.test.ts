@@ -2,10 +2,12 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
-import { KEPT_PER_HOUR } from '../../src/core/sessions/connection-log.ts';
+import { createConnectionLog, KEPT_PER_HOUR } from '../../src/core/sessions/connection-log.ts';
 import { insertFact, listCutConnections } from '../../src/core/sessions/connection-log-repository.ts';
 import { connectionSweep } from '../../src/core/sessions/connection-sweep.ts';
-import { idsFrom } from '../../src/runtime/ids.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { idsFrom, randomIds } from '../../src/runtime/ids.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 import { pagesOf } from '../pages.ts';
 import { usualDatabase } from '../postgres/databases.ts';
@@ -255,6 +257,19 @@ t.test('a process that stops, or is gone, ends the connections of its devices', 
     ['ended node_lost', 'connected'],
     'a restored database knows a connection that has no end: it ended at the latest with this start',
   );
+});
+
+t.test('refused logins of strangers leave room for connections of devices', async (t) => {
+  const { database, clock } = openTestDatabase(t);
+  const metrics = createMetrics();
+  const log = createLog({ level: 'silent' });
+  const facts = createConnectionLog({ database, clock, ids: randomIds, log, metrics, nodeId: () => '' });
+  const lost = async (): Promise<number | undefined> => (await metrics.connectionFactsLost.get()).values[0]?.value;
+  const from = { address: '192.0.2.1', transport: 'mqtts' };
+  for (let stranger = 0; stranger < 25_001; stranger += 1) facts.refused(`s${stranger}`, 'credentials', from);
+  t.equal(await lost(), 1);
+  facts.connected('device', from);
+  t.equal(await lost(), 1);
 });
 
 t.test('facts about connections are removed after their time', async (t) => {
