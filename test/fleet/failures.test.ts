@@ -118,6 +118,8 @@ t.test('installations that fail', async (t) => {
     );
     const whole = (await admin.get('/admin/v1/fleet/failures')).body;
     t.match(whole.total, { finished: 7, failed: 4, finishedBefore: 1, failedBefore: 1 });
+    const longest = (await admin.get('/admin/v1/fleet/failures?since=2020-01-01T00:00:00Z')).body;
+    t.equal(Date.parse(longest.until) - Date.parse(longest.since), 31 * 24 * HOUR, 'at most 31 days');
     t.match((await admin.get('/admin/v1/fleet/failures?version=1.0.0')).status, 400, 'a version needs its package');
   });
 

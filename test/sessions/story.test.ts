@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
 import { createConnectionLog, KEPT_PER_HOUR } from '../../src/core/sessions/connection-log.ts';
-import { insertFact, listCutConnections } from '../../src/core/sessions/connection-log-repository.ts';
+import { insertFact, listCutConnections, listFacts } from '../../src/core/sessions/connection-log-repository.ts';
 import { connectionSweep } from '../../src/core/sessions/connection-sweep.ts';
+import { createNodeLives } from '../../src/core/sessions/node-lives.ts';
+import { DomainError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { idsFrom, randomIds } from '../../src/runtime/ids.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -270,6 +272,59 @@ t.test('refused logins of strangers leave room for connections of devices', asyn
   t.equal(await lost(), 1);
   facts.connected('device', from);
   t.equal(await lost(), 1);
+});
+
+t.test('facts about connections outlast a database that is away, and a stop', async (t) => {
+  const { database, clock } = openTestDatabase(t);
+  const log = createLog({ level: 'silent' });
+  let isAway = true;
+  const transactSoon: typeof database.transactSoon = async (work, key) => {
+    if (isAway) throw new DomainError('DATABASE_UNAVAILABLE');
+    return database.transactSoon(work, key);
+  };
+  const given = { clock, ids: randomIds, log, metrics: createMetrics(), nodeId: () => '' };
+  const facts = createConnectionLog({ ...given, database: { ...database, transactSoon } });
+  await database.transact(async (unit) => {
+    await unit.run("INSERT INTO developers (developer_id, name, created_at) VALUES ('x', 'x', 0)");
+    await unit.run(
+      `INSERT INTO devices (device_id, developer_id, credential_hash, activation, created_at) VALUES ('d', 'x', '', 'deactivated', 0)`,
+    );
+  });
+  const stored = async (): Promise<string[]> => {
+    clock.advance(15_000);
+    await facts.idle();
+    const rows = await listFacts(database.read, 'd', { since: 0, until: 1e17, from: '', before: 'z', limit: 9 });
+    return rows.map(({ kind, isOpen }) => `${kind} ${isOpen}`);
+  };
+  const from = { address: '192.0.2.1', transport: 'mqtts' };
+  const first = facts.connected('d', from);
+  t.same(await stored(), []);
+  const second = facts.connected('d', from);
+  facts.ended('d', first, 'lost');
+  t.same(await stored(), []);
+  isAway = false;
+  t.same(await stored(), ['ended 0', 'connected 1', 'connected 0']);
+  isAway = true;
+  facts.ended('d', second, 'lost');
+  t.same(await stored(), ['ended 0', 'connected 1', 'connected 0']);
+  isAway = false;
+  t.same(await stored(), ['ended 0', 'ended 0', 'connected 0', 'connected 0'], 'also that a connection has ended');
+  facts.refused('d', 'credentials', from);
+  await facts[Symbol.asyncDispose]();
+  t.equal((await stored())[0], 'refused 0', 'a stop stores the last ones');
+
+  await t.test('a process that ended is known as long as the ends of its connections are', async (t) => {
+    const lives = async (): Promise<number> => {
+      const life = createNodeLives({ database, clock, ids: randomIds, log, cluster: undefined, keptDays: 30 });
+      await life.start();
+      await life[Symbol.asyncDispose]();
+      return (await database.read.all('SELECT node_id FROM node_lives')).length;
+    };
+    await lives();
+    t.equal(await lives(), 2);
+    clock.advance(31 * 24 * HOUR);
+    t.equal(await lives(), 1);
+  });
 });
 
 t.test('facts about connections are removed after their time', async (t) => {
