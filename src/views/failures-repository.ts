@@ -1,6 +1,6 @@
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
-import { conditions, type OverviewFilter, ofPackage } from './transaction-conditions.ts';
+import { conditions, INSTALLS, type OverviewFilter, ofPackage } from './transaction-conditions.ts';
 
 /** The place of a failure in a list: the newest first, by the time of the end. */
 export interface FailurePlace {
@@ -92,7 +92,7 @@ export function countEnded(sql: Sql, by: keyof typeof GROUPS, counted: Counted, 
     `SELECT CAST(${GROUPS[by]} AS TEXT) AS value, ${now} THEN 1 ELSE 0 END) AS finished,
        ${now} AND status = 'failed' THEN 1 ELSE 0 END) AS failed, ${past} THEN 1 ELSE 0 END) AS "finishedBefore",
        ${past} AND status = 'failed' THEN 1 ELSE 0 END) AS "failedBefore"
-     FROM transactions WHERE completed_at IS NOT NULL AND operation IN ('installSoftware', 'updateFirmware')
+     FROM transactions WHERE completed_at IS NOT NULL AND ${INSTALLS}
        AND completed_at >= ? AND completed_at < ?${where.map(([condition]) => ` AND ${condition}`).join('')}
      GROUP BY ${GROUPS[by]} ORDER BY failed DESC, finished DESC LIMIT ?`,
     since,

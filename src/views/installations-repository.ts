@@ -1,5 +1,6 @@
 import type { Sql, SqlValue } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
+import { INSTALLS, SEPARATOR, subjectOf } from './transaction-conditions.ts';
 
 /** A package of software, or of firmware, as `line` says. */
 export interface PackageName {
@@ -28,14 +29,6 @@ export interface InstallationFilter {
   since?: Micros;
   until?: Micros;
 }
-
-const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
-/**
- * The column `subject` of an installation holds `package@version`, with SEPARATOR between them. AFTER_SEPARATOR is the
- * next character in the alphabet, so `packageA` sorts after all versions of the package.
- */
-const SEPARATOR = '@';
-const AFTER_SEPARATOR = 'A';
 
 interface Source {
   /** The SQL expression that selects the version. */
@@ -82,9 +75,7 @@ function sourceOf(
       : `SELECT 1 FROM device_status w WHERE w.device_id = x.device_id AND x.subject = CAST(? AS TEXT) || '${SEPARATOR}' || w.firmware`;
   const waits = `SELECT 1 FROM transactions u WHERE u.device_id = x.device_id AND u.due = 1 AND u.completed_at IS NULL
     AND u.${INSTALLS} AND u.subject = x.subject`;
-  const which = version === undefined ? 'x.subject >= ? AND x.subject < ?' : 'x.subject = ?';
-  const subjects =
-    version === undefined ? [`${name}${SEPARATOR}`, `${name}${AFTER_SEPARATOR}`] : [`${name}${SEPARATOR}${version}`];
+  const [which, ...subjects] = subjectOf(name, version, 'x.subject');
   const asked = applicationId === undefined ? '' : ' AND x.application_id = ?';
   // A device may have several transactions for a version. Of the waiting ones the first counts, of the failed ones the
   // last.

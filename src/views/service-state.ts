@@ -54,12 +54,13 @@ export function createServiceState(parts: Parts) {
   const { database, clock, remembered, nodeId, known, state } = parts;
 
   async function look(): Promise<{ now: Micros; nodes: NodeView[]; known: KnownNode[] }> {
-    const now = clock.now();
-    const [own, rows, states, disks] = await Promise.all([
+    const asked = clock.now();
+    const [own, { rows, now }, states, disks] = await Promise.all([
       state(),
-      known(),
-      listStates(database.aside, now - FRESH),
-      listDisks(database.aside, now - TREND),
+      // The clocks are compared at the answer: the question may have waited, which must not look like a wrong clock.
+      known().then((answer) => ({ rows: answer, now: clock.now() })),
+      listStates(database.aside, asked - FRESH),
+      listDisks(database.aside, asked - TREND),
     ]);
     const missing = new Set(missingNodes(rows).map((node) => node.nodeId));
     const shown = rows.filter(({ leaseSeconds, nodeId: id }) => leaseSeconds > 0 || missing.has(id));

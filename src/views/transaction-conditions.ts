@@ -22,15 +22,33 @@ export interface OverviewFilter {
   version?: string;
 }
 
-const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
+/** Whether a list is one of failures: it has them in the order of their ends. */
+export const isOfFailures = ({ status, errorCode }: Pick<OverviewFilter, 'status' | 'errorCode'>): boolean =>
+  status === 'failed' || errorCode !== undefined;
 
+/** The SQL condition for transactions that install something. */
+export const INSTALLS = `operation IN ('installSoftware', 'updateFirmware')`;
 /**
- * The condition for the installations of a package. Their `subject` is `package@version`; `A` follows `@` in the
- * alphabet, so `packageA` sorts after all versions of the package.
+ * The column `subject` of an installation holds `package@version`, with SEPARATOR between them. AFTER_SEPARATOR is the
+ * next character in the alphabet, so `packageA` sorts after all versions of the package.
  */
-export function ofPackage(name: string, version: string | undefined): [condition: string, ...values: SqlValue[]] {
-  if (version !== undefined) return [`${INSTALLS} AND subject = ?`, `${name}@${version}`];
-  return [`${INSTALLS} AND subject >= ? AND subject < ?`, `${name}@`, `${name}A`];
+export const SEPARATOR = '@';
+const AFTER_SEPARATOR = 'A';
+
+/** The condition for the subjects of a package, of one version or of all. */
+export function subjectOf(
+  name: string,
+  version: string | undefined,
+  column = 'subject',
+): [condition: string, ...values: string[]] {
+  if (version !== undefined) return [`${column} = ?`, `${name}${SEPARATOR}${version}`];
+  return [`${column} >= ? AND ${column} < ?`, `${name}${SEPARATOR}`, `${name}${AFTER_SEPARATOR}`];
+}
+
+/** The condition for the installations of a package, of one version or of all. */
+export function ofPackage(name: string, version: string | undefined): [condition: string, ...values: string[]] {
+  const [condition, ...values] = subjectOf(name, version);
+  return [`${INSTALLS} AND ${condition}`, ...values];
 }
 
 export function conditions(filter: OverviewFilter): { where: string[]; values: SqlValue[] } {

@@ -2,13 +2,14 @@ import { DomainError } from '../errors.ts';
 import type { TransactionQuery } from '../platform/contracts/types.ts';
 import { readDuration } from '../runtime/clock.ts';
 import type { Micros } from '../runtime/units.ts';
+import { isOfFailures } from './transaction-conditions.ts';
 import type { OverviewQuery } from './transactions.ts';
 
 interface Times {
   now: Micros;
   /** The period of the query. */
-  since: Micros | undefined;
-  until: Micros | undefined;
+  since?: Micros;
+  until?: Micros;
 }
 
 /** Throws REQUEST_INVALID when a query names a version without its package. */
@@ -24,7 +25,7 @@ export function requirePackageOf(query: { package?: string; version?: string }):
 export function readOverviewQuery(query: TransactionQuery, { now, since, until }: Times): OverviewQuery {
   requirePackageOf(query);
   const { unfinished, warning, olderThan, operation, since: _since, until: _until, ...rest } = query;
-  const isFailure = query.status === 'failed' || query.errorCode !== undefined;
+  const isFailure = isOfFailures(query);
   const oldest = olderThan === undefined ? undefined : now - readDuration(olderThan);
   const before = isFailure ? oldest : Math.min(oldest ?? Number.POSITIVE_INFINITY, until ?? Number.POSITIVE_INFINITY);
   return {

@@ -14,7 +14,7 @@ import type { Database } from '../platform/database/sql.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import { findDeliverySummary } from './delivery-repository.ts';
 import { examineFailures, type FailurePlace, timeOf } from './failures-repository.ts';
-import type { OverviewFilter } from './transaction-conditions.ts';
+import { isOfFailures, type OverviewFilter } from './transaction-conditions.ts';
 import {
   lastNumberBefore,
   transactionNumbers,
@@ -148,12 +148,15 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
 
   /** Lists transactions that ended with an error, the last failure first. */
   async function listFailures({ after, limit, ...filter }: OverviewQuery): Promise<Page<Listed, number>> {
-    const last = after === undefined ? undefined : await timeOf(aside, after, 'completed_at');
-    let place: FailurePlace = {
-      at: Math.min(last ?? Number.MAX_SAFE_INTEGER, (filter.endedBefore ?? Number.MAX_SAFE_INTEGER) - 1),
-      transactionId: last === undefined ? Number.MAX_SAFE_INTEGER : (after ?? 0),
-    };
-    if (last !== undefined && place.at < last) place = { ...place, transactionId: Number.MAX_SAFE_INTEGER };
+    let place: FailurePlace = { at: Number.MAX_SAFE_INTEGER, transactionId: Number.MAX_SAFE_INTEGER };
+    if (after !== undefined) {
+      const at = await timeOf(aside, after, 'completed_at');
+      // The oldest failures are removed first: when the last one of a page is gone, all behind it are, or soon will be.
+      if (at === undefined) return { rows: [], next: undefined };
+      place = { at, transactionId: after };
+    }
+    const until = (filter.endedBefore ?? Number.MAX_SAFE_INTEGER) - 1;
+    if (until < place.at) place = { at: until, transactionId: Number.MAX_SAFE_INTEGER };
     const found: number[] = [];
     let isWhole = false;
     for (let step = 0; step < FAILURE_STEPS && found.length <= limit && !isWhole; step += 1) {
@@ -179,8 +182,7 @@ export function createOverview({ database: { read, aside }, versionsOf }: Parts)
       if (unfinished && status !== undefined && isFinished(status)) return { rows: [], next: undefined };
       if (query.rolloutId !== undefined) return listOfRollout({ ...query, rolloutId: query.rolloutId });
       if (warning) return listWarned(query);
-      const isFailure = status === 'failed' || query.errorCode !== undefined;
-      if (isFailure && !unfinished && deviceId === undefined) return listFailures(query);
+      if (isOfFailures(query) && !unfinished && deviceId === undefined) return listFailures(query);
       if (unfinished || (status !== undefined && !isFinished(status))) {
         const page = { after, limit: limit + 1, newestFirst: !unfinished };
         return pageOf(await withWarnings(await unfinishedTransactions(aside, query, page)), limit, placeOf);

@@ -92,6 +92,22 @@ t.test('receivers by customer', async (t) => {
     clock.advance(25 * HOUR);
     const [after] = await receiversOf('?developerId=dev');
     t.equal(sum(after?.hours.delivered) + sum(after?.hours.failed), 0, 'older ones are not shown');
+
+    const oldest = 'SELECT MIN(hour) AS hour FROM receiver_hours';
+    await file.all(`INSERT INTO receiver_hours VALUES ('${applicationId}', 'callEvent', 0, 1, 0)`);
+    const attempt = async (): Promise<void> => {
+      await tenant.renew();
+      await tenant.api.post(`${tenant.path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
+      await receiver.next();
+      await world.idle();
+    };
+    await attempt();
+    await receiversOf();
+    t.not(Number((await file.all<{ hour: number }>(oldest))[0]?.hour), 0, 'those of earlier days are removed');
+    await attempt();
+    await world.restart();
+    const { receivers } = (await world.admin().get('/admin/v1/receivers?developerId=dev')).body;
+    t.equal(sum(receivers[0].hours.delivered), 2, 'a stop stores the last ones');
   });
 });
 

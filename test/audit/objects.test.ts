@@ -32,6 +32,9 @@ t.test('the history of an object', async (t) => {
     );
     await api.post(`${path}/packages`, { json: { package: 'com.example.camera', displayName: 'Camera' } });
     t.same(await actionsOf('package:com.example.camera'), ['POST /v1/applications/{applicationId}/packages']);
+    for (let refusal = 0; refusal < 2; refusal += 1)
+      t.equal((await api.delete(`${path}/packages/com.example.missing`)).status, 404);
+    t.equal((await actionsOf('package:com.example.missing')).length, 1, 'a repeated refusal has no entry');
   });
 
   await t.test('has the values before and after a change, and only those that changed', async (t) => {
@@ -48,6 +51,10 @@ t.test('the history of an object', async (t) => {
     await api.patch(`${path}/packages/com.example.camera`, { json: { displayName: 'Body camera' } });
     const [ofPackage] = await historyOf('package:com.example.camera');
     t.same(ofPackage?.details, { before: { displayName: 'Camera' }, after: { displayName: 'Body camera' } });
+    const long = { model: { description: 'x'.repeat(2_000) } };
+    t.equal((await admin.patch(`/admin/v1/devices/${deviceId}`, { json: { hardwareProperties: long } })).status, 200);
+    const [ofLong] = await historyOf(`device:${deviceId}`);
+    t.match(JSON.stringify(ofLong?.details?.after), /^.{900,1100}…"\}$/, 'a long value is cut');
   });
 
   await t.test('names secrets, and never shows one', async (t) => {

@@ -92,6 +92,8 @@ t.test('installations that fail', async (t) => {
       t.ok(all.length > 1);
       for (const limit of [1, 2]) t.same(await list(query, limit), all, query);
     }
+    const gone = await admin.get(`/admin/v1/transactions?status=failed&after=1`);
+    t.match(gone, { body: { transactions: [] } }, 'a page after a transaction that was removed does not begin anew');
   });
 
   await t.test('are counted by hour, version and error code, beside the period before', async (t) => {
@@ -116,6 +118,8 @@ t.test('installations that fail', async (t) => {
     );
     const whole = (await admin.get('/admin/v1/fleet/failures')).body;
     t.match(whole.total, { finished: 7, failed: 4, finishedBefore: 1, failedBefore: 1 });
+    const longest = (await admin.get('/admin/v1/fleet/failures?since=2020-01-01T00:00:00Z')).body;
+    t.equal(Date.parse(longest.until) - Date.parse(longest.since), 31 * 24 * HOUR, 'at most 31 days');
     t.match((await admin.get('/admin/v1/fleet/failures?version=1.0.0')).status, 400, 'a version needs its package');
   });
 

@@ -1,6 +1,9 @@
 import t from 'tap';
+import { createRemembered } from '../../src/runtime/remembered.ts';
 import { alarmsOf, missingNodes } from '../../src/views/alarms.ts';
 import { fullAt } from '../../src/views/disk-trend.ts';
+import { createServiceState } from '../../src/views/service-state.ts';
+import { openTestDatabase } from '../applications/tenant.ts';
 import { run } from '../cli/run.ts';
 import { startWorld, WIFI, type World } from '../world.ts';
 
@@ -108,7 +111,10 @@ t.test('how the service works over time', async (t) => {
     await world.idle();
     const [row] = await file.all<{ at: number }>('SELECT MIN(at) AS at FROM service_history');
     t.ok((row?.at ?? 0) > clock.now() - 31 * DAY * 1000);
-    t.equal((await healthOf(world)).accepted, 0, 'a list reaches seven days back');
+    const { accepted, since } = await healthOf(world);
+    t.equal(accepted, 0);
+    const days = (clock.now() / 1000 - Date.parse(since)) / DAY;
+    t.ok(days >= 7 && days < 7.1, 'a list reaches seven days back');
   });
 });
 
@@ -177,6 +183,26 @@ t.test('each alarm has its threshold', async (t) => {
   t.match(alarmsOf({ ...quiet, known: [{ ...old, now: now - 60e6 }] }), [
     { kind: 'clock', text: 'The clock of this node is 60 seconds ahead of that of the database.' },
   ]);
+});
+
+t.test('a database that answers late is not taken for one whose clock is wrong', async (t) => {
+  const { database, clock } = openTestDatabase(t);
+  const row = { nodeId: 'a', release: '1', devices: 1, startedAt: 0, leaseSeconds: 2 };
+  const service = createServiceState({
+    database,
+    clock,
+    remembered: createRemembered({ clock }),
+    nodeId: () => 'a',
+    known: async () => {
+      clock.advance(10 * SECOND);
+      return [{ ...row, now: clock.now() }];
+    },
+    state: async () => NODE,
+    connectedHere: () => 1,
+    startedAt: 0,
+    receivers: async () => ({ failing: 0 }),
+  });
+  t.same(await service.alarms([]), []);
 });
 
 t.test('the day on which a disk is full follows from its last days', async (t) => {

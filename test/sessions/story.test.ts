@@ -2,10 +2,14 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
-import { KEPT_PER_HOUR } from '../../src/core/sessions/connection-log.ts';
-import { insertFact } from '../../src/core/sessions/connection-log-repository.ts';
+import { createConnectionLog, KEPT_PER_HOUR } from '../../src/core/sessions/connection-log.ts';
+import { insertFact, listCutConnections, listFacts } from '../../src/core/sessions/connection-log-repository.ts';
 import { connectionSweep } from '../../src/core/sessions/connection-sweep.ts';
-import { idsFrom } from '../../src/runtime/ids.ts';
+import { createNodeLives } from '../../src/core/sessions/node-lives.ts';
+import { DomainError } from '../../src/errors.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { idsFrom, randomIds } from '../../src/runtime/ids.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 import { pagesOf } from '../pages.ts';
 import { usualDatabase } from '../postgres/databases.ts';
@@ -119,6 +123,8 @@ t.test('the story of a device', async (t) => {
 
     await t.test('pages of any length have the same entries, each once', async (t) => {
       for (const limit of [1, 2, 5]) t.same(await storyOf(world, deviceId, `limit=${limit}`), story);
+      for (const place of ['~~x~~', '~~~~x', '~x~~~', '~~~'])
+        t.equal((await admin.get(`/admin/v1/devices/${deviceId}/story?after=${place}`)).status, 400, place);
     });
     await t.test('a period has its entries', async (t) => {
       const [before, after] = [story.filter(({ at }) => at < middle), story.filter(({ at }) => at >= middle)];
@@ -255,6 +261,72 @@ t.test('a process that stops, or is gone, ends the connections of its devices', 
   );
 });
 
+t.test('refused logins of strangers leave room for connections of devices', async (t) => {
+  const { database, clock } = openTestDatabase(t);
+  const metrics = createMetrics();
+  const log = createLog({ level: 'silent' });
+  const facts = createConnectionLog({ database, clock, ids: randomIds, log, metrics, nodeId: () => '' });
+  const lost = async (): Promise<number | undefined> => (await metrics.connectionFactsLost.get()).values[0]?.value;
+  const from = { address: '192.0.2.1', transport: 'mqtts' };
+  for (let stranger = 0; stranger < 25_001; stranger += 1) facts.refused(`s${stranger}`, 'credentials', from);
+  t.equal(await lost(), 1);
+  facts.connected('device', from);
+  t.equal(await lost(), 1);
+});
+
+t.test('facts about connections outlast a database that is away, and a stop', async (t) => {
+  const { database, clock } = openTestDatabase(t);
+  const log = createLog({ level: 'silent' });
+  let isAway = true;
+  const transactSoon: typeof database.transactSoon = async (work, key) => {
+    if (isAway) throw new DomainError('DATABASE_UNAVAILABLE');
+    return database.transactSoon(work, key);
+  };
+  const given = { clock, ids: randomIds, log, metrics: createMetrics(), nodeId: () => '' };
+  const facts = createConnectionLog({ ...given, database: { ...database, transactSoon } });
+  await database.transact(async (unit) => {
+    await unit.run("INSERT INTO developers (developer_id, name, created_at) VALUES ('x', 'x', 0)");
+    await unit.run(
+      `INSERT INTO devices (device_id, developer_id, credential_hash, activation, created_at) VALUES ('d', 'x', '', 'deactivated', 0)`,
+    );
+  });
+  const stored = async (): Promise<string[]> => {
+    clock.advance(15_000);
+    await facts.idle();
+    const rows = await listFacts(database.read, 'd', { since: 0, until: 1e17, from: '', before: 'z', limit: 9 });
+    return rows.map(({ kind, isOpen }) => `${kind} ${isOpen}`);
+  };
+  const from = { address: '192.0.2.1', transport: 'mqtts' };
+  const first = facts.connected('d', from);
+  t.same(await stored(), []);
+  const second = facts.connected('d', from);
+  facts.ended('d', first, 'lost');
+  t.same(await stored(), []);
+  isAway = false;
+  t.same(await stored(), ['ended 0', 'connected 1', 'connected 0']);
+  isAway = true;
+  facts.ended('d', second, 'lost');
+  t.same(await stored(), ['ended 0', 'connected 1', 'connected 0']);
+  isAway = false;
+  t.same(await stored(), ['ended 0', 'ended 0', 'connected 0', 'connected 0'], 'also that a connection has ended');
+  facts.refused('d', 'credentials', from);
+  await facts[Symbol.asyncDispose]();
+  t.equal((await stored())[0], 'refused 0', 'a stop stores the last ones');
+
+  await t.test('a process that ended is known as long as the ends of its connections are', async (t) => {
+    const lives = async (): Promise<number> => {
+      const life = createNodeLives({ database, clock, ids: randomIds, log, cluster: undefined, keptDays: 30 });
+      await life.start();
+      await life[Symbol.asyncDispose]();
+      return (await database.read.all('SELECT node_id FROM node_lives')).length;
+    };
+    await lives();
+    t.equal(await lives(), 2);
+    clock.advance(31 * 24 * HOUR);
+    t.equal(await lives(), 1);
+  });
+});
+
 t.test('facts about connections are removed after their time', async (t) => {
   const { database } = openTestDatabase(t);
   const nothing = { reason: null, detail: null, address: null, transport: null, nodeId: null, since: null, isOpen: 0 };
@@ -280,4 +352,16 @@ t.test('facts about connections are removed after their time', async (t) => {
     for (const one of found) removed += await database.transact((unit) => sweep.remove(unit, one, 0));
   t.equal(removed, 6);
   t.equal(await sweep.oldestAt(database.aside), 40 * 86_400_000_000);
+
+  await t.test('of many connections that ended with their process, the last are read', async (t) => {
+    await database.transact(async (unit) => {
+      for (const at of [1, 2, 3]) {
+        const fact = { deviceId: 'c', factId: `con_${at}`, kind: 'connected', at, lastAt: at, count: 1 } as const;
+        await insertFact(unit, { ...fact, ...nothing, isOpen: 1, nodeId: `n${at}` });
+        await unit.run(`INSERT INTO node_lives (node_id, begun_at, ended_at) VALUES (?, 0, ?)`, `n${at}`, at + 1);
+      }
+    });
+    const found = await listCutConnections(database.aside, 'c', 2);
+    t.same(found.map(({ factId }) => factId).sort(), ['con_2', 'con_3']);
+  });
 });

@@ -145,7 +145,7 @@ export const listFacts = (
   );
 
 /**
- * The connections of a device that ended with their process, and so have no end of their own. There is at most one
+ * The last connections of a device that ended with their process, and so have no end of their own. There is at most one
  * for each process.
  */
 export const listCutConnections = (
@@ -157,7 +157,8 @@ export const listCutConnections = (
     `SELECT ${COLUMNS}, l.ended_at AS "endedAt", l.reason AS "endReason"
      FROM connection_log c, node_lives l
      WHERE (c.device_id, c.fact_id) IN
-         (SELECT device_id, fact_id FROM connection_log WHERE device_id = ? AND is_open = 1 LIMIT ?)
+         (SELECT device_id, fact_id FROM connection_log WHERE device_id = ? AND is_open = 1
+          ORDER BY fact_id DESC LIMIT ?)
        AND l.node_id = c.node_id AND l.ended_at IS NOT NULL`,
     deviceId,
     limit,

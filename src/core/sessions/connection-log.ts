@@ -24,6 +24,8 @@ const RETRY_MS = 15_000;
 const DEVICES_PER_UNIT = 128;
 /** The most facts that wait in memory (about 20 MB), while the database does not answer. Further ones are lost. */
 const BOUND = 50_000;
+/** The most of them that refused logins may fill, because strangers cause them: the rest is for connections of devices. */
+const BOUND_OF_REFUSED = BOUND / 2;
 const LONGEST_DETAIL = 200;
 /** The prefix of fact ids. */
 export const FACTS = 'con';
@@ -112,7 +114,7 @@ export function createConnectionLog({ database, clock, ids, log, metrics, nodeId
       last.lastAt = fact.lastAt;
       return;
     }
-    if (size >= BOUND) {
+    if (size >= (fact.kind === 'refused' ? BOUND_OF_REFUSED : BOUND)) {
       metrics.connectionFactsLost.inc();
       return;
     }

@@ -95,9 +95,8 @@ export function createReceiverHours({ database, clock, log }: Parts) {
     try {
       while (rows.length > 0) {
         const some = rows.slice(0, ROWS_PER_UNIT);
-        await transact(async (unit) => {
-          for (const row of some) await addHour(unit, row);
-        });
+        // Together, because a database may be a round trip away.
+        await transact(async (unit) => void (await Promise.all(some.map((row) => addHour(unit, row)))));
         rows.splice(0, some.length);
       }
       if (now - removedAt < HOUR_MICROS) return;

@@ -14,7 +14,7 @@ const DAY_SECONDS = 86_400;
 const textOf = (bytes: Buffer | undefined): string | null =>
   bytes === undefined ? null : new TextDecoder().decode(bytes, { stream: true });
 
-/** Bounds the stored beginnings of receivers' answers to failed attempts, by application. */
+/** Bounds the stored beginnings of receivers' answers to failed attempts and to tests, by application. */
 export function createStoredAnswers({ clock, metrics }: { clock: Clock; metrics: Pick<Metrics, 'answersDropped'> }) {
   const room = createTokenBuckets({ clock, perSecond: ANSWER_BYTES / DAY_SECONDS, size: ANSWER_BYTES });
 

@@ -2,7 +2,7 @@ import type { AuditObject } from '../../core/audit/audit-repository.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import type { NamedEntry } from '../../views/audit.ts';
-import { momentOf } from '../http/moment.ts';
+import { periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
@@ -32,10 +32,8 @@ export async function listAudit(
   input: At<never, never, 'admin/audit-query'>,
 ): Promise<Answer> {
   const { since: _since, until: _until, about, ...rest } = input.query;
-  const [since, until] = [momentOf(input.query, 'since'), momentOf(input.query, 'until')];
-  const bounds = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
   const object = about === undefined ? {} : { about: objectOf(about) };
-  const { rows, next } = await audit.list({ ...rest, ...bounds, ...object, offset: 0 });
+  const { rows, next } = await audit.list({ ...rest, ...periodOf(input.query), ...object, offset: 0 });
   const body: SchemaTypes['admin/audit-list'] = { entries: (await auditNames(rows)).map(auditBody) };
   return { status: 200, headers: next ? nextPageAfter(input, input.query, next) : {}, body };
 }

@@ -4,7 +4,7 @@ import { textWithoutSecrets, withoutSecrets } from '../../runtime/without-secret
 import { deliveryDetail } from '../../views/delivery-detail.ts';
 import { deliveryRow } from '../../views/delivery-row.ts';
 import type { ReceiverState } from '../../views/receivers.ts';
-import { momentOf, readMoment } from '../http/moment.ts';
+import { periodOf, readMoment } from '../http/moment.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
@@ -47,9 +47,7 @@ export async function listAllDeliveries(
   input: At<never, never, 'admin/delivery-query'>,
 ): Promise<Answer> {
   const { since: _since, until: _until, ...query } = input.query;
-  const [since, until] = [momentOf(input.query, 'since'), momentOf(input.query, 'until')];
-  const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
-  const { rows, next } = await deliveries.list({ ...query, ...times });
+  const { rows, next } = await deliveries.list({ ...query, ...periodOf(input.query) });
   const body: SchemaTypes['common/delivery-row-list'] = { deliveries: rows.map(deliveryRow) };
   const link = next === undefined ? {} : nextPageAfter(input, input.query, { after: next });
   // Not cached, because the URL of a receiver may hold a token.

@@ -4,7 +4,7 @@ import { readOverviewQuery } from '../../views/transaction-query.ts';
 import { transactionRow } from '../../views/transaction-row.ts';
 import type { Listed } from '../../views/transactions.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
-import { momentOf } from '../http/moment.ts';
+import { periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { AdminServices } from './services.ts';
@@ -17,11 +17,7 @@ export async function listFleetTransactions(
   { overview, clock }: AdminServices,
   input: Input<unknown, unknown, TransactionQuery>,
 ): Promise<Answer> {
-  const query = readOverviewQuery(input.query, {
-    now: clock.now(),
-    since: momentOf(input.query, 'since'),
-    until: momentOf(input.query, 'until'),
-  });
+  const query = readOverviewQuery(input.query, { now: clock.now(), ...periodOf(input.query) });
   const { rows, next } = await overview.list(query);
   const headers = next === undefined ? {} : nextPageAfter(input, query, { after: next });
   return { status: 200, headers, body: transactionRows(rows) };

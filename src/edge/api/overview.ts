@@ -7,7 +7,7 @@ import { transactionDetail } from '../../views/transaction-detail.ts';
 import { readOverviewQuery } from '../../views/transaction-query.ts';
 import { transactionRow } from '../../views/transaction-row.ts';
 import { JsonSlices, lazily } from '../http/json-slices.ts';
-import { momentOf, periodOf } from '../http/moment.ts';
+import { periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { ApiServices } from './services.ts';
@@ -32,14 +32,7 @@ export async function listOwnTransactions(
   input: Own<unknown, OwnTransactionQuery>,
 ): Promise<Answer> {
   const { applicationId } = input.params;
-  const query = readOverviewQuery(
-    { ...input.query, applicationId },
-    {
-      now: clock.now(),
-      since: momentOf(input.query, 'since'),
-      until: momentOf(input.query, 'until'),
-    },
-  );
+  const query = readOverviewQuery({ ...input.query, applicationId }, { now: clock.now(), ...periodOf(input.query) });
   const { rows, next } = await overview.list(query);
   const headers = next === undefined ? {} : nextPageAfter(input, query, { after: next });
   const transactions = lazily(rows, ({ record, warning }) => transactionRow(record, warning));

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '../../errors.ts';
+import { listed } from '../../platform/objects/preconditions.ts';
 
 /**
  * The entity tag of the fields that a PATCH can change. Other fields of the same answer, such as counts, change without
@@ -19,9 +20,7 @@ export function entityTag(state: unknown): string {
 export function matcher(headers: IncomingHttpHeaders): (state: unknown) => void {
   const wanted = headers['if-match'];
   return (state) => {
-    if (wanted === undefined || wanted.trim() === '*') return;
     // Entity tags have no commas here, and a weak one never matches.
-    const tags = wanted.split(',').map((one) => one.trim());
-    if (!tags.includes(entityTag(state))) throw new DomainError('PRECONDITION_FAILED');
+    if (wanted !== undefined && !listed(wanted, entityTag(state))) throw new DomainError('PRECONDITION_FAILED');
   };
 }

@@ -10,7 +10,8 @@ interface Validators {
 /** `Last-Modified` has whole seconds, so comparisons with dates use whole seconds too. */
 export const httpDate = (micros: number): string => new Date(Math.floor(micros / 1_000_000) * 1000).toUTCString();
 
-const listed = (header: string, etag: string): boolean =>
+/** Whether a header, with a list of entity tags or with `*`, has an entity tag. Weak tags have their `W/`. */
+export const listed = (header: string, etag: string): boolean =>
   header.trim() === '*' || header.split(',').some((each) => each.trim() === etag);
 
 /** Evaluates the conditional headers of a GET or HEAD (RFC 9110 13.2.2): the request goes on, or is answered 304 or 412. */
