@@ -46,7 +46,16 @@ t.test('a rollout fits the width of a terminal, and its rows', async (t) => {
       const lines = linesInRoom(rollout, width, room);
       t.ok(lines.length <= room, `${lines.length} of ${room}`);
       t.match(lines.join('\n'), /stage 10 of 20 .*\n {2}10000 waiting, /);
-      t.match(lines.at(-2), '  and 45 more codes');
+      t.match(lines.slice(-8), [
+        'Errors',
+        /^ {2}failed /,
+        /^ /,
+        /^ /,
+        /^ /,
+        /^ /,
+        '  and 45 more codes',
+        /^1234\.5 results/,
+      ]);
       for (const line of lines) t.ok(widthOf(line) <= width, line);
     }
   }
@@ -73,6 +82,17 @@ t.test('every stage has a bar, with what is planned and what is reached', async 
     '  next stage: when all have ended, after approval',
     'stage 4 of 4  [                        ]   0 %  0 of 25 (25 %)',
   ]);
+  const errors = [{ state: 'failed', code: 'BROKEN', devices: 1, examples: ['490154203237518'] }] as Rollout['errors'];
+  t.same(
+    linesOf({ ...small, errors, resultsPerMinute: 2 }, null).slice(7),
+    [
+      'stage 4 of 4  [                        ]   0 %  0 of 25 (25 %)',
+      'Errors',
+      '  failed BROKEN: 1 device, for example 490154203237518',
+      '2 results a minute, the end at about 2026-11-20T09:30:00.123456Z',
+    ],
+    'errors are not lines of the last stage',
+  );
   t.same(linesOf(small, 59).slice(2, 6), [
     'stage 2 of 4  [#######     ]  56 %  14 of 25',
     '  11 unfinished, 8 succeeded, 1 failed, 5 refused',
