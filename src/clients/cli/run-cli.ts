@@ -50,8 +50,8 @@ function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): 
       const name = words.slice(0, index).join(' ');
       const meant = nearest(word, known);
       const hint = meant === undefined ? '' : `; did you mean "${[name, meant].filter(Boolean).join(' ')}"?`;
-      const rest = group ? groupHelp({ ...group, name, commands: some }) : overview();
-      stderr.write(`lapel: unknown command "${words.slice(0, index + 1).join(' ')}"${hint}\n\n${rest}`);
+      const unknown = oneLine(`lapel: unknown command "${words.slice(0, index + 1).join(' ')}"${hint}`);
+      stderr.write(`${unknown}\nSee: ${['lapel', ...words.slice(0, index), '--help'].join(' ')}\n`);
       return BAD_USAGE;
     }
     group ??= GROUPS.find(({ name }) => name === word);
