@@ -1,4 +1,5 @@
 import t from 'tap';
+import { abortNote } from '../../src/clients/cli/rollout/abort-note.ts';
 import { linesInRoom, linesOf, type Rollout } from '../../src/clients/cli/rollout/rollout-text.ts';
 import { widthOf } from '../../src/clients/cli/show/text-width.ts';
 
@@ -99,4 +100,31 @@ t.test('every stage has a bar, with what is planned and what is reached', async 
     '  next stage: at 95 % succeeded (now 40 %), 90 min later,',
     '    after approval',
   ]);
+});
+
+t.test('a note says where an abort rule cannot act', async (t) => {
+  const noteOf = (sizes: number[], minimumResults: number | null, continuous?: true) =>
+    abortNote({
+      devices: sizes.reduce((sum, one) => sum + one, 0),
+      stages: sizes.map((planned) => stage('waiting', { waiting: planned }, { planned })),
+      rules: {
+        ...(minimumResults !== null && { abort: { failedPercent: 10, minimumResults } }),
+        ...(continuous && { continuous }),
+      },
+    } as unknown as Rollout);
+  for (const [sizes, minimum, expected] of [
+    [[3], 10, 'the rollout has 3 devices: it cannot pause the rollout (--after 3 can)'],
+    [[1], 2, 'the rollout has 1 device: it cannot pause the rollout (--after 1 can)'],
+    [[5, 5, 90], 11, 'the first 2 stages have 10 devices: it cannot pause the rollout before stage 3 of 3'],
+    [[5, 95], 20, 'the first stage has 5 devices: it cannot pause the rollout before stage 2 of 2'],
+  ] as const)
+    t.equal(noteOf([...sizes], minimum), `note: the abort rule needs ${minimum} results, and ${expected}`);
+  t.match(noteOf([3], 10, true), /cannot pause the rollout before more devices join \(/);
+  for (const [sizes, minimum] of [
+    [[5, 95], 5],
+    [[3], 3],
+    [[3], null],
+    [[0], 10],
+  ] as const)
+    t.equal(noteOf([...sizes], minimum), null, `${sizes.join()} ${minimum}`);
 });
