@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { now } from '../base/clock.ts';
 import { WEBHOOK_SETTINGS } from '../base/contract.ts';
 import { type Child, div, p, use } from '../base/elements.ts';
 import { counted } from '../base/format.ts';
@@ -73,9 +74,9 @@ function Range({ applicationId, setting }: { applicationId: string; setting: str
       newest.stop();
     };
   }, []);
-  const now = useMemo(() => Date.now(), []);
+  const began = useMemo(() => now.peek(), []);
   // The field has whole minutes, and the present one belongs to the range.
-  const [from, until] = [toField(now - DAY_MS), toField(now + MINUTE_MS)];
+  const [from, until] = [toField(began - DAY_MS), toField(began + MINUTE_MS)];
   const when = { type: 'datetime-local' } as const;
   return div(
     { class: 'fields', ref: box, onInput: count, onChange: count },

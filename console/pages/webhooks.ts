@@ -1,3 +1,4 @@
+import { now } from '../base/clock.ts';
 import { WEBHOOK_SETTINGS } from '../base/contract.ts';
 import { a, button, type Child, div, nav, small, span, use, type VNode } from '../base/elements.ts';
 import { count, visible } from '../base/format.ts';
@@ -82,7 +83,7 @@ const receiverColumns: Column<Receiver>[] = [
     name: 'Oldest due',
     kind: 'short',
     cell: ({ oldestDueAt }) =>
-      oldestDueAt === null ? nothing() : Date.parse(oldestDueAt) < Date.now() ? since(oldestDueAt) : until(oldestDueAt),
+      oldestDueAt === null ? nothing() : Date.parse(oldestDueAt) < now.peek() ? since(oldestDueAt) : until(oldestDueAt),
   },
   {
     name: 'Next attempt',
