@@ -7,6 +7,7 @@ import { counted } from '../base/format.ts';
 import { createNewest, type Outcome } from '../base/newest.ts';
 import { ROLE } from '../base/place.ts';
 import { operation, send } from '../base/requests.ts';
+import { deliveriesSent } from '../base/sent-deliveries.ts';
 import { toServiceTime } from '../base/service-time.ts';
 import { given, typed } from '../base/typed.ts';
 import { fromField, toField, zoneName } from '../base/zone.ts';
@@ -105,6 +106,10 @@ export function redeliverRange(applicationId: string, setting?: string): void {
     text: 'Receivers recognize repeated deliveries by their webhook-id. By default all deliveries are sent that were given up or wait for another attempt.',
     fields,
     does: 'Send again',
-    act: async (data) => `${deliveries(await redeliver(applicationId, data))} sent again.`,
+    async act(data) {
+      const many = await redeliver(applicationId, data);
+      deliveriesSent();
+      return `${deliveries(many)} sent again.`;
+    },
   });
 }
