@@ -146,6 +146,26 @@ export function rulesWords(rules: Rules): Words[] {
   return found.flatMap(([name, value]) => (value ? [[name, value] as const] : []));
 }
 
+/**
+ * Says that an abort rule can never act, or not in the first stages, because they have fewer devices than the rule needs
+ * results; null when it can act in every stage. `sizes`: the devices of the stages.
+ */
+export function abortGap(minimumResults: number, sizes: readonly number[]): string | null {
+  const all = sizes.reduce((sum, size) => sum + size, 0);
+  if (all === 0) return null;
+  if (all < minimumResults)
+    return `The rollout has ${counted(all, 'device')}, so it never has ${count(minimumResults)} results: this rule cannot pause it.`;
+  let [stages, devices] = [0, 0];
+  for (const size of sizes) {
+    if (devices + size >= minimumResults) break;
+    stages += 1;
+    devices += size;
+  }
+  if (stages === 0) return null;
+  const first = stages === 1 ? 'The first stage has' : `The first ${stages} stages have`;
+  return `${first} ${counted(devices, 'device')}: this rule cannot pause the rollout before stage ${stages + 1}.`;
+}
+
 const EVENTS: Readonly<Record<RolloutDetails['history'][number]['event'], string>> = {
   created: 'created',
   started: 'started',

@@ -28,3 +28,6 @@ export const toField = (at: number): string => {
 
 /** Reads the value of such a field as a time in milliseconds; NaN when it is no time. */
 export const fromField = (text: string): number => Date.parse(zone.peek() === 'utc' ? `${text}Z` : text);
+
+/** The beginning of the day of a moment, in the chosen zone, in milliseconds. */
+export const startOfDay = (at: number): number => fromField(`${toField(at).slice(0, 10)}T00:00`);

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { a, button, type Child, div, p, small, span, use, type VNode } from '../base/elements.ts';
 import { counted, duration } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
@@ -8,6 +9,7 @@ import type { StoryEntry } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
 import { deliveryBadge, transactionBadge } from '../parts/badges.ts';
 import { answerOf, authorOf, whatChanged } from '../parts/changes.ts';
+import { act } from '../parts/dialog.ts';
 import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { asked, filterBar, sinceFilter } from '../parts/filters.ts';
 import { loaded } from '../parts/loaded.ts';
@@ -122,6 +124,12 @@ const COLUMNS: Column<StoryEntry>[] = [
 const keyOf = ({ at, kind, command, event, change, connection }: StoryEntry): string =>
   [kind, at, command?.transactionId, event?.deliveryId, change?.auditId, connection?.since].join(' ');
 
+/** Puts newer entries before older ones; those that are in both come once, as they are now. */
+function joined(newer: readonly StoryEntry[], older: readonly StoryEntry[]): StoryEntry[] {
+  const known = new Set(newer.map(keyOf));
+  return [...newer, ...older.filter((entry) => !known.has(keyOf(entry)))];
+}
+
 function DeviceStory({ deviceId }: { deviceId: string }) {
   const query = asked(['since', 'until']);
   const key = `${deviceId} ${JSON.stringify(query)}`;
@@ -131,7 +139,8 @@ function DeviceStory({ deviceId }: { deviceId: string }) {
       signal,
     });
   const first = useLoad(`story ${key}`, (signal) => get(signal), { every: 15_000 });
-  const older = useSignal<{ key: string; rows: StoryEntry[]; next: string | null } | null>(null);
+  /** All entries from the first page on, once older ones were asked for; null before that. */
+  const all = useSignal<{ key: string; rows: StoryEntry[]; next: string | null } | null>(null);
   const isReading = useSignal(false);
   useWatch('transactions', ({ value }, isFirst) => {
     if (!isFirst && (value as { deviceId?: string }).deviceId === deviceId) first.again();
@@ -139,16 +148,28 @@ function DeviceStory({ deviceId }: { deviceId: string }) {
   useWatch(`devices:${encodeURIComponent(deviceId)}`, (_, isFirst) => {
     if (!isFirst) first.again();
   });
-  const more = older.value?.key === key ? older.value : null;
-  const readOlder = async (after: string): Promise<void> => {
-    isReading.value = true;
-    try {
-      const { rows, next } = await get(AbortSignal.timeout(60_000), after);
-      older.value = { key, rows: [...(more?.rows ?? []), ...rows], next };
-    } finally {
-      isReading.value = false;
-    }
-  };
+  const whole = all.value?.key === key ? all.value : null;
+  const { value: newest } = first.state.value;
+  // The first page moves on with time, and what leaves it stays in the list. When it has moved on by more than its
+  // length, entries in between are missing, and the list begins anew.
+  useEffect(() => {
+    const kept = all.peek();
+    if (!newest || kept?.key !== key) return;
+    const known = new Set(kept.rows.map(keyOf));
+    const meets = newest.next === null || newest.rows.some((entry) => known.has(keyOf(entry)));
+    all.value = meets ? { ...kept, rows: joined(newest.rows, kept.rows) } : null;
+  }, [newest]);
+  const readOlder = (from: Page<StoryEntry>): void =>
+    act(async () => {
+      isReading.value = true;
+      try {
+        const { rows, next } = await get(AbortSignal.timeout(60_000), from.next!);
+        all.value = { key, rows: joined(all.peek()?.key === key ? all.peek()!.rows : from.rows, rows), next };
+      } finally {
+        isReading.value = false;
+      }
+      return undefined;
+    });
   return card(
     {
       title: 'Story',
@@ -172,10 +193,8 @@ function DeviceStory({ deviceId }: { deviceId: string }) {
     loaded(
       first,
       (page) => {
-        // The first page moves on with time, so an entry can be in it and among the older ones.
-        const known = new Set(page.rows.map(keyOf));
-        const rows = [...page.rows, ...(more?.rows ?? []).filter((row) => !known.has(keyOf(row)))];
-        const next = more ? more.next : page.next;
+        const from = whole ?? page;
+        const { rows, next } = from;
         if (rows.length === 0 && next === null)
           return empty({
             title: 'Nothing has happened',
@@ -191,7 +210,7 @@ function DeviceStory({ deviceId }: { deviceId: string }) {
             : div(
                 { class: 'pad' },
                 button(
-                  { type: 'button', disabled: isReading.value, onClick: () => void readOlder(next) },
+                  { type: 'button', disabled: isReading.value, onClick: () => readOlder(from) },
                   'Show older entries',
                 ),
               ),

@@ -1,12 +1,14 @@
+import { now } from '../base/clock.ts';
 import { div, p, span, use, type VNode } from '../base/elements.ts';
 import { count, visible, when } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, place } from '../base/place.ts';
 import { operation, read } from '../base/requests.ts';
 import type { FailureBreakdown } from '../base/rows.ts';
+import { startOfDay } from '../base/zone.ts';
 import { bars } from '../parts/bars.ts';
 import { figure } from '../parts/figure.ts';
-import { type Filter, filterBar } from '../parts/filters.ts';
+import { type Filter, filterBar, hoursAgo } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { card } from '../parts/show.ts';
@@ -14,21 +16,12 @@ import { card } from '../parts/show.ts';
 const HOUR = 3_600_000;
 const EVERY = 30_000;
 
-/** The beginning of this day in the time zone of the browser. */
-function midnight(): string {
-  const day = new Date();
-  day.setHours(0, 0, 0, 0);
-  return day.toISOString();
-}
-
-/** The periods of the page. Their times are rounded to the minute, so that an address stays the same for a while. */
-function sinceFilter(): Filter {
-  const ago = (hours: number): string =>
-    new Date(Math.floor((Date.now() - hours * HOUR) / 60_000) * 60_000).toISOString();
+/** The periods of the page. */
+function periodFilter(): Filter {
   const choices = [
-    [ago(1), 'the last hour'],
-    [midnight(), 'since midnight'],
-    [ago(7 * 24), 'the last 7 days'],
+    [hoursAgo(1), 'the last hour'],
+    [new Date(startOfDay(now.peek())).toISOString(), 'since midnight'],
+    [hoursAgo(7 * 24), 'the last 7 days'],
   ] as const;
   return { name: 'since', label: 'The last 24 hours', choices };
 }
@@ -137,7 +130,7 @@ function Failures() {
       about:
         'Installations of software and firmware that ended, and how many of them failed. Each bar leads to its rows.',
     }),
-    filterBar([sinceFilter(), ...FILTERS]),
+    filterBar([periodFilter(), ...FILTERS]),
     loaded(failures, (found) => shown(found, others), { lines: 8 }),
   ];
 }

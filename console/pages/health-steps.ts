@@ -1,3 +1,4 @@
+import { now } from '../base/clock.ts';
 import { a, button, type Child, code, div, p, use, type VNode } from '../base/elements.ts';
 import { count, visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
@@ -141,7 +142,7 @@ function Steps(): Child {
   const health = useLoad(
     `${seconds}`,
     (signal) => {
-      const since = new Date(Date.now() - seconds * 1000).toISOString();
+      const since = new Date(now.peek() - seconds * 1000).toISOString();
       return read<FleetHealth>(operation('readFleetHealth'), { query: { since, step }, signal });
     },
     { every: EVERY },

@@ -6,6 +6,7 @@ import { createNewest } from '../base/newest.ts';
 import { addressOf, place } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import { OF, retryOf, selectorOf, sizesOf, stagesOf } from '../base/rollout-request.ts';
+import { abortGap } from '../base/rollout-words.ts';
 import type { DeviceCount, DeviceSelector, RolloutCreate } from '../base/rows.ts';
 import { mayChange } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
@@ -183,6 +184,7 @@ function NewRollout() {
   const mode = useSignal<'match' | 'list'>('match');
   const rows = useSignal<readonly StageRow[]>([FIRST_STAGE]);
   const stages = useSignal<Stages>([]);
+  const abort = useSignal<RolloutCreate['abort']>(undefined);
   const error = useSignal<Error | null>(null);
   /** The key of the last request. The same request has the same key, so that it is never carried out twice. */
   const sent = useRef({ text: '', key: '' });
@@ -190,6 +192,7 @@ function NewRollout() {
   const changed = (): void => {
     const data = new FormData(element.current!);
     stages.value = stagesOf(data);
+    abort.value = readRules(data).abort;
     error.value = null;
     count(data);
   };
@@ -206,6 +209,11 @@ function NewRollout() {
     }
   };
   const command = commandOf(chosen.value)!;
+  const { value: matching } = found.value;
+  const gap =
+    abort.value && matching && !matching.estimate
+      ? abortGap(abort.value.minimumResults, sizesOf(stages.value, matching.matching))
+      : null;
   return [
     head({
       title: 'Start a rollout',
@@ -238,7 +246,7 @@ function NewRollout() {
           { title: 'Rules' },
           div(
             { class: 'stack' },
-            group('Abort rule', abortFields(RULES)),
+            group('Abort rule', abortFields(RULES, gap)),
             group('Pace and time', paceField({}), termsFields(true, TERMS)),
             moreRules(),
           ),

@@ -1,3 +1,4 @@
+import { now } from '../base/clock.ts';
 import { a, button, type Child, div, p, use, type VNode } from '../base/elements.ts';
 import { compact, count, counted } from '../base/format.ts';
 import { type Loading, useLoad } from '../base/load.ts';
@@ -102,7 +103,7 @@ function History() {
   const history = useLoad(
     `${seconds}`,
     (signal) => {
-      const sinceThen = new Date(Date.now() - seconds * 1000).toISOString();
+      const sinceThen = new Date(now.peek() - seconds * 1000).toISOString();
       return read<{ stepSeconds: number; points: HistoryPoint[] }>(operation('readHistory'), {
         query: { since: sinceThen, step },
         signal,

@@ -1,11 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { now } from '../base/clock.ts';
 import { WEBHOOK_SETTINGS } from '../base/contract.ts';
 import { type Child, div, p, use } from '../base/elements.ts';
 import { counted } from '../base/format.ts';
 import { createNewest, type Outcome } from '../base/newest.ts';
 import { ROLE } from '../base/place.ts';
 import { operation, send } from '../base/requests.ts';
+import { deliveriesSent } from '../base/sent-deliveries.ts';
 import { toServiceTime } from '../base/service-time.ts';
 import { given, typed } from '../base/typed.ts';
 import { fromField, toField, zoneName } from '../base/zone.ts';
@@ -73,9 +75,9 @@ function Range({ applicationId, setting }: { applicationId: string; setting: str
       newest.stop();
     };
   }, []);
-  const now = useMemo(() => Date.now(), []);
+  const began = useMemo(() => now.peek(), []);
   // The field has whole minutes, and the present one belongs to the range.
-  const [from, until] = [toField(now - DAY_MS), toField(now + MINUTE_MS)];
+  const [from, until] = [toField(began - DAY_MS), toField(began + MINUTE_MS)];
   const when = { type: 'datetime-local' } as const;
   return div(
     { class: 'fields', ref: box, onInput: count, onChange: count },
@@ -104,6 +106,10 @@ export function redeliverRange(applicationId: string, setting?: string): void {
     text: 'Receivers recognize repeated deliveries by their webhook-id. By default all deliveries are sent that were given up or wait for another attempt.',
     fields,
     does: 'Send again',
-    act: async (data) => `${deliveries(await redeliver(applicationId, data))} sent again.`,
+    async act(data) {
+      const many = await redeliver(applicationId, data);
+      deliveriesSent();
+      return `${deliveries(many)} sent again.`;
+    },
   });
 }

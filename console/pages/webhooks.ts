@@ -1,3 +1,4 @@
+import { now } from '../base/clock.ts';
 import { WEBHOOK_SETTINGS } from '../base/contract.ts';
 import { a, button, type Child, div, nav, small, span, use, type VNode } from '../base/elements.ts';
 import { count, visible } from '../base/format.ts';
@@ -6,6 +7,7 @@ import { readOwnDeliveries } from '../base/own-deliveries.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage, send } from '../base/requests.ts';
 import type { DeliveryRow, Receiver } from '../base/rows.ts';
+import { deliveriesSent, useSent } from '../base/sent-deliveries.ts';
 import { mayChange, session } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { receiverBadge } from '../parts/badges.ts';
@@ -82,7 +84,7 @@ const receiverColumns: Column<Receiver>[] = [
     name: 'Oldest due',
     kind: 'short',
     cell: ({ oldestDueAt }) =>
-      oldestDueAt === null ? nothing() : Date.parse(oldestDueAt) < Date.now() ? since(oldestDueAt) : until(oldestDueAt),
+      oldestDueAt === null ? nothing() : Date.parse(oldestDueAt) < now.peek() ? since(oldestDueAt) : until(oldestDueAt),
   },
   {
     name: 'Next attempt',
@@ -211,6 +213,11 @@ function Deliveries() {
       ? readPage<DeliveryRow>(operation('listAllDeliveries'), 'deliveries', { query, signal })
       : readOwnDeliveries(query, signal),
   );
+  const shown = page.state.value.value?.rows ?? [];
+  useSent(
+    shown.some(({ status }) => status === 'pending'),
+    page.again,
+  );
   return [
     filterBar([...filters, sinceFilter()], button({ type: 'button', class: 'plain', onClick: page.again }, 'Refresh')),
     card(
@@ -268,7 +275,10 @@ function Webhooks() {
         own && mayChange('application')
           ? [
               button({ type: 'button', onClick: () => redeliverRange(own) }, 'Send a range again'),
-              button({ type: 'button', onClick: () => sendTest(own, 'deviceEvent') }, 'Send a test event'),
+              button(
+                { type: 'button', onClick: () => sendTest(own, 'deviceEvent', deliveriesSent) },
+                'Send a test event',
+              ),
             ]
           : null,
       ],

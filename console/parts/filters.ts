@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { now } from '../base/clock.ts';
 import { button, type Child, div, input, option, select, span, use, type VNode } from '../base/elements.ts';
 import { visible } from '../base/format.ts';
 import { filter, place } from '../base/place.ts';
@@ -117,18 +118,18 @@ function Bar({ filters, others }: { filters: readonly Filter[]; others: Child })
   );
 }
 
-const HOUR = 3_600_000;
-/**
- * A filter for rows since a time. The times of its choices are rounded to the minute, so that an address stays the same
- * for a while.
- */
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** The time of the service some hours ago, as a choice of a filter: to the minute, so that an address stays for a while. */
+export const hoursAgo = (hours: number): string =>
+  new Date(Math.floor((now.peek() - hours * HOUR) / MINUTE) * MINUTE).toISOString();
+
+/** A filter for rows since a time. */
 export function sinceFilter(): Filter {
-  const ago = (hours: number): string =>
-    new Date(Math.floor((Date.now() - hours * HOUR) / 60_000) * 60_000).toISOString();
   const choices = [
-    [ago(1), 'an hour ago'],
-    [ago(24), 'a day ago'],
-    [ago(7 * 24), '7 days ago'],
+    [hoursAgo(1), 'an hour ago'],
+    [hoursAgo(24), 'a day ago'],
+    [hoursAgo(7 * 24), '7 days ago'],
   ] as const;
   return { name: 'since', label: 'Since', choices };
 }

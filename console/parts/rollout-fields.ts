@@ -1,4 +1,4 @@
-import { type Child, div, fieldset, input, label, legend, span } from '../base/elements.ts';
+import { type Child, div, fieldset, input, label, legend, p, span } from '../base/elements.ts';
 import type { RolloutDetails } from '../base/rows.ts';
 import { given, numberOf, typed } from '../base/typed.ts';
 import { textField } from './fields.ts';
@@ -45,7 +45,8 @@ export const paceField = ({ ratePerMinute }: Rules): Child =>
     whole(1, 100_000),
   );
 
-export const abortFields = ({ abort }: Rules): Child => [
+/** `gap`: says where the rule cannot act. */
+export const abortFields = ({ abort }: Rules, gap: string | null = null): Child => [
   textField(
     {
       name: 'failedPercent',
@@ -64,6 +65,7 @@ export const abortFields = ({ abort }: Rules): Child => [
     },
     whole(1, 100_000),
   ),
+  gap === null ? null : p({ class: 'note warn', role: 'status' }, gap),
 ];
 
 export const windowFields = ({ window }: Rules): Child => [

@@ -137,12 +137,15 @@ t.test('the token comes from the command line, the environment or the data folde
   t.match(none.stderr, /^lapel: --token: is needed \(or LAPEL_ADMIN_TOKEN, or --data-dir, or lapel login --admin\)/);
 });
 
-t.test('a wrong command line ends with 2 and lists the valid names', async (t) => {
+t.test('a wrong command line ends with 2 and names the help', async (t) => {
   const cases: [string[], RegExp][] = [
     [['firmware', 'put', FIRMWARE], /^lapel: VERSION: is needed\nSee: lapel admin firmware put --help/],
     [['firmware', 'list', '--token', 't', '--admin-url', 'x'], /^lapel: --admin-url: "x" is not an http or https URL/],
-    [['firmware', 'remove'], /^lapel: unknown command "admin firmware remove"[\s\S]*lapel admin firmware delete/],
-    [['firmwares'], /^lapel: unknown command "admin firmwares"[\s\S]*lapel admin system-package list/],
+    [['firmware', 'remove'], /^lapel: unknown command "admin firmware remove"\nSee: lapel admin firmware --help\n$/],
+    [
+      ['firmwares'],
+      /^lapel: unknown command "admin firmwares"; did you mean "admin firmware"\?\nSee: lapel admin --help\n$/,
+    ],
   ];
   for (const [args, message] of cases) {
     const { code, stderr } = await run(['admin', ...args]);

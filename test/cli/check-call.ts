@@ -1,5 +1,5 @@
 import { ALL_COMMANDS } from '../../src/clients/cli/commands.ts';
-import { checkPositionals, readArguments } from '../../src/clients/cli/line/command-line.ts';
+import { checkPositionals, readArguments, splitVersions } from '../../src/clients/cli/line/command-line.ts';
 import { readDemoCommand, readServiceCommand, SERVICE_COMMANDS } from '../../src/clients/cli/line/service-commands.ts';
 
 /** Checks whether the command line accepts a call, as far as this can be checked without a service. */
@@ -15,7 +15,8 @@ export function checkCall(call: readonly string[]): string | null {
   const command = ALL_COMMANDS.find(({ name }) => name.split(' ').every((word, index) => call[index] === word));
   if (!command) return 'no command';
   const given = readArguments(call.slice(command.name.split(' ').length), command.options);
-  checkPositionals(given.positionals, command.arguments ?? []);
+  const names = command.arguments ?? [];
+  checkPositionals(splitVersions(given.positionals, names), names);
   for (const name of Object.keys(command.options)) {
     if (command.options[name]?.many) given.list(name);
     else given.text(name);

@@ -209,10 +209,11 @@ t.test('lapel device', async (t) => {
       stderr:
         /^lapel: cannot send the command wifi to \d+: 403 device is not activated\.[\s\S]*lapel device activate DEVICE/,
     });
-    t.match(await lapel(`device install ${deviceId} com.example.camera 1.0.0`), {
-      code: 1,
-      stderr: /cannot send the command install to/,
-    });
+    for (const version of ['com.example.camera 1.0.0', 'com.example.camera@1.0.0'])
+      t.match(await lapel(`device install ${deviceId} ${version}`), {
+        code: 1,
+        stderr: /cannot send the command install to \d+: 404 package not found/,
+      });
     t.match(await lapel(`device firmware update ${deviceId} com.lapel.firmware 1`), { code: 1, stderr: /firmware/ });
     t.match(await lapel(`device deactivate ${deviceId}`), { code: 0 });
   });
@@ -225,8 +226,13 @@ t.test('lapel device', async (t) => {
       [`wifi ${deviceId} --ssid a --security WPA`, /did you mean WPA2\?/],
       [`wifi ${deviceId} --none --wait --no-wait`, /^lapel: --no-wait: cannot be combined with --wait/],
       ['wifi', /^lapel: DEVICE: is needed/],
+      [`install ${deviceId} com.example.camera`, /^lapel: VERSION: is needed\n/],
+      [`install ${deviceId} com.example.camera@`, /^lapel: VERSION: must not be empty\n/],
+      [`install ${deviceId} @1.0.0`, /^lapel: PACKAGE: must not be empty\n/],
+      [`install ${deviceId} com.example.camera@1.0.0 1.0.0`, /^lapel: 1\.0\.0: is one argument too many\n/],
     ];
     for (const [line, words] of cases) t.match(await lapel(`device ${line}`), { code: 2, stderr: words }, line);
+    t.match(await lapel('device install --help'), { code: 0, stdout: /one word: PACKAGE@VERSION\n/ });
   });
 });
 

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { abortNote } from '../../src/clients/cli/rollout/abort-note.ts';
 import { linesInRoom, linesOf, type Rollout } from '../../src/clients/cli/rollout/rollout-text.ts';
 import { widthOf } from '../../src/clients/cli/show/text-width.ts';
 
@@ -46,7 +47,16 @@ t.test('a rollout fits the width of a terminal, and its rows', async (t) => {
       const lines = linesInRoom(rollout, width, room);
       t.ok(lines.length <= room, `${lines.length} of ${room}`);
       t.match(lines.join('\n'), /stage 10 of 20 .*\n {2}10000 waiting, /);
-      t.match(lines.at(-2), '  and 45 more codes');
+      t.match(lines.slice(-8), [
+        'Errors',
+        /^ {2}failed /,
+        /^ /,
+        /^ /,
+        /^ /,
+        /^ /,
+        '  and 45 more codes',
+        /^1234\.5 results/,
+      ]);
       for (const line of lines) t.ok(widthOf(line) <= width, line);
     }
   }
@@ -73,10 +83,48 @@ t.test('every stage has a bar, with what is planned and what is reached', async 
     '  next stage: when all have ended, after approval',
     'stage 4 of 4  [                        ]   0 %  0 of 25 (25 %)',
   ]);
+  const errors = [{ state: 'failed', code: 'BROKEN', devices: 1, examples: ['490154203237518'] }] as Rollout['errors'];
+  t.same(
+    linesOf({ ...small, errors, resultsPerMinute: 2 }, null).slice(7),
+    [
+      'stage 4 of 4  [                        ]   0 %  0 of 25 (25 %)',
+      'Errors',
+      '  failed BROKEN: 1 device, for example 490154203237518',
+      '2 results a minute, the end at about 2026-11-20T09:30:00.123456Z',
+    ],
+    'errors are not lines of the last stage',
+  );
   t.same(linesOf(small, 59).slice(2, 6), [
     'stage 2 of 4  [#######     ]  56 %  14 of 25',
     '  11 unfinished, 8 succeeded, 1 failed, 5 refused',
     '  next stage: at 95 % succeeded (now 40 %), 90 min later,',
     '    after approval',
   ]);
+});
+
+t.test('a note says where an abort rule cannot act', async (t) => {
+  const noteOf = (sizes: number[], minimumResults: number | null, continuous?: true) =>
+    abortNote({
+      devices: sizes.reduce((sum, one) => sum + one, 0),
+      stages: sizes.map((planned) => stage('waiting', { waiting: planned }, { planned })),
+      rules: {
+        ...(minimumResults !== null && { abort: { failedPercent: 10, minimumResults } }),
+        ...(continuous && { continuous }),
+      },
+    } as unknown as Rollout);
+  for (const [sizes, minimum, expected] of [
+    [[3], 10, 'the rollout has 3 devices: it cannot pause the rollout (--after 3 can)'],
+    [[1], 2, 'the rollout has 1 device: it cannot pause the rollout (--after 1 can)'],
+    [[5, 5, 90], 11, 'the first 2 stages have 10 devices: it cannot pause the rollout before stage 3 of 3'],
+    [[5, 95], 20, 'the first stage has 5 devices: it cannot pause the rollout before stage 2 of 2'],
+  ] as const)
+    t.equal(noteOf([...sizes], minimum), `note: the abort rule needs ${minimum} results, and ${expected}`);
+  t.match(noteOf([3], 10, true), /cannot pause the rollout before more devices join \(/);
+  for (const [sizes, minimum] of [
+    [[5, 95], 5],
+    [[3], 3],
+    [[3], null],
+    [[0], 10],
+  ] as const)
+    t.equal(noteOf([...sizes], minimum), null, `${sizes.join()} ${minimum}`);
 });

@@ -136,6 +136,17 @@ t.test('lapel rollout', async (t) => {
     t.match(paused.stderr, `devices have failed BROKEN: 1 device, for example ${device.deviceId}\n`);
   });
 
+  await t.test('it says so when the abort rule needs more results than there are devices', async (t) => {
+    const line = 'rollout start --language it --start-at 2199-01-01T00:00:00Z --abort 10';
+    const { code, stdout, stderr } = await lapel(`${line} --json`);
+    t.match({ code, ok: JSON.parse(stdout).ok }, { code: 0, ok: true });
+    t.equal(
+      stderr,
+      'note: the abort rule needs 10 results, and the rollout has 1 device: it cannot pause the rollout (--after 1 can)\n',
+    );
+    t.match(await lapel(`${line} --after 1`), { code: 0, stderr: '' });
+  });
+
   await t.test('it waits no longer than --timeout', async (t) => {
     let seconds = 0;
     const now = () => {

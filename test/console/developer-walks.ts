@@ -174,6 +174,21 @@ export async function firstMinutes(t: Test, { world, watched, check }: Walk): Pr
   for (let commands = 0; commands < 3; commands += 1) t.equal(await carryOut(link), 'setLanguage');
   t.match(await pasted, /transactionId/);
   for (let commands = 0; commands < 3; commands += 1) await tenant.event();
+
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  tenant.receiver.answer({ status: 410 });
+  await buttonOf(body, 'Send a test event').click();
+  await buttonOf(dialog, 'Close').click();
+  const deliveries = page.getByRole('table', { name: 'Deliveries' });
+  const gone = deliveries.getByRole('row').filter({ hasText: 'gone' });
+  const row = deliveries.getByRole('row').filter({ hasText: await gone.locator('.mono').innerText() });
+  tenant.receiver.answer({ status: 200 });
+  await buttonOf(body, 'Send a range again').click();
+  await dialog.locator('[name=until]').fill('2199-01-01T00:00'); // the service of this world is ahead of the browser
+  await dialog.getByLabel('State').selectOption('gone');
+  await dialog.getByText('1 delivery will be sent again.').waitFor();
+  await buttonOf(dialog, 'Send again').click();
+  await row.getByText('delivered').waitFor(); // nobody has refreshed the list
   t.same(watched.faults, []);
 }
 

@@ -55,6 +55,13 @@ async function rolloutIsStarted(t: Test, { tenant, watched }: Walk, deviceId: st
   await page.getByRole('alert').getByText('"site" is no tag').waitFor();
   await tags.fill('site=kyoto');
   await words.getByText('1 device matches').waitFor();
+  const rules = page.getByRole('group', { name: 'Abort rule' });
+  const gap = rules.getByText('The rollout has 1 device, so it never has 20 results');
+  await gap.waitFor();
+  await field('minimumResults').fill('1');
+  await gap.waitFor({ state: 'detached' });
+  await field('minimumResults').fill('20');
+  await gap.waitFor();
   await field('package').fill('com.example.unknown');
   await field('version').fill('1.0.0');
   await start.click();

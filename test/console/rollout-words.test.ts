@@ -1,5 +1,6 @@
 import t from 'tap';
 import {
+  abortGap,
   countsWords,
   entryWords,
   hasStoppedItself,
@@ -113,4 +114,15 @@ t.test('rules and what happened are read as facts', async (t) => {
     who: 'the operator',
     why: null,
   });
+});
+
+t.test('the form says where an abort rule cannot act', async (t) => {
+  t.equal(abortGap(20, [5]), 'The rollout has 5 devices, so it never has 20 results: this rule cannot pause it.');
+  t.equal(abortGap(20, [5, 95]), 'The first stage has 5 devices: this rule cannot pause the rollout before stage 2.');
+  t.equal(
+    abortGap(11, [5, 5, 90]),
+    'The first 2 stages have 10 devices: this rule cannot pause the rollout before stage 3.',
+  );
+  t.equal(abortGap(5, [5, 95]), null);
+  t.equal(abortGap(5, [0]), null, 'without devices there is nothing to say');
 });

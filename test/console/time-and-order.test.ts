@@ -155,6 +155,31 @@ t.test('time and order', { skip }, async (t) => {
     t.same(operator.faults, []);
   });
 
+  await t.test('the older entries of a story stay where they are while new ones come', async (t) => {
+    const storied = await world.createTenant('storied');
+    const device = await world.activatedDevice(storied);
+    device.link.socket.destroy();
+    const order = () => storied.api.put(`${device.path}/settings/lang`, { json: { lang: 'de' } });
+    for (let commands = 0; commands < 55; commands += 1) await order();
+    await page.goto(`/console/devices/${device.deviceId}`);
+    const rows = page.getByRole('table', { name: 'Story' }).locator('tbody tr');
+    const older = page.getByRole('button', { name: 'Show older entries' });
+    await page.route(/story.*after=/, (route) => route.fulfill({ status: 500, json: { reason: 'broken' } }), {
+      times: 1,
+    });
+    await older.click();
+    await page.getByText('broken').waitFor();
+    t.ok(operator.expected(/500/));
+    t.equal(await rows.count(), 50);
+    await older.click();
+    await page.getByText('Nothing older is recorded.').waitFor();
+    const before = await rows.count();
+    t.ok(before > 55, `${before} entries`);
+    await order();
+    await rows.nth(before).waitFor();
+    t.same(operator.faults, []);
+  });
+
   await t.test('after the computer has slept the page reads everything again, also the stream', async (t) => {
     await page.goto('/console/transactions');
     await live(page).waitFor();

@@ -4,6 +4,7 @@ import { ago, between, bytes, counted, duration, visible } from '../../console/b
 import { linesOf } from '../../console/base/lines.ts';
 import { termsOf } from '../../console/base/tag-terms.ts';
 import { wordsOf } from '../../console/base/words.ts';
+import { startOfDay, zone } from '../../console/base/zone.ts';
 
 t.test('durations and ages have suitable units', async (t) => {
   const SECOND = 1_000;
@@ -80,4 +81,14 @@ t.test('server-sent events are read whatever pieces they come in', async (t) => 
 t.test('lines are read whatever pieces they come in, the last without its end', async (t) => {
   for (const size of [1, 2, 1_000])
     t.same(await all(linesOf(inPieces('{"ü":1}\n\n{"b":2}\nend', size))), ['{"ü":1}', '{"b":2}', 'end']);
+});
+
+t.test('a day begins at midnight of the chosen zone', async (t) => {
+  const noon = new Date(2026, 10, 25, 12);
+  t.equal(startOfDay(noon.getTime()), new Date(2026, 10, 25).getTime());
+  zone.value = 'utc';
+  t.teardown(() => {
+    zone.value = 'local';
+  });
+  t.equal(startOfDay(Date.UTC(2026, 10, 25, 23, 59)), Date.UTC(2026, 10, 25));
 });

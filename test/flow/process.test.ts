@@ -348,14 +348,18 @@ t.test('serve --help prints every setting with its default', { buffered: true },
   }
 });
 
-t.test('an unknown command or option ends with 2 and lists the valid ones', { buffered: true }, async (t) => {
-  const command = await runMain(t, ['server']);
-  t.equal(command.code, 2);
-  t.match(command.stderr, /unknown command "server"[\s\S]*lapel serve/);
-  const option = await runMain(t, ['serve', '--htp-port', '1']);
-  t.equal(option.code, 2);
-  t.match(option.stderr, /--htp-port[\s\S]*lapel serve --help/);
-});
+t.test(
+  'an unknown command or option ends with 2 and names the help that lists the valid ones',
+  { buffered: true },
+  async (t) => {
+    const command = await runMain(t, ['server']);
+    t.equal(command.code, 2);
+    t.match(command.stderr, /^lapel: unknown command "server"; did you mean "serve"\?\nSee: lapel --help\n$/);
+    const option = await runMain(t, ['serve', '--htp-port', '1']);
+    t.equal(option.code, 2);
+    t.match(option.stderr, /--htp-port[\s\S]*lapel serve --help/);
+  },
+);
 
 t.test('options on the command line take precedence over the environment', { buffered: true }, async (t) => {
   const { code, stderr } = await runMain(t, ['serve', '--http-port', 'x'], { LAPEL_HTTP_PORT: 'y' });

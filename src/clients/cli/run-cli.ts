@@ -1,6 +1,6 @@
 import { GROUPS } from './commands.ts';
 import { type Command, commandHelp, type Group, groupHelp } from './line/command.ts';
-import { checkPositionals, readArguments } from './line/command-line.ts';
+import { checkPositionals, readArguments, splitVersions } from './line/command-line.ts';
 import { Interrupted } from './line/interrupted.ts';
 import { nearest } from './line/nearest.ts';
 import { SERVICE_COMMANDS } from './line/service-commands.ts';
@@ -50,8 +50,8 @@ function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): 
       const name = words.slice(0, index).join(' ');
       const meant = nearest(word, known);
       const hint = meant === undefined ? '' : `; did you mean "${[name, meant].filter(Boolean).join(' ')}"?`;
-      const rest = group ? groupHelp({ ...group, name, commands: some }) : overview();
-      stderr.write(`lapel: unknown command "${words.slice(0, index + 1).join(' ')}"${hint}\n\n${rest}`);
+      const unknown = oneLine(`lapel: unknown command "${words.slice(0, index + 1).join(' ')}"${hint}`);
+      stderr.write(`${unknown}\nSee: ${['lapel', ...words.slice(0, index), '--help'].join(' ')}\n`);
       return BAD_USAGE;
     }
     group ??= GROUPS.find(({ name }) => name === word);
@@ -69,8 +69,10 @@ function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): 
  */
 async function carryOut(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
   const { stdout, stderr, env } = terminal;
-  const given = readArguments(args, command.options);
-  checkPositionals(given.positionals, command.arguments ?? []);
+  const names = command.arguments ?? [];
+  const read = readArguments(args, command.options);
+  const given = { ...read, positionals: splitVersions(read.positionals, names) };
+  checkPositionals(given.positionals, names);
   const running = command.run(given, terminal);
   const { json, text, problem } = await (command.endsItself
     ? running

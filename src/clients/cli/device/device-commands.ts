@@ -217,7 +217,10 @@ const ROWS: readonly TransactionRow[] = [
     summary: 'Installs a distributed version on a device',
     about: 'One command uploads a file and installs it: lapel app upload FILE.apk --install DEVICE',
     arguments: [{ name: 'PACKAGE' }, { name: 'VERSION' }],
-    examples: ['lapel device install 490154203237518 com.example.camera 1.1.0'],
+    examples: [
+      'lapel device install 490154203237518 com.example.camera 1.1.0',
+      'lapel device install 490154203237518 com.example.camera@1.1.0 --wait',
+    ],
     prepare: (_given, { deviceId, rest: [name = '', version = ''] }) => {
       const body = { package: name, version };
       return (lapel, query) => lapel.installSoftware({ deviceId, body, query });

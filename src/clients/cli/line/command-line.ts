@@ -101,6 +101,17 @@ function oneOf(name: string, value: string, choices: readonly string[] | undefin
   throw new UsageError(name, `"${value}" is not one of ${choices.join(', ')}${hint}`);
 }
 
+/** Whether the argument at a place is the PACKAGE of a version, so that the two may be written as PACKAGE@VERSION. */
+export const isOfVersion = (names: readonly Argument[], index: number): boolean =>
+  names[index]?.name === 'PACKAGE' && names[index + 1]?.name === 'VERSION';
+
+/** Makes two arguments of PACKAGE@VERSION, as `--install` takes it: the name of a package has no `@`. */
+export const splitVersions = (positionals: readonly string[], names: readonly Argument[]): string[] =>
+  positionals.flatMap((value, index) => {
+    const at = isOfVersion(names, index) ? value.indexOf('@') : -1;
+    return at === -1 ? [value] : [value.slice(0, at), value.slice(at + 1)];
+  });
+
 /**
  * Checks the positionals of a command against its arguments: none may be missing, and none be left over. Throws a
  * UsageError.

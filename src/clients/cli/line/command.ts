@@ -1,7 +1,7 @@
 import type { Text } from '../show/look.ts';
 import type { Terminal } from '../show/terminal.ts';
 import { padEnd, wrap } from '../show/text-width.ts';
-import type { Given } from './command-line.ts';
+import { type Given, isOfVersion } from './command-line.ts';
 import { type Argument, COMMON, type Option, type Options } from './options.ts';
 
 /** The result of a command. */
@@ -78,6 +78,8 @@ export function commandHelp(command: Command): string {
   for (const paragraph of about?.split('\n\n') ?? []) {
     parts.push(`${wrap(paragraph.replaceAll('\n', ' '), LINE).join('\n')}\n`);
   }
+  if (names.some((_, index) => isOfVersion(names, index)))
+    parts.push('PACKAGE VERSION may also be written as one word: PACKAGE@VERSION\n');
   if (choices.length > 0) parts.push(choices.map((one) => row(one.name, (one.choices ?? []).join(', '))).join(''));
   parts.push(optionsHelp(options));
   parts.push(`Examples\n${examples.map((line) => `  ${line}\n`).join('')}`);

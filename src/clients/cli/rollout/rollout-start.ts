@@ -1,5 +1,5 @@
 import type { Operations } from '../../client/operations.ts';
-import { APPLICATION_OPTIONS, openApplication } from '../account/access.ts';
+import { APPLICATION_OPTIONS, type Application, openApplication } from '../account/access.ts';
 import { readTime } from '../device/duration.ts';
 import { DEVICES_OPTIONS, readSelector } from '../device/selector-options.ts';
 import { readTerms, TERMS_OPTIONS } from '../device/terms-options.ts';
@@ -9,6 +9,7 @@ import type { Options } from '../line/options.ts';
 import { readJson } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
 import type { Terminal } from '../show/terminal.ts';
+import { abortNote } from './abort-note.ts';
 import { OPERATION_OPTIONS, OPERATIONS_IN_WORDS, readOperation } from './rollout-operation.ts';
 import { RETRY_OPTIONS, RULE_OPTIONS, readRetry, readRules } from './rollout-rules.ts';
 import { outcomeOf, readTimeout, TIMEOUT_OPTION } from './rollout-watch.ts';
@@ -97,6 +98,14 @@ async function bodyOf(given: Given, terminal: Terminal): Promise<Body> {
   return body as Body;
 }
 
+/** Says when the abort rule cannot act. The rollout has begun, so nothing fails when it cannot be read. */
+async function tellAbortNote(application: Application, rolloutId: string, { stderr }: Terminal): Promise<void> {
+  const note = await application
+    .call('read the rollout', async (lapel) => abortNote(await lapel.readRollout({ rolloutId })))
+    .catch(() => null);
+  if (note !== null) stderr.write(`${note}\n`);
+}
+
 export const rolloutStart: Command = {
   name: 'rollout start',
   summary: 'Starts a rollout: one operation for many devices, in stages',
@@ -121,6 +130,7 @@ The request is repeated after a lost connection, with one Idempotency-Key, so th
       throw new UsageError('--wait', 'a continuous rollout never completes; give --timeout as well');
     const application = await openApplication(given, terminal);
     const { rolloutId, devices } = await application.call('start the rollout', (lapel) => lapel.startRollout({ body }));
+    if (body.abort) await tellAbortNote(application, rolloutId, terminal);
     const text = `${rolloutId} for ${devices} ${devices === 1 ? 'device' : 'devices'}\n`;
     if (!waits) return { json: { ok: true, rolloutId, devices }, text };
     terminal.stderr.write(text);

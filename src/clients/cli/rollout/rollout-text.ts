@@ -83,19 +83,29 @@ function stageLines({ stages, devices }: Rollout, index: number, width: number |
   ];
 }
 
-/** The codes of errors and the speed. */
-function endTexts({ errors, resultsPerMinute, estimatedEnd }: Rollout, most: number): string[] {
+/** The codes of errors of all stages, at most so many, and the number of the others. */
+function errorTexts({ errors }: Rollout, most: number): string[] {
   const shown = errors.slice(0, most).map(errorText);
   if (errors.length > most) shown.push(`and ${errors.length - most} more codes`);
-  const end = estimatedEnd === null ? '' : `, the end at about ${oneLine(estimatedEnd)}`;
-  if (resultsPerMinute !== null) shown.push(`${resultsPerMinute} results a minute${end}`);
   return shown;
+}
+
+/** What follows after the last stage: the errors below a heading, because they belong to all stages, then the speed. */
+function endLines({ resultsPerMinute, estimatedEnd }: Rollout, errors: readonly string[]): string[] {
+  const end = estimatedEnd === null ? '' : `, the end at about ${oneLine(estimatedEnd)}`;
+  return [
+    ...(errors.length === 0 ? [] : ['Errors', ...errors]),
+    ...(resultsPerMinute === null ? [] : [`${resultsPerMinute} results a minute${end}`]),
+  ];
 }
 
 /** All stages, errors and the speed of a rollout, in lines of at most `width` columns; null: as long as they are. */
 export const linesOf = (rollout: Rollout, width: number | null): string[] => [
   ...rollout.stages.flatMap((_, index) => stageLines(rollout, index, width)),
-  ...endTexts(rollout, Number.POSITIVE_INFINITY).flatMap((text) => fit(text, width)),
+  ...endLines(
+    rollout,
+    errorTexts(rollout, Number.POSITIVE_INFINITY).flatMap((text) => fit(text, width)),
+  ).map((line) => (width === null ? line : cut(line, width))),
 ];
 
 /**
@@ -104,7 +114,8 @@ export const linesOf = (rollout: Rollout, width: number | null): string[] => [
  */
 export function linesInRoom(rollout: Rollout, width: number, room: number): string[] {
   const { stages, stage } = rollout;
-  const end = endTexts(rollout, MOST_CODES).map((text) => cut(`${INDENT}${text}`, width));
+  const errors = errorTexts(rollout, MOST_CODES).map((text) => `${INDENT}${text}`);
+  const end = endLines(rollout, errors).map((line) => cut(line, width));
   const blocks = stages.map((_, index) => stageLines(rollout, index, width));
   const left = room - end.length;
   if (blocks.flat().length <= left) return [...blocks.flat(), ...end];
