@@ -139,13 +139,7 @@ t.test(
 foreach (array_chunk(array_slice($argv, 2), 4) as $one) {
     echo verify_webhook($one[0], $one[1], $one[2], $one[3], $argv[1]) ? "true\\n" : "false\\n";
 }`;
-    const { stdout, stderr } = await runProgram('php', [
-      '-r',
-      program,
-      '--',
-      KEY,
-      ...CASES.flatMap(partsOf),
-    ]);
+    const { stdout, stderr } = await runProgram('php', ['-r', program, '--', KEY, ...CASES.flatMap(partsOf)]);
     t.same(stdout.trim().split('\n'), EXPECTED, stderr);
   },
 );
