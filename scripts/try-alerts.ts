@@ -1,6 +1,6 @@
 // npm run try:alerts: starts services and a Prometheus with the rules of deploy/prometheus, makes the fault of each alert
 // for real, and sees that the alert fires, and ends when the fault is over. It needs Debian's packages prometheus
-// (.ci/install-prometheus), postgresql and faketime, and root, and takes about ten minutes, so it is not part of
+// (.ci/install-prometheus), postgresql and faketime, and root, and takes twenty minutes, so it is not part of
 // `npm test`. With names of stands it makes their faults only: `npm run try:alerts -- nodes clock`.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';

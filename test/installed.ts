@@ -11,6 +11,8 @@ export const CHROMIUM = [
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
 ].find(existsSync);
+/** The headers of the libraries that the device in C uses. */
+const HEADERS = ['mosquitto.h', 'cjson/cJSON.h', 'curl/curl.h', 'openssl/evp.h'];
 export const POOLER = '/usr/sbin/pgbouncer';
 
 const runs = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
@@ -27,21 +29,19 @@ export const missing = {
   browser: () => CHROMIUM === undefined && 'Chromium is not installed (.ci/install-chromium)',
   promtool: () => !runs('promtool', '--version') && 'Prometheus is not installed (.ci/install-prometheus)',
   paho: () => !runs(DEBIAN_PYTHON, '-c', 'import paho.mqtt.client') && 'paho-mqtt is not installed (.ci/install-paho)',
-  python: () => !runs('python3', '--version') && 'python3 is not installed',
+  python: () => !runs('python3', '--version') && 'python3 is not installed (.ci/install-languages)',
   go: () => !runs('go', 'version') && 'Go is not installed (.ci/install-languages)',
   java: () => !runs('javac', '--version') && 'a JDK is not installed (.ci/install-languages)',
   php: () => !runs('php', '--version') && 'PHP is not installed (.ci/install-languages)',
   mosquitto: () =>
-    (!existsSync('/usr/include/mosquitto.h') ||
-      !existsSync('/usr/include/cjson/cJSON.h') ||
-      !runs('gcc', '--version')) &&
-    'libmosquitto, cJSON or a compiler is not installed (.ci/install-mosquitto)',
+    !runs('gcc', '-fsyntax-only', ...HEADERS.flatMap((name) => ['-include', name]), '-x', 'c', '/dev/null') &&
+    'a C compiler, or a library of the device in C, is not installed (.ci/install-mosquitto)',
   mosquittoClients: () =>
     !existsSync('/usr/bin/mosquitto_pub') && 'mosquitto_pub is not installed (.ci/install-mosquitto)',
   zsh: () => !runs('zsh', '--version') && 'zsh is not installed (.ci/install-languages)',
   dpkg: () => !runs('dpkg-deb', '--version') && 'dpkg is not installed',
-  fish: () => !runs('fish', '--version') && 'fish is not installed',
-  openssl: () => !runs('openssl', 'version') && 'openssl is not installed',
-  curl: () => !runs('curl', '--version') && 'curl is not installed',
+  fish: () => !runs('fish', '--version') && 'fish is not installed (.ci/install-languages)',
+  openssl: () => !runs('openssl', 'version') && 'openssl is not installed (.ci/install-languages)',
+  curl: () => !runs('curl', '--version') && 'curl is not installed (.ci/install-languages)',
   prlimit: () => !runs('prlimit', '--version') && 'prlimit is not installed',
 };

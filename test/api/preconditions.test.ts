@@ -59,6 +59,7 @@ t.test('If-Match refuses to change what has changed since it was read', async (t
 
       t.equal((await change(undo)).status, 200);
       t.same(rules((await client.get(path)).body), seen, 'it is as it was');
+      t.equal((await change(json(4), `W/${tag}`)).status, 412, 'a weak tag matches no state');
       t.equal((await change(json(4), `"other", ${tag}`)).status, 200, 'the same state has the same tag; one of a list');
       t.equal((await change(json(5), '*')).status, 200, 'any state');
     });

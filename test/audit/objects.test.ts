@@ -63,6 +63,8 @@ t.test('the history of an object', async (t) => {
     const { secret } = (await admin.post(`/admin/v1/applications/${applicationId}/secret`)).body;
     const token = await world.clientOf(applicationId, secret);
     const { authenticationKey } = (await token.post(`${path}/refresh_authkey`)).body;
+    const signature = 'signature-of-a-url';
+    await token.patch(path, { json: { callEvent: `https://example.com/moved?sign=${signature}` } });
     await admin.patch(`/admin/v1/devices/${deviceId}`, {
       json: { hardwareProperties: { model: { name: 'x' } } },
     });
@@ -72,7 +74,8 @@ t.test('the history of an object', async (t) => {
       ['credential', 'authenticationKey', 'secret'],
     );
     const text = JSON.stringify(entries);
-    for (const hidden of [credential, secret, authenticationKey]) t.notMatch(text, hidden);
+    for (const hidden of [credential, secret, authenticationKey, signature]) t.notMatch(text, hidden);
+    t.match(text, 'example.com/moved', 'the rest of a URL is shown');
   });
 
   await t.test('says who made the change with the name that people know, and from where', async (t) => {

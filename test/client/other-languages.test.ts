@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,22 +18,26 @@ const snippetOf = (language: string): string => snippetIn('verify-webhooks.md', 
 
 const KEY = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const BODY = '{"type":"test","timestamp":"2026-11-20T09:30:00.123456Z","data":{}}';
-const headersAt = (micros: number) => createSigner()('msg_1', micros, BODY, [KEY]);
+const OTHER_KEY = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
+const headersAt = (micros: number, keys = [KEY]) => createSigner()('msg_1', micros, BODY, keys);
 /** The webhooks to verify, and whether they are genuine. */
 const CASES: [title: string, headers: Record<string, string>, body: string, good: boolean][] = [
   ['a webhook', headersAt(Date.now() * 1000), BODY, true],
   ['a changed body', headersAt(Date.now() * 1000), BODY.replace('test', 'tost'), false],
   ['one of an hour ago', headersAt((Date.now() - 3_600_000) * 1000), BODY, false],
   ['another id', { ...headersAt(Date.now() * 1000), 'webhook-id': 'msg_2' }, BODY, false],
+  ['one that is signed by a newer key as well', headersAt(Date.now() * 1000, [OTHER_KEY, KEY]), BODY, true],
+  ['one that is signed by another key', headersAt(Date.now() * 1000, [OTHER_KEY]), BODY, false],
+  ['a time that is no number', { ...headersAt(Date.now() * 1000), 'webhook-timestamp': 'now' }, BODY, false],
+  ['no headers', {}, BODY, false],
 ];
+const EXPECTED = CASES.map(([, , , good]) => String(good));
 
 /** A case as four arguments of a program: id, timestamp, signatures, body. */
 const partsOf = ([, headers, body]: (typeof CASES)[number]): string[] => [
   ...['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => headers[name] ?? ''),
   body,
 ];
-/** One more case, whose headers are not those of a webhook at all. */
-const NONSENSE = ['msg_1', 'not a number', 'v1,AAAA', BODY];
 
 t.test(
   'the documented verification in Python tells webhooks from others',
@@ -43,12 +47,11 @@ t.test(
   async (t) => {
     const program = `${snippetOf('python')}
 import json, sys
-headers, body, key = json.load(sys.stdin)
-print(verify(headers, body.encode(), key))`;
-    for (const [title, headers, body, good] of CASES) {
-      const { stdout } = spawnSync('python3', ['-c', program], { input: JSON.stringify([headers, body, KEY]) });
-      t.equal(stdout.toString().trim(), good ? 'True' : 'False', title);
-    }
+for headers, body in json.loads(sys.argv[2]):
+    print(str(verify(headers, body.encode(), sys.argv[1])).lower())`;
+    const cases = CASES.map(([, headers, body]) => [headers, body]);
+    const { stdout, stderr } = await runProgram('python3', ['-c', program, KEY, JSON.stringify(cases)]);
+    t.same(stdout.trim().split('\n'), EXPECTED, stderr);
   },
 );
 
@@ -72,31 +75,29 @@ import (
 )
 
 func main() {
-	var given struct {
+	var cases []struct {
 		Headers map[string]string
 		Body    string
-		Key     string
 	}
-	if err := json.NewDecoder(os.Stdin).Decode(&given); err != nil {
+	if err := json.Unmarshal([]byte(os.Args[2]), &cases); err != nil {
 		panic(err)
 	}
-	header := http.Header{}
-	for name, value := range given.Headers {
-		header.Set(name, value)
+	for _, given := range cases {
+		header := http.Header{}
+		for name, value := range given.Headers {
+			header.Set(name, value)
+		}
+		fmt.Println(webhook.Verify(header, []byte(given.Body), os.Args[1]))
 	}
-	fmt.Println(webhook.Verify(header, []byte(given.Body), given.Key))
 }
 `,
     });
-    for (const [title, headers, body, good] of CASES) {
-      const input = JSON.stringify({ Headers: headers, Body: body, Key: KEY });
-      const { stdout, stderr } = spawnSync('go', ['run', '.'], {
-        cwd: folder,
-        input,
-        env: { ...process.env, GOFLAGS: '' },
-      });
-      t.equal(stdout.toString().trim(), String(good), `${title} ${stderr.toString()}`);
-    }
+    const cases = JSON.stringify(CASES.map(([, Headers, Body]) => ({ Headers, Body })));
+    const { stdout, stderr } = await runProgram('go', ['run', '.', KEY, cases], {
+      cwd: folder,
+      env: { ...process.env, GOFLAGS: '' },
+    });
+    t.same(stdout.trim().split('\n'), EXPECTED, stderr);
   },
 );
 
@@ -123,8 +124,8 @@ public class Main {
 }
 ${snippetOf('java').slice(imports.length)}`,
     );
-    const { stdout, stderr } = await runProgram('java', [file, KEY, ...CASES.flatMap(partsOf), ...NONSENSE]);
-    t.same(stdout.trim().split('\n'), [...CASES.map(([, , , good]) => String(good)), 'false'], stderr);
+    const { stdout, stderr } = await runProgram('java', [file, KEY, ...CASES.flatMap(partsOf)]);
+    t.same(stdout.trim().split('\n'), EXPECTED, stderr);
   },
 );
 
@@ -138,15 +139,8 @@ t.test(
 foreach (array_chunk(array_slice($argv, 2), 4) as $one) {
     echo verify_webhook($one[0], $one[1], $one[2], $one[3], $argv[1]) ? "true\\n" : "false\\n";
 }`;
-    const { stdout, stderr } = await runProgram('php', [
-      '-r',
-      program,
-      '--',
-      KEY,
-      ...CASES.flatMap(partsOf),
-      ...NONSENSE,
-    ]);
-    t.same(stdout.trim().split('\n'), [...CASES.map(([, , , good]) => String(good)), 'false'], stderr);
+    const { stdout, stderr } = await runProgram('php', ['-r', program, '--', KEY, ...CASES.flatMap(partsOf)]);
+    t.same(stdout.trim().split('\n'), EXPECTED, stderr);
   },
 );
 

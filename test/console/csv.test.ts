@@ -11,9 +11,11 @@ t.test('a CSV file quotes what needs it, and no spreadsheet carries out a text o
         [2, '=HYPERLINK("http://evil")'],
         [-3, '@SUM(1)'],
         [4, undefined],
+        [5, '\t=1+1'],
+        [6, '\r+1'],
       ],
     ),
-    'line,error\r\n1,"a, ""b""\nc"\r\n2,"\'=HYPERLINK(""http://evil"")"\r\n-3,\'@SUM(1)\r\n4,\r\n',
+    'line,error\r\n1,"a, ""b""\nc"\r\n2,"\'=HYPERLINK(""http://evil"")"\r\n-3,\'@SUM(1)\r\n4,\r\n5,\'\t=1+1\r\n6,"\'\r+1"\r\n',
   );
 });
 

@@ -1,7 +1,11 @@
 import t from 'tap';
+import { createDocs } from '../../src/edge/docs/docs.ts';
 import { isKnown, takesGzip } from '../../src/edge/docs/file.ts';
 import { html, prose } from '../../src/edge/docs/html.ts';
-import { DEPRECATIONS } from '../../src/runtime/deprecations.ts';
+import { linksOfFolder, siteLink } from '../../src/edge/docs/site/links.ts';
+import { readMarkdown } from '../../src/edge/docs/site/markdown.ts';
+import { loadContracts } from '../../src/platform/contracts/contracts.ts';
+import { createDeprecations, DEPRECATIONS, NEWEST_RELEASE } from '../../src/runtime/deprecations.ts';
 import { startWorld } from '../world.ts';
 
 /** Every value of a key, however deep. */
@@ -251,4 +255,39 @@ t.test('text is escaped when it becomes HTML', async (t) => {
     '<p title="&quot;">&lt;b&gt;&amp;<i>&#39;</i></p>',
   );
   t.equal(prose('`a<b`\n\nc').html, '<code>a&lt;b</code></p><p>c');
+});
+
+t.test('a document brings no HTML of its own but anchors, and links to the site or to the web only', async (t) => {
+  const linkTo = (link: string) => siteLink(link, 'docs/qa.md', linksOfFolder);
+  const read = (text: string): string => readMarkdown(text, { linkTo }).content.html.trim();
+  t.equal(read('<a id="login"></a>x'), '<p><a id="login"></a>x</p>');
+  t.equal(read('<!-- errors -->'), '');
+  t.equal(read('a <b onclick="x">b'), '<p>a &lt;b onclick=&quot;x&quot;&gt;b</p>');
+  t.equal(read('<script>x</script>'), '&lt;script&gt;x&lt;/script&gt;');
+  t.equal(read('```\n</code><b>\n```'), '<pre tabindex="0"><code>&lt;/code&gt;&lt;b&gt;</code></pre>');
+  t.equal(read('[x](javascript:alert)'), '<p>x</p>');
+  t.equal(read('[x](../src/main.ts) ![y](z.png)'), '<p>x y</p>');
+  t.equal(
+    read('[x](errors.md#all-codes) [y](../README.md) [z](https://example.com)'),
+    '<p><a href="errors.html#all-codes">x</a> <a href="overview.html">y</a> <a href="https://example.com">z</a></p>',
+  );
+});
+
+t.test('the documents are made once, and after a failure again', async (t) => {
+  let made = 0;
+  const docs = createDocs({
+    contracts: loadContracts(),
+    deprecations: createDeprecations(NEWEST_RELEASE),
+    timeZone: 'UTC',
+    publicUrl: () => 'https://lapel.example',
+    mqttUrls: () => {
+      made += 1;
+      if (made === 1) throw new Error('not yet');
+      return ['mqtts://lapel.example'];
+    },
+  });
+  await t.rejects(docs.find('/docs/events'), { message: 'not yet' });
+  for (const path of ['/docs/events', '/asyncapi.json', '/docs/search-index.js', '/docs/events'])
+    t.ok((await docs.find(path)).bytes.length > 1000, path);
+  t.equal(made, 2);
 });

@@ -6,12 +6,15 @@ import { missing } from '../installed.ts';
 import { freshCheckout } from '../terminal.ts';
 import { reasonOf, shellBlocksOf } from './blocks.ts';
 
-/** The manifest of the file that the documents upload. */
-const APK = [
-  { name: 'package', value: 'com.example.camera' },
-  { name: 'versionName', value: '1.0.0' },
-  { name: 'versionCode', value: 1 },
-];
+/** The file that the documents upload, in a version. */
+const apkOf = (versionName: string, versionCode: number): Buffer =>
+  makeApk({
+    attributes: [
+      { name: 'package', value: 'com.example.camera' },
+      { name: 'versionName', value: versionName },
+      { name: 'versionCode', value: versionCode },
+    ],
+  });
 const skip = missing.curl();
 const blocksOf = (file: string): string[] =>
   shellBlocksOf(file)
@@ -76,11 +79,14 @@ t.test('the commands of the tutorial and of the guides behind it work as they st
   t.match(await outputOf('docs/time-zones.md'), /lapel-time-zone: (\S+).*"x-time-zone":"\1"/is);
   t.match(await outputOf('docs/recovery.md'), /sent again: \d+.*"redelivered":\d+.*sent again: msg_/s);
 
-  writeFileSync(join(cwd, 'camera-1.0.0.apk'), makeApk({ attributes: APK }));
+  writeFileSync(join(cwd, 'camera-1.0.0.apk'), apkOf('1.0.0', 1));
   const applications = await outputOf('docs/application-developers.md');
   t.notMatch(applications, /"(reason|message)":"(?!device is already activated)/, 'no call is refused');
   t.match(applications, /com\.example\.camera/);
-  t.match(await outputOf('docs/rollouts.md'), /"(rolloutId|reason|message)":/);
+
+  writeFileSync(join(cwd, 'camera-1.1.0.apk'), apkOf('1.1.0', 2));
+  await run('lapel app upload camera-1.1.0.apk');
+  t.match(await outputOf('docs/rollouts.md'), /"rolloutId":"rol_/);
 });
 
 t.test(

@@ -165,6 +165,11 @@ t.test('answers with local times name their zone, and deliveries are selected by
       0,
       since,
     );
+    const sent = tenant.receiver.requests.length;
+    const counted = await tenant.api.post(`${list}/redeliver`, { json: { since, status: 'delivered', dryRun: true } });
+    t.match(counted, { status: 202, body: { redelivered: 1 } }, since);
+    await world.idle();
+    t.equal(tenant.receiver.requests.length, sent, 'a range that is counted is not sent');
     const range = await tenant.api.post(`${list}/redeliver`, { json: { since, status: 'delivered' } });
     t.match(range, { status: 202, body: { redelivered: 1 } }, since);
     await tenant.event();

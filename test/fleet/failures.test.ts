@@ -129,6 +129,11 @@ t.test('installations that fail', async (t) => {
     for (const { package: name, version, failed } of versions)
       t.equal((await list(`${period}&package=${name}&version=${version}`)).length, failed, `${name}@${version}`);
     for (const { code, failed } of errors) t.equal((await list(`${period}&errorCode=${code}`)).length, failed, code);
+    const ofOther = `since=${midnight}&applicationId=${other.applicationId}`;
+    const { total, versions: theirs } = (await admin.get(`/admin/v1/fleet/failures?${ofOther}`)).body;
+    t.match(total, { finished: 1, failed: 1 });
+    t.match(theirs, [{ package: 'com.example.cameraX', version: '9.0.0' }]);
+    t.equal(theirs.length, 1, 'of one application there are no others');
   });
 
   await t.test('the devices of a version are listed by error code and time', async (t) => {

@@ -28,7 +28,9 @@ export async function troubleMachine({ folder, prometheus, faults }: Stand): Pro
   const disk = join(folder, 'disk');
   mkdirSync(disk);
   run('mount', '-t', 'tmpfs', '-o', 'size=3g', 'tmpfs', disk);
-  using _ = { [Symbol.dispose]: () => run('umount', '-l', disk) };
+  const unmount = (): void => void spawnSync('umount', ['-l', disk]);
+  process.prependOnceListener('exit', unmount); // a run that is interrupted: before its folder is removed
+  using _ = { [Symbol.dispose]: unmount };
   const dataDir = join(disk, 'data');
   const authority = createAuthority(folder, 'trial');
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];

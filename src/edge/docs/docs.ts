@@ -55,14 +55,13 @@ export function createDocs(parts: Parts) {
     return type === undefined ? page(name) : file(name, type);
   }
 
-  let naming: Promise<Set<string>> | undefined;
   async function allPaths(): Promise<Set<string>> {
     const { pages, files } = await site.names();
     const below = [...pages, ...files].map((name) => (name === '' ? '/docs' : `/docs/${name}`));
     return new Set([...DOCUMENTS, ...below]);
   }
   /** The paths of all files. */
-  const paths = (): Promise<Set<string>> => (naming ??= allPaths());
+  const paths = (): Promise<Set<string>> => remembered('', allPaths);
 
   return {
     paths,

@@ -2,6 +2,7 @@ import { ERRORS } from '../../errors.ts';
 import type { ApiDocument, Json } from '../../platform/contracts/api-document.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
+import { createRemembered } from '../../runtime/remembered.ts';
 import { operationsOf } from './reference/operation.ts';
 import { samplesOf } from './reference/samples.ts';
 
@@ -148,7 +149,12 @@ export function createDocuments({ contracts, deprecations, timeZone, publicUrl, 
     return { ...document, servers: Object.fromEntries(servers) };
   }
 
-  return { openApi, asyncApi };
+  const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
+  // Each is made once, because every page needs both.
+  return {
+    openApi: (): Promise<ApiDocument> => remembered('openapi', openApi),
+    asyncApi: (): Promise<ApiDocument> => remembered('asyncapi', asyncApi),
+  };
 }
 
 /** Those of some schemas that parts of a document refer to, and those that these refer to. */

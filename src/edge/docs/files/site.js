@@ -9,6 +9,15 @@ const input = box.querySelector('input');
 const list = box.querySelector('ul');
 const MOST = 20;
 const AROUND = 60;
+const BETWEEN_WORDS = /[^\p{L}\p{N}_]+/u;
+/** What one more word weighs: more than all names of an entry together. */
+const WORD = 10_000;
+/** Words of questions that say nothing about their subject. */
+const FILLERS = new Set(
+  'a an and are be can do does for from how i in is it my of on or the to what when where which who why with'.split(
+    ' ',
+  ),
+);
 let loading;
 let chosen = -1;
 
@@ -19,14 +28,11 @@ function loadIndex() {
     script.src = indexUrl;
     script.onload = () =>
       resolve(
-        globalThis.lapelIndex.map(([title, page, address, text]) => ({
-          title,
-          page,
-          address,
-          text,
-          inTitle: title.toLowerCase(),
-          inAll: `${title} ${page} ${text}`.toLowerCase(),
-        })),
+        globalThis.lapelIndex.map(([title, page, address, text, names, rank]) => {
+          const inNames = `${title} ${names}`.toLowerCase();
+          const inAll = `${inNames} ${page} ${text}`.toLowerCase();
+          return { title, page, address, text, rank, inNames, inAll, nameWords: inNames.split(BETWEEN_WORDS) };
+        }),
       );
     script.onerror = () => {
       loading = undefined; // tried again with the next key
@@ -37,16 +43,28 @@ function loadIndex() {
   return loading;
 }
 
-/** The weight of an entry for the words; 0 if it does not have all of them. */
-function weightOf({ inTitle, inAll, page }, words) {
-  let weight = 1;
-  for (const word of words) {
-    if (!inAll.includes(word)) return 0;
-    if (inTitle === word) weight += 40;
-    else if (inTitle.startsWith(word)) weight += 20;
-    else if (inTitle.includes(word)) weight += 10;
+/** The words of what was typed that say what is looked for; all of them, if there are no such words. */
+function wordsOf(typed) {
+  const all = typed.toLowerCase().split(/\s+/);
+  const words = all.map((word) => word.replace(/^["'(]+|["'),.:;?!]+$/g, '')).filter(Boolean);
+  const telling = words.filter((word) => !FILLERS.has(word));
+  return telling.length > 0 ? telling : words;
+}
+
+/**
+ * The weight of an entry for the words; 0 if it has none of them. The number of words that it has counts most, then
+ * how well its title and its other names fit, then what kind of place it is.
+ */
+function weightOf({ inNames, nameWords, inAll, rank }, words) {
+  const has = words.filter((word) => inAll.includes(word));
+  if (has.length === 0) return 0;
+  let weight = has.length * WORD + rank;
+  for (const word of has) {
+    if (nameWords.includes(word)) weight += 60;
+    else if (nameWords.some((name) => name.startsWith(word))) weight += 50;
+    else if (inNames.includes(word)) weight += 20;
   }
-  return page === 'Changes' || page === 'Conformance' ? weight / 4 : weight;
+  return weight;
 }
 
 /** The text around the first of the words. */
@@ -90,7 +108,7 @@ function open(item) {
 }
 
 async function search() {
-  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(input.value);
   if (words.length === 0) return close();
   const asked = input.value;
   const entries = await loadIndex();

@@ -83,7 +83,7 @@ export function pageOf(frame: Frame, { name, title, headings = [], head, body }:
 <link rel="stylesheet" href="${links.file('lapel.css')}">
 <link rel="stylesheet" href="${links.file('frame.css')}">
 ${head ?? null}
-<script src="${links.file('site.js')}" defer data-index="${links.file('search-index.js')}" data-first="${links.page('')}"></script>
+<script src="${links.file('site.js')}" defer data-index="${links.file('search-index.js')}"></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the text</a>

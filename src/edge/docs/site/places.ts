@@ -12,6 +12,8 @@ interface Guide {
 
 interface Section {
   title: string;
+  /** Places in these documents come earlier in the search than others that fit as well, but have a lower rank. */
+  rank: number;
   guides: readonly Guide[];
 }
 
@@ -19,6 +21,7 @@ interface Section {
 export const SECTIONS: readonly Section[] = [
   {
     title: 'Guides',
+    rank: 20,
     guides: [
       {
         name: 'tutorial',
@@ -72,6 +75,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'For your work',
+    rank: 10,
     guides: [
       {
         name: 'application-developers',
@@ -119,6 +123,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Background',
+    rank: -20,
     guides: [
       { name: 'overview', file: 'README.md', title: 'Lapel', about: 'What it is, and how it is installed.' },
       {

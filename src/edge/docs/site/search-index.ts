@@ -4,13 +4,17 @@ import { operationsOf } from '../reference/operation.ts';
 import { readGuide } from './guide-page.ts';
 import type { Links } from './links.ts';
 import { anchorOf, plainText, tokensOf } from './markdown.ts';
-import { GUIDES, pageOfTag } from './places.ts';
+import { type GUIDES, pageOfTag, SECTIONS } from './places.ts';
 
-/** A place that the search can find: its title, the page that it is on, its address, and its text. */
-type Entry = readonly [title: string, page: string, address: string, text: string];
+/**
+ * A place that the search can find: its title, the page that it is on, its address, its text, further names by which it
+ * is found as by its title, and its rank.
+ */
+type Entry = readonly [title: string, page: string, address: string, text: string, names: string, rank: number];
 
-/** The characters of a section that are searched. */
-const MOST_TEXT = 4000;
+// Among places that fit equally well, the one with the higher rank comes first. Sections of documents have the rank of
+// their part of the site.
+const RANK = { wholeDocument: 10, reference: 10, row: 0 };
 
 const textOf = (token: Token): string => {
   const { type, tokens, items, header, rows, text } = token as Tokens.Generic;
@@ -23,37 +27,39 @@ const textOf = (token: Token): string => {
   return plainText(tokens);
 };
 
+type Guide = (typeof GUIDES)[number];
+
 /** The rows of tables that have an anchor of their own, such as codes of errors. */
-function rowEntries(token: Token, page: string, address: string): Entry[] {
+function rowEntries(token: Token, { title: page }: Guide, address: string): Entry[] {
   if (token.type !== 'table') return [];
   return (token as Tokens.Table).rows.flatMap((row) => {
     const [, id] = /^<a id="([\w-]+)">/.exec(row[0]?.text ?? '') ?? [];
     const [title = '', ...cells] = row.map((cell) => plainText(cell.tokens));
-    return id === undefined ? [] : [[title.trim(), page, `${address}#${id}`, cells.join(' ')] as const];
+    return id === undefined ? [] : [[title.trim(), page, `${address}#${id}`, cells.join(' '), '', RANK.row] as const];
   });
 }
 
 /** The sections of a document, and the rows of its tables that can be linked to. */
-function guideEntries(text: string, page: string, address: string): Entry[] {
-  const sections: { title: string; anchor: string; texts: string[] }[] = [];
+async function guideEntries(guide: Guide, rank: number, links: Links): Promise<Entry[]> {
+  const { name, file, title: page, about } = guide;
+  const address = links.page(name);
+  const sections: { title: string; isWhole: boolean; texts: string[] }[] = [];
   const rows: Entry[] = [];
-  for (const token of tokensOf(text)) {
+  for (const token of tokensOf(await readGuide(file))) {
     if (token.type === 'heading') {
-      const title = plainText(token.tokens);
-      sections.push({ title, anchor: (token as Tokens.Heading).depth === 1 ? '' : `#${anchorOf(title)}`, texts: [] });
+      const isWhole = (token as Tokens.Heading).depth === 1;
+      sections.push({ title: plainText(token.tokens), isWhole, texts: isWhole ? [about] : [] });
     } else {
       sections.at(-1)?.texts.push(textOf(token));
-      rows.push(...rowEntries(token, page, address));
+      rows.push(...rowEntries(token, guide, address));
     }
   }
-  const whole = sections.map(
-    ({ title, anchor, texts }): Entry => [
-      title,
-      page,
-      address + anchor,
-      texts.join(' ').replaceAll(/\s+/g, ' ').slice(0, MOST_TEXT),
-    ],
-  );
+  const whole = sections.map(({ title, isWhole, texts }): Entry => {
+    const text = texts.join(' ').replaceAll(/\s+/g, ' ');
+    return isWhole
+      ? [title, page, address, text, `${page} ${name}`, rank + RANK.wholeDocument]
+      : [title, page, `${address}#${anchorOf(title)}`, text, '', rank];
+  });
   return [...whole, ...rows];
 }
 
@@ -70,7 +76,7 @@ function messageEntries(asyncApi: ApiDocument, links: Links): Entry[] {
   };
   return Object.entries(messages).map(([name, { payload }]) => {
     const { title = name, description = '' } = schemas[payload.schema.$ref.split('/').at(-1)!] ?? {};
-    return [title, 'Devices and webhooks', `${links.page('events')}#${name}`, `${name} ${description}`];
+    return [title, 'Devices and webhooks', `${links.page('events')}#${name}`, description, name, RANK.reference];
   });
 }
 
@@ -84,11 +90,13 @@ export async function searchIndex(openApi: ApiDocument, asyncApi: ApiDocument, l
       summary,
       tag,
       `${links.page(pageOfTag(tag))}#${id}`,
-      `${id} ${method} ${path} ${description}`,
+      `${method} ${path} ${description}`,
+      id,
+      RANK.reference,
     ],
   );
   const guides = await Promise.all(
-    GUIDES.map(async ({ name, file, title }) => guideEntries(await readGuide(file), title, links.page(name))),
+    SECTIONS.flatMap(({ guides: all, rank }) => all.map((guide) => guideEntries(guide, rank, links))),
   );
   const entries = [...guides.flat(), ...operations, ...messageEntries(asyncApi, links)];
   return `globalThis.lapelIndex = ${JSON.stringify(entries)};\n`;

@@ -36,14 +36,11 @@ const tagsOf = (openApi: ApiDocument): string[] => (openApi['tags'] as { name: s
  * first page of its kind, which keeps the start fast.
  */
 export function createSite({ documents, deprecations, linksOf }: Parts) {
-  // Both are made once, because each page needs them.
-  let reading: Promise<readonly [ApiDocument, ApiDocument]> | undefined;
-  const both = () => (reading ??= Promise.all([documents.openApi(), documents.asyncApi()]));
-
   const make: Record<string, (frame: Frame) => Promise<string>> = {
     '': async (frame) => (await import('./first-page.ts')).firstPage(frame),
-    api: async (frame) => (await import('../reference/api-pages.ts')).apiPage((await both())[0], frame),
-    events: async (frame) => (await import('../reference/events-page.ts')).eventsPage((await both())[1], frame),
+    api: async (frame) => (await import('../reference/api-pages.ts')).apiPage(await documents.openApi(), frame),
+    events: async (frame) =>
+      (await import('../reference/events-page.ts')).eventsPage(await documents.asyncApi(), frame),
     deprecations: async (frame) =>
       (await import('../reference/deprecations-page.ts')).deprecationsPage(deprecations, frame),
     try: async (frame) => (await import('../reference/try-page.ts')).tryPage(frame),
@@ -51,7 +48,7 @@ export function createSite({ documents, deprecations, linksOf }: Parts) {
 
   /** The text of a page. */
   async function page(name: string): Promise<string> {
-    const [openApi] = await both();
+    const openApi = await documents.openApi();
     const tags = tagsOf(openApi);
     const frame = { links: linksOf(name), tags };
     const guide = GUIDES.find((one) => one.name === name);
@@ -66,7 +63,7 @@ export function createSite({ documents, deprecations, linksOf }: Parts) {
     if (name === INDEX) {
       const { searchIndex } = await import('./search-index.ts');
       // Addresses of the index are relative to a page below /docs, as most pages are.
-      return searchIndex(...(await both()), linksOf('search'));
+      return searchIndex(await documents.openApi(), await documents.asyncApi(), linksOf('search'));
     }
     return readFile(FILES.get(name)!);
   }
@@ -76,7 +73,7 @@ export function createSite({ documents, deprecations, linksOf }: Parts) {
     file,
     /** The names of all pages and of all files. */
     async names() {
-      const tags = tagsOf((await both())[0]).map(pageOfTag);
+      const tags = tagsOf(await documents.openApi()).map(pageOfTag);
       return {
         pages: [...Object.keys(make), ...tags, ...GUIDES.map(({ name }) => name)],
         files: [...FILES.keys(), INDEX],
