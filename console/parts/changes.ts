@@ -67,6 +67,7 @@ const whoChanged = ({ actor, address }: AuditEntry): VNode =>
     null,
     said(actor.kind),
     actor.displayName === null ? null : span(null, ' ', said(actor.displayName)),
+    actor.token === null ? null : small(null, 'token ', said(actor.token)),
     actor.name === null ? null : small(null, id(actor.name)),
     address === null ? null : small(null, id(address)),
   );
@@ -91,9 +92,14 @@ export const whatChanged = ({ action, resource, details, objects }: AuditEntry):
     detailsOf(details),
   );
 
-/** The status of the answer; a change of the service itself has none. */
-export const answerOf = ({ actor, status }: AuditEntry): VNode | null => {
-  if (status === null) return actor.kind === 'service' ? null : badge('bad', 'not answered');
+/** Whether a change was not asked for by a request, so that there is no answer. */
+const isUnasked = ({ actor, status }: AuditEntry): boolean =>
+  status === null && (actor.kind === 'service' || actor.kind === 'machine');
+
+/** The status of the answer, if there was a request. */
+export const answerOf = (entry: AuditEntry): VNode | null => {
+  const { status } = entry;
+  if (status === null) return isUnasked(entry) ? null : badge('bad', 'not answered');
   return badge(status < 300 ? 'good' : status < 500 ? 'warn' : 'bad', String(status));
 };
 
@@ -108,7 +114,7 @@ export const changeColumns: Column<AuditEntry>[] = [
   {
     name: 'Answer',
     cell: answerOf,
-    isEmpty: ({ actor, status }) => status === null && actor.kind === 'service',
+    isEmpty: isUnasked,
   },
 ];
 

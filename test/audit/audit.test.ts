@@ -235,6 +235,9 @@ t.test('an entry is removed after 400 days', async (t) => {
     const entry = {
       actorKind: 'token',
       actorName: null,
+      personId: null,
+      personName: null,
+      tokenName: null,
       action: 'GET /',
       resource: '/',
       requestId: 'r',

@@ -7,8 +7,11 @@ import type { Micros } from '../../runtime/units.ts';
 
 /** The author of a change; `name` is that of the session or of the application. */
 export interface Actor {
-  kind: 'session' | 'token' | 'command line' | 'application' | 'service';
+  /** `machine`: a command on the machine of the service, with its data folder. */
+  kind: 'session' | 'token' | 'command line' | 'application' | 'service' | 'machine';
   name: string | null;
+  /** The person, and the token with which they came. Null for the administrator token, and absent for other authors. */
+  person?: { personId: string; name: string; tokenName: string } | null;
 }
 
 interface AuditRow {
@@ -17,6 +20,10 @@ interface AuditRow {
   at: number;
   actorKind: Actor['kind'];
   actorName: string | null;
+  /** The person and the token, as they were called at the time; null when there was no person. */
+  personId: string | null;
+  personName: string | null;
+  tokenName: string | null;
   /** The HTTP method and the template of the request's path. */
   action: string;
   /** The path of the request. */
@@ -36,7 +43,10 @@ export interface AuditFilter {
   /** Selects the entries whose time, in microseconds, is in [since, until). */
   since?: Micros;
   until?: Micros;
-  /** Selects the entries of one kind of actors (such as `application`), or of the one actor with this name. */
+  /**
+   * Selects the entries of one kind of actors (such as `application`), of the one actor with this name, or of the person
+   * with this personId.
+   */
   actor?: string;
   /** Selects the entries whose resource contains this text, in upper or lower case. */
   resource?: string;
@@ -47,11 +57,15 @@ export interface AuditFilter {
 /** Stores the entry of a change that is about to begin; returns its number. */
 export const insertEntry = (unit: UnitOfWork, row: Omit<AuditRow, 'auditId' | 'status' | 'details'>): Promise<number> =>
   unit.insert(
-    `INSERT INTO audit_log (at, actor_kind, actor_name, action, resource, request_id, address)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO audit_log
+       (at, actor_kind, actor_name, person_id, person_name, token_name, action, resource, request_id, address)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     row.at,
     row.actorKind,
     row.actorName,
+    row.personId,
+    row.personName,
+    row.tokenName,
     row.action,
     row.resource,
     row.requestId,
@@ -60,7 +74,7 @@ export const insertEntry = (unit: UnitOfWork, row: Omit<AuditRow, 'auditId' | 's
 
 /** An object that entries of the audit log are about. */
 export interface AuditObject {
-  kind: 'device' | 'developer' | 'application' | 'package' | 'rollout';
+  kind: 'device' | 'developer' | 'application' | 'package' | 'rollout' | 'person';
   id: string;
 }
 
@@ -106,7 +120,8 @@ export async function replaceByCount(sql: Sql, auditId: number, firstId: number,
   await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ?', details, firstId);
 }
 
-const COLUMNS = `a.audit_id AS "auditId", a.at, a.actor_kind AS "actorKind", a.actor_name AS "actorName", a.action, a.resource,
+const COLUMNS = `a.audit_id AS "auditId", a.at, a.actor_kind AS "actorKind", a.actor_name AS "actorName",
+  a.person_id AS "personId", a.person_name AS "personName", a.token_name AS "tokenName", a.action, a.resource,
   a.request_id AS "requestId", a.address, a.status, a.details`;
 
 const toEntry = (row: AuditRow): AuditEntry => ({
@@ -122,7 +137,7 @@ export async function listEntries(
   const filters: [condition: string, ...values: SqlValue[]][] = [];
   if (since !== undefined) filters.push(['at >= ?', since]);
   if (until !== undefined) filters.push(['at < ?', until]);
-  if (actor !== undefined) filters.push(['(actor_kind = ? OR actor_name = ?)', actor, actor]);
+  if (actor !== undefined) filters.push(['(actor_kind = ? OR actor_name = ? OR person_id = ?)', actor, actor, actor]);
   if (resource !== undefined) filters.push([`LOWER(resource) LIKE ? ${ESCAPE}`, containing(resource)]);
   const found = await newestFirst<AuditRow, number>(sql, {
     table: about ? 'audit_objects o JOIN audit_log a ON a.audit_id = o.audit_id' : 'audit_log a',

@@ -107,6 +107,9 @@ export function createAudit({ database, clock, log }: Parts) {
         at: clock.now(),
         actorKind: actor.kind,
         actorName: actor.name,
+        personId: actor.person?.personId ?? null,
+        personName: actor.person?.name ?? null,
+        tokenName: actor.person?.tokenName ?? null,
         action: `${method} ${route}`,
         resource: path.slice(0, LONGEST_RESOURCE),
         requestId,
@@ -137,7 +140,8 @@ export function createAudit({ database, clock, log }: Parts) {
     /** Stores a change that the service made by itself; never rejects. */
     async noted({ action, resource, id, details, about: objects = [] }: Note): Promise<void> {
       const about = { at: clock.now(), action, resource, requestId: id };
-      const row = { ...about, actorKind: 'service', actorName: null, address: null } as const;
+      const nobody = { actorName: null, personId: null, personName: null, tokenName: null, address: null } as const;
+      const row = { ...about, ...nobody, actorKind: 'service' } as const;
       try {
         await database.transact(async (unit) => {
           const auditId = await insertEntry(unit, row);

@@ -1,11 +1,12 @@
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
 import { type Administrator, createAuthorize } from './authorize.ts';
 import { createAdminChanges } from './changes.ts';
+import type { IdentifyToken } from './identify.ts';
 import { ROUTES } from './routes.ts';
 import type { AdminServices } from './services.ts';
 
 interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
-  administratorToken: string;
+  identify: IdentifyToken;
   /** The host names that requests for administration may have in `Host`. IP addresses are always accepted. */
   names: readonly string[];
   /**

@@ -9,15 +9,16 @@ import type { Answer } from '../http/route.ts';
 import { auditBody } from './audit.ts';
 import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At } from './services.ts';
+import { type Shown, shownTo } from './shown.ts';
 
 type Body = SchemaTypes['admin/story-entry'];
 
-function entryBody(entry: StoryEntry): Body {
+function entryBody(entry: StoryEntry, shown: Shown): Body {
   const { kind } = entry;
   const at = toUtc(entry.at);
   if (kind === 'command') return { at, kind, command: transactionRow(entry.command.record, entry.command.warning) };
-  if (kind === 'event') return { at, kind, event: deliveryRow(entry.event) };
-  if (kind === 'change') return { at, kind, change: auditBody(entry.change) };
+  if (kind === 'event') return { at, kind, event: shown.deliveryRow(deliveryRow(entry.event)) };
+  if (kind === 'change') return { at, kind, change: shown.auditEntry(auditBody(entry.change)) };
   const { count, lastAt, reason, detail, since, address, transport, nodeId } = entry.fact;
   const facts = { count, reason, detail, address, transport, node: nodeId };
   return { at, kind, connection: { ...facts, lastAt: toUtc(lastAt), since: utcOrNull(since) } };
@@ -40,6 +41,8 @@ export async function readDeviceStory(
   return {
     status: 200,
     headers,
-    body: { entries: entries.map(entryBody) } satisfies SchemaTypes['admin/device-story'],
+    body: {
+      entries: entries.map((entry) => entryBody(entry, shownTo(input.caller))),
+    } satisfies SchemaTypes['admin/device-story'],
   };
 }

@@ -9,6 +9,8 @@ const SCHEMAS: Record<string, SchemaName> = {
   deliveryId: 'common/delivery-id',
   rolloutId: 'common/rollout-id',
   sessionId: 'common/console-session-id',
+  personId: 'common/person-id',
+  tokenId: 'common/person-token-id',
   page: 'common/docs-page',
   package: 'common/package-name',
   version: 'common/version-name',

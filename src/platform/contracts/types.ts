@@ -53,6 +53,10 @@ export type Moment = string;
  */
 export type Moment1 = string;
 /**
+ * What somebody may do in administration; each role may do what the roles behind it may do. `owner`: decides who administers the service. `operator`: works with all objects, and sees payloads. `support`: sees no payloads and no secrets; may repeat, cancel and disconnect. `reader`: sees what support sees, and changes nothing.
+ */
+export type Role = 'owner' | 'operator' | 'support' | 'reader';
+/**
  * Name of a session of the console. It is not a secret.
  */
 export type ConsoleSessionId = string;
@@ -68,6 +72,14 @@ export type UtcDateTime3 = string;
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime4 = string;
+/**
+ * Identifier of a person who administers the service. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type PersonId = string;
+/**
+ * The last use of one of them, to the minute.
+ */
+export type UtcDateTimeOrNull1 = string | null;
 /**
  * MQTT password of a device. The service stores only its hash.
  */
@@ -147,7 +159,7 @@ export type MacAddress = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull1 = string | null;
+export type UtcDateTimeOrNull2 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -159,7 +171,7 @@ export type UtcDateTime6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull2 = string | null;
+export type UtcDateTimeOrNull3 = string | null;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -322,11 +334,11 @@ export type UtcDateTime13 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull3 = string | null;
+export type UtcDateTimeOrNull4 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull4 = string | null;
+export type UtcDateTimeOrNull5 = string | null;
 /**
  * Kind of a fault.
  */
@@ -362,7 +374,7 @@ export type DeviceId1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull5 = string | null;
+export type UtcDateTimeOrNull6 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -372,9 +384,13 @@ export type UtcDateTime14 = string;
  */
 export type DeveloperId3 = string;
 /**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ * Name of a token of a person. It is not a secret.
  */
-export type UtcDateTimeOrNull6 = string | null;
+export type PersonTokenId = string;
+/**
+ * Name for people.
+ */
+export type Name1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -383,6 +399,34 @@ export type UtcDateTimeOrNull7 = string | null;
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull8 = string | null;
+/**
+ * Name for people.
+ */
+export type Name2 = string;
+/**
+ * Name for people.
+ */
+export type Name3 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull9 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull10 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull11 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull12 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull13 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -541,7 +585,7 @@ export type DeliveryRowOrNull = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull1;
+  nextAttemptAt: UtcDateTimeOrNull2;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
 } | null;
@@ -624,7 +668,7 @@ export type FirmwareVersion4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull9 = string | null;
+export type UtcDateTimeOrNull14 = string | null;
 /**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
@@ -676,7 +720,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull10 = string | null;
+export type UtcDateTimeOrNull15 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -689,7 +733,7 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull11 = string | null;
+export type UtcDateTimeOrNull16 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -744,7 +788,7 @@ export type DeliveryRowOrNull1 = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull1;
+  nextAttemptAt: UtcDateTimeOrNull2;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
 } | null;
@@ -986,6 +1030,7 @@ export type WifiSettings = WifiEntry[];
  * The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.
  */
 export interface SchemaTypes {
+  'admin/administrator-token': AdministratorToken;
   'admin/alarm-list': AlarmList;
   'admin/application': ApplicationAnswer;
   'admin/application-create': ApplicationCreate;
@@ -998,10 +1043,12 @@ export interface SchemaTypes {
   'admin/audit-entry': AuditEntry;
   'admin/audit-list': AuditList;
   'admin/audit-query': AuditQuery;
+  'admin/caller': Caller;
   'admin/console-login': ConsoleLogin;
   'admin/console-session': ConsoleSession;
   'admin/console-session-list': ConsoleSessionList;
   'admin/console-session-state': ConsoleSessionState;
+  'admin/counted-person': CountedPerson;
   'admin/credential-replace': CredentialReplace;
   'admin/credential-replaced': CredentialReplaced;
   'admin/delivery-query': DeliveryQuery;
@@ -1039,6 +1086,14 @@ export interface SchemaTypes {
   'admin/package-row': PackageRow;
   'admin/package-row-list': PackageRowList;
   'admin/package-row-query': PackageRowQuery;
+  'admin/person': Person;
+  'admin/person-create': PersonCreate;
+  'admin/person-details': PersonDetails;
+  'admin/person-list': PersonList;
+  'admin/person-token': PersonToken;
+  'admin/person-token-create': PersonTokenCreate;
+  'admin/person-token-created': PersonTokenCreated;
+  'admin/person-update': PersonUpdate;
   'admin/receiver': Receiver;
   'admin/receiver-list': ReceiverList;
   'admin/receiver-query': ReceiverQuery;
@@ -1118,10 +1173,13 @@ export interface SchemaTypes {
   'common/package-name': PackageName1;
   'common/paging-query': PagingQuery;
   'common/percent': Percent;
+  'common/person-id': PersonId;
+  'common/person-token-id': PersonTokenId;
   'common/reason-error': ReasonError;
   'common/recorded-file': RecordedFile;
   'common/recorded-files': RecordedFiles;
   'common/request-id': RequestId;
+  'common/role': Role;
   'common/rollout': RolloutDetails;
   'common/rollout-abort': RolloutAbortRule;
   'common/rollout-actor': RolloutActor;
@@ -1160,7 +1218,7 @@ export interface SchemaTypes {
   'common/upload-method': UploadMethod;
   'common/url': Url;
   'common/utc-date-time': UtcDateTime;
-  'common/utc-date-time-or-null': UtcDateTimeOrNull1;
+  'common/utc-date-time-or-null': UtcDateTimeOrNull2;
   'common/version-name': VersionName1;
   'common/version-range': VersionRange4;
   'common/webhook-setting': WebhookSetting;
@@ -1291,6 +1349,12 @@ export interface SchemaTypes {
   'webhooks/upload-urls-request': UploadUrlsRequest;
 }
 /**
+ * Whether the administrator token of the settings is accepted.
+ */
+export interface AdministratorToken {
+  accepted: boolean;
+}
+/**
  * What must be mended.
  */
 export interface AlarmList {
@@ -1411,17 +1475,25 @@ export interface AuditEntry {
   at: UtcDateTime1;
   actor: {
     /**
-     * The kind of the author: a session of the console, the administrator token, the command line (with that token), an application, or the service itself when it raised its numbers (`RAISE /numbers`: see docs/operations.md).
+     * The kind of the author: a session of the console, a token, the command line (with a token), an application, the service itself when it raised its numbers (`RAISE /numbers`: see docs/operations.md), or a command on the machine of the service (`machine`).
      */
-    kind: 'session' | 'token' | 'command line' | 'application' | 'service';
+    kind: 'session' | 'token' | 'command line' | 'application' | 'service' | 'machine';
     /**
      * The name of the session, or the applicationId.
      */
     name: string | null;
     /**
-     * The name that people have given the application; null for other authors.
+     * The name of the person at that time, or the name that people have given the application; null for other authors.
      */
     displayName: string | null;
+    /**
+     * The person whose token or session it was; null for the administrator token, and for other authors.
+     */
+    personId: string | null;
+    /**
+     * The name of that person's token; null without a person.
+     */
+    token: string | null;
   };
   /**
    * The method and the path template of the request.
@@ -1451,7 +1523,7 @@ export interface AuditEntry {
    * The objects that the change is about, with the names that people have given them. A name is null when there is none, or when the object no longer exists.
    */
   objects: {
-    kind: 'device' | 'developer' | 'application' | 'package' | 'rollout';
+    kind: 'device' | 'developer' | 'application' | 'package' | 'rollout' | 'person';
     id: string;
     name: string | null;
   }[];
@@ -1477,7 +1549,7 @@ export interface AuditQuery {
    */
   resource?: string;
   /**
-   * Only entries about one object: its kind (`device`, `developer`, `application`, `package` or `rollout`), a colon and its identifier.
+   * Only entries about one object: its kind (`device`, `developer`, `application`, `package`, `rollout` or `person`), a colon and its identifier.
    */
   about?: string;
   /**
@@ -1490,11 +1562,26 @@ export interface AuditQuery {
   limit: number;
 }
 /**
+ * Who the caller of administration is.
+ */
+export interface Caller {
+  role: Role;
+  /**
+   * Null for the administrator token, which belongs to nobody.
+   */
+  personId: string | null;
+  name: string | null;
+  /**
+   * The name of the token that was given, or that opened the session.
+   */
+  token: string | null;
+}
+/**
  * The body that opens a session of the console of administration.
  */
 export interface ConsoleLogin {
   /**
-   * The administrator token.
+   * A token of a person, or the administrator token.
    */
   token: string;
 }
@@ -1514,6 +1601,11 @@ export interface ConsoleSession {
    * Whether this is the session of the request.
    */
   own: boolean;
+  /**
+   * The person whose token opened the session; null for the administrator token.
+   */
+  personId: string | null;
+  name: string | null;
 }
 /**
  * The valid sessions of the console; the one that was used last comes first.
@@ -1522,11 +1614,39 @@ export interface ConsoleSessionList {
   sessions: ConsoleSession[];
 }
 /**
- * How long a session of the console is valid.
+ * Who is signed in to the console, and how long the session is valid.
  */
 export interface ConsoleSessionState {
   expiresAt: UtcDateTime3;
   idleUntil: UtcDateTime4;
+  role: Role;
+  /**
+   * Null for the administrator token, which belongs to nobody.
+   */
+  personId: string | null;
+  name: string | null;
+  /**
+   * The name of the token that was given, or that opened the session.
+   */
+  token: string | null;
+}
+/**
+ * A person in the list.
+ */
+export interface CountedPerson {
+  personId: PersonId;
+  name: Name;
+  role: Role;
+  /**
+   * Whether the tokens of the person are refused.
+   */
+  disabled: boolean;
+  createdAt: UtcDateTime;
+  /**
+   * The number of tokens.
+   */
+  tokens: number;
+  lastUsedAt: UtcDateTimeOrNull1;
 }
 /**
  * A new credential; if it is left out, the service makes one. From then on a client certificate is accepted in its place only if its fingerprint is given here.
@@ -1662,7 +1782,7 @@ export interface DeviceAnswer {
  */
 export interface DeviceConnection {
   connected: boolean;
-  since: UtcDateTimeOrNull1;
+  since: UtcDateTimeOrNull2;
   /**
    * The address that the device connects from.
    */
@@ -1680,7 +1800,7 @@ export interface DeviceConnection {
     present: boolean;
     subscriptions: string[];
   };
-  lastSeenAt: UtcDateTimeOrNull1;
+  lastSeenAt: UtcDateTimeOrNull2;
   /**
    * The node that the device is connected to; null if there is only one node.
    */
@@ -1722,7 +1842,7 @@ export interface DeviceRegistered {
  */
 export interface FleetDeviceStatus {
   deviceId: DeviceId;
-  reportedAt: UtcDateTimeOrNull1;
+  reportedAt: UtcDateTimeOrNull2;
   fields: {
     /**
      * The name of the field in the status message of the device.
@@ -1791,7 +1911,7 @@ export interface StoryEntry {
      * More about the reason, for people.
      */
     detail: string | null;
-    since: UtcDateTimeOrNull2;
+    since: UtcDateTimeOrNull3;
     /**
      * The address of the client; null for the end of a connection.
      */
@@ -1831,10 +1951,10 @@ export interface TransactionRow {
    */
   progress: number | null;
   createdAt: UtcDateTime;
-  publishedAt: UtcDateTimeOrNull1;
-  deliveredAt: UtcDateTimeOrNull1;
+  publishedAt: UtcDateTimeOrNull2;
+  deliveredAt: UtcDateTimeOrNull2;
   updatedAt: UtcDateTime;
-  completedAt: UtcDateTimeOrNull1;
+  completedAt: UtcDateTimeOrNull2;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -1892,7 +2012,7 @@ export interface DeliveryRow {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull1;
+  nextAttemptAt: UtcDateTimeOrNull2;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
 }
@@ -2299,11 +2419,11 @@ export interface FleetSummary {
   };
   transactions: {
     unfinished: number;
-    oldestAt: UtcDateTimeOrNull3;
+    oldestAt: UtcDateTimeOrNull4;
   };
   deliveries: {
     pending: number;
-    oldestDueAt: UtcDateTimeOrNull4;
+    oldestDueAt: UtcDateTimeOrNull5;
   };
   receivers: {
     /**
@@ -2463,7 +2583,7 @@ export interface NodeList {
     disk: {
       freeBytes: number;
       sizeBytes: number;
-      fullAt: UtcDateTimeOrNull5;
+      fullAt: UtcDateTimeOrNull6;
       /**
        * The free space, hour by hour.
        */
@@ -2527,6 +2647,93 @@ export interface PackageRowQuery {
   limit: number;
 }
 /**
+ * Somebody who administers the service.
+ */
+export interface Person {
+  personId: PersonId;
+  name: Name;
+  role: Role;
+  /**
+   * Whether the tokens of the person are refused.
+   */
+  disabled: boolean;
+  createdAt: UtcDateTime;
+}
+/**
+ * The body that creates a person, without tokens. Without an identifier the service makes one.
+ */
+export interface PersonCreate {
+  personId?: PersonId;
+  name: Name;
+  role: Role;
+}
+/**
+ * A person with their tokens, the newest first.
+ */
+export interface PersonDetails {
+  personId: PersonId;
+  name: Name;
+  role: Role;
+  /**
+   * Whether the tokens of the person are refused.
+   */
+  disabled: boolean;
+  createdAt: UtcDateTime;
+  tokens: PersonToken[];
+}
+/**
+ * A token of a person, without its secret.
+ */
+export interface PersonToken {
+  tokenId: PersonTokenId;
+  name: Name1;
+  createdAt: UtcDateTime;
+  expiresAt: UtcDateTimeOrNull7;
+  lastUsedAt: UtcDateTimeOrNull8;
+}
+/**
+ * A page of people, ordered by their personIds.
+ */
+export interface PersonList {
+  people: CountedPerson[];
+  total: Total;
+}
+/**
+ * The body that makes a token for a person.
+ */
+export interface PersonTokenCreate {
+  name: Name2;
+  /**
+   * Days until it expires, 90 if left out; null: it does not expire.
+   */
+  expiresInDays?: number | null;
+}
+/**
+ * A new token of a person. Its secret is shown only in this answer.
+ */
+export interface PersonTokenCreated {
+  tokenId: PersonTokenId;
+  name: Name3;
+  createdAt: UtcDateTime;
+  expiresAt: UtcDateTimeOrNull9;
+  lastUsedAt: UtcDateTimeOrNull10;
+  /**
+   * The token itself, to be sent as `Authorization: Bearer`.
+   */
+  token: string;
+}
+/**
+ * The changes of a person. While a person is disabled, their tokens are refused.
+ */
+export interface PersonUpdate {
+  name?: Name;
+  role?: Role;
+  /**
+   * Whether the tokens of the person are refused.
+   */
+  disabled?: boolean;
+}
+/**
  * A receiver of webhooks: the URL in a setting of an application.
  */
 export interface Receiver {
@@ -2547,8 +2754,8 @@ export interface Receiver {
    */
   state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull6;
-  failingSince: UtcDateTimeOrNull7;
+  oldestDueAt: UtcDateTimeOrNull11;
+  failingSince: UtcDateTimeOrNull12;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -2557,7 +2764,7 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull8;
+  nextAttemptAt: UtcDateTimeOrNull13;
   /**
    * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
    */
@@ -2763,7 +2970,7 @@ export interface VersionRow {
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
   distributing: boolean;
-  distributionStartedAt: UtcDateTimeOrNull1;
+  distributionStartedAt: UtcDateTimeOrNull2;
   /**
    * The binary of the version; null if it has none. The fields are null while the object store does not answer.
    */
@@ -2904,7 +3111,7 @@ export interface DeliveryDetail {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull1;
+  nextAttemptAt: UtcDateTimeOrNull2;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
   /**
@@ -2976,7 +3183,7 @@ export interface DeviceRow {
    */
   blocked: boolean;
   connected: boolean;
-  lastSeenAt: UtcDateTimeOrNull1;
+  lastSeenAt: UtcDateTimeOrNull2;
   /**
    * The firmware version that the device last reported.
    */
@@ -3079,7 +3286,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull9;
+    since: UtcDateTimeOrNull14;
   }[];
 }
 /**
@@ -3151,8 +3358,8 @@ export interface RolloutDetails {
   devices: number;
   counts: RolloutCounts;
   createdAt: UtcDateTime;
-  startedAt: UtcDateTimeOrNull1;
-  endedAt: UtcDateTimeOrNull1;
+  startedAt: UtcDateTimeOrNull2;
+  endedAt: UtcDateTimeOrNull2;
   /**
    * The stages.
    */
@@ -3228,7 +3435,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull10;
+  estimatedEnd: UtcDateTimeOrNull15;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -3359,7 +3566,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull11;
+  from: UtcDateTimeOrNull16;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -3407,8 +3614,8 @@ export interface RolloutRow {
   devices: number;
   counts: RolloutCounts;
   createdAt: UtcDateTime;
-  startedAt: UtcDateTimeOrNull1;
-  endedAt: UtcDateTimeOrNull1;
+  startedAt: UtcDateTimeOrNull2;
+  endedAt: UtcDateTimeOrNull2;
 }
 /**
  * A page of rollouts, the newest first.
@@ -3474,10 +3681,10 @@ export interface TransactionDetail {
    */
   progress: number | null;
   createdAt: UtcDateTime;
-  publishedAt: UtcDateTimeOrNull1;
-  deliveredAt: UtcDateTimeOrNull1;
+  publishedAt: UtcDateTimeOrNull2;
+  deliveredAt: UtcDateTimeOrNull2;
   updatedAt: UtcDateTime;
-  completedAt: UtcDateTimeOrNull1;
+  completedAt: UtcDateTimeOrNull2;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -5216,8 +5423,8 @@ export interface WebhookTransactionRecord {
   attempts: number;
   createdAt: UtcDateTime;
   updatedAt: UtcDateTime;
-  deliveredAt: UtcDateTimeOrNull1;
-  completedAt: UtcDateTimeOrNull1;
+  deliveredAt: UtcDateTimeOrNull2;
+  completedAt: UtcDateTimeOrNull2;
   /**
    * The progress that the device reported, in percent.
    */

@@ -4,6 +4,7 @@ import { AUDIT } from './audit-resource.ts';
 import { DEVICES } from './device-resource.ts';
 import { FLEET } from './fleet-resource.ts';
 import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
+import { ADMINISTRATOR_TOKEN, CALLER, PEOPLE, TOKENS } from './person-resource.ts';
 import { ROLLOUTS } from './rollout-resource.ts';
 import { SESSION } from './session-resource.ts';
 import { DELIVERIES, RECEIVERS } from './webhook-resources.ts';
@@ -232,6 +233,10 @@ export const RESOURCES: readonly Resource[] = [
       issueUrl: 'issueFirmwareUrl',
     },
   }),
+  CALLER,
+  PEOPLE,
+  TOKENS,
+  ADMINISTRATOR_TOKEN,
   SESSION,
   SEARCH,
   SETTINGS,

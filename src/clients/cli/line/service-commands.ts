@@ -96,6 +96,19 @@ Files of the same names in FOLDER are replaced. A running service has the same p
 Exit codes: 0 written, 1 not written, 2 wrong command line, 78 a setting is wrong.
 `;
 
+const OWNER_HELP = `Lets an owner into administration, when nobody has a valid token any more. Makes PERSON an owner (a new person, if there is
+none of this id; a disabled one is enabled) and shows a new token, which is valid for 7 days. The service may be running
+or not. The audit log has an entry of it.
+
+  lapel owner PERSON --data-dir DIR        accepts every setting of lapel serve as an option
+  lapel owner PERSON --database-url URL    with PostgreSQL
+
+Then sign in with the token, or: lapel admin token create PERSON --name laptop --token TOKEN
+
+Exit codes: 0 the token is valid, 1 refused (there is no database, or it is of an older release), 2 wrong command line, 78
+a setting is wrong.
+`;
+
 const MOVE_HELP = `Moves all data of the service to the other database, which must be empty. Stop the service before. The rows of each
 table are compared as both databases give them, and nothing is stored if they differ. The former database stays.
 
@@ -144,6 +157,12 @@ export const SERVICE_COMMANDS = {
       to: { value: 'DATABASE', choices: ['postgres', 'sqlite'], text: 'the database that the data is moved to' },
     },
     help: () => MOVE_HELP,
+  },
+  owner: {
+    argument: 'PERSON',
+    summary: 'Makes a person an owner with a new token, on the machine of the service, when nobody can sign in',
+    options: SETTING_OPTIONS,
+    help: () => OWNER_HELP,
   },
   docs: {
     argument: 'FOLDER',
