@@ -1,4 +1,5 @@
 import type {
+  AdministratorToken,
   AlarmList,
   ApplicationRow,
   AuditEntry,
@@ -22,6 +23,9 @@ import type {
   InstallationList,
   NodeList,
   PackageRow,
+  PersonDetails,
+  PersonList,
+  PersonToken,
   Receiver,
   RolloutCounts,
   RolloutCreate,
@@ -40,6 +44,7 @@ import type {
 
 /** The types of the rows that the service sends, generated from its schemas. Times are date-times in UTC. */
 export type {
+  AdministratorToken,
   ApplicationRow,
   AuditEntry,
   BinaryWarningList,
@@ -59,6 +64,9 @@ export type {
   ImportedDevice,
   InstallationList,
   PackageRow,
+  PersonDetails,
+  PersonList,
+  PersonToken,
   Receiver,
   RolloutCounts,
   RolloutCreate,
@@ -75,6 +83,7 @@ export type {
 export type Alarm = AlarmList['alarms'][number];
 export type ServiceNode = NodeList['nodes'][number];
 export type Developer = DeveloperAnswer;
+export type PersonRow = PersonList['people'][number];
 export type HistoryPoint = FleetHistory['points'][number];
 export type FoundThing = SearchResults['results'][number];
 export type SettingRow = SettingList['settings'][number];

@@ -4,6 +4,7 @@ import { useLoad } from '../base/load.ts';
 import { addressOf } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import type { ApplicationRow } from '../base/rows.ts';
+import { permits } from '../base/session.ts';
 import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
@@ -60,8 +61,12 @@ function OneApplication({ applicationId }: { applicationId: string }) {
         : [],
       actions: value
         ? [
-            button({ type: 'button', onClick: () => replaceSecret(applicationId) }, 'New secret'),
-            button({ type: 'button', class: 'bad', onClick: () => remove(value) }, 'Delete'),
+            permits('replaceSecret')
+              ? button({ type: 'button', onClick: () => replaceSecret(applicationId) }, 'New secret')
+              : null,
+            permits('deleteApplication')
+              ? button({ type: 'button', class: 'bad', onClick: () => remove(value) }, 'Delete')
+              : null,
           ]
         : null,
     }),

@@ -15,6 +15,8 @@ import { healthPage } from './health.ts';
 import { newRolloutPage } from './new-rollout.ts';
 import { overviewPage } from './overview.ts';
 import { packagePage } from './package.ts';
+import { peoplePage } from './people.ts';
+import { personPage } from './person.ts';
 import { rolloutPage } from './rollout.ts';
 import { rolloutDevicesPage } from './rollout-devices.ts';
 import { rolloutsPage } from './rollouts.ts';
@@ -55,6 +57,7 @@ const OPERATOR: typeof EVERYBODY = {
   '': [overviewPage],
   developers: [developersPage, developerPage],
   applications: [undefined, applicationPage],
+  people: [peoplePage, personPage],
   audit: [auditPage],
   failures: [failuresPage],
   health: [healthPage],

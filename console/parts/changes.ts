@@ -14,7 +14,8 @@ type Object = AuditEntry['objects'][number];
 
 /** The address of the page of an object. */
 export function pageOfObject({ kind, id: name }: Object): string {
-  return addressOf([kind === 'package' ? 'software' : `${kind}s`, name]);
+  const page = kind === 'package' ? 'software' : kind === 'person' ? 'people' : `${kind}s`;
+  return addressOf([page, name]);
 }
 
 /** The method of a request, or the whole action when it names no path: `ROLLOUT paused`. */

@@ -11,6 +11,7 @@ import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
+import { createHostilePerson, rolesHold, tokenRefused } from './people-walk.ts';
 import { questions } from './question-walks.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
@@ -29,6 +30,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
   const fleet = await createHostileFleet(world);
   const { tenant, device } = fleet;
   const rolled = await createHostileRollout(world, tenant);
+  await createHostilePerson(world);
   const browser = await openBrowser(t);
   const operator = await openPage(browser, admin);
   operator.allow(objects);
@@ -83,6 +85,8 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       ['developers', HOSTILE.image, HOSTILE.long],
       ['developers/dev', HOSTILE.script],
       [`applications/${applicationId}`],
+      ['people', HOSTILE.image],
+      ['people/hostile', HOSTILE.image, HOSTILE.script],
       ['audit'],
       ['failures'],
       ['health', 'mqtts', '19 days left'],
@@ -289,6 +293,18 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     await page.goto('/console/devices');
     await heading('Devices').waitFor();
     t.same(operator.faults, [], 'one is still logged in');
+  });
+
+  await t.test('pages offer what a role permits, and follow its change and its end at once', async (t) => {
+    await rolesHold(t, { ...walk, browser, fleet });
+    t.same(operator.faults, []);
+  });
+
+  await t.test('an owner lets the administrator token be refused, and its sessions end', async (t) => {
+    await tokenRefused(t, { ...walk, browser, fleet });
+    await signIn();
+    await heading('Transactions').waitFor();
+    t.same(operator.faults, []);
   });
 
   await t.test('a developer comes from the sign-in to the webhook of a first command within ten clicks', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { MOST_PEOPLE, MOST_TOKENS } from '../../src/core/people/people.ts';
+import { MOST_SESSIONS } from '../../src/edge/admin/sessions/sessions.ts';
 import { open } from '../console/feed-client.ts';
 import { NO_POSTGRES } from '../postgres/databases.ts';
 import { startWorld } from '../world.ts';
@@ -104,6 +105,28 @@ t.test('people who administer the service', async (t) => {
     t.equal((await look(own)).status, 401);
     t.match((await look(other)).body, { personId: 'ada', role: 'owner', token: 'first' });
     t.equal((await anybody.delete(`/admin/v1/sessions/${sessionOf('ada')}`, as(first.token))).status, 204);
+  });
+
+  await t.test('many sessions of one person end no session of others, and no older release accepts them', async (t) => {
+    const { token } = await createPerson(world, { personId: 'oda', role: 'reader' });
+    const others = [await signIn(t, base, first.token), await signIn(t, base, world.service.adminToken)];
+    const own = [];
+    for (let count = 0; count <= MOST_SESSIONS; count += 1) {
+      own.push(await signIn(t, base, token));
+      world.clock.advance(1);
+    }
+    const look = async (cookie: string) =>
+      (await anybody.get('/admin/v1/me', { headers: { ...pageHeaders(base), cookie } })).status;
+    t.same([await look(own[0]!), await look(own[1]!)], [401, 200], 'the oldest of their own ends');
+    for (const cookie of others) t.equal(await look(cookie), 200);
+    // Releases without people look for the hash of the administrator token in this column, whose session it then is.
+    const rows = await (await world.raw()).all<{ administrator: Buffer; person: string | null }>(
+      'SELECT administrator, person_id AS person FROM console_sessions',
+    );
+    const ofToken = rows.find(({ person }) => person === null)?.administrator;
+    const ofPerson = rows.filter(({ person }) => person === 'oda');
+    t.equal(ofPerson.length, MOST_SESSIONS);
+    for (const { administrator } of ofPerson) t.notSame(administrator, ofToken);
   });
 
   await t.test('the audit log names the person and the token, also after they are gone', async (t) => {

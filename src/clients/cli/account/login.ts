@@ -85,7 +85,7 @@ async function askForAdministration(
 
 export const login: Command = {
   name: 'login',
-  summary: 'Checks and stores your account: an application and its secret, or a token of administration',
+  summary: 'Checks and stores your account: an application and its secret, or an administrator token',
   about: `Asks for missing values; it is best to type a secret in, or to send it on standard input. Valid credentials are
 stored in $XDG_CONFIG_HOME/lapel/credentials.json (else ~/.config/lapel/credentials.json), which only you can read. A profile
 can have both, an application and the administrator. A secret is only sent to the service that it was stored for.`,
