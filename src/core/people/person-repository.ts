@@ -92,10 +92,11 @@ export async function countOwners(sql: Sql, now: Micros): Promise<{ owners: numb
 }
 
 /** Locks the row that stands for the owners and the administrator token. Returns whether that token is accepted. */
-export async function lockAdministration(sql: Sql, lock: Lock): Promise<boolean> {
+export async function lockAdministration(sql: Sql, lock: Lock = ''): Promise<boolean> {
   await sql.run('INSERT INTO administration (one, token_accepted) VALUES (1, 1) ON CONFLICT (one) DO NOTHING');
   const row = await sql.get<{ accepted: number }>(
-    `SELECT token_accepted AS accepted FROM administration WHERE one = 1${lock}`,
+    `SELECT token_accepted AS accepted FROM administration WHERE one = ?${lock}`,
+    1,
   );
   return row?.accepted !== 0;
 }
@@ -106,6 +107,27 @@ export async function isTokenAccepted(sql: Sql): Promise<boolean> {
     'SELECT token_accepted AS accepted FROM administration WHERE one = 1',
   );
   return row?.accepted !== 0;
+}
+
+/** How owners can sign in. */
+export interface WayIn {
+  /** Whether the administrator token of the settings is accepted. */
+  token: boolean;
+  /** When the last token of an owner expires; null: never; undefined: there is no such token. */
+  until: Micros | null | undefined;
+}
+
+/** Looks how owners can sign in, by tokens that may have expired. */
+export async function findWayIn(sql: Sql): Promise<WayIn> {
+  const row = await sql.get<{ tokens: number; expiring: number; until: Micros | null }>(
+    `SELECT COUNT(*) AS tokens, COUNT(t.expires_at) AS expiring, MAX(t.expires_at) AS until
+     FROM people p JOIN person_tokens t ON t.person_id = p.person_id WHERE p.role = 'owner' AND p.disabled = 0`,
+  );
+  const { tokens = 0, expiring = 0, until = null } = row ?? {};
+  return {
+    token: await isTokenAccepted(sql),
+    until: tokens === 0 ? undefined : tokens > expiring ? null : until,
+  };
 }
 
 export async function acceptToken(sql: Sql, accepted: boolean): Promise<void> {

@@ -1366,7 +1366,7 @@ export interface AlarmList {
     /**
      * `part`: a part of the service that `/readyz` names.
      */
-    kind: 'receivers' | 'disk' | 'certificate' | 'node' | 'retention' | 'database' | 'clock' | 'part';
+    kind: 'receivers' | 'disk' | 'certificate' | 'node' | 'retention' | 'database' | 'clock' | 'part' | 'people';
     /**
      * `critical`: users notice it now, or soon.
      */
