@@ -114,6 +114,25 @@ ${token}
   return 0;
 };
 
+const audit: Maintenance = async ({ dataDir, databaseUrl: url }, { argument, text }, say) => {
+  if (argument !== 'verify') throw new UsageError(argument, 'is not a command; did you mean lapel audit verify?');
+  const [position, hash] = [text('position'), text('hash')];
+  if ((position === undefined) !== (hash === undefined))
+    throw new UsageError('--position', 'and --hash belong together: the end of the chain that was noted before');
+  if (position !== undefined && !/^[1-9]\d{0,14}$/.test(position))
+    throw new UsageError('--position', `"${position}" is not a position`);
+  const known = hash === undefined ? undefined : { position: Number(position), hash };
+  const { readBeside } = await import('./platform/database/beside.ts');
+  const { checkChain } = await import('./core/audit/audit-chain.ts');
+  const { faultOf, verificationText } = await import('./clients/cli/admin/audit-verification.ts');
+  const place = { url, folder: dataDir, nowMicros: systemClock.now() };
+  const found = await readBeside(place, (sql) => checkChain(sql, known));
+  say(verificationText(found));
+  const fault = faultOf(found);
+  if (fault !== undefined) throw new Refused(fault);
+  return 0;
+};
+
 /** Without addresses in the settings, the documents name those that `lapel serve` has by default. */
 const docs: Maintenance = async ({ http, mqtt, entrance, publicUrl, timeZone, apiRelease }, { argument }, say) => {
   const { writeSite } = await import('./edge/docs/folder.ts');
@@ -132,7 +151,7 @@ const docs: Maintenance = async ({ http, mqtt, entrance, publicUrl, timeZone, ap
 };
 
 /** The commands that work on the settings and the data of this machine, without a service. `main.ts` runs them. */
-export const MAINTENANCE = { doctor, migrate, backup, restore, move, owner, docs } satisfies Record<
+export const MAINTENANCE = { doctor, migrate, backup, restore, move, owner, audit, docs } satisfies Record<
   string,
   Maintenance
 >;

@@ -78,6 +78,8 @@ export const OPERATOR = {
   redeliverSome: { method: 'POST', path: '/applications/{applicationId}/deliveries/redeliver', role: 'support' },
   testReceiver: { method: 'POST', path: '/applications/{applicationId}/webhooks/test', role: 'support' },
   listAudit: { method: 'GET', path: '/audit', role: 'reader' },
+  exportAudit: { method: 'GET', path: '/audit/export', role: 'reader' },
+  verifyAudit: { method: 'GET', path: '/audit/verification', role: 'reader' },
   listSettings: { method: 'GET', path: '/settings', role: 'reader' },
   search: { method: 'GET', path: '/search', role: 'reader' },
 } as const;

@@ -83,6 +83,8 @@ const ROWS: Row[] = [
   { method: 'POST', path: '/applications/{applicationId}/deliveries/redeliver', json: {}, unknown: [['/applications/none/deliveries/redeliver', 'application not found.']] },
   { method: 'POST', path: '/applications/{applicationId}/webhooks/test', json: { setting: 'deviceEvent' }, unknown: [['/applications/none/webhooks/test', 'application not found.']] },
   { method: 'GET', path: '/audit' },
+  { method: 'GET', path: '/audit/export' },
+  { method: 'GET', path: '/audit/verification' },
   { method: 'GET', path: '/feed' },
   { method: 'GET', path: '/sessions' },
   { method: 'GET', path: '/me' },

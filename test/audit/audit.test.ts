@@ -170,7 +170,10 @@ t.test('the audit log', async (t) => {
     t.match(await list('since=2026-11-20T09:30:30Z'), [
       { resource: '/admin/v1/developers', at: '2026-11-20T09:31:00.123456Z' },
     ]);
-    t.same(await list('until=2026-11-20T09:30:30.5Z&limit=1000'), all);
+    t.same(
+      (await list('until=2026-11-20T09:30:30.5Z&limit=1000')).map(({ auditId }) => auditId),
+      all.map(({ auditId }) => auditId),
+    );
     t.equal((await admin.get('/admin/v1/audit?since=2026-02-30T00:00:00Z')).status, 400);
     const { addresses, adminToken } = world.service;
     const shown = await run(['admin', 'audit', 'list', '--limit', '2', '--admin-url', addresses.admin], {

@@ -152,6 +152,10 @@ export interface AdminOperations {
   testReceiver: { input: { applicationId: string; body: SchemaTypes['rest/webhook-test'] }; answer: SchemaTypes['rest/webhook-test-sent'] };
   /** List the entries of the audit log. */
   listAudit: { input: { query?: Partial<SchemaTypes['admin/audit-query']> }; answer: SchemaTypes['admin/audit-list'] };
+  /** Export the audit log. */
+  exportAudit: { input: { query?: Partial<SchemaTypes['admin/audit-export-query']> }; answer: undefined };
+  /** Check the audit log. */
+  verifyAudit: { input: { query?: Partial<SchemaTypes['admin/audit-verification-query']> }; answer: SchemaTypes['admin/audit-verification'] };
   /** List the settings of the service. */
   listSettings: { input: object; answer: SchemaTypes['admin/setting-list'] };
   /** Search by identifier or name. */
@@ -234,6 +238,8 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   redeliverSome: { method: 'POST', path: '/admin/v1/applications/{applicationId}/deliveries/redeliver' },
   testReceiver: { method: 'POST', path: '/admin/v1/applications/{applicationId}/webhooks/test' },
   listAudit: { method: 'GET', path: '/admin/v1/audit' },
+  exportAudit: { method: 'GET', path: '/admin/v1/audit/export' },
+  verifyAudit: { method: 'GET', path: '/admin/v1/audit/verification' },
   listSettings: { method: 'GET', path: '/admin/v1/settings' },
   search: { method: 'GET', path: '/admin/v1/search' },
 };

@@ -2,6 +2,7 @@ import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { type Clock, toUtc } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { hashSecret } from '../../runtime/secret-hash.ts';
+import { sealEntry } from '../audit/audit-chain.ts';
 import { detailEntry, insertEntry, insertObject } from '../audit/audit-repository.ts';
 import { TOKEN_PREFIX } from './people.ts';
 import { findPerson, insertPerson, lockAdministration, updatePerson } from './person-repository.ts';
@@ -52,5 +53,6 @@ export async function letOwnerIn(
   const details = { id: token.tokenId, before: known ? { role: known.role, disabled: known.disabled } : null };
   await detailEntry(unit, auditId, JSON.stringify(details));
   await insertObject(unit, auditId, { kind: 'person', id: personId });
+  await sealEntry(unit, auditId);
   return secret;
 }

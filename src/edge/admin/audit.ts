@@ -16,7 +16,7 @@ export function auditBody(named: NamedEntry): SchemaTypes['admin/audit-entry'] {
 }
 
 /** Reads `KIND:ID`, which its schema has checked. */
-function objectOf(about: string): AuditObject {
+export function objectOf(about: string): AuditObject {
   const colon = about.indexOf(':');
   return { kind: about.slice(0, colon) as AuditObject['kind'], id: about.slice(colon + 1) };
 }

@@ -4,6 +4,7 @@ import { routesOf } from '../http/route.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
 import { listAudit } from './audit.ts';
+import { exportAudit, verifyAudit } from './audit-export.ts';
 import type { Administrator } from './authorize.ts';
 import { listBinaryWarnings } from './binary-warnings.ts';
 import { createDeveloper, deleteDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
@@ -161,6 +162,8 @@ export const ROUTES = [
   route('POST',   '/admin/v1/applications/{applicationId}/webhooks/test', SUP, { body: 'rest/webhook-test' }, testReceiver),
 
   route('GET',    '/admin/v1/audit', ANY, { query: 'admin/audit-query' }, listAudit),
+  route('GET',    '/admin/v1/audit/export', ANY, { query: 'admin/audit-export-query' }, exportAudit),
+  route('GET',    '/admin/v1/audit/verification', ANY, { query: 'admin/audit-verification-query' }, verifyAudit),
 
   route('GET',    '/', null, { head: true, name: 'openRoot' }, leadTo('console')),
   route('GET',    '/console', null, { head: true, below: true }, servePages),

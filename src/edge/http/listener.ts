@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { DomainError, toDomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
@@ -336,7 +337,10 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     } catch (thrown) {
       ({ error, given } = await answerError(exchange, thrown));
     }
-    if (exchange.change) await exchange.change.ended(given.status, error?.code);
+    const { change } = exchange;
+    const open = given.body instanceof Readable ? given.body : undefined;
+    if (change) await change.ended(given.status, error?.code, open !== undefined);
+    if (change && open) open.once('close', () => void change.closed());
     // At shutdown Node closes only idle connections; this header makes it close the others after their answer.
     if (sockets.isDraining() || given.endless) exchange.headers['Connection'] = 'close';
     if (given.endless) sockets.markEndless(req.socket);

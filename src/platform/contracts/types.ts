@@ -53,6 +53,14 @@ export type Moment = string;
  */
 export type Moment1 = string;
 /**
+ * Only entries of this moment or later.
+ */
+export type Moment2 = string;
+/**
+ * Only entries before this moment.
+ */
+export type Moment3 = string;
+/**
  * What somebody may do in administration; each role may do what the roles behind it may do. `owner`: decides who administers the service. `operator`: works with all objects, and sees payloads. `support`: sees no payloads and no secrets; may repeat, cancel and disconnect. `reader`: sees what support sees, and changes nothing.
  */
 export type Role = 'owner' | 'operator' | 'support' | 'reader';
@@ -107,11 +115,11 @@ export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' |
 /**
  * Only deliveries that were created at this moment or later.
  */
-export type Moment2 = string;
+export type Moment4 = string;
 /**
  * Only deliveries that were created before this moment.
  */
-export type Moment3 = string;
+export type Moment5 = string;
 /**
  * Identifier of a webhook delivery: the `webhook-id` of all its attempts.
  */
@@ -214,11 +222,11 @@ export type UtcDateTime9 = string;
 /**
  * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
  */
-export type Moment4 = string;
+export type Moment6 = string;
 /**
  * Only installations that ended before this moment; by default now.
  */
-export type Moment5 = string;
+export type Moment7 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -318,7 +326,7 @@ export type UtcDateTime11 = string;
 /**
  * The beginning of the period; by default a day ago, at most seven days.
  */
-export type Moment6 = string;
+export type Moment8 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -326,7 +334,7 @@ export type UtcDateTime12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment7 = string;
+export type Moment9 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -362,11 +370,11 @@ export type FaultType =
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment8 = string;
+export type Moment10 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment9 = string;
+export type Moment11 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -463,11 +471,11 @@ export type RolloutId1 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment10 = string;
+export type Moment12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment11 = string;
+export type Moment13 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -506,11 +514,11 @@ export type Duration1 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment12 = string;
+export type Moment14 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment13 = string;
+export type Moment15 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -921,11 +929,11 @@ export type Duration3 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment14 = string;
+export type Moment16 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment15 = string;
+export type Moment17 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -964,11 +972,11 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment16 = string;
+export type Moment18 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment17 = string;
+export type Moment19 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -980,7 +988,7 @@ export type VersionName10 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment18 = string;
+export type Moment20 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -1041,8 +1049,11 @@ export interface SchemaTypes {
   'admin/application-row-query': ApplicationRowQuery;
   'admin/application-secret': ApplicationSecret;
   'admin/audit-entry': AuditEntry;
+  'admin/audit-export-query': AuditExportQuery;
   'admin/audit-list': AuditList;
   'admin/audit-query': AuditQuery;
+  'admin/audit-verification': AuditVerification;
+  'admin/audit-verification-query': AuditVerificationQuery;
   'admin/caller': Caller;
   'admin/console-login': ConsoleLogin;
   'admin/console-session': ConsoleSession;
@@ -1167,7 +1178,7 @@ export interface SchemaTypes {
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
-  'common/moment': Moment7;
+  'common/moment': Moment9;
   'common/name': Name;
   'common/operation': Operation;
   'common/package-name': PackageName1;
@@ -1527,6 +1538,33 @@ export interface AuditEntry {
     id: string;
     name: string | null;
   }[];
+  /**
+   * The place of the entry in the chain of hashes; null while its request has not ended, and for entries of earlier releases.
+   */
+  position: number | null;
+  /**
+   * SHA-256, in hexadecimal digits, of the entry and of the hash before it; null without a position.
+   */
+  hash: string | null;
+}
+/**
+ * Filters of an export of the audit log.
+ */
+export interface AuditExportQuery {
+  since?: Moment;
+  until?: Moment1;
+  /**
+   * The kind of the author, or the name of one.
+   */
+  actor?: string;
+  /**
+   * A part of the path, in upper or lower case.
+   */
+  resource?: string;
+  /**
+   * Only entries about one object: its kind (`device`, `developer`, `application`, `package`, `rollout` or `person`), a colon and its identifier.
+   */
+  about?: string;
 }
 /**
  * A page of the audit log, the newest entries first.
@@ -1538,8 +1576,8 @@ export interface AuditList {
  * Filters of the audit log.
  */
 export interface AuditQuery {
-  since?: Moment;
-  until?: Moment1;
+  since?: Moment2;
+  until?: Moment3;
   /**
    * The kind of the author, or the name of one.
    */
@@ -1560,6 +1598,55 @@ export interface AuditQuery {
    * The largest number of rows in the answer.
    */
   limit: number;
+}
+/**
+ * What a check of the chain of hashes of the audit log has found.
+ */
+export interface AuditVerification {
+  /**
+   * The number of entries that were checked.
+   */
+  entries: number;
+  /**
+   * The position of the oldest entry that is left.
+   */
+  from: number;
+  /**
+   * The end of the chain: the position and the hash of the last sealed entry. Who notes it elsewhere can prove later that it is still part of the chain.
+   */
+  head: {
+    position: number;
+    hash: string;
+  };
+  /**
+   * Entries of earlier releases, which have no hash.
+   */
+  earlier: number;
+  /**
+   * Entries whose request has not ended.
+   */
+  open: number;
+  /**
+   * The first entry that is not as it was written; null when all are.
+   */
+  broken: {
+    position: number;
+    auditId: number | null;
+    reason: string;
+  } | null;
+}
+/**
+ * An end of the chain that was noted before. Both parts belong together.
+ */
+export interface AuditVerificationQuery {
+  /**
+   * The position that was noted.
+   */
+  position?: number;
+  /**
+   * The hash that was noted.
+   */
+  hash?: string;
 }
 /**
  * Who the caller of administration is.
@@ -1670,8 +1757,8 @@ export interface DeliveryQuery {
   transactionId?: TransactionId;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
-  since?: Moment2;
-  until?: Moment3;
+  since?: Moment4;
+  until?: Moment5;
   after?: DeliveryId;
   /**
    * The largest number of rows in the answer.
@@ -2088,8 +2175,8 @@ export interface FailureBreakdown {
  * The installations whose failures are counted.
  */
 export interface FailureQuery {
-  since?: Moment4;
-  until?: Moment5;
+  since?: Moment6;
+  until?: Moment7;
   applicationId?: ApplicationId2;
   package?: PackageName;
   version?: VersionName;
@@ -2346,7 +2433,7 @@ export interface FleetHealth {
  * The period, and the distance of its points.
  */
 export interface FleetHealthQuery {
-  since?: Moment6;
+  since?: Moment8;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -2401,7 +2488,7 @@ export interface FleetHistory {
  * Only points of this moment or later.
  */
 export interface FleetHistoryQuery {
-  since: Moment7;
+  since: Moment9;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -2516,8 +2603,8 @@ export interface InstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment8;
-  until?: Moment9;
+  since?: Moment10;
+  until?: Moment11;
   after?: DeviceId1;
   /**
    * The largest number of rows in the answer.
@@ -2808,8 +2895,8 @@ export interface ReceiverQuery {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: those that were given up, which are exhausted or gone.
  */
 export interface FleetRedeliveryRange {
-  since?: Moment7;
-  until?: Moment7;
+  since?: Moment9;
+  until?: Moment9;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
   /**
@@ -2885,8 +2972,8 @@ export interface SettingList {
  * The part of the story of a device, with its defaults filled in.
  */
 export interface StoryQuery {
-  since?: Moment10;
-  until?: Moment11;
+  since?: Moment12;
+  until?: Moment13;
   /**
    * The page begins after this place, which the Link of the page before names.
    */
@@ -2917,8 +3004,8 @@ export interface TransactionQuery {
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
   olderThan?: Duration1;
-  since?: Moment12;
-  until?: Moment13;
+  since?: Moment14;
+  until?: Moment15;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -4721,8 +4808,8 @@ export interface OwnInstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment14;
-  until?: Moment15;
+  since?: Moment16;
+  until?: Moment17;
   after?: DeviceId4;
   /**
    * The largest number of rows in the answer.
@@ -4742,8 +4829,8 @@ export interface OwnTransactionQuery {
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration4;
-  since?: Moment16;
-  until?: Moment17;
+  since?: Moment18;
+  until?: Moment19;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -4847,7 +4934,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment18;
+  startAt?: Moment20;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.

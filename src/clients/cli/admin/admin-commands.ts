@@ -18,6 +18,7 @@ import { identify, openLocalFile } from '../software/local-file.ts';
 import { uploadFile } from '../software/upload-file.ts';
 import type { Field, Resource, Row, Verb } from './admin-resource.ts';
 import { RESOURCES } from './admin-resources.ts';
+import { auditExport } from './audit-export.ts';
 
 const NAMES: Options = {
   package: { value: 'NAME', text: 'the package; by default the one named in the APK file' },
@@ -166,7 +167,8 @@ async function call(parts: Call): Promise<Outcome> {
   const text: Text = (look) =>
     (record ? render(verb.show?.(record) ?? recordText(record), look) : `${done}\n`) +
     (verb.note ? `${look.paint('dim', verb.note)}\n` : '');
-  return { json: { ok: true, ...record }, text };
+  const problem = record && verb.fails?.(record);
+  return { json: { ok: problem === undefined, ...record }, text, ...(problem !== undefined && { problem }) };
 }
 
 /** An argument in brackets, `[NAME]`, is optional. */
@@ -248,4 +250,6 @@ const FROM_TABLE = RESOURCES.flatMap((resource) => resource.verbs.map((verb) => 
 const last = FROM_TABLE.findLastIndex(({ name }) => name.startsWith('admin device '));
 
 /** All commands of `lapel admin`. */
-export const ADMIN_COMMANDS: readonly Command[] = FROM_TABLE.toSpliced(last + 1, 0, adminDeviceImport);
+export const ADMIN_COMMANDS: readonly Command[] = FROM_TABLE.toSpliced(last + 1, 0, adminDeviceImport).concat(
+  auditExport,
+);

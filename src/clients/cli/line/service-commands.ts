@@ -109,6 +109,19 @@ Exit codes: 0 the token is valid, 1 refused (there is no database, or it is of a
 a setting is wrong.
 `;
 
+const AUDIT_HELP = `Checks that no entry of the audit log was changed, removed or inserted: each complete entry has the hash of itself and of
+the entry before it. Says which is the first that is not as it was written. Only reads; the service may be running or not.
+
+  lapel audit verify --data-dir DIR                 also for the folder of a backup that was restored
+  lapel audit verify --database-url URL             with PostgreSQL
+  lapel audit verify --position N --hash HASH       also checks that an end of the chain that was noted before is part of it
+
+Note the end of the chain elsewhere from time to time: who can write the database can also write the whole chain anew.
+
+Exit codes: 0 all entries are as they were written, 1 one is not, or there is no database, 2 wrong command line, 78 a
+setting is wrong.
+`;
+
 const MOVE_HELP = `Moves all data of the service to the other database, which must be empty. Stop the service before. The rows of each
 table are compared as both databases give them, and nothing is stored if they differ. The former database stays.
 
@@ -163,6 +176,16 @@ export const SERVICE_COMMANDS = {
     summary: 'Makes a person an owner with a new token, on the machine of the service, when nobody can sign in',
     options: SETTING_OPTIONS,
     help: () => OWNER_HELP,
+  },
+  audit: {
+    argument: 'verify',
+    summary: 'Checks that no entry of the audit log was changed, removed or inserted: lapel audit verify',
+    options: {
+      ...SETTING_OPTIONS,
+      position: { value: 'N', text: 'the position of an end of the chain that was noted' },
+      hash: { value: 'HASH', text: 'the hash of that end' },
+    },
+    help: () => AUDIT_HELP,
   },
   docs: {
     argument: 'FOLDER',
