@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import { createAccessTokens } from '../core/applications/access-tokens.ts';
 import { createLegacyTokens } from '../core/applications/legacy-tokens.ts';
 import type { Audit } from '../core/audit/audit.ts';
+import { createRefusals } from '../core/audit/refusals.ts';
 import type { Core } from '../core/core.ts';
 import { createPeople } from '../core/people/people.ts';
 import { createCancellation } from '../core/transactions/cancellation.ts';
@@ -91,6 +92,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
     proxies: entrances.proxies,
     feed,
     shares: peers.shares,
+    refusals: parts.add(createRefusals({ ...common, audit })),
   };
 
   /** Checks the streams of administration on all nodes, because somebody may have lost a right. */

@@ -11,7 +11,7 @@ import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
-import { createHostilePerson, rolesHold, tokenRefused } from './people-walk.ts';
+import { createHostilePerson, logIsChecked, rolesHold, tokenRefused } from './people-walk.ts';
 import { questions } from './question-walks.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
@@ -235,6 +235,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     'times are in local time or in UTC everywhere, and say their zone': zones,
     'the questions of an operator are answered within five clicks': questions,
     'each list is saved whole as a file': savedAsCsv,
+    'the audit log says that it is whole': logIsChecked,
     'filters are kept under a name, and everything is reached by keyboard': viewsAndPalette,
     'a dialog goes with its page, and says what it is about': dialogsGoWithTheirPage,
     'what is shown once stays until somebody says that it is kept': secretsStay,

@@ -100,6 +100,13 @@ export async function rolesHold(t: Test, walk: Walk): Promise<void> {
   await theirs.context.close();
 }
 
+/** The audit log says that no entry was changed. */
+export async function logIsChecked(_: Test, { watched: { page } }: Pick<Walk, 'watched'>): Promise<void> {
+  await page.goto('/console/audit');
+  await page.getByRole('button', { name: 'Check the log' }).click();
+  await page.getByText(/^All \d+ entries are as they were written\.$/).waitFor();
+}
+
 /** An owner with a token of their own lets the administrator token be refused; whoever came with it must sign in again. */
 export async function tokenRefused(t: Test, { world, watched, browser }: Walk): Promise<void> {
   const { token } = await createPerson(world, { personId: 'ada', role: 'owner' });

@@ -2,6 +2,7 @@ import type { PageQuery } from '../../platform/database/newest-first.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
 import { withoutSecrets } from '../../runtime/without-secrets.ts';
 import { checkChain, sealEntry } from './audit-chain.ts';
 import { objectsOf } from './audit-objects.ts';
@@ -61,6 +62,9 @@ interface Note {
   details: object;
   /** The objects that the change is about. */
   about?: readonly AuditObject[];
+  /** The address of the client, and the time, of requests that the note is about. */
+  address?: string | null;
+  at?: Micros;
 }
 
 /** Adds the result to the audit entry of a change, which was stored before the change began. */
@@ -178,9 +182,17 @@ export function createAudit({ database, clock, log }: Parts) {
     },
 
     /** Stores a change that the service made by itself; never rejects. */
-    async noted({ action, resource, id, details, about: objects = [] }: Note): Promise<void> {
-      const about = { at: clock.now(), action, resource, requestId: id };
-      const nobody = { actorName: null, personId: null, personName: null, tokenName: null, address: null } as const;
+    async noted({
+      action,
+      resource,
+      id,
+      details,
+      about: objects = [],
+      address = null,
+      at = clock.now(),
+    }: Note): Promise<void> {
+      const about = { at, action, resource: resource.slice(0, LONGEST_RESOURCE), requestId: id, address };
+      const nobody = { actorName: null, personId: null, personName: null, tokenName: null } as const;
       const row = { ...about, ...nobody, actorKind: 'service' } as const;
       try {
         await database.transact(async (unit) => {

@@ -63,7 +63,9 @@ export function createAuthorize({ identify, sessions }: Pick<Parts, 'identify' |
   return async (asked: Asked, needed: string): Promise<Administrator> => {
     const caller = await find(asked);
     if (!mayAs(caller.role, needed as Role))
-      throw new DomainError('ROLE_INSUFFICIENT', { values: { role: needed, own: caller.role } });
+      throw new DomainError('ROLE_INSUFFICIENT', {
+        values: { role: needed, own: caller.role, ...(caller.person && { personId: caller.person.personId }) },
+      });
     return caller;
   };
 }
