@@ -1,7 +1,8 @@
 import t from 'tap';
+import { type FleetFilter, fleetPlaces } from '../../src/core/selection/fleet-repository.ts';
 import type { Sql, SqlValue } from '../../src/platform/database/sql.ts';
 import { findApplicationOfDelivery } from '../../src/views/delivery-repository.ts';
-import { type FleetFilter, fleetPlaces, fleetRows } from '../../src/views/devices-repository.ts';
+import { fleetRows } from '../../src/views/devices-repository.ts';
 import { countInstallations, listInstallations } from '../../src/views/installations-repository.ts';
 import {
   transactionsBetween,
