@@ -32,18 +32,24 @@ export function createActionDriver({ database, clock, log, leads, advance, stopR
   let isRestored = false;
   let cancel = (): void => undefined;
 
+  /** Takes all actions further, until none is left; one that fails holds up no other, and is tried again later. */
   async function advanceAll(): Promise<void> {
+    const failed = new Map<string, unknown>();
     while (isOn && leads()) {
       again = false;
-      const all = await findAtWork(database.read);
+      const all = (await findAtWork(database.read)).filter(({ actionId }) => !failed.has(actionId));
       if (isRestored) {
         for (const action of all) await stopRestored(action);
         isRestored = false;
         continue;
       }
-      if (all.length === 0) return;
-      for (const action of all) if (isOn) await advance(action);
+      if (all.length === 0) break;
+      for (const action of all) {
+        if (!isOn) break;
+        await advance(action).catch((error: unknown) => failed.set(action.actionId, error));
+      }
     }
+    for (const error of failed.values()) throw error;
   }
 
   function arm(waitMs: number): void {
