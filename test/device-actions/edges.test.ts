@@ -127,6 +127,7 @@ t.test('what an action does not do', async (t) => {
     for (let more = 0; more < 10; more += 1) begun.push((await post({ action: 'block', filter: {} })).body.actionId);
     t.match(await post({ action: 'block', filter: {} }), { status: 409 });
     t.equal(await bound('at_work'), 1);
+    await world.idle();
     await mend();
     await goOn();
     for (const actionId of begun) t.equal((await read(actionId)).state, 'refused');
