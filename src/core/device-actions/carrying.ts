@@ -12,14 +12,17 @@ import { type ChangeParts, createChanges } from './changes.ts';
 import type { ActionName, DeviceAction, Outcome } from './device-action.ts';
 
 /** The devices of one piece, after which other work gets room. */
-const PER_PIECE = 48;
+const PER_PIECE = 160;
 /** The units of work of a piece that run at the same time. Few, so that the units of callers come between them. */
 const AT_ONCE = 4;
-/** The devices of one unit of work: changes that end commands, or write webhooks, have a unit for each device. */
+/**
+ * The devices of one unit of work, which takes a few milliseconds: changes that end commands, or write webhooks, have a unit
+ * for each device.
+ */
 const PER_UNIT: Readonly<Record<ActionName, number>> = {
-  tag: 24,
-  block: 24,
-  unblock: 24,
+  tag: 40,
+  block: 40,
+  unblock: 40,
   cancel: 1,
   move: 1,
   delete: 1,
@@ -65,16 +68,24 @@ export function createCarrying(parts: Parts) {
     return action?.state === 'running' ? waitingAmong(unit, actionId, deviceIds) : new Set();
   }
 
+  /** Stores what became of devices, and counts them. */
   async function settleIn(
     unit: UnitOfWork,
     { actionId, action }: DeviceAction,
-    deviceId: string,
-    { state, code = '' }: Outcome,
+    outcomes: ReadonlyMap<string, Outcome>,
   ): Promise<void> {
-    await settleDevice(unit, actionId, { deviceId, state, code }, clock.now());
-    await addCount(unit, actionId, { state: 'waiting', code: '', devices: -1 });
-    await addCount(unit, actionId, { state, code, devices: 1 });
-    unit.onCommit(() => metrics.deviceActionDevices.inc({ action, state }));
+    const now = clock.now();
+    for (const [deviceId, { state, code = '' }] of outcomes)
+      await settleDevice(unit, actionId, { deviceId, state, code }, now);
+    await addCount(unit, actionId, { state: 'waiting', code: '', devices: -outcomes.size });
+    const groups = Map.groupBy(outcomes.values(), ({ state, code = '' }) => `${state} ${code}`);
+    for (const [first, ...others] of groups.values()) {
+      if (!first) continue;
+      const { state, code = '' } = first;
+      const devices = 1 + others.length;
+      await addCount(unit, actionId, { state, code, devices });
+      unit.onCommit(() => metrics.deviceActionDevices.inc({ action, state }, devices));
+    }
   }
 
   /** Changes devices in a unit of work that is theirs; `matching` has those that match the filter now. */
@@ -88,6 +99,7 @@ export function createCarrying(parts: Parts) {
     // All devices are locked first, in the order of their ids: two units never wait for each other.
     for (const deviceId of deviceIds) found.set(deviceId, await findDevice(unit, deviceId, unit.forUpdate));
     const waiting = await waitingIn(unit, action, deviceIds);
+    const outcomes = new Map<string, Outcome>();
     for (const [deviceId, device] of found) {
       if (!waiting.has(deviceId)) continue;
       let outcome: Outcome;
@@ -100,13 +112,15 @@ export function createCarrying(parts: Parts) {
           if (!(error instanceof DomainError) || isPassing(error)) throw error;
           outcome = { state: 'refused', code: error.code };
         }
-      await settleIn(unit, action, deviceId, outcome);
+      outcomes.set(deviceId, outcome);
     }
+    if (outcomes.size > 0) await settleIn(unit, action, outcomes);
   }
 
   const settle = (action: DeviceAction, deviceId: string, outcome: Outcome): Promise<void> =>
     database.transactSoon(async (unit) => {
-      if ((await waitingIn(unit, action, [deviceId])).has(deviceId)) await settleIn(unit, action, deviceId, outcome);
+      if ((await waitingIn(unit, action, [deviceId])).has(deviceId))
+        await settleIn(unit, action, new Map([[deviceId, outcome]]));
     });
 
   /**
@@ -125,7 +139,7 @@ export function createCarrying(parts: Parts) {
     }
     try {
       await transactions.submit({ applicationId, deviceId, operation: 'activate', asked: {}, before }, (unit) =>
-        settleIn(unit, action, deviceId, { state: 'done' }),
+        settleIn(unit, action, new Map([[deviceId, { state: 'done' }]])),
       );
     } catch (error) {
       if (error instanceof Instead) {
