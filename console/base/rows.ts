@@ -1,4 +1,5 @@
 import type {
+  ActionDeviceList,
   AlarmList,
   ApplicationRow,
   AuditEntry,
@@ -8,8 +9,12 @@ import type {
   DeliveryRow,
   DeveloperAnswer,
   DeveloperDetails,
+  DeviceAction,
+  DeviceActionCount,
+  DeviceActionStart,
   DeviceConnection,
   DeviceCount,
+  DeviceFilter,
   DeviceRow,
   DeviceSelector,
   FailureBreakdown,
@@ -47,8 +52,12 @@ export type {
   DeliveryDetail,
   DeliveryRow,
   DeveloperDetails,
+  DeviceAction,
+  DeviceActionCount,
+  DeviceActionStart,
   DeviceConnection,
   DeviceCount,
+  DeviceFilter,
   DeviceRow,
   DeviceSelector,
   FailureBreakdown,
@@ -72,6 +81,7 @@ export type {
   VersionRow,
 };
 
+export type ActionDevice = ActionDeviceList['devices'][number];
 export type Alarm = AlarmList['alarms'][number];
 export type ServiceNode = NodeList['nodes'][number];
 export type Developer = DeveloperAnswer;
