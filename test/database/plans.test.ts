@@ -56,10 +56,6 @@ t.test('lists of a whole fleet read only the rows that their indexes name', asyn
       [(sql) => findWaiting(sql, 'a', 9), /device_action_devices_by_state \(action_id=\? AND state=\? AND code=\?\)/],
       [(sql) => waitingAmong(sql, 'a', ['1']), /PRIMARY KEY \(action_id=\? AND device_id=\?\)/],
       [(sql) => listDevicesOf(sql, 'a', { limit: 9 }), /PRIMARY KEY \(action_id=\? AND device_id>\?\)/],
-      [
-        (sql) => listDevicesOf(sql, 'a', { state: 'done', code: 'X', limit: 9 }),
-        /device_action_devices_by_state \(action_id=\? AND state=\? AND code=\? AND device_id>\?\)/,
-      ],
       [(sql) => listActionsOf(sql, '1', page), /device_action_devices_by_device \(device_id=\? AND action_id<\?\)/],
     ] as [(sql: Sql) => Promise<unknown>, RegExp][]) {
       const plans = await plansOf(ask);

@@ -159,14 +159,16 @@ export interface ActionDevice {
 
 const OF_DEVICE = 'device_id AS "deviceId", state, code, updated_at AS "updatedAt"';
 
-/** The next devices that wait, in the order of their deviceIds. */
-export const findWaiting = (sql: Sql, actionId: string, limit: number): Promise<ActionDevice[]> =>
-  sql.all<ActionDevice>(
-    `SELECT ${OF_DEVICE} FROM device_action_devices WHERE action_id = ? AND state = 'waiting' AND code = ''
+/** The next devices that wait, in the order of their deviceIds. The index has all that is read. */
+export async function findWaiting(sql: Sql, actionId: string, limit: number): Promise<string[]> {
+  const rows = await sql.all<{ deviceId: string }>(
+    `SELECT device_id AS "deviceId" FROM device_action_devices WHERE action_id = ? AND state = 'waiting' AND code = ''
      ORDER BY device_id LIMIT ?`,
     actionId,
     limit,
   );
+  return rows.map(({ deviceId }) => deviceId);
+}
 
 /** Those of the devices that still wait, in a unit of work that has locked the action. */
 export async function waitingAmong(

@@ -185,9 +185,8 @@ export function createCarrying(parts: Parts) {
     async piece(action: DeviceAction): Promise<boolean> {
       const { actionId, createdAt } = action;
       const began = performance.now();
-      const waiting = await findWaiting(database.read, actionId, PER_PIECE);
-      if (waiting.length === 0) return false;
-      const all = waiting.map(({ deviceId }) => deviceId);
+      const all = await findWaiting(database.read, actionId, PER_PIECE);
+      if (all.length === 0) return false;
       const filter = readDeviceFilter(await findFilter(database.read, actionId), createdAt);
       const matching = await fleetSelection.among(filter, all);
       const size = PER_UNIT[action.action];
