@@ -7,32 +7,15 @@ import { addressOf, place } from '../base/place.ts';
 import { createKeys } from '../base/request-key.ts';
 import { operation, read } from '../base/requests.ts';
 import type { DeviceAction, DeviceActionCount, DeviceActionStart, DeviceFilter } from '../base/rows.ts';
-import { termsOf } from '../base/tag-terms.ts';
+import { tagChangesOf } from '../base/tag-changes.ts';
 import { given, typed } from '../base/typed.ts';
 import { ACTION_NAMES } from '../parts/action-rows.ts';
 import { ask, close, open, title } from '../parts/dialog.ts';
-import { textField, tick } from '../parts/fields.ts';
+import { tagChangeFields, textField, tick } from '../parts/fields.ts';
 import { trouble } from '../parts/loaded.ts';
 import { fact } from '../parts/show.ts';
 
 type Action = DeviceAction['action'];
-
-/** Reads `wave=1, site=osaka` and `old, ring`. Throws an Error that names a term which is none. */
-function tagsOf(data: FormData): Record<string, string | null> {
-  const set = termsOf(typed(data, 'set') ?? '').map((term): [string, string] => {
-    const end = term.indexOf('=');
-    if (end < 1) throw new Error(`"${term}" is no tag: write key=value.`);
-    return [term.slice(0, end), term.slice(end + 1)];
-  });
-  const removed = (typed(data, 'remove') ?? '')
-    .split(',')
-    .map((key) => key.trim())
-    .filter((key) => key !== '');
-  const both = removed.find((key) => set.some(([one]) => one === key));
-  if (both !== undefined) throw new Error(`The tag ${both} is both set and removed.`);
-  if (set.length + removed.length === 0) throw new Error('Name a tag to set, or one to remove.');
-  return { ...Object.fromEntries(set), ...Object.fromEntries(removed.map((key) => [key, null])) };
-}
 
 interface Kind {
   /** What the action means, for people who decide. */
@@ -48,11 +31,8 @@ const KINDS: Readonly<Record<Action, Kind>> = {
   tag: {
     text: 'Other tags stay as they are. Devices that are not activated have no tags, and are refused.',
     does: (devices) => `Change the tags of ${devices}`,
-    fields: () => [
-      textField({ name: 'set', label: 'Set', hint: 'As wave=1, site=osaka.' }),
-      textField({ name: 'remove', label: 'Remove', hint: 'Keys, as old, ring.' }),
-    ],
-    read: (data) => ({ tags: tagsOf(data) }),
+    fields: tagChangeFields,
+    read: (data) => ({ tags: tagChangesOf(data) }),
   },
   block: {
     text: 'Their connections are closed, and they cannot log in until they are unblocked. Their commands wait.',

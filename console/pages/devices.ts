@@ -20,6 +20,7 @@ import { type Column, rowsTable } from '../parts/table.ts';
 import { tagChips } from '../parts/tags.ts';
 import { changeDevices } from './change-devices.ts';
 import { importDevices } from './import-devices.ts';
+import { ownDevices } from './own-devices.ts';
 
 const LIMIT = 50;
 
@@ -225,7 +226,7 @@ function Devices() {
         bare: true,
         side: div(
           { class: 'row' },
-          ROLE === 'operator' ? changeDevices() : null,
+          ROLE === 'operator' ? changeDevices() : ownDevices(),
           csvButton<DeviceRow>({
             name: 'devices',
             columns: CSV,

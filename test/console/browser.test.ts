@@ -64,7 +64,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
 
   await t.test('every page of the operator shows texts of devices and customers as text', async (t) => {
     const { deviceId, transactionId, packageName, applicationId } = fleet;
-    const tagged = { action: 'tag', filter: { prefix: '35' }, tags: { odd: HOSTILE.image } };
+    const tagged = { action: 'tag', filter: { activation: 'deactivated' }, tags: { odd: HOSTILE.image } };
     const begun = await world.admin().post('/admin/v1/device-actions', { json: tagged });
     const action = `device-actions/${begun.body.actionId}`;
     const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
