@@ -60,6 +60,12 @@ const words = (value: unknown): string =>
       : 'no'
     : visible(Array.isArray(value) ? value.join(', ') : String(value));
 
+/** The conditions of a filter in one line. */
+export const filterWords = (filter: DeviceFilter): string =>
+  conditionsOf(filter)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(', ') || 'all devices';
+
 /** The conditions of a filter, each with its name. */
 export const conditionsOf = (filter: DeviceFilter): [name: string, value: string][] =>
   Object.entries(filter).map(([name, value]) => [NAMES[name as keyof DeviceFilter] ?? visible(name), words(value)]);

@@ -84,9 +84,19 @@ function filterCard({ filter }: DeviceAction): VNode {
   );
 }
 
-const reasonsCard = ({ actionId, reasons }: DeviceAction): VNode =>
-  card(
-    { title: 'Why devices were not changed' },
+function reasonsCard({ actionId, reasons, endedAt, counts, devices }: DeviceAction): VNode {
+  const hasLeft = endedAt !== null && counts.done + counts.unchanged < devices;
+  return card(
+    {
+      title: 'Why devices were not changed',
+      side: hasLeft
+        ? csvButton<ActionDevice>({
+            name: 'not-changed',
+            columns: CSV,
+            page: (cursor, signal) => notDone(actionId, cursor, signal),
+          })
+        : null,
+    },
     reasons.length === 0
       ? p({ class: 'quiet' }, 'None was skipped or refused.')
       : ul(
@@ -104,23 +114,14 @@ const reasonsCard = ({ actionId, reasons }: DeviceAction): VNode =>
           ),
         ),
   );
+}
 
 function shown(action: DeviceAction): Child {
   const why = whyStopped(action);
-  const left = action.endedAt !== null && action.counts.done + action.counts.unchanged < action.devices;
   return [
     why === null ? null : div({ class: `note ${action.state === 'refused' ? 'bad' : 'warn'}` }, p(null, why)),
     card(
-      {
-        title: 'Progress',
-        side: left
-          ? csvButton<ActionDevice>({
-              name: 'not-changed',
-              columns: CSV,
-              page: (cursor, signal) => notDone(action.actionId, cursor, signal),
-            })
-          : null,
-      },
+      { title: 'Progress' },
       div({ class: 'stack' }, p({ role: 'status' }, actionWords(action)), actionBar(action), actionLegend(action)),
     ),
     div(

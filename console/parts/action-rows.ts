@@ -1,3 +1,4 @@
+import { filterWords } from '../base/device-filter.ts';
 import { a, div, li, small, span, ul, type VNode } from '../base/elements.ts';
 import { count, counted, visible } from '../base/format.ts';
 import { addressOf } from '../base/place.ts';
@@ -62,16 +63,23 @@ const CODES: Readonly<Record<string, string>> = {
 export const codeWords = (code: string): string =>
   visible(CODES[code] === undefined ? code : `${code}: ${CODES[code]}`);
 
+/** The devices that wait; after the end of an action nothing comes to them any more. */
+const waitingWords = (endedAt: string | null): string => (endedAt === null ? 'waiting' : 'left as they were');
+
 /** What became of the devices, in words. */
-export const actionWords = ({ counts, devices }: Pick<DeviceAction, 'counts' | 'devices'>): string => {
+export const actionWords = ({
+  counts,
+  devices,
+  endedAt,
+}: Pick<DeviceAction, 'counts' | 'devices' | 'endedAt'>): string => {
   const parts = ACTION_DEVICE_STATES.filter((state) => counts[state] > 0).map(
-    (state) => `${count(counts[state])} ${state}`,
+    (state) => `${count(counts[state])} ${state === 'waiting' ? waitingWords(endedAt) : state}`,
   );
   return parts.length === 0 ? counted(devices, 'device') : `${counted(devices, 'device')}: ${parts.join(', ')}`;
 };
 
 /** A bar of the devices of an action by what became of them. */
-export const actionBar = (action: Pick<DeviceAction, 'counts' | 'devices'>): VNode =>
+export const actionBar = (action: Pick<DeviceAction, 'counts' | 'devices' | 'endedAt'>): VNode =>
   div(
     { class: 'parts', role: 'img', 'aria-label': actionWords(action) },
     ACTION_DEVICE_STATES.filter((state) => state !== 'waiting' && action.counts[state] > 0).map((state) =>
@@ -84,7 +92,11 @@ export const actionBar = (action: Pick<DeviceAction, 'counts' | 'devices'>): VNo
   );
 
 /** The devices by what became of them, as a legend of the bar; each leads to its devices. */
-export const actionLegend = ({ actionId, counts }: Pick<DeviceAction, 'actionId' | 'counts'>): VNode =>
+export const actionLegend = ({
+  actionId,
+  counts,
+  endedAt,
+}: Pick<DeviceAction, 'actionId' | 'counts' | 'endedAt'>): VNode =>
   ul(
     { class: 'parts-legend', 'aria-label': 'Devices by state' },
     ACTION_DEVICE_STATES.filter((state) => counts[state] > 0).map((state) =>
@@ -92,7 +104,7 @@ export const actionLegend = ({ actionId, counts }: Pick<DeviceAction, 'actionId'
         { key: state, class: DEVICES[state][1] },
         a(
           { href: addressOf(['device-actions', actionId, 'devices'], { state }) },
-          `${count(counts[state])} ${DEVICES[state][2]}`,
+          `${count(counts[state])} ${state === 'waiting' ? waitingWords(endedAt) : DEVICES[state][2]}`,
         ),
       ),
     ),
@@ -102,9 +114,10 @@ export const ACTION_COLUMNS: readonly Column<DeviceAction>[] = [
   {
     name: 'Action',
     kind: 'lead',
-    cell: ({ actionId, action, applicationId }) => [
+    cell: ({ actionId, action, applicationId, filter }) => [
       a({ href: addressOf(['device-actions', actionId]) }, ACTION_NAMES[action] ?? visible(action)),
       applicationId === undefined ? null : small(null, 'to ', said(applicationId)),
+      small(null, filterWords(filter)),
     ],
   },
   { name: 'State', cell: actionBadge },

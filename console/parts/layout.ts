@@ -67,7 +67,8 @@ const APPLICATION: typeof OPERATOR = [
 const isOpen = signal(false);
 
 function Places() {
-  const here = place.value.path[0] ?? '';
+  const [first = ''] = place.value.path;
+  const here = first === 'device-actions' ? 'devices' : first;
   return (ROLE === 'operator' ? OPERATOR : APPLICATION).map(([name, entries]) =>
     div(
       { key: name },
