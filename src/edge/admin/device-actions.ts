@@ -52,7 +52,7 @@ export async function startDeviceAction(
   };
   if (dryRun) {
     const { matching, limit } = await deviceActions.count(wanted);
-    await changed({ action, dryRun });
+    await changed({ dryRun, filter, matching });
     return { status: 200, body: { matching, limit } };
   }
   const begun = await deviceActions.begin(wanted);
