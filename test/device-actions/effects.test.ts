@@ -180,6 +180,8 @@ t.test('what a device action does to each device', async (t) => {
         'tag unchanged',
         'tag done',
       ]);
+      const own = (await admin.get(`/admin/v1/audit?about=application:${tenant.applicationId}`)).body.entries;
+      t.match(own[0], { action: 'DEVICE-ACTION completed' }, 'the history of the application has it, too');
       const audit = (await admin.get('/admin/v1/audit?resource=device-actions&limit=100')).body.entries;
       t.match(audit[0], {
         action: 'DEVICE-ACTION completed',

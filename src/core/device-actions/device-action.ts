@@ -59,6 +59,18 @@ export interface Count {
   devices: number;
 }
 
+/** The developer and the applications that an action names; their histories have it. */
+export function objectsOf(
+  { developerId, applicationId }: { developerId?: string | undefined; applicationId?: string | undefined },
+  { applicationId: target }: ActionParameters,
+): { kind: 'developer' | 'application'; id: string }[] {
+  const applications = new Set([applicationId, target]);
+  return [
+    ...(developerId === undefined ? [] : [{ kind: 'developer' as const, id: developerId }]),
+    ...[...applications].flatMap((id) => (id === undefined ? [] : [{ kind: 'application' as const, id }])),
+  ];
+}
+
 /** The actions that cannot be undone. They need the number of devices that the caller expects. */
 export const FINAL: readonly ActionName[] = ['move', 'cancel', 'delete'];
 

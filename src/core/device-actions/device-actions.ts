@@ -34,6 +34,7 @@ import {
   type Count,
   type DeviceAction,
   FINAL,
+  objectsOf,
   reasonAgainst,
 } from './device-action.ts';
 
@@ -114,6 +115,7 @@ export function createDeviceActions(parts: Parts) {
     const { actionId, action: name, devices } = action;
     await updateAction(unit, { ...action, state, reason, endedAt: clock.now() });
     const counts = await findCounts(unit, actionId);
+    const about = objectsOf(await findFilter(unit, actionId), action.parameters);
     unit.onCommit(() => {
       if (reason === 'TOO_MANY_DEVICES') metrics.deviceActionsRefused.inc({ bound: 'devices' });
       void audit.noted({
@@ -121,6 +123,7 @@ export function createDeviceActions(parts: Parts) {
         resource: `/admin/v1/device-actions/${actionId}`,
         id: actionId,
         details: { action: name, reason, devices, counts: sums(counts) },
+        about,
       });
     });
   }

@@ -1,3 +1,4 @@
+import { objectsOf } from '../../core/device-actions/device-action.ts';
 import { type ShownAction, sums, type WantedAction } from '../../core/device-actions/device-actions.ts';
 import type { ActionDeviceQuery, DeviceActionQuery, SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
@@ -57,7 +58,8 @@ export async function startDeviceAction(
   }
   const begun = await deviceActions.begin(wanted);
   const { actionId, parameters } = begun;
-  await changed({ actionId, action, filter, ...parameters, ...(confirm !== undefined && { confirm }) });
+  const details = { actionId, action, filter, ...parameters, ...(confirm !== undefined && { confirm }) };
+  await changed(details, objectsOf(filter, parameters));
   return {
     status: 201,
     headers: { Location: `${baseUrl}/admin/v1/device-actions/${actionId}` },
