@@ -256,6 +256,16 @@ async function manyAtOnce(t: Test, { world, watched }: Walk): Promise<void> {
   await page.getByRole('button', { name: 'Save as CSV' }).click();
   const file = await readFile((await (await download).path()) ?? '', 'utf8');
   t.match(file.split('\r\n'), ['deviceId,state,code,updatedAt', `${ids[0]},refused,DEVICE_IN_USE`]);
+  const hold = await (await world.raw()).breakWrites('UPDATE ON device_action_devices');
+  const held = { action: 'unblock', filter: { developerId: 'many' } };
+  const { body } = await world.admin().post('/admin/v1/device-actions', { json: held });
+  await page.goto(`/console/device-actions/${body.actionId}`);
+  await page.getByText('The service goes on with it').waitFor();
+  await page.getByRole('button', { name: 'Stop ...' }).click();
+  await dialog.getByRole('button', { name: 'Stop the action' }).click();
+  await page.getByText('Somebody stopped it.').waitFor();
+  await page.getByRole('status').getByText('2 devices: 2 left as they were').waitFor();
+  await hold();
   await page.goto(`/console/devices/${ids[0]}`);
   const story = page.getByRole('table', { name: 'Story' });
   await story.getByRole('link', { name: 'Block', exact: true }).waitFor();

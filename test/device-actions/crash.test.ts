@@ -1,21 +1,48 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { createRandom } from '../../device-sim/random.ts';
 import type { DeviceAction, DeviceActionStart } from '../../src/platform/contracts/types.ts';
+import { startNodesTarget } from '../cluster/nodes-target.ts';
 import { startCrashTarget } from '../flow/crash-target.ts';
 import { ADMIN_TOKEN, runMain } from '../flow/service-process.ts';
 import { deviceIdOf } from '../world.ts';
 
 const SEED = Number(process.env['CRASH_SEED'] ?? 1);
 const DEVICES = Number(process.env['CRASH_DEVICES'] ?? 300);
+/** Nodes on one database, each of which is killed in turn; 0 is the service as one process, which is killed each time. */
+const NODES = Number(process.env['CRASH_NODES'] ?? 0);
 const PATIENCE = 60_000;
+
+/** The processes of the service: `killNext` kills one with SIGKILL, and starts it again. */
+async function startTarget(t: Test) {
+  if (NODES === 0) {
+    const target = await startCrashTarget(t);
+    return {
+      target,
+      killNext: (): Promise<void> => {
+        target.kill();
+        return target.restart();
+      },
+    };
+  }
+  const target = await startNodesTarget(t, { nodes: NODES });
+  let node = -1;
+  return {
+    target,
+    killNext: (): Promise<void> => {
+      node = (node + 1) % NODES;
+      target.kill(node);
+      return target.restart(node);
+    },
+  };
+}
 
 // A process that ends normally writes the compile cache for those that will be killed.
 t.before(() => runMain(t, ['--help']));
 
 t.test('a device action comes to each device once, whenever the service is killed', async (t) => {
   const random = createRandom(SEED);
-  const target = await startCrashTarget(t);
+  const { target, killNext } = await startTarget(t);
   async function ask<Body>(method: string, to: string, body?: object | string, headers: object = {}): Promise<Body> {
     const deadline = performance.now() + PATIENCE;
     for (;;) {
@@ -47,8 +74,7 @@ t.test('a device action comes to each device once, whenever the service is kille
       if (action.endedAt !== null) return { action, kills };
       await pause(random() * 15);
       if (kills < 2) {
-        target.kill();
-        await target.restart();
+        await killNext();
         kills += 1;
       }
     }
