@@ -111,7 +111,16 @@ t.test('what a device action does to each device', async (t) => {
     const former = await one.link.command();
     t.equal(former.transactionId, waits);
     one.link.puback(former.packet);
-    t.match((await run(move)).counts, { done: 1 });
+    await admin.patch('/admin/v1/developers/dev', { json: { deviceLimit: 2 } });
+    t.match(
+      (await run(move)).reasons,
+      [{ state: 'refused', code: 'ACTIVATION_LIMIT' }],
+      'no more than the contract has',
+    );
+    const stays = { activation: 'activated', applicationId: tenant.applicationId };
+    t.match((await admin.get(`/admin/v1/devices/${one.deviceId}`)).body, stays, 'it stays as it was');
+    await admin.patch('/admin/v1/developers/dev', { json: { deviceLimit: 3 } });
+    t.match((await run(move)).counts, { done: 1 }, 'its own place in the contract is free for it');
     const events = [await tenant.event(), await tenant.event()].map(
       ({ type, data }) => `${type} ${String(data.transaction['operation'])}`,
     );
@@ -173,6 +182,7 @@ t.test('what a device action does to each device', async (t) => {
         'move refused',
         'move unchanged',
         'move done',
+        'move refused',
         'cancel done',
         'unblock done',
         'block done',
