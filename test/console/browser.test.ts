@@ -350,7 +350,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.equal(await theirs.locator('[name=ofVersionIs]').inputValue(), 'versionNot', 'for devices without the version');
     await customer.settled();
     t.same(customer.faults, []);
-    await ownSearch(t, customer, fleet, stranger.deviceId);
+    await ownSearch(customer, fleet, stranger.deviceId);
     await softwareGoes(t, customer);
     await reloadStays(t, { world, tenant, other, watched: customer });
     t.same(customer.faults, []);
