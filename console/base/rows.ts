@@ -1,4 +1,5 @@
 import type {
+  ActionDeviceList,
   AdministratorToken,
   AlarmList,
   ApplicationRow,
@@ -10,8 +11,12 @@ import type {
   DeliveryRow,
   DeveloperAnswer,
   DeveloperDetails,
+  DeviceAction,
+  DeviceActionCount,
+  DeviceActionStart,
   DeviceConnection,
   DeviceCount,
+  DeviceFilter,
   DeviceRow,
   DeviceSelector,
   FailureBreakdown,
@@ -37,6 +42,7 @@ import type {
   SearchResults,
   SettingList,
   StoryEntry,
+  Tagged,
   TransactionDetail,
   TransactionRow,
   VersionList,
@@ -54,8 +60,12 @@ export type {
   DeliveryDetail,
   DeliveryRow,
   DeveloperDetails,
+  DeviceAction,
+  DeviceActionCount,
+  DeviceActionStart,
   DeviceConnection,
   DeviceCount,
+  DeviceFilter,
   DeviceRow,
   DeviceSelector,
   FailureBreakdown,
@@ -76,12 +86,14 @@ export type {
   RolloutResults,
   RolloutRow,
   StoryEntry,
+  Tagged,
   TransactionDetail,
   TransactionRow,
   VersionList,
   VersionRow,
 };
 
+export type ActionDevice = ActionDeviceList['devices'][number];
 export type Alarm = AlarmList['alarms'][number];
 export type ServiceNode = NodeList['nodes'][number];
 export type Developer = DeveloperAnswer;

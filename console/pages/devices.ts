@@ -4,6 +4,7 @@ import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, filter, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage } from '../base/requests.ts';
 import type { DeviceRow } from '../base/rows.ts';
+import { permits } from '../base/session.ts';
 import { termsOf } from '../base/tag-terms.ts';
 import { typed } from '../base/typed.ts';
 import { useWatch } from '../base/watching.ts';
@@ -18,7 +19,9 @@ import { pager } from '../parts/pager.ts';
 import { age, card, empty, idLink, nothing, said } from '../parts/show.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
 import { tagChips } from '../parts/tags.ts';
+import { changeDevices } from './change-devices.ts';
 import { importDevices } from './import-devices.ts';
+import { ownDevices } from './own-devices.ts';
 
 const LIMIT = 50;
 
@@ -76,6 +79,14 @@ const FILTERS: readonly Filter[] = [
 ];
 const OF_OPERATOR: readonly Filter[] = [
   ...FILTERS,
+  {
+    name: 'blocked',
+    label: 'Blocked',
+    choices: [
+      ['true', 'blocked'],
+      ['false', 'not blocked'],
+    ],
+  },
   { name: 'developerId', label: 'Developer' },
   { name: 'applicationId', label: 'Application' },
 ];
@@ -203,7 +214,12 @@ function Devices() {
       about: 'The list shows changes as they happen.',
       actions:
         ROLE === 'operator'
-          ? button({ type: 'button', onClick: importDevices }, 'Import from a file')
+          ? [
+              a({ class: 'button', href: addressOf(['device-actions']) }, 'Device actions'),
+              permits('importDevices')
+                ? button({ type: 'button', onClick: importDevices }, 'Import from a file')
+                : null,
+            ]
           : button({ type: 'button', onClick: openDevice }, 'Open a device'),
     }),
     filterBar(filters),
@@ -211,11 +227,15 @@ function Devices() {
       {
         title: hasFilters() ? 'Matching devices' : 'All devices',
         bare: true,
-        side: csvButton<DeviceRow>({
-          name: 'devices',
-          columns: CSV,
-          page: (after, signal) => pageAfter(after, EXPORT_LIMIT, signal),
-        }),
+        side: div(
+          { class: 'row' },
+          ROLE === 'application' ? ownDevices() : permits('startDeviceAction') ? changeDevices() : null,
+          csvButton<DeviceRow>({
+            name: 'devices',
+            columns: CSV,
+            page: (after, signal) => pageAfter(after, EXPORT_LIMIT, signal),
+          }),
+        ),
       },
       loaded(
         page,

@@ -11,6 +11,8 @@ import { createApplications } from './applications/applications.ts';
 import { createDevelopers } from './applications/developers.ts';
 import type { Audit } from './audit/audit.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
+import { actionSweep } from './device-actions/action-sweep.ts';
+import { createDeviceActions } from './device-actions/device-actions.ts';
 import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
 import { createDevices, type Revoke } from './devices/devices.ts';
 import { createStatuses } from './devices/statuses.ts';
@@ -28,6 +30,7 @@ import { createResults } from './rollouts/results.ts';
 import { rolloutSweep } from './rollouts/rollout-sweep.ts';
 import { createRollouts } from './rollouts/rollouts.ts';
 import { createTransitions } from './rollouts/transitions.ts';
+import { createFleetSelection } from './selection/fleet-selection.ts';
 import { createSelection } from './selection/selection.ts';
 import { createConnectionLog } from './sessions/connection-log.ts';
 import { deleteFacts } from './sessions/connection-log-repository.ts';
@@ -164,6 +167,8 @@ export async function createCore(given: Given) {
     endTransactions: transactions.endAll,
   });
   const statuses = createStatuses({ ...common, presence, connected });
+  const selection = createSelection({ ...common, presence, connected });
+  const tags = createTags(common);
   const rollouts = parts.add(
     createRollouts({
       ...common,
@@ -173,8 +178,20 @@ export async function createCore(given: Given) {
       transactions,
       transitions,
       statuses,
-      selection: createSelection({ ...common, presence, connected }),
+      selection,
       installs: software.installs,
+    }),
+  );
+  const deviceActions = parts.add(
+    createDeviceActions({
+      ...common,
+      mostDevices: config.deviceActionLimit,
+      leads: peers.nodes.leads,
+      audit: given.audit,
+      fleetSelection: createFleetSelection({ ...common, presence, selection }),
+      devices,
+      tags,
+      transactions,
     }),
   );
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
@@ -190,6 +207,7 @@ export async function createCore(given: Given) {
     deliverySweep({ keptDays: config.retention.deliveries }),
     transactionSweep({ keptDays: config.retention.transactions, pendingBefore: findPendingTransactions }),
     rolloutSweep({ keptDays: config.retention.transactions }),
+    actionSweep({ keptDays: config.retention.audit }),
     eventSweep(),
     requestSweep(),
     idempotencySweep(),
@@ -201,7 +219,8 @@ export async function createCore(given: Given) {
     applications,
     developers,
     devices,
-    tags: createTags(common),
+    tags,
+    deviceActions,
     statuses,
     software,
     quotas,

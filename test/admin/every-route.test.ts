@@ -14,6 +14,7 @@ interface Row {
 
 const NO_DEVICE = deviceIdOf(99_999);
 const NO_ROLLOUT = `rol_${'0'.repeat(32)}`;
+const NO_ACTION = `act_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
 
@@ -48,6 +49,11 @@ const ROWS: Row[] = [
   { method: 'POST', path: '/transactions/cancel', json: { transactionIds: [1] } },
   { method: 'GET', path: '/transactions/{transactionId}', unknown: [['/transactions/999999', 'transaction not found.']] },
   { method: 'DELETE', path: '/transactions/{transactionId}', unknown: [['/transactions/999999', 'transaction not found.']] },
+  { method: 'POST', path: '/device-actions', json: { action: 'block', filter: { prefix: '9' } } },
+  { method: 'GET', path: '/device-actions' },
+  { method: 'GET', path: '/device-actions/{actionId}', unknown: [[`/device-actions/${NO_ACTION}`, 'device action not found.']] },
+  { method: 'POST', path: '/device-actions/{actionId}/stop', unknown: [[`/device-actions/${NO_ACTION}/stop`, 'device action not found.']] },
+  { method: 'GET', path: '/device-actions/{actionId}/devices', unknown: [[`/device-actions/${NO_ACTION}/devices`, 'device action not found.']] },
   { method: 'GET', path: '/rollouts' },
   { method: 'GET', path: '/rollouts/{rolloutId}', unknown: [[`/rollouts/${NO_ROLLOUT}`, 'rollout not found.']] },
   { method: 'DELETE', path: '/rollouts/{rolloutId}', unknown: [[`/rollouts/${NO_ROLLOUT}`, 'rollout not found.']] },
@@ -116,6 +122,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     tokenId: `token_${'0'.repeat(32)}`,
     deliveryId: NO_DELIVERY,
     rolloutId: NO_ROLLOUT,
+    actionId: NO_ACTION,
     transactionId: '1',
     package: 'com.example.own',
     version: '1.0.0',
@@ -157,6 +164,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             tokenId: 'x',
             deliveryId: 'x',
             rolloutId: 'x',
+            actionId: 'x',
             transactionId: 'x',
           }),
           {

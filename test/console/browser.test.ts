@@ -11,7 +11,7 @@ import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
-import { createHostilePerson, logIsChecked, rolesHold, tokenRefused } from './people-walk.ts';
+import { changedOnce, createHostilePerson, logIsChecked, rolesHold, tokenRefused } from './people-walk.ts';
 import { questions } from './question-walks.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
@@ -66,6 +66,9 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
 
   await t.test('every page of the operator shows texts of devices and customers as text', async (t) => {
     const { deviceId, transactionId, packageName, applicationId } = fleet;
+    const tagged = { action: 'tag', filter: { activation: 'deactivated' }, tags: { odd: HOSTILE.image } };
+    const begun = await world.admin().post('/admin/v1/device-actions', { json: tagged });
+    const action = `device-actions/${begun.body.actionId}`;
     const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
     const pages: [path: string, ...texts: string[]][] = [
       ['', HOSTILE.image, 'Too many devices failed', 'The certificate of mqtts expires in 19 days'],
@@ -89,6 +92,9 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       ['people/hostile', HOSTILE.image, HOSTILE.script],
       ['audit'],
       ['failures'],
+      ['device-actions'],
+      [action, HOSTILE.image, 'DEVICE_NOT_ACTIVATED'],
+      [`${action}/devices?state=refused`, 'DEVICE_NOT_ACTIVATED'],
       ['health', 'mqtts', '19 days left'],
       ['no/such/page'],
     ];
@@ -199,22 +205,6 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.same(operator.faults, []);
   });
 
-  await t.test('a change in the console is in the audit log, once', async (t) => {
-    const entries = async () => (await world.admin().get('/admin/v1/audit?limit=1000')).body.entries;
-    const before = (await entries()).length;
-    await page.goto('/console/developers');
-    await page.getByRole('button', { name: /developer/i }).click();
-    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill(HOSTILE.link);
-    await page.getByRole('dialog').getByLabel('developerId').fill('made-here');
-    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
-    await page.waitForURL('**/console/developers/made-here');
-    await operator.settled();
-    const made = (await entries()).slice(0, (await entries()).length - before);
-    t.match(made, [{ actor: { kind: 'session' }, resource: /developers/, status: 201 }]);
-    t.equal(made.length, 1);
-    t.same(operator.faults, []);
-  });
-
   const walk = { world, tenant, watched: operator };
   const { applicationId, packageName } = fleet;
   const counting = [
@@ -226,6 +216,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     `rollouts/${rolled.rolloutId}`,
   ];
   for (const [fact, walked] of Object.entries({
+    'a change in the console is in the audit log, once': changedOnce,
     'devices are imported from a file; faulty lines are named, and all are a file; credentials are saved once':
       faultyImport,
     'every number that is a link leads to as many rows': countsLead([...counting, `software/${packageName}`]),
@@ -361,7 +352,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.equal(await theirs.locator('[name=ofVersionIs]').inputValue(), 'versionNot', 'for devices without the version');
     await customer.settled();
     t.same(customer.faults, []);
-    await ownSearch(t, customer, fleet, stranger.deviceId);
+    await ownSearch(customer, fleet, stranger.deviceId);
     await softwareGoes(t, customer);
     await reloadStays(t, { world, tenant, other, watched: customer });
     t.same(customer.faults, []);

@@ -32,6 +32,9 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   readConnection: [],
   readDeviceStory: ['entries.event.url'],
   listFleetDeviceTransactions: [],
+  listDeviceActions: [],
+  readDeviceAction: [],
+  listDevicesOfAction: [],
   listFleetRollouts: [],
   readFleetRollout: [],
   listFleetRolloutDevices: [],
@@ -135,6 +138,8 @@ async function fillWorld(world: World, t: Test) {
   const rollout = await tenant.api.post(`${path}/rollouts`, {
     json: { operation: 'setWifi', parameters: networks, label: 'all', devices: {} },
   });
+  const block = { action: 'unblock', filter: { prefix: device.deviceId } };
+  const action = await world.admin().post('/admin/v1/device-actions', { json: block });
   await tenant.api.post(`${path}/packages`, { json: { package: 'com.example.own' } });
   await tenant.api.post(`${path}/packages/com.example.own/versions`, { json: { version: '1.0.0' } });
   await world.idle();
@@ -145,6 +150,7 @@ async function fillWorld(world: World, t: Test) {
     deviceId: [device.deviceId],
     transactionId: [waiting, answered, late].map(String),
     rolloutId: [rollout.body.rolloutId],
+    actionId: [action.body.actionId],
     deliveryId: [String(headers['webhook-id']), tested.body.deliveryId],
     personId: ['ada'],
     package: ['com.example.own'],

@@ -94,7 +94,24 @@ export function createDevices({
     await revoke(unit, deviceId, 'dropped');
   }
 
+  /** Blocks or unblocks a device that the unit has locked. */
+  async function blockIn(unit: UnitOfWork, device: Device, blocked: boolean): Promise<void> {
+    await updateDevice(unit, { ...device, blocked });
+    if (blocked) await revoke(unit, device.deviceId, 'dropped');
+  }
+
+  /** Removes a device that the unit has locked. Throws DEVICE_IN_USE. */
+  async function removeIn(unit: UnitOfWork, device: Device, force: boolean): Promise<void> {
+    if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
+    await forget(unit, device);
+    await removed(unit, device.deviceId);
+    await deleteDevice(unit, device.deviceId);
+  }
+
   return {
+    blockIn,
+    removeIn,
+
     register,
 
     /**
@@ -157,10 +174,7 @@ export function createDevices({
       await database.transactAlone(async (unit) => {
         const device = await findDevice(unit, deviceId, unit.forUpdate);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
-        if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
-        await forget(unit, device);
-        await removed(unit, deviceId);
-        await deleteDevice(unit, deviceId);
+        await removeIn(unit, device, force);
       }, deviceId);
     },
 

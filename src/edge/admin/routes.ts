@@ -8,6 +8,13 @@ import { exportAudit, verifyAudit } from './audit-export.ts';
 import type { Administrator } from './authorize.ts';
 import { listBinaryWarnings } from './binary-warnings.ts';
 import { createDeveloper, deleteDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
+import {
+  listDeviceActions,
+  listDevicesOfAction,
+  readDeviceAction,
+  startDeviceAction,
+  stopDeviceAction,
+} from './device-actions.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
 import { readFailures } from './failures.ts';
 import { readFeed } from './feed.ts';
@@ -102,6 +109,12 @@ export const ROUTES = [
   route('DELETE', '/admin/v1/devices/{deviceId}/connection', SUP, {}, closeConnection),
   route('GET',    '/admin/v1/devices/{deviceId}/story', ANY, { query: 'admin/story-query' }, readDeviceStory),
   route('GET',    '/admin/v1/devices/{deviceId}/transactions', ANY, { query: 'admin/device-transaction-query' }, listFleetDeviceTransactions),
+
+  route('POST',   '/admin/v1/device-actions', OPR, { body: 'admin/device-action-start' }, startDeviceAction),
+  route('GET',    '/admin/v1/device-actions', ANY, { query: 'admin/device-action-query' }, listDeviceActions),
+  route('GET',    '/admin/v1/device-actions/{actionId}', ANY, {}, readDeviceAction),
+  route('POST',   '/admin/v1/device-actions/{actionId}/stop', OPR, {}, stopDeviceAction),
+  route('GET',    '/admin/v1/device-actions/{actionId}/devices', ANY, { query: 'admin/action-device-query' }, listDevicesOfAction),
 
   route('GET',    '/admin/v1/rollouts', ANY, { query: 'admin/rollout-query' }, listFleetRollouts),
   route('GET',    '/admin/v1/rollouts/{rolloutId}', ANY, {}, readFleetRollout),

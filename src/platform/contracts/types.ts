@@ -1,9 +1,33 @@
 // Generated from schemas/ by `npm run generate`; edit the schemas instead.
 
 /**
- * ISO 8601 date-time in UTC with microseconds.
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId = string;
+/**
+ * What became of a device of a device action. `waiting`: nothing yet; when the action was stopped, nothing. `done`: it was changed. `unchanged`: it was already as wanted. `skipped`: it did not match the filter any more, or was gone. `refused`: it cannot be changed.
+ */
+export type ActionDeviceState = 'waiting' | 'done' | 'unchanged' | 'skipped' | 'refused';
+/**
+ * Why a device was skipped (`NO_LONGER_MATCHES`, `DEVICE_NOT_FOUND`) or refused (the code of an error, as in the table of errors); otherwise null.
+ */
+export type ActionCode = string | null;
+/**
+ * When it was changed, skipped or refused; before that, when it was found.
  */
 export type UtcDateTime = string;
+/**
+ * What became of a device of a device action. `waiting`: nothing yet; when the action was stopped, nothing. `done`: it was changed. `unchanged`: it was already as wanted. `skipped`: it did not match the filter any more, or was gone. `refused`: it cannot be changed.
+ */
+export type ActionDeviceState1 = 'waiting' | 'done' | 'unchanged' | 'skipped' | 'refused';
+/**
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId1 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime1 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -43,7 +67,7 @@ export type ApplicationId1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime1 = string;
+export type UtcDateTime2 = string;
 /**
  * Only entries of this moment or later.
  */
@@ -71,15 +95,15 @@ export type ConsoleSessionId = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime2 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
 export type UtcDateTime3 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime4 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime5 = string;
 /**
  * Identifier of a person who administers the service. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -96,10 +120,6 @@ export type Credential = string;
  * SHA-256 of a client certificate in DER form, as 64 lower-case hexadecimal digits: `openssl x509 -noout -fingerprint -sha256` without the colons.
  */
 export type CertificateFingerprint = string;
-/**
- * IMEI of a device: 15 digits whose last is the Luhn check digit.
- */
-export type DeviceId = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -165,21 +185,109 @@ export type HardwareProperties = {
  */
 export type MacAddress = string;
 /**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ * Identifier of a device action.
+ */
+export type ActionId = string;
+/**
+ * What a device action does to each of its devices. `tag`: changes its tags; the device must be activated. `block`: closes its connection and refuses new ones; its commands wait. `unblock`: lets it connect again. `move`: activates it for another application of its developer. `cancel`: cancels its unfinished transactions. `delete`: removes it with all its data.
+ */
+export type ActionName = 'tag' | 'block' | 'unblock' | 'move' | 'cancel' | 'delete';
+/**
+ * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type DeveloperId2 = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId2 = string;
+/**
+ * `key=value`: a tag that the device has; `!key`: the device has no tag of this key.
+ */
+export type TagTerm = string;
+/**
+ * Only devices that last reported this firmware version.
+ */
+export type FirmwareVersion = string;
+/**
+ * Only devices that last reported another firmware version, or none.
+ */
+export type FirmwareVersion1 = string;
+/**
+ * Only devices whose last reported firmware version is in this SemVer range.
+ */
+export type VersionRange = string;
+/**
+ * Only devices that last reported this package as installed.
+ */
+export type PackageName = string;
+/**
+ * Only devices with this version of the package; needs `package`.
+ */
+export type VersionName = string;
+/**
+ * Only devices with another version of the package, or without the package; needs `package`.
+ */
+export type VersionName1 = string;
+/**
+ * Only devices whose version of the package is in this SemVer range; needs `package`.
+ */
+export type VersionRange1 = string;
+/**
+ * Only devices that have sent nothing for at least this time, or never sent anything.
+ */
+export type Duration = string;
+/**
+ * Only devices that have sent something within this number of seconds.
+ */
+export type SeenWithin = number;
+/**
+ * Only this share of the devices, in percent. It is stable: the devices of 10 percent are also among those of 20 percent with the same `salt`.
+ */
+export type Percent = number;
+/**
+ * Any text. Each salt makes other shares; needs `percent`.
+ */
+export type Salt = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId3 = string;
+/**
+ * State of a device action. `gathering`: its devices are being found. `running`: they are being changed. `completed`: none waits any more. `stopped`: somebody stopped it, or the database was restored; what was changed stays. `refused`: it found too many devices, and changed none.
+ */
+export type ActionState = 'gathering' | 'running' | 'completed' | 'stopped' | 'refused';
+/**
+ * When all its devices were found; null before.
  */
 export type UtcDateTimeOrNull2 = string | null;
 /**
- * ISO 8601 date-time in UTC with microseconds.
+ * When it ended; null before.
  */
-export type UtcDateTime5 = string;
+export type UtcDateTimeOrNull3 = string | null;
+/**
+ * Identifier of a device action.
+ */
+export type ActionId1 = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId4 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull4 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime6 = string;
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime7 = string;
+/**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull3 = string | null;
+export type UtcDateTimeOrNull5 = string | null;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -202,11 +310,11 @@ export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeed
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime7 = string;
+export type UtcDateTime8 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime8 = string;
+export type UtcDateTime9 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -218,7 +326,7 @@ export type RolloutId = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime9 = string;
+export type UtcDateTime10 = string;
 /**
  * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
  */
@@ -230,19 +338,19 @@ export type Moment7 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId2 = string;
+export type ApplicationId5 = string;
 /**
  * Only installations of this package.
  */
-export type PackageName = string;
+export type PackageName1 = string;
 /**
  * Only installations of this version of the package.
  */
-export type VersionName = string;
+export type VersionName2 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName1 = string;
+export type PackageName2 = string;
 /**
  * Name of a package for people; null if it has none.
  */
@@ -250,7 +358,7 @@ export type DisplayName = string | null;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName1 = string;
+export type VersionName3 = string;
 /**
  * Description of a version; null if it has none.
  */
@@ -258,71 +366,55 @@ export type Description = string | null;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName2 = string;
+export type PackageName3 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type DeveloperId2 = string;
+export type DeveloperId3 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId3 = string;
-/**
- * `key=value`: a tag that the device has; `!key`: the device has no tag of this key.
- */
-export type TagTerm = string;
+export type ApplicationId6 = string;
 /**
  * Only devices that last reported this firmware version.
  */
-export type FirmwareVersion = string;
+export type FirmwareVersion2 = string;
 /**
  * Only devices that last reported another firmware version, or none.
  */
-export type FirmwareVersion1 = string;
+export type FirmwareVersion3 = string;
 /**
  * Only devices whose last reported firmware version is in this SemVer range.
  */
-export type VersionRange = string;
+export type VersionRange2 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName3 = string;
+export type PackageName4 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName2 = string;
+export type VersionName4 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName3 = string;
+export type VersionName5 = string;
 /**
  * Only devices whose version of the package is in this SemVer range; needs `package`.
  */
-export type VersionRange1 = string;
+export type VersionRange3 = string;
 /**
  * Only devices that have sent nothing for at least this time, or never sent anything.
  */
-export type Duration = string;
-/**
- * Only devices that have sent something within this number of seconds.
- */
-export type SeenWithin = number;
-/**
- * Only this share of the devices, in percent. It is stable: the devices of 10 percent are also among those of 20 percent with the same `salt`.
- */
-export type Percent = number;
-/**
- * Any text. Each salt makes other shares; needs `percent`.
- */
-export type Salt = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime10 = string;
+export type Duration1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime11 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime12 = string;
 /**
  * The beginning of the period; by default a day ago, at most seven days.
  */
@@ -330,7 +422,7 @@ export type Moment8 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime12 = string;
+export type UtcDateTime13 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -338,15 +430,15 @@ export type Moment9 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime13 = string;
+export type UtcDateTime14 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull4 = string | null;
+export type UtcDateTimeOrNull6 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull5 = string | null;
+export type UtcDateTimeOrNull7 = string | null;
 /**
  * Kind of a fault.
  */
@@ -378,19 +470,19 @@ export type Moment11 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId1 = string;
+export type DeviceId2 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull6 = string | null;
+export type UtcDateTimeOrNull8 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime14 = string;
+export type UtcDateTime15 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type DeveloperId3 = string;
+export type DeveloperId4 = string;
 /**
  * Name of a token of a person. It is not a secret.
  */
@@ -402,11 +494,11 @@ export type Name1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull7 = string | null;
+export type UtcDateTimeOrNull9 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull8 = string | null;
+export type UtcDateTimeOrNull10 = string | null;
 /**
  * Name for people.
  */
@@ -415,14 +507,6 @@ export type Name2 = string;
  * Name for people.
  */
 export type Name3 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull9 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull10 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -436,17 +520,25 @@ export type UtcDateTimeOrNull12 = string | null;
  */
 export type UtcDateTimeOrNull13 = string | null;
 /**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull14 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull15 = string | null;
+/**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime15 = string;
+export type UtcDateTime16 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type DeveloperId4 = string;
+export type DeveloperId5 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId4 = string;
+export type ApplicationId7 = string;
 /**
  * Only rollouts in this state.
  */
@@ -459,11 +551,11 @@ export type RolloutOperation =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId2 = string;
+export type DeviceId3 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId5 = string;
+export type ApplicationId8 = string;
 /**
  * The beginning of the page; take it from the `Link` of the page before.
  */
@@ -494,11 +586,11 @@ export type Operation1 =
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId6 = string;
+export type ApplicationId9 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId3 = string;
+export type DeviceId4 = string;
 /**
  * Only transactions of this rollout.
  */
@@ -510,7 +602,7 @@ export type TransactionStatus1 = 'queued' | 'delivered' | 'processing' | 'succee
 /**
  * Only transactions that are at least this old.
  */
-export type Duration1 = string;
+export type Duration2 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -522,15 +614,15 @@ export type Moment15 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName4 = string;
+export type PackageName5 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName4 = string;
+export type VersionName6 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName5 = string;
+export type VersionName7 = string;
 /**
  * Seconds from the delivery in which the device must give a final result. Without one the transaction ends as `failed` with the code `NO_ANSWER`. Reports of progress do not prolong the time.
  */
@@ -593,9 +685,9 @@ export type DeliveryRowOrNull = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull2;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
+  nextAttemptAt: UtcDateTimeOrNull4;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
 } | null;
 /**
  * The value of a tag.
@@ -604,31 +696,31 @@ export type TagValue = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName5 = string;
+export type PackageName6 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName6 = string;
+export type VersionName8 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName7 = string;
+export type VersionName9 = string;
 /**
  * Only devices whose version of the package is in this SemVer range; needs `package`.
  */
-export type VersionRange2 = string;
+export type VersionRange4 = string;
 /**
  * Only devices that last reported this firmware version.
  */
-export type FirmwareVersion2 = string;
+export type FirmwareVersion4 = string;
 /**
  * Only devices that last reported another firmware version, or none.
  */
-export type FirmwareVersion3 = string;
+export type FirmwareVersion5 = string;
 /**
  * Only devices whose last reported firmware version is in this SemVer range.
  */
-export type VersionRange3 = string;
+export type VersionRange5 = string;
 /**
  * ISO 8601 date-time with an offset or `Z`, with the precision of the device's clock; from 1970 to 2199.
  */
@@ -644,7 +736,7 @@ export type DocsPage = string;
 /**
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
-export type Duration2 = string;
+export type Duration3 = string;
 /**
  * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
  */
@@ -672,11 +764,11 @@ export type FileSize = number;
 /**
  * A firmware version as devices report it.
  */
-export type FirmwareVersion4 = string;
+export type FirmwareVersion6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull14 = string | null;
+export type UtcDateTimeOrNull16 = string | null;
 /**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
@@ -728,7 +820,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull15 = string | null;
+export type UtcDateTimeOrNull17 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -741,11 +833,11 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull16 = string | null;
+export type UtcDateTimeOrNull18 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime16 = string;
+export type UtcDateTime17 = string;
 /**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
@@ -796,18 +888,18 @@ export type DeliveryRowOrNull1 = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull2;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
+  nextAttemptAt: UtcDateTimeOrNull4;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
 } | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime17 = string;
+export type UtcDateTime18 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime18 = string;
+export type UtcDateTime19 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -835,7 +927,7 @@ export type Url = string;
 /**
  * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
  */
-export type VersionRange4 = string;
+export type VersionRange6 = string;
 /**
  * Data of `call.started`, `call.ended` and any other `call.` event: the call. Further members are passed on unchanged.
  */
@@ -893,39 +985,39 @@ export type EitherTime2 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName6 = string;
+export type PackageName7 = string;
 /**
  * A firmware version as devices report it.
  */
-export type FirmwareVersion5 = string;
+export type FirmwareVersion7 = string;
 /**
  * A firmware version as devices report it.
  */
-export type FirmwareVersion6 = string;
+export type FirmwareVersion8 = string;
 /**
  * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
  */
-export type VersionRange5 = string;
+export type VersionRange7 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName7 = string;
+export type PackageName8 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName8 = string;
+export type VersionName10 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName9 = string;
+export type VersionName11 = string;
 /**
  * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
  */
-export type VersionRange6 = string;
+export type VersionRange8 = string;
 /**
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
-export type Duration3 = string;
+export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -937,7 +1029,7 @@ export type Moment17 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId4 = string;
+export type DeviceId5 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -956,7 +1048,7 @@ export type Operation2 =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId5 = string;
+export type DeviceId6 = string;
 /**
  * Identifier of a rollout.
  */
@@ -968,7 +1060,7 @@ export type TransactionStatus2 = 'queued' | 'delivered' | 'processing' | 'succee
 /**
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
-export type Duration4 = string;
+export type Duration5 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -980,11 +1072,11 @@ export type Moment19 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName8 = string;
+export type PackageName9 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName10 = string;
+export type VersionName12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -1006,7 +1098,7 @@ export type RolloutOperation2 =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId6 = string;
+export type DeviceId7 = string;
 /**
  * Identifier of a rollout.
  */
@@ -1038,6 +1130,8 @@ export type WifiSettings = WifiEntry[];
  * The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.
  */
 export interface SchemaTypes {
+  'admin/action-device-list': ActionDeviceList;
+  'admin/action-device-query': ActionDeviceQuery;
   'admin/administrator-token': AdministratorToken;
   'admin/alarm-list': AlarmList;
   'admin/application': ApplicationAnswer;
@@ -1069,8 +1163,14 @@ export interface SchemaTypes {
   'admin/developer-list': DeveloperList;
   'admin/developer-update': DeveloperUpdate;
   'admin/device': DeviceAnswer;
+  'admin/device-action': DeviceAction;
+  'admin/device-action-count': DeviceActionCount;
+  'admin/device-action-list': DeviceActionList;
+  'admin/device-action-query': DeviceActionQuery;
+  'admin/device-action-start': DeviceActionStart;
   'admin/device-connection': DeviceConnection;
   'admin/device-delete-query': DeviceDeleteQuery;
+  'admin/device-filter': DeviceFilter;
   'admin/device-list': DeviceList;
   'admin/device-register': DeviceRegister;
   'admin/device-registered': DeviceRegistered;
@@ -1124,6 +1224,11 @@ export interface SchemaTypes {
   'admin/version-row': VersionRow;
   'admin/version-row-list': VersionRowList;
   'admin/version-row-query': VersionRowQuery;
+  'common/action-code': ActionCode;
+  'common/action-device-state': ActionDeviceState;
+  'common/action-id': ActionId;
+  'common/action-name': ActionName;
+  'common/action-state': ActionState;
   'common/answer-within': AnswerWithin;
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
@@ -1156,7 +1261,7 @@ export interface SchemaTypes {
   'common/display-name': DisplayName;
   'common/distribution-date': DistributionDate;
   'common/docs-page': DocsPage;
-  'common/duration': Duration2;
+  'common/duration': Duration3;
   'common/either-time': EitherTime;
   'common/event-id': EventId;
   'common/expire-in': ExpireIn;
@@ -1166,7 +1271,7 @@ export interface SchemaTypes {
   'common/file-id': FileId;
   'common/file-name': FileName;
   'common/file-size': FileSize;
-  'common/firmware-version': FirmwareVersion4;
+  'common/firmware-version': FirmwareVersion6;
   'common/hardware-properties': HardwareProperties;
   'common/installation-counts': InstallationCounts;
   'common/installations': InstallationList;
@@ -1181,7 +1286,7 @@ export interface SchemaTypes {
   'common/moment': Moment9;
   'common/name': Name;
   'common/operation': Operation;
-  'common/package-name': PackageName1;
+  'common/package-name': PackageName2;
   'common/paging-query': PagingQuery;
   'common/percent': Percent;
   'common/person-id': PersonId;
@@ -1213,7 +1318,7 @@ export interface SchemaTypes {
   'common/sha256': Sha256;
   'common/supersede': Supersede;
   'common/tag-key': TagKey;
-  'common/tag-patch': TagPatch;
+  'common/tag-patch': TagPatch2;
   'common/tag-term': TagTerm;
   'common/tag-value': TagValue;
   'common/tags': Tags;
@@ -1228,10 +1333,10 @@ export interface SchemaTypes {
   'common/upload-headers': UploadHeaders;
   'common/upload-method': UploadMethod;
   'common/url': Url;
-  'common/utc-date-time': UtcDateTime;
-  'common/utc-date-time-or-null': UtcDateTimeOrNull2;
-  'common/version-name': VersionName1;
-  'common/version-range': VersionRange4;
+  'common/utc-date-time': UtcDateTime1;
+  'common/utc-date-time-or-null': UtcDateTimeOrNull4;
+  'common/version-name': VersionName3;
+  'common/version-range': VersionRange6;
   'common/webhook-setting': WebhookSetting;
   'common/wifi-entry': WifiEntry;
   'mqtt/ack': Ack;
@@ -1360,6 +1465,32 @@ export interface SchemaTypes {
   'webhooks/upload-urls-request': UploadUrlsRequest;
 }
 /**
+ * A page of the devices of a device action, in the order of their deviceIds.
+ */
+export interface ActionDeviceList {
+  devices: {
+    deviceId: DeviceId;
+    state: ActionDeviceState;
+    code: ActionCode;
+    updatedAt: UtcDateTime;
+  }[];
+}
+/**
+ * Query of the devices of a device action, with its defaults filled in.
+ */
+export interface ActionDeviceQuery {
+  state?: ActionDeviceState1;
+  /**
+   * Only devices with this code; needs `state`.
+   */
+  code?: string;
+  after?: DeviceId1;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+}
+/**
  * Whether the administrator token of the settings is accepted.
  */
 export interface AdministratorToken {
@@ -1369,7 +1500,7 @@ export interface AdministratorToken {
  * What must be mended.
  */
 export interface AlarmList {
-  at: UtcDateTime;
+  at: UtcDateTime1;
   /**
    * The critical first.
    */
@@ -1430,7 +1561,7 @@ export interface ApplicationRow {
   applicationId: ApplicationId;
   developerId: DeveloperId;
   name: Name;
-  createdAt: UtcDateTime;
+  createdAt: UtcDateTime1;
   /**
    * The number of devices that are activated for the application.
    */
@@ -1483,7 +1614,7 @@ export interface AuditEntry {
    * Number of the entry; later entries have larger ones.
    */
   auditId: number;
-  at: UtcDateTime1;
+  at: UtcDateTime2;
   actor: {
     /**
      * The kind of the author: a session of the console, a token, the command line (with a token), an application, the service itself when it raised its numbers (`RAISE /numbers`: see docs/operations.md), or a command on the machine of the service (`machine`).
@@ -1677,9 +1808,9 @@ export interface ConsoleLogin {
  */
 export interface ConsoleSession {
   sessionId: ConsoleSessionId;
-  createdAt: UtcDateTime;
-  lastUsedAt: UtcDateTime2;
-  expiresAt: UtcDateTime;
+  createdAt: UtcDateTime1;
+  lastUsedAt: UtcDateTime3;
+  expiresAt: UtcDateTime1;
   /**
    * The address that opened the session: that of the browser, or of a proxy in front of the service.
    */
@@ -1704,8 +1835,8 @@ export interface ConsoleSessionList {
  * Who is signed in to the console, and how long the session is valid.
  */
 export interface ConsoleSessionState {
-  expiresAt: UtcDateTime3;
-  idleUntil: UtcDateTime4;
+  expiresAt: UtcDateTime4;
+  idleUntil: UtcDateTime5;
   role: Role;
   /**
    * Null for the administrator token, which belongs to nobody.
@@ -1728,7 +1859,7 @@ export interface CountedPerson {
    * Whether the tokens of the person are refused.
    */
   disabled: boolean;
-  createdAt: UtcDateTime;
+  createdAt: UtcDateTime1;
   /**
    * The number of tokens.
    */
@@ -1865,11 +1996,177 @@ export interface DeviceAnswer {
   createdAt: LocalDateTime;
 }
 /**
+ * A change of all devices that match a filter.
+ */
+export interface DeviceAction {
+  actionId: ActionId;
+  action: ActionName;
+  filter: DeviceFilter;
+  tags?: TagPatch;
+  applicationId?: ApplicationId3;
+  /**
+   * Of `delete`: activated devices, too.
+   */
+  force?: boolean;
+  /**
+   * The number of devices that the caller expected; null: none was given.
+   */
+  confirm: number | null;
+  state: ActionState;
+  /**
+   * Why the action was stopped (`REQUESTED`: somebody stopped it, `DATABASE_RESTORED`: a backup was restored) or refused (`MORE_THAN_CONFIRMED`, `TOO_MANY_DEVICES`); otherwise null.
+   */
+  reason: 'REQUESTED' | 'DATABASE_RESTORED' | 'MORE_THAN_CONFIRMED' | 'TOO_MANY_DEVICES' | null;
+  /**
+   * The devices found so far; all of them when it runs.
+   */
+  devices: number;
+  /**
+   * The numbers of devices by what became of them.
+   */
+  counts: {
+    waiting: number;
+    done: number;
+    unchanged: number;
+    skipped: number;
+    refused: number;
+  };
+  /**
+   * Why devices were not changed: how many were skipped or refused, by code, the most frequent first.
+   */
+  reasons: {
+    state: 'skipped' | 'refused';
+    code: string;
+    devices: number;
+  }[];
+  createdAt: UtcDateTime1;
+  startedAt: UtcDateTimeOrNull2;
+  endedAt: UtcDateTimeOrNull3;
+}
+/**
+ * Conditions on devices, of which all must hold: those of the list of devices. Without any, all devices match. Durations count back from the beginning of the action.
+ */
+export interface DeviceFilter {
+  /**
+   * Only devices whose deviceId begins with this text.
+   */
+  prefix?: string;
+  developerId?: DeveloperId2;
+  applicationId?: ApplicationId2;
+  /**
+   * Only devices in this state.
+   */
+  activation?: 'deactivated' | 'activating' | 'activated';
+  /**
+   * `true`: only devices that are blocked; `false`: only devices that are not blocked.
+   */
+  blocked?: boolean;
+  /**
+   * Only devices with these tags, as `key=value`. Of several values of one key the device must have one. `!key` selects devices without a tag of this key.
+   *
+   * @maxItems 32
+   */
+  tag?: TagTerm[];
+  /**
+   * `true`: only devices that are connected; `false`: only devices that are not connected.
+   */
+  connected?: boolean;
+  /**
+   * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
+   */
+  firmware?: string;
+  firmwareVersion?: FirmwareVersion;
+  firmwareVersionNot?: FirmwareVersion1;
+  firmwareVersionRange?: VersionRange;
+  /**
+   * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
+   */
+  lang?: string;
+  package?: PackageName;
+  version?: VersionName;
+  versionNot?: VersionName1;
+  versionRange?: VersionRange1;
+  /**
+   * Only devices whose battery was last reported below this level, in percent.
+   */
+  batteryBelow?: number;
+  /**
+   * Only devices whose battery was last reported at this level, in percent, or above.
+   */
+  batteryFrom?: number;
+  notSeenFor?: Duration;
+  lastSeenWithin?: SeenWithin;
+  percent?: Percent;
+  salt?: Salt;
+}
+/**
+ * Of `tag`: the changes of tags.
+ */
+export interface TagPatch {
+  [k: string]: string | null;
+}
+/**
+ * The devices that a device action would have.
+ */
+export interface DeviceActionCount {
+  /**
+   * The devices that match now.
+   */
+  matching: number;
+  /**
+   * The most devices of one action. An action that finds more is refused. Counting ends a little above this number.
+   */
+  limit: number;
+}
+/**
+ * A page of device actions, the newest first.
+ */
+export interface DeviceActionList {
+  actions: DeviceAction[];
+}
+/**
+ * Query of the device actions, with its defaults filled in.
+ */
+export interface DeviceActionQuery {
+  after?: ActionId1;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+}
+/**
+ * A change of all devices that match a filter.
+ */
+export interface DeviceActionStart {
+  action: ActionName;
+  filter: DeviceFilter;
+  tags?: TagPatch1;
+  applicationId?: ApplicationId4;
+  /**
+   * For `delete`: deletes activated devices, too. Their transactions end, and their applications are notified.
+   */
+  force?: boolean;
+  /**
+   * The number of devices that you expect, such as the one that `dryRun` has told. Needed for `move`, `cancel` and `delete`, which cannot be undone. If more than this and a twentieth match, the action is refused and changes nothing.
+   */
+  confirm?: number;
+  /**
+   * `true`: only counts the devices that match, and changes nothing.
+   */
+  dryRun?: boolean;
+}
+/**
+ * For `tag`: the changes of tags.
+ */
+export interface TagPatch1 {
+  [k: string]: string | null;
+}
+/**
  * The connection and the session of a device. Fields that only another node knows are null.
  */
 export interface DeviceConnection {
   connected: boolean;
-  since: UtcDateTimeOrNull2;
+  since: UtcDateTimeOrNull4;
   /**
    * The address that the device connects from.
    */
@@ -1887,7 +2184,7 @@ export interface DeviceConnection {
     present: boolean;
     subscriptions: string[];
   };
-  lastSeenAt: UtcDateTimeOrNull2;
+  lastSeenAt: UtcDateTimeOrNull4;
   /**
    * The node that the device is connected to; null if there is only one node.
    */
@@ -1929,7 +2226,7 @@ export interface DeviceRegistered {
  */
 export interface FleetDeviceStatus {
   deviceId: DeviceId;
-  reportedAt: UtcDateTimeOrNull2;
+  reportedAt: UtcDateTimeOrNull4;
   fields: {
     /**
      * The name of the field in the status message of the device.
@@ -1939,7 +2236,7 @@ export interface FleetDeviceStatus {
      * The value that the device reported.
      */
     value: {} | unknown[] | string | number | boolean | null;
-    at: UtcDateTime;
+    at: UtcDateTime1;
   }[];
   software: {
     package: string;
@@ -1952,7 +2249,7 @@ export interface FleetDeviceStatus {
      * The error code of the failed installation.
      */
     errorCode: string | null;
-    since: UtcDateTime;
+    since: UtcDateTime1;
   }[];
 }
 /**
@@ -1965,17 +2262,17 @@ export interface DeviceStory {
  * An entry of the story of a device. `kind` says which of the other members it has.
  */
 export interface StoryEntry {
-  at: UtcDateTime5;
+  at: UtcDateTime6;
   /**
-   * `connected`, `ended`, `refused`: a connection of the device, its end, a refused login (`connection`). `command`: a command to the device, also to install software (`command`). `event`: a webhook that an event of the device caused (`event`). `change`: somebody changed the device (`change`).
+   * `connected`, `ended`, `refused`: a connection of the device, its end, a refused login (`connection`). `command`: a command to the device, also to install software (`command`). `event`: a webhook that an event of the device caused (`event`). `change`: somebody changed the device (`change`). `action`: a device action came to the device (`action`).
    */
-  kind: 'connected' | 'ended' | 'refused' | 'command' | 'event' | 'change';
+  kind: 'connected' | 'ended' | 'refused' | 'command' | 'event' | 'change' | 'action';
   connection?: {
     /**
      * How many such facts this entry stands for. An hour has at most 20 entries of each kind for a device; further facts are counted in the last of them.
      */
     count: number;
-    lastAt: UtcDateTime6;
+    lastAt: UtcDateTime7;
     /**
      * Why a connection ended: `disconnected` (the device said so), `keep_alive` (the device was silent for one and a half times its keep-alive), `lost` (the network connection ended), `protocol` (a packet broke the protocol: see `detail`), `replaced` (by a newer connection of the device), `revoked` (the service ended it: somebody closed it, or the device may no longer connect), `elsewhere` (in a cluster: a newer connection to another node, a move to another node, or as `revoked`), `node_stopped` and `node_lost` (the process of the service stopped, or was killed). Why a login was refused: `credentials`, `certificate`, `blocked`, or a `will` on a topic that is not the device's. Null for `connected`.
      */
@@ -1998,7 +2295,7 @@ export interface StoryEntry {
      * More about the reason, for people.
      */
     detail: string | null;
-    since: UtcDateTimeOrNull3;
+    since: UtcDateTimeOrNull5;
     /**
      * The address of the client; null for the end of a connection.
      */
@@ -2015,6 +2312,12 @@ export interface StoryEntry {
   command?: TransactionRow;
   event?: DeliveryRow;
   change?: AuditEntry;
+  action?: {
+    actionId: ActionId;
+    action: ActionName;
+    state: ActionDeviceState;
+    code: ActionCode;
+  };
 }
 /**
  * A transaction in a list.
@@ -2037,11 +2340,11 @@ export interface TransactionRow {
    * The progress that the device reported, in percent.
    */
   progress: number | null;
-  createdAt: UtcDateTime;
-  publishedAt: UtcDateTimeOrNull2;
-  deliveredAt: UtcDateTimeOrNull2;
-  updatedAt: UtcDateTime;
-  completedAt: UtcDateTimeOrNull2;
+  createdAt: UtcDateTime1;
+  publishedAt: UtcDateTimeOrNull4;
+  deliveredAt: UtcDateTimeOrNull4;
+  updatedAt: UtcDateTime1;
+  completedAt: UtcDateTimeOrNull4;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -2060,12 +2363,12 @@ export interface TransactionRow {
    * The delivery of the webhook that reports the result; null before the end, or if it was removed.
    */
   deliveryId: string | null;
-  expiresAt?: UtcDateTime7;
+  expiresAt?: UtcDateTime8;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime8;
+  answerBy?: UtcDateTime9;
   supersededBy?: TransactionId1;
   rolloutId?: RolloutId;
 }
@@ -2099,9 +2402,9 @@ export interface DeliveryRow {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull2;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
+  nextAttemptAt: UtcDateTimeOrNull4;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
 }
 /**
  * Query of the transactions of a device, with its defaults filled in.
@@ -2135,8 +2438,8 @@ export interface DeviceUpdate {
  * Installations of software and firmware that ended in a period, and how many of them failed. `finishedBefore` and `failedBefore` are those of the period of the same length before it. The answer may be ten seconds old.
  */
 export interface FailureBreakdown {
-  since: UtcDateTime;
-  until: UtcDateTime;
+  since: UtcDateTime1;
+  until: UtcDateTime1;
   total: {
     finished: number;
     failed: number;
@@ -2147,7 +2450,7 @@ export interface FailureBreakdown {
    * By hour, the oldest first. Hours in which none ended are left out.
    */
   hours: {
-    at: UtcDateTime9;
+    at: UtcDateTime10;
     finished: number;
     failed: number;
   }[];
@@ -2177,9 +2480,9 @@ export interface FailureBreakdown {
 export interface FailureQuery {
   since?: Moment6;
   until?: Moment7;
-  applicationId?: ApplicationId2;
-  package?: PackageName;
-  version?: VersionName;
+  applicationId?: ApplicationId5;
+  package?: PackageName1;
+  version?: VersionName2;
 }
 /**
  * A page of firmware versions, ordered by package, newest version first.
@@ -2192,9 +2495,9 @@ export interface FirmwareVersionList {
  * A version of a system package or of firmware.
  */
 export interface ServiceSoftwareVersion {
-  package: PackageName1;
+  package: PackageName2;
   displayName: DisplayName;
-  version: VersionName1;
+  version: VersionName3;
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -2204,7 +2507,7 @@ export interface ServiceSoftwareVersion {
  */
 export interface FleetBreakdown {
   by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
-  at: UtcDateTime;
+  at: UtcDateTime1;
   /**
    * The groups, the largest first.
    *
@@ -2227,7 +2530,7 @@ export interface FleetBreakdown {
  */
 export interface FleetBreakdownQuery {
   by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
-  package?: PackageName2;
+  package?: PackageName3;
 }
 /**
  * Query of the devices of all developers, with its defaults filled in.
@@ -2237,12 +2540,16 @@ export interface FleetDeviceQuery {
    * Only devices whose deviceId begins with this text.
    */
   prefix?: string;
-  developerId?: DeveloperId2;
-  applicationId?: ApplicationId3;
+  developerId?: DeveloperId3;
+  applicationId?: ApplicationId6;
   /**
    * Only devices in this state.
    */
   activation?: 'deactivated' | 'activating' | 'activated';
+  /**
+   * `true`: only devices that are blocked; `false`: only devices that are not blocked.
+   */
+  blocked?: 'true' | 'false';
   /**
    * Only devices with these tags; repeat the parameter for several. Of several values of one key the device must have one. `!key` selects devices without a tag of this key.
    *
@@ -2257,17 +2564,17 @@ export interface FleetDeviceQuery {
    * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
    */
   firmware?: string;
-  firmwareVersion?: FirmwareVersion;
-  firmwareVersionNot?: FirmwareVersion1;
-  firmwareVersionRange?: VersionRange;
+  firmwareVersion?: FirmwareVersion2;
+  firmwareVersionNot?: FirmwareVersion3;
+  firmwareVersionRange?: VersionRange2;
   /**
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
   lang?: string;
-  package?: PackageName3;
-  version?: VersionName2;
-  versionNot?: VersionName3;
-  versionRange?: VersionRange1;
+  package?: PackageName4;
+  version?: VersionName4;
+  versionNot?: VersionName5;
+  versionRange?: VersionRange3;
   /**
    * Only devices whose battery was last reported below this level, in percent.
    */
@@ -2276,7 +2583,7 @@ export interface FleetDeviceQuery {
    * Only devices whose battery was last reported at this level, in percent, or above.
    */
   batteryFrom?: number;
-  notSeenFor?: Duration;
+  notSeenFor?: Duration1;
   lastSeenWithin?: SeenWithin;
   percent?: Percent;
   salt?: Salt;
@@ -2297,7 +2604,7 @@ export interface FleetDeviceQuery {
  * How the service works: the steps of commands, and the answers of the API.
  */
 export interface FleetHealth {
-  since: UtcDateTime10;
+  since: UtcDateTime11;
   /**
    * The seconds between two points, a multiple of 300.
    */
@@ -2361,7 +2668,7 @@ export interface FleetHealth {
    * The period in steps of `stepSeconds`; steps without figures are left out.
    */
   points: {
-    at: UtcDateTime11;
+    at: UtcDateTime12;
     accepted: number;
     /**
      * Requests to the API.
@@ -2448,7 +2755,7 @@ export interface FleetHistory {
    */
   stepSeconds: number;
   points: {
-    at: UtcDateTime12;
+    at: UtcDateTime13;
     devices: number;
     activated: number;
     connected: number;
@@ -2498,7 +2805,7 @@ export interface FleetHistoryQuery {
  * Figures of the fleet, which are kept for ten seconds.
  */
 export interface FleetSummary {
-  at: UtcDateTime13;
+  at: UtcDateTime14;
   devices: {
     total: number;
     activated: number;
@@ -2506,11 +2813,11 @@ export interface FleetSummary {
   };
   transactions: {
     unfinished: number;
-    oldestAt: UtcDateTimeOrNull4;
+    oldestAt: UtcDateTimeOrNull6;
   };
   deliveries: {
     pending: number;
-    oldestDueAt: UtcDateTimeOrNull5;
+    oldestDueAt: UtcDateTimeOrNull7;
   };
   receivers: {
     /**
@@ -2605,7 +2912,7 @@ export interface InstallationQuery {
   errorCode?: string;
   since?: Moment10;
   until?: Moment11;
-  after?: DeviceId1;
+  after?: DeviceId2;
   /**
    * The largest number of rows in the answer.
    */
@@ -2624,7 +2931,7 @@ export interface LineQuery {
  * The nodes of the service.
  */
 export interface NodeList {
-  at: UtcDateTime;
+  at: UtcDateTime1;
   nodes: {
     /**
      * Null for a process that is alone at its database.
@@ -2639,7 +2946,7 @@ export interface NodeList {
      */
     state: 'alive' | 'missing';
     version: string;
-    startedAt: UtcDateTime;
+    startedAt: UtcDateTime1;
     /**
      * The number of devices that are connected to it.
      */
@@ -2658,7 +2965,7 @@ export interface NodeList {
        * `client_ca`: the CA of client certificates.
        */
       file: 'cert' | 'client_ca';
-      expiresAt: UtcDateTime;
+      expiresAt: UtcDateTime1;
       /**
        * Whole days; negative when it has expired.
        */
@@ -2670,12 +2977,12 @@ export interface NodeList {
     disk: {
       freeBytes: number;
       sizeBytes: number;
-      fullAt: UtcDateTimeOrNull6;
+      fullAt: UtcDateTimeOrNull8;
       /**
        * The free space, hour by hour.
        */
       points: {
-        at: UtcDateTime;
+        at: UtcDateTime1;
         freeBytes: number;
       }[];
     } | null;
@@ -2689,7 +2996,7 @@ export interface PackageRow {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
-  package: PackageName1;
+  package: PackageName2;
   /**
    * The developer of the package; null for a package of the service.
    */
@@ -2707,7 +3014,7 @@ export interface PackageRow {
    * The newest version.
    */
   newest: string | null;
-  updatedAt: UtcDateTime14;
+  updatedAt: UtcDateTime15;
 }
 /**
  * A page of packages.
@@ -2723,7 +3030,7 @@ export interface PackageRowQuery {
    * Only software, or only firmware.
    */
   line?: 'software' | 'firmware';
-  developerId?: DeveloperId3;
+  developerId?: DeveloperId4;
   /**
    * The beginning of the page; take it from the `Link` of the page before.
    */
@@ -2744,7 +3051,7 @@ export interface Person {
    * Whether the tokens of the person are refused.
    */
   disabled: boolean;
-  createdAt: UtcDateTime;
+  createdAt: UtcDateTime1;
 }
 /**
  * The body that creates a person, without tokens. Without an identifier the service makes one.
@@ -2765,7 +3072,7 @@ export interface PersonDetails {
    * Whether the tokens of the person are refused.
    */
   disabled: boolean;
-  createdAt: UtcDateTime;
+  createdAt: UtcDateTime1;
   tokens: PersonToken[];
 }
 /**
@@ -2774,9 +3081,9 @@ export interface PersonDetails {
 export interface PersonToken {
   tokenId: PersonTokenId;
   name: Name1;
-  createdAt: UtcDateTime;
-  expiresAt: UtcDateTimeOrNull7;
-  lastUsedAt: UtcDateTimeOrNull8;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTimeOrNull9;
+  lastUsedAt: UtcDateTimeOrNull10;
 }
 /**
  * A page of people, ordered by their personIds.
@@ -2801,9 +3108,9 @@ export interface PersonTokenCreate {
 export interface PersonTokenCreated {
   tokenId: PersonTokenId;
   name: Name3;
-  createdAt: UtcDateTime;
-  expiresAt: UtcDateTimeOrNull9;
-  lastUsedAt: UtcDateTimeOrNull10;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTimeOrNull11;
+  lastUsedAt: UtcDateTimeOrNull12;
   /**
    * The token itself, to be sent as `Authorization: Bearer`.
    */
@@ -2841,8 +3148,8 @@ export interface Receiver {
    */
   state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull11;
-  failingSince: UtcDateTimeOrNull12;
+  oldestDueAt: UtcDateTimeOrNull13;
+  failingSince: UtcDateTimeOrNull14;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -2851,12 +3158,12 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull13;
+  nextAttemptAt: UtcDateTimeOrNull15;
   /**
    * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
    */
   hours: {
-    since: UtcDateTime15;
+    since: UtcDateTime16;
     /**
      * @minItems 24
      * @maxItems 24
@@ -2880,8 +3187,8 @@ export interface ReceiverList {
  */
 export interface ReceiverQuery {
   state?: 'healthy' | 'retrying' | 'slow' | 'failing';
-  developerId?: DeveloperId4;
-  applicationId?: ApplicationId4;
+  developerId?: DeveloperId5;
+  applicationId?: ApplicationId7;
   /**
    * The beginning of the page; take it from the `Link` of the page before.
    */
@@ -2910,8 +3217,8 @@ export interface FleetRedeliveryRange {
 export interface FleetRolloutQuery {
   state?: RolloutState;
   operation?: RolloutOperation;
-  deviceId?: DeviceId2;
-  applicationId?: ApplicationId5;
+  deviceId?: DeviceId3;
+  applicationId?: ApplicationId8;
   after?: RolloutId1;
   /**
    * The largest number of rows in the answer.
@@ -2999,19 +3306,19 @@ export interface TransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation1;
-  applicationId?: ApplicationId6;
-  deviceId?: DeviceId3;
+  applicationId?: ApplicationId9;
+  deviceId?: DeviceId4;
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
-  olderThan?: Duration1;
+  olderThan?: Duration2;
   since?: Moment14;
   until?: Moment15;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
   errorCode?: string;
-  package?: PackageName4;
-  version?: VersionName4;
+  package?: PackageName5;
+  version?: VersionName6;
   /**
    * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
@@ -3052,12 +3359,12 @@ export interface TransactionsCancelled {
  * A version with its binary and its devices.
  */
 export interface VersionRow {
-  version: VersionName1;
+  version: VersionName3;
   description: string | null;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
   distributing: boolean;
-  distributionStartedAt: UtcDateTimeOrNull2;
+  distributionStartedAt: UtcDateTimeOrNull4;
   /**
    * The binary of the version; null if it has none. The fields are null while the object store does not answer.
    */
@@ -3110,7 +3417,7 @@ export interface VersionRowQuery {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
-  after?: VersionName5;
+  after?: VersionName7;
   /**
    * The largest number of rows in the answer.
    */
@@ -3153,8 +3460,8 @@ export interface ApnEntry {
  */
 export interface BinaryWarningList {
   warnings: {
-    package: PackageName1;
-    version: VersionName1;
+    package: PackageName2;
+    version: VersionName3;
     warning: string;
     /**
      * Package and version that the file contains; null if the file could not be read.
@@ -3198,9 +3505,9 @@ export interface DeliveryDetail {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull2;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
+  nextAttemptAt: UtcDateTimeOrNull4;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
   /**
    * The body, the same in every attempt.
    */
@@ -3225,7 +3532,7 @@ export interface DeliveryDetail {
      * The number of the attempt. A redelivery counts from 1 again.
      */
     attempt: number;
-    at: UtcDateTime;
+    at: UtcDateTime1;
     statusCode: number | null;
     error: string | null;
     durationMs: number;
@@ -3270,7 +3577,7 @@ export interface DeviceRow {
    */
   blocked: boolean;
   connected: boolean;
-  lastSeenAt: UtcDateTimeOrNull2;
+  lastSeenAt: UtcDateTimeOrNull4;
   /**
    * The firmware version that the device last reported.
    */
@@ -3318,13 +3625,13 @@ export interface DeviceSelector {
      */
     [k: string]: string | TagValue[] | null;
   };
-  package?: PackageName5;
-  version?: VersionName6;
-  versionNot?: VersionName7;
-  versionRange?: VersionRange2;
-  firmwareVersion?: FirmwareVersion2;
-  firmwareVersionNot?: FirmwareVersion3;
-  firmwareVersionRange?: VersionRange3;
+  package?: PackageName6;
+  version?: VersionName8;
+  versionNot?: VersionName9;
+  versionRange?: VersionRange4;
+  firmwareVersion?: FirmwareVersion4;
+  firmwareVersionNot?: FirmwareVersion5;
+  firmwareVersionRange?: VersionRange5;
   /**
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
@@ -3373,7 +3680,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull14;
+    since: UtcDateTimeOrNull16;
   }[];
 }
 /**
@@ -3444,9 +3751,9 @@ export interface RolloutDetails {
    */
   devices: number;
   counts: RolloutCounts;
-  createdAt: UtcDateTime;
-  startedAt: UtcDateTimeOrNull2;
-  endedAt: UtcDateTimeOrNull2;
+  createdAt: UtcDateTime1;
+  startedAt: UtcDateTimeOrNull4;
+  endedAt: UtcDateTimeOrNull4;
   /**
    * The stages.
    */
@@ -3522,7 +3829,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull15;
+  estimatedEnd: UtcDateTimeOrNull17;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -3530,7 +3837,7 @@ export interface RolloutDetails {
   rules: {
     ratePerMinute?: number;
     window?: RolloutWindow;
-    startAt?: UtcDateTime;
+    startAt?: UtcDateTime1;
     abort?: RolloutAbortRule;
     retry?: {};
     expireIn?: number;
@@ -3543,7 +3850,7 @@ export interface RolloutDetails {
    * What happened, the newest first; at most 100 entries.
    */
   history: {
-    at: UtcDateTime;
+    at: UtcDateTime1;
     event:
       | 'created'
       | 'started'
@@ -3646,14 +3953,14 @@ export interface RolloutDeviceList {
      * The code of its failure or refusal.
      */
     code: string | null;
-    updatedAt: UtcDateTime;
+    updatedAt: UtcDateTime1;
   }[];
 }
 /**
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull16;
+  from: UtcDateTimeOrNull18;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -3662,7 +3969,7 @@ export interface RolloutResults {
    * @maxItems 121
    */
   results: {
-    at: UtcDateTime16;
+    at: UtcDateTime17;
     /**
      * Devices that succeeded in it.
      */
@@ -3700,9 +4007,9 @@ export interface RolloutRow {
    */
   devices: number;
   counts: RolloutCounts;
-  createdAt: UtcDateTime;
-  startedAt: UtcDateTimeOrNull2;
-  endedAt: UtcDateTimeOrNull2;
+  createdAt: UtcDateTime1;
+  startedAt: UtcDateTimeOrNull4;
+  endedAt: UtcDateTimeOrNull4;
 }
 /**
  * A page of rollouts, the newest first.
@@ -3743,7 +4050,7 @@ export interface RolloutStage {
 /**
  * Changes of tags: a value sets the tag of its key, null removes it. Other tags stay as they are.
  */
-export interface TagPatch {
+export interface TagPatch2 {
   [k: string]: string | null;
 }
 /**
@@ -3767,11 +4074,11 @@ export interface TransactionDetail {
    * The progress that the device reported, in percent.
    */
   progress: number | null;
-  createdAt: UtcDateTime;
-  publishedAt: UtcDateTimeOrNull2;
-  deliveredAt: UtcDateTimeOrNull2;
-  updatedAt: UtcDateTime;
-  completedAt: UtcDateTimeOrNull2;
+  createdAt: UtcDateTime1;
+  publishedAt: UtcDateTimeOrNull4;
+  deliveredAt: UtcDateTimeOrNull4;
+  updatedAt: UtcDateTime1;
+  completedAt: UtcDateTimeOrNull4;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -3799,12 +4106,12 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime17;
+  expiresAt?: UtcDateTime18;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime18;
+  answerBy?: UtcDateTime19;
   /**
    * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
    */
@@ -3815,7 +4122,7 @@ export interface TransactionDetail {
    */
   late?: {
     status: 'succeeded' | 'failed';
-    at: UtcDateTime;
+    at: UtcDateTime1;
     /**
      * The result that the device reported.
      */
@@ -3912,7 +4219,7 @@ export interface Command {
     | 'updateFirmware'
     | 'cancel';
   parameters: JsonObject;
-  issuedAt: UtcDateTime;
+  issuedAt: UtcDateTime1;
   /**
    * The number of the publish: 1 at first, higher in every repetition.
    */
@@ -3994,7 +4301,7 @@ export interface FileUploadUrl {
   uploadUrl: UploadAddress;
   method: UploadMethod;
   headers: UploadHeaders;
-  expiresAt?: UtcDateTime;
+  expiresAt?: UtcDateTime1;
 }
 /**
  * Data of the request `fileUploadUrl`: the file that the device wants to upload.
@@ -4009,10 +4316,10 @@ export interface FileUploadUrlRequest {
  * Parameters of `installSoftware` and `updateFirmware`: the version to install, and its download URL. The URL is made at each delivery of the command; if it has expired, the device asks for another one (`softwareDownloadUrl`). The device installs the file only if its size and SHA-256 match.
  */
 export interface InstallParameters {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   url: Url;
-  expiresAt: UtcDateTime;
+  expiresAt: UtcDateTime1;
   size: FileSize;
   sha256: Sha256;
 }
@@ -4058,7 +4365,7 @@ export interface RecordingUploadUrls {
     uploadUrl: UploadAddress;
     method: UploadMethod;
     headers: UploadHeaders;
-    expiresAt?: UtcDateTime;
+    expiresAt?: UtcDateTime1;
   }[];
 }
 /**
@@ -4098,7 +4405,7 @@ export interface GetConnectivityStateResult {
  * Result of `installSoftware`: the installed package and version, as the file names them.
  */
 export interface InstallSoftwareResult {
-  package: PackageName1;
+  package: PackageName2;
   version: string;
   /**
    * Android version code.
@@ -4145,8 +4452,8 @@ export interface SetConnectivityStateResult {
  * Result of `updateFirmware`: the firmware that the device runs now. The device also reports its new `firmwareVersion` on `status`.
  */
 export interface UpdateFirmwareResult {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
 }
 /**
  * Parameters of `setApn`: the complete list of the device's access point names.
@@ -4171,7 +4478,7 @@ export interface SetWifiParameters {
  */
 export interface SoftwareDownloadUrl {
   url: Url;
-  expiresAt: UtcDateTime;
+  expiresAt: UtcDateTime1;
   size: FileSize;
   sha256: Sha256;
 }
@@ -4242,8 +4549,8 @@ export interface ActivationStatus {
  * The body that registers software and issues an upload URL.
  */
 export interface AppUpload {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   /**
    * The size of the binary in bytes; the PUT must have exactly this size.
    */
@@ -4351,9 +4658,9 @@ export interface AvailableSoftware {
  * A version that can be distributed, with its package.
  */
 export interface AvailableVersionRecord {
-  package: PackageName1;
+  package: PackageName2;
   displayName: DisplayName;
-  version: VersionName1;
+  version: VersionName3;
   description: Description;
   /**
    * True if the distribution of the version is started.
@@ -4366,7 +4673,7 @@ export interface AvailableVersionRecord {
  * Query of the software that the application can distribute, with its defaults filled in.
  */
 export interface AvailableSoftwareQuery {
-  package?: PackageName1;
+  package?: PackageName2;
   mode?: ListMode;
   /**
    * The number of rows to skip.
@@ -4381,8 +4688,8 @@ export interface AvailableSoftwareQuery {
  * The state of a binary in the object store at this moment.
  */
 export interface BinaryStatus {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   /**
    * Whether the version has a binary.
    */
@@ -4541,7 +4848,7 @@ export interface DeviceCount {
  */
 export interface DeviceCountRequest {
   devices: DeviceSelector;
-  versionsOf?: PackageName6;
+  versionsOf?: PackageName7;
 }
 /**
  * The status of a device. `lastSeenAt` is the time at which the service last received anything from the device (after a crash of the service it can be a minute old). `reportedAt` is the time of the device's last status report. A field that the device has not reported is null.
@@ -4621,8 +4928,8 @@ export interface DeviceStatusQuery {
  * The started distribution.
  */
 export interface DistributionStarted {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   /**
    * Always true.
    */
@@ -4656,8 +4963,8 @@ export interface ExpiryQuery {
  */
 export interface FirmwareList {
   firmwareVersions: {
-    package: PackageName1;
-    version: VersionName1;
+    package: PackageName2;
+    version: VersionName3;
   }[];
 }
 /**
@@ -4711,8 +5018,8 @@ export interface DeviceHardware {
  * The version to install. For a firmware update it is a version in the list of firmware.
  */
 export interface InstallRequest {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
 }
 /**
  * Public keys of the access tokens (RFC 7517).
@@ -4760,17 +5067,17 @@ export interface OwnDeviceQuery {
    * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
    */
   firmware?: string;
-  firmwareVersion?: FirmwareVersion5;
-  firmwareVersionNot?: FirmwareVersion6;
-  firmwareVersionRange?: VersionRange5;
+  firmwareVersion?: FirmwareVersion7;
+  firmwareVersionNot?: FirmwareVersion8;
+  firmwareVersionRange?: VersionRange7;
   /**
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
   lang?: string;
-  package?: PackageName7;
-  version?: VersionName8;
-  versionNot?: VersionName9;
-  versionRange?: VersionRange6;
+  package?: PackageName8;
+  version?: VersionName10;
+  versionNot?: VersionName11;
+  versionRange?: VersionRange8;
   /**
    * Only devices whose battery was last reported below this level, in percent.
    */
@@ -4779,7 +5086,7 @@ export interface OwnDeviceQuery {
    * Only devices whose battery was last reported at this level, in percent, or above.
    */
   batteryFrom?: number;
-  notSeenFor?: Duration3;
+  notSeenFor?: Duration4;
   lastSeenWithin?: SeenWithin;
   percent?: Percent;
   salt?: Salt;
@@ -4810,7 +5117,7 @@ export interface OwnInstallationQuery {
   errorCode?: string;
   since?: Moment16;
   until?: Moment17;
-  after?: DeviceId4;
+  after?: DeviceId5;
   /**
    * The largest number of rows in the answer.
    */
@@ -4825,18 +5132,18 @@ export interface OwnTransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation2;
-  deviceId?: DeviceId5;
+  deviceId?: DeviceId6;
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
-  olderThan?: Duration4;
+  olderThan?: Duration5;
   since?: Moment18;
   until?: Moment19;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
   errorCode?: string;
-  package?: PackageName8;
-  version?: VersionName10;
+  package?: PackageName9;
+  version?: VersionName12;
   /**
    * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
@@ -4854,7 +5161,7 @@ export interface OwnTransactionQuery {
  * A package.
  */
 export interface PackageRecord {
-  package: PackageName1;
+  package: PackageName2;
   displayName: DisplayName;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -4863,7 +5170,7 @@ export interface PackageRecord {
  * The body that registers a package.
  */
 export interface PackageCreate {
-  package: PackageName1;
+  package: PackageName2;
   displayName?: DisplayName;
 }
 /**
@@ -5005,7 +5312,7 @@ export interface RolloutDeviceQuery {
 export interface RolloutQuery {
   state?: RolloutState2;
   operation?: RolloutOperation2;
-  deviceId?: DeviceId6;
+  deviceId?: DeviceId7;
   after?: RolloutId6;
   /**
    * The largest number of rows in the answer.
@@ -5076,7 +5383,7 @@ export interface Tagged {
  */
 export interface Tagging {
   devices: DeviceSelector;
-  tags: TagPatch;
+  tags: TagPatch2;
 }
 /**
  * Query of an operation that sends a command: the terms of the command. All are optional.
@@ -5232,8 +5539,8 @@ export interface UploadUrls {
  * A version of a package.
  */
 export interface VersionRecord {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -5244,8 +5551,8 @@ export interface VersionRecord {
  * The state of a binary in the object store at this moment.
  */
 export interface BinaryStatus1 {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   /**
    * Whether the version has a binary.
    */
@@ -5283,7 +5590,7 @@ export interface DistributionStatus1 {
  * The body that registers a version.
  */
 export interface VersionCreate {
-  version: VersionName1;
+  version: VersionName3;
   description?: Description;
 }
 /**
@@ -5333,7 +5640,7 @@ export interface WebhookTestSent {
  */
 export interface BluetoothEvent {
   type: 'bluetooth.connected' | 'bluetooth.disconnected';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     macAddress: MacAddress;
     name: BluetoothName;
@@ -5347,7 +5654,7 @@ export interface BluetoothEvent {
  */
 export interface CallEvent {
   type: `call.${string}`;
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     callId: CallId;
     eventId: EventId;
@@ -5360,7 +5667,7 @@ export interface CallEvent {
  */
 export interface CustomEvent {
   type: `custom.${string}`;
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     eventId: EventId;
     applicationId: ApplicationId;
@@ -5372,12 +5679,12 @@ export interface CustomEvent {
  */
 export interface EndpointEvent {
   type: 'endpoint.failing' | 'endpoint.recovered';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
     setting: WebhookSetting;
-    since: UtcDateTime;
+    since: UtcDateTime1;
     lastStatusCode: number | null;
     lastError: string;
   };
@@ -5387,7 +5694,7 @@ export interface EndpointEvent {
  */
 export interface WebhookEnvelope {
   type: string;
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {applicationId: string; deviceId: string} & Record<string, unknown>;
 }
 /**
@@ -5395,7 +5702,7 @@ export interface WebhookEnvelope {
  */
 export interface FileUploadFailed {
   type: 'fileUpload.failed';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     fileId: FileId;
     name: FileName;
@@ -5410,7 +5717,7 @@ export interface FileUploadFailed {
  */
 export interface FileUploadSucceeded {
   type: 'fileUpload.succeeded';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     fileId: FileId;
     name: FileName;
@@ -5425,7 +5732,7 @@ export interface FileUploadSucceeded {
  */
 export interface RecordingFailed {
   type: 'recording.failed';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     callId: CallId;
     error: DeviceError;
@@ -5439,7 +5746,7 @@ export interface RecordingFailed {
  */
 export interface RecordingSaved {
   type: 'recording.saved';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     callId: CallId;
     /**
@@ -5465,7 +5772,7 @@ export interface RecordingSaved {
  */
 export interface RolloutEvent {
   type: 'rollout.stageStarted' | 'rollout.paused' | 'rollout.completed' | 'rollout.cancelled';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
@@ -5489,7 +5796,7 @@ export interface RolloutEvent {
  */
 export interface TestEvent {
   type: 'test';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
@@ -5508,10 +5815,10 @@ export interface WebhookTransactionRecord {
    * The number of times that the command was published.
    */
   attempts: number;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
-  deliveredAt: UtcDateTimeOrNull2;
-  completedAt: UtcDateTimeOrNull2;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
+  deliveredAt: UtcDateTimeOrNull4;
+  completedAt: UtcDateTimeOrNull4;
   /**
    * The progress that the device reported, in percent.
    */
@@ -5524,12 +5831,12 @@ export interface WebhookTransactionRecord {
     code: string;
     message: string;
   } | null;
-  expiresAt?: UtcDateTime;
+  expiresAt?: UtcDateTime1;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime;
+  answerBy?: UtcDateTime1;
   supersededBy?: TransactionId;
   rolloutId?: RolloutId3;
 }
@@ -5538,7 +5845,7 @@ export interface WebhookTransactionRecord {
  */
 export interface TransactionResult {
   type: 'transaction.succeeded' | 'transaction.failed' | 'transaction.cancelled';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
@@ -5559,7 +5866,7 @@ export interface UploadUrlAnswer {
  */
 export interface UploadUrlRequest {
   type: 'fileUpload.url';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     fileId: FileId;
     name: FileName;
@@ -5589,7 +5896,7 @@ export interface UploadUrlsAnswer {
  */
 export interface UploadUrlsRequest {
   type: 'recording.urls';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     callId: CallId;
     files: RecordedFiles;
