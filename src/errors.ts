@@ -102,6 +102,8 @@ export const ERRORS = {
   DEVELOPER_NOT_FOUND: { status: 404, shape: 'reason', text: 'developer not found.', when: 'administration: there is no developer with this developerId' },
   DEVELOPER_EXISTS: { status: 409, shape: 'message', text: 'developer already exists.', when: 'administration: a developer with this developerId exists' },
   DEVELOPER_IN_USE: { status: 409, shape: 'message', text: 'developer still has applications, devices or packages.', when: 'administration: the developer still has applications, devices or packages; delete these first' },
+  DEVELOPER_LEAVING: { status: 409, shape: 'message', text: 'developer is being removed.', when: 'administration: the developer is being removed with everything; it can neither be changed nor get applications or devices' },
+  REMOVAL_NOT_FOUND: { status: 404, shape: 'reason', text: 'removal not found.', when: 'administration: there is no removal with this removalId' },
   APPLICATION_NOT_FOUND: { status: 404, shape: 'reason', text: 'application not found.', when: 'administration: there is no application with this applicationId' },
   APPLICATION_EXISTS: { status: 409, shape: 'message', text: 'application already exists.', when: 'administration: an application with this applicationId exists, or existed and was deleted' },
   APPLICATION_IN_USE: { status: 409, shape: 'message', text: 'application still has activated devices.', when: 'administration: devices are still activated for the application; deactivate them first' },

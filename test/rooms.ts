@@ -43,6 +43,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   core: {
     about: 'the decisions that keep the promises',
     rooms: {
+      removals: { about: 'removes developers and applications with everything that belongs to them' },
       rollouts: { about: 'one operation for many devices: stages, pace, windows, rules that stop it' },
       transactions: { about: 'the state machine of commands: submission, settlement, cancel' },
       events: { about: 'events of devices; upload URLs that devices ask customers for' },
