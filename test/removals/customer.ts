@@ -131,3 +131,15 @@ export async function rowsWith(world: World, raw: Raw, ids: readonly string[]): 
   }
   return found;
 }
+
+/** Lets the time pass until a removal has ended; returns it. */
+export async function ended(world: World, removalId: string) {
+  const admin = world.admin();
+  let body = (await admin.get(`/admin/v1/removals/${removalId}`)).body;
+  await until(async () => {
+    world.clock.advance(1_000);
+    body = (await admin.get(`/admin/v1/removals/${removalId}`)).body;
+    return body.state === 'ended';
+  });
+  return body;
+}
