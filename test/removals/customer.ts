@@ -3,8 +3,6 @@ import { until } from '../until.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';
 import { type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
 
-export type Customer = Awaited<ReturnType<typeof createCustomer>>;
-
 const OCCURRED = '2026-11-20T09:29:59.000000Z';
 const FILE = { fileId: 'f1', name: 'a.txt', size: 1, contentType: 'text/plain' };
 

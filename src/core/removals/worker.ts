@@ -157,7 +157,7 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
     looking = true;
     again = false;
     work.begun();
-    lookAll()
+    void lookAll()
       .catch((err: unknown) => {
         if (!isDatabaseAway(err)) log.error({ err }, 'removals could not be read; trying again');
         return RETRY_MS;
