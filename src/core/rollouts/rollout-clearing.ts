@@ -18,7 +18,7 @@ export const rolloutClearing = (): Clearing<Part> => ({
   async *find(sql, leaver) {
     for await (const applicationId of leavingApplications(sql, leaver)) {
       const pages = pagesBy<{ rolloutId: string }, string>(
-    '',
+        '',
         (row) => row.rolloutId,
         (after, limit) =>
           sql.all<{ rolloutId: string }>(
