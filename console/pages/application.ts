@@ -2,14 +2,16 @@ import { a, button, div, dl, span, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf } from '../base/place.ts';
-import { operation, read, send } from '../base/requests.ts';
+import { operation, RequestError, read, send } from '../base/requests.ts';
 import type { ApplicationRow } from '../base/rows.ts';
 import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
+import { removalOfApplication } from '../parts/removal.ts';
 import { showSecret } from '../parts/secret.ts';
 import { age, badge, card, fact, id, idLink, nothing, outside } from '../parts/show.ts';
+import { removeWhole } from './remove-whole.ts';
 
 function replaceSecret(applicationId: string): void {
   ask({
@@ -47,7 +49,7 @@ function OneApplication({ applicationId }: { applicationId: string }) {
     (signal) => read<ApplicationRow>(operation('readApplication', { applicationId }), { signal }),
     { every: 15_000 },
   );
-  const { value } = application.state.value;
+  const { value, error } = application.state.value;
   return [
     head({
       title: value?.name ?? applicationId,
@@ -62,9 +64,16 @@ function OneApplication({ applicationId }: { applicationId: string }) {
         ? [
             button({ type: 'button', onClick: () => replaceSecret(applicationId) }, 'New secret'),
             button({ type: 'button', class: 'bad', onClick: () => remove(value) }, 'Delete'),
+            button(
+              { type: 'button', class: 'bad', onClick: () => removeWhole({ kind: 'application', id: applicationId }) },
+              'Remove whole',
+            ),
           ]
         : null,
     }),
+    value === undefined && error instanceof RequestError && error.status === 404
+      ? removalOfApplication(applicationId)
+      : null,
     loaded(application, (one) =>
       div(
         { class: 'columns' },

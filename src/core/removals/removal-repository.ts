@@ -66,7 +66,12 @@ export async function listRemovals(
 ): Promise<Removal[]> {
   const conditions: [text: string, ...values: string[]][] = [['1 = 1']];
   if (developerId !== undefined) conditions.push(['developer_id = ?', developerId]);
-  if (applicationId !== undefined) conditions.push(['application_id = ?', applicationId]);
+  if (applicationId !== undefined)
+    conditions.push([
+      '(application_id = ? OR removal_id = (SELECT removal_id FROM applications WHERE application_id = ?))',
+      applicationId,
+      applicationId,
+    ]);
   if (state !== undefined) conditions.push([state === 'running' ? 'ended_at IS NULL' : 'ended_at IS NOT NULL']);
   if (after !== undefined) conditions.push(['removal_id < ?', after]);
   const rows = await sql.all<Row>(
