@@ -9,8 +9,9 @@ import { createPacing } from '../retention/pacing.ts';
 import { removeSome, STEP_MS } from '../retention/remove-some.ts';
 import { addCleared, findRunning, type Removal, saveStep } from './removal-repository.ts';
 
-/** Milliseconds after a failure. */
-const RETRY_MS = 10_000;
+/** Milliseconds after a failure, and the failures in a row of which one is logged. */
+const RETRY_MS = 3_000;
+const LOGGED_OF = 20;
 /** Milliseconds between two looks on several nodes: the node that leads does not hear of all that others store. */
 const LOOK_MS = 1_000;
 /**
@@ -53,6 +54,7 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
   let isOn = false;
   let looking = false;
   let again = false;
+  let failures = 0;
   let cancel = (): void => undefined;
 
   const goesOn = (): boolean => !isStopped() && leads();
@@ -128,10 +130,13 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
         try {
           if (!(await carryOut(removal))) return waitMs;
           hasEnded = true;
+          failures = 0;
         } catch (err) {
           waitMs = RETRY_MS;
           if (isDatabaseAway(err)) return waitMs;
-          log.error({ err, removalId: removal.removalId }, 'a removal could not go on; trying again');
+          failures += 1;
+          if (failures % LOGGED_OF === 1)
+            log.error({ err, removalId: removal.removalId }, 'a removal could not go on; trying again');
         }
       }
       if (!hasEnded) break;
