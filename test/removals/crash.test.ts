@@ -67,7 +67,7 @@ t.test('a removal whose process is killed, at any step, goes on after the start 
   stopAt(first as (typeof STEPS)[number]);
   const { status, body: asked } = await service.call('POST', '/developers/leaver/removal', { confirmation: 'leaver' });
   t.equal(status, 202);
-  const path = `/removals/${asked['removalId']}`;
+  const path = `/removals/${asked['removalId'] as string}`;
   for (const [index, [step, table]] of STEPS.entries()) {
     await until(async () => (await service.call('GET', path)).body['step'] === step);
     const counted = (): number =>

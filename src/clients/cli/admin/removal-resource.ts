@@ -1,8 +1,10 @@
 import { column, date, flexible, type Resource, type Row } from './admin-resource.ts';
 import { type Removal, removalText } from './removal-text.ts';
 
-const whoOf = ({ developerId, applicationId }: Row): string =>
-  applicationId === null ? `developer ${String(developerId)}` : `application ${String(applicationId)}`;
+const whoOf = (row: Row): string => {
+  const { developerId, applicationId } = row as unknown as Removal;
+  return applicationId === null ? `developer ${developerId}` : `application ${applicationId}`;
+};
 
 /** The removals of developers and applications. */
 export const REMOVALS: Resource = {
