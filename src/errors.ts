@@ -50,7 +50,7 @@ export const ERRORS = {
   LEGACY_ISSUER_UNAVAILABLE: { status: 503, shape: 'message', text: 'the issuer of the access token is unavailable; try again later.', when: 'a token of the legacy issuer cannot be checked, because the keys of this issuer could not be fetched yet' },
   SCOPE_INSUFFICIENT: { status: 403, shape: 'message', text: 'the access token lacks the scope {scope}.', when: 'the token was issued without the scope that the operation needs' },
   APPLICATION_FOREIGN: { status: 403, shape: 'message', text: 'the access token belongs to another application.', when: 'the path names another application than the token was issued for' },
-  APPLICATION_UNREGISTERED: { status: 403, shape: 'message', text: 'application is not registered.', when: 'the application of the token was deleted' },
+  APPLICATION_UNREGISTERED: { status: 403, shape: 'message', text: 'application is not registered.', when: 'the application of the token was deleted, or is being removed' },
   HOST_UNKNOWN: { status: 403, shape: 'message', text: 'the Host header does not name this service; add the name to LAPEL_ADMIN_NAMES.', when: 'administration: `Host` is not an IP address, `localhost`, or a name from the settings' },
   WRONG_URL: { status: 403, shape: 'message', text: 'wrong url.', when: 'the path is unknown, or the path does not have the method' },
   FILE_NOT_FOUND: { status: 404, shape: 'reason', text: 'file not found.', when: 'below `/console` and `/docs`: the file does not exist, or belongs to another release of Lapel' },

@@ -50,6 +50,45 @@ function OneApplication({ applicationId }: { applicationId: string }) {
     { every: 15_000 },
   );
   const { value, error } = application.state.value;
+  const isGone = error instanceof RequestError && error.status === 404;
+  const details = loaded(application, (one) =>
+    div(
+      { class: 'columns' },
+      card(
+        { title: 'Details', bare: true },
+        dl(
+          { class: 'facts' },
+          fact('applicationId', id(one.applicationId)),
+          fact('Developer', idLink(addressOf(['developers', one.developerId]), one.developerId)),
+          fact('Created', age(one.createdAt)),
+          fact(
+            'Activated devices',
+            one.activated === 0
+              ? nothing()
+              : a({ href: addressOf(['devices'], { applicationId }) }, count(one.activated)),
+          ),
+          fact(
+            'authenticationKey',
+            one.hasKey
+              ? [
+                  badge('good', 'issued'),
+                  one.keyReplacedAt ? span({ class: 'age' }, 'replaced ', age(one.keyReplacedAt)) : null,
+                ]
+              : badge('warn', 'not issued: no command can be sent'),
+          ),
+          fact('Transactions', a({ href: addressOf(['transactions'], { applicationId }) }, 'All transactions')),
+          fact('Deliveries', a({ href: addressOf(['webhooks'], { applicationId }) }, 'Delivery log')),
+        ),
+      ),
+      card(
+        { title: 'Webhook URLs', bare: true },
+        dl(
+          { class: 'facts' },
+          Object.entries(one.settings).map(([name, url]) => fact(name, outside(url))),
+        ),
+      ),
+    ),
+  );
   return [
     head({
       title: value?.name ?? applicationId,
@@ -60,58 +99,23 @@ function OneApplication({ applicationId }: { applicationId: string }) {
             [addressOf(['developers', value.developerId]), value.developerId],
           ]
         : [],
-      actions: value
-        ? [
-            button({ type: 'button', onClick: () => replaceSecret(applicationId) }, 'New secret'),
-            button({ type: 'button', class: 'bad', onClick: () => remove(value) }, 'Delete'),
-            button(
-              { type: 'button', class: 'bad', onClick: () => removeWhole({ kind: 'application', id: applicationId }) },
-              'Remove whole',
-            ),
-          ]
-        : null,
+      actions:
+        value && !isGone
+          ? [
+              button({ type: 'button', onClick: () => replaceSecret(applicationId) }, 'New secret'),
+              button({ type: 'button', class: 'bad', onClick: () => remove(value) }, 'Delete'),
+              button(
+                {
+                  type: 'button',
+                  class: 'bad',
+                  onClick: () => removeWhole({ kind: 'application', id: applicationId }),
+                },
+                'Remove whole',
+              ),
+            ]
+          : null,
     }),
-    value === undefined && error instanceof RequestError && error.status === 404
-      ? removalOfApplication(applicationId)
-      : null,
-    loaded(application, (one) =>
-      div(
-        { class: 'columns' },
-        card(
-          { title: 'Details', bare: true },
-          dl(
-            { class: 'facts' },
-            fact('applicationId', id(one.applicationId)),
-            fact('Developer', idLink(addressOf(['developers', one.developerId]), one.developerId)),
-            fact('Created', age(one.createdAt)),
-            fact(
-              'Activated devices',
-              one.activated === 0
-                ? nothing()
-                : a({ href: addressOf(['devices'], { applicationId }) }, count(one.activated)),
-            ),
-            fact(
-              'authenticationKey',
-              one.hasKey
-                ? [
-                    badge('good', 'issued'),
-                    one.keyReplacedAt ? span({ class: 'age' }, 'replaced ', age(one.keyReplacedAt)) : null,
-                  ]
-                : badge('warn', 'not issued: no command can be sent'),
-            ),
-            fact('Transactions', a({ href: addressOf(['transactions'], { applicationId }) }, 'All transactions')),
-            fact('Deliveries', a({ href: addressOf(['webhooks'], { applicationId }) }, 'Delivery log')),
-          ),
-        ),
-        card(
-          { title: 'Webhook URLs', bare: true },
-          dl(
-            { class: 'facts' },
-            Object.entries(one.settings).map(([name, url]) => fact(name, outside(url))),
-          ),
-        ),
-      ),
-    ),
+    isGone ? removalOfApplication(applicationId, details) : details,
     historyOf('application', applicationId),
   ];
 }

@@ -211,50 +211,55 @@ function OneDeveloper({ developerId }: { developerId: string }) {
         ),
       ]),
     ),
-    card(
-      { title: 'Applications', bare: true },
-      loaded(applications, (rows) =>
-        rows.length === 0
-          ? empty(
-              {
-                title: 'No applications yet',
-                text: 'An application has a secret, webhook URLs and activated devices.',
-              },
-              button({ type: 'button', onClick: () => addApplication(developerId) }, 'Create the first application'),
-            )
-          : rowsTable({
-              label: 'Applications',
-              rows,
-              keyOf: ({ applicationId }) => applicationId,
-              columns: [
-                {
-                  name: 'Application',
-                  kind: 'lead',
-                  cell: ({ applicationId, name }) => [
-                    idLink(addressOf(['applications', applicationId]), applicationId),
-                    small(null, said(name)),
+    value && value.value.removalId !== null
+      ? null
+      : card(
+          { title: 'Applications', bare: true },
+          loaded(applications, (rows) =>
+            rows.length === 0
+              ? empty(
+                  {
+                    title: 'No applications yet',
+                    text: 'An application has a secret, webhook URLs and activated devices.',
+                  },
+                  button(
+                    { type: 'button', onClick: () => addApplication(developerId) },
+                    'Create the first application',
+                  ),
+                )
+              : rowsTable({
+                  label: 'Applications',
+                  rows,
+                  keyOf: ({ applicationId }) => applicationId,
+                  columns: [
+                    {
+                      name: 'Application',
+                      kind: 'lead',
+                      cell: ({ applicationId, name }) => [
+                        idLink(addressOf(['applications', applicationId]), applicationId),
+                        small(null, said(name)),
+                      ],
+                    },
+                    {
+                      name: 'Activated',
+                      kind: 'right',
+                      cell: ({ applicationId, activated }) =>
+                        activated === 0
+                          ? nothing()
+                          : a({ href: addressOf(['devices'], { applicationId }) }, count(activated)),
+                    },
+                    {
+                      name: 'Webhooks',
+                      cell: ({ settings, hasKey }) =>
+                        hasKey && settings['deviceEvent']
+                          ? badge('good', 'set')
+                          : badge('warn', hasKey ? 'no deviceEvent' : 'no key'),
+                    },
+                    { name: 'Created', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
                   ],
-                },
-                {
-                  name: 'Activated',
-                  kind: 'right',
-                  cell: ({ applicationId, activated }) =>
-                    activated === 0
-                      ? nothing()
-                      : a({ href: addressOf(['devices'], { applicationId }) }, count(activated)),
-                },
-                {
-                  name: 'Webhooks',
-                  cell: ({ settings, hasKey }) =>
-                    hasKey && settings['deviceEvent']
-                      ? badge('good', 'set')
-                      : badge('warn', hasKey ? 'no deviceEvent' : 'no key'),
-                },
-                { name: 'Created', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
-              ],
-            }),
-      ),
-    ),
+                }),
+          ),
+        ),
     historyOf('developer', developerId),
   ];
 }

@@ -1,11 +1,12 @@
-import { a, div, dl, p, progress, use, type VNode } from '../base/elements.ts';
+import { useSignal } from '@preact/signals';
+import { a, type Child, div, dl, p, progress, use, type VNode } from '../base/elements.ts';
 import { bytes, count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf } from '../base/place.ts';
 import { operation, read, readPage } from '../base/requests.ts';
 import type { Contents, Removal } from '../base/rows.ts';
 import { loaded } from './loaded.ts';
-import { age, badge, card, fact, id, idLink, said } from './show.ts';
+import { age, badge, card, fact, id, idLink, said, skeleton } from './show.ts';
 
 /** Milliseconds after which the progress of a removal is read again. */
 const EVERY_MS = 1_000;
@@ -47,15 +48,14 @@ const nameOf = ({ applicationId, developerId }: Removal): string => applicationI
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 
 /** The progress of a removal. */
-function progressOf(removal: Removal): VNode {
+function progressOf(removal: Removal): Child {
   const { contents, removed, state, step } = removal;
   const all = sumOf(KINDS.map(([, of]) => of(contents)));
   const done = sumOf(KINDS.map(([, , of]) => of(removed)));
   const isEnded = state === 'ended';
-  return div(
-    { class: 'stack' },
+  return [
     div(
-      { class: 'pad stack tight' },
+      { class: 'pad stack tight', key: 'progress' },
       p(
         { role: 'status' },
         isEnded ? badge('good', 'removed') : badge('warn', 'being removed'),
@@ -71,8 +71,12 @@ function progressOf(removal: Removal): VNode {
       }),
     ),
     dl(
-      { class: 'facts' },
-      fact('Name', said(removal.name)),
+      { class: 'facts', key: 'facts' },
+      fact(removal.applicationId === null ? 'Developer' : 'Application', [
+        id(nameOf(removal)),
+        ' ',
+        said(removal.name),
+      ]),
       ...KINDS.filter(([name]) => removal.applicationId === null || !OF_DEVELOPER.has(name)).map(([name, of, gone]) =>
         fact(name, `${count(gone(removed))} of ${count(of(contents))}`),
       ),
@@ -82,29 +86,34 @@ function progressOf(removal: Removal): VNode {
       fact('Last progress', age(removal.progressedAt)),
       fact('removalId', id(removal.removalId)),
     ),
-  );
+  ];
 }
 
 function Progress({ removalId }: { removalId: string }) {
+  const isEnded = useSignal(false);
   const removal = useLoad(removalId, (signal) => read<Removal>(operation('readRemoval', { removalId }), { signal }), {
-    every: EVERY_MS,
+    ...(!isEnded.value && { every: EVERY_MS }),
   });
+  isEnded.value = removal.state.value.value?.state === 'ended';
   return card({ title: 'Removal', bare: true }, loaded(removal, progressOf));
 }
 
 /** A card that follows a removal. */
 export const removalCard = (removalId: string): VNode => use(Progress, { removalId, key: removalId });
 
-function Of({ applicationId }: { applicationId: string }) {
+function Of({ applicationId, otherwise }: { applicationId: string; otherwise: Child }) {
   const found = useLoad(`removal of ${applicationId}`, (signal) =>
     readPage<Removal>(operation('listRemovals'), 'removals', { query: { applicationId, limit: 1 }, signal }),
   );
-  const [removal] = found.state.value.value?.rows ?? [];
-  return removal ? removalCard(removal.removalId) : null;
+  const { value, error } = found.state.value;
+  const [removal] = value?.rows ?? [];
+  if (removal) return removalCard(removal.removalId);
+  return value || error ? otherwise : skeleton(5);
 }
 
-/** A card that follows the removal of an application, if there is one. */
-export const removalOfApplication = (applicationId: string): VNode => use(Of, { applicationId, key: applicationId });
+/** A card that follows the removal of an application; `otherwise`, when there is none. */
+export const removalOfApplication = (applicationId: string, otherwise: Child): VNode =>
+  use(Of, { applicationId, otherwise, key: applicationId });
 
 function Running() {
   const page = useLoad(

@@ -17,7 +17,7 @@ interface Parts {
 export interface Contents {
   applications: number;
   /** Applications with an authenticationKey. */
-  authenticationKeys: number;
+  applicationsWithKey: number;
   /** The devices of the developer; of an application, those that are activated for it, which stay with the developer. */
   devices: number;
   connected: number;
@@ -67,7 +67,7 @@ export function createContents({ database, quotas, connected }: Parts) {
     const nothing = { packages: 0, versions: 0, storedBytes: 0 };
     return {
       applications,
-      authenticationKeys: keys,
+      applicationsWithKey: keys,
       devices: await repository.countDevices(sql, leaver),
       connected: await countConnected(leaver),
       transactions: await countTransactions(leaver),

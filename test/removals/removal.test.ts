@@ -39,7 +39,7 @@ t.test('a developer is removed whole', async (t) => {
     contents = counted;
     t.match(contents, {
       applications: 1,
-      authenticationKeys: 1,
+      applicationsWithKey: 1,
       devices: 3,
       connected: 2,
       transactions: { unfinished: 1 },

@@ -89,9 +89,25 @@ t.test('the worker of removals', async (t) => {
       metrics,
       leads: () => true,
       pauseFactor: 0,
-      clearings: [],
+      clearings: [
+        {
+          kind: 'connections',
+          async *find() {
+            yield [];
+          },
+          remove: async () => ({}),
+        },
+        {
+          kind: 'devices',
+          async *find() {
+            if (fails) yield [1];
+          },
+          async remove() {
+            throw new Error('a row still refers to it');
+          },
+        },
+      ],
       endIn: async (unit) => {
-        if (fails) throw new Error('a row still refers to it');
         await unit.run('UPDATE removals SET ended_at = 2');
       },
     });

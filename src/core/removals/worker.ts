@@ -75,7 +75,7 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
       : await database.transactSoon(unitOfWork);
     for (const one of some.slice(0, done.taken)) await clearing.removed?.(one);
     for (const [kind, count] of Object.entries(done.cleared)) metrics.removalRemoved.inc({ kind }, count);
-    metrics.removalProgress.set(clock.now() / 1_000_000);
+    if (Object.values(done.cleared).some((count) => count > 0)) metrics.removalProgress.set(clock.now() / 1_000_000);
     return done;
   }
 
@@ -90,7 +90,6 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
         for (const count of Object.values(done.cleared)) removed += count;
         if (!(await pace(done.worked))) return undefined;
       }
-      metrics.removalProgress.set(clock.now() / 1_000_000);
       if (found.length === 0 && !(await pace(STEP_MS))) return undefined;
     }
     return removed;
@@ -105,7 +104,7 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
         if (round > 0 && clearing.once) continue;
         const { kind } = clearing;
         if (!goesOn()) return false;
-        await database.transactSoon((unit) => saveStep(unit, removalId, kind, clock.now()));
+        await database.transactSoon((unit) => saveStep(unit, removalId, kind));
         const count = await clear(clearing, removal);
         if (count === undefined) return false;
         removed += count;

@@ -1569,7 +1569,7 @@ export interface Contents {
   /**
    * Applications with an authenticationKey; their secrets, keys and access tokens become invalid.
    */
-  authenticationKeys: number;
+  applicationsWithKey: number;
   /**
    * The devices of the developer, which are removed. For an application: the devices that are activated for it, which stay with the developer and are deactivated.
    */
@@ -2825,7 +2825,7 @@ export interface Contents1 {
   /**
    * Applications with an authenticationKey; their secrets, keys and access tokens become invalid.
    */
-  authenticationKeys: number;
+  applicationsWithKey: number;
   /**
    * The devices of the developer, which are removed. For an application: the devices that are activated for it, which stay with the developer and are deactivated.
    */
