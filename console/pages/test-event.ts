@@ -19,7 +19,7 @@ interface Sent {
   applicationId: string;
   setting: string;
   deliveryId: string;
-  /** Called when there is an answer, or none is expected. */
+  /** Called once: when there is an answer, or when the dialog is closed before. */
   answered(): void;
 }
 
@@ -35,9 +35,7 @@ function Answer({ applicationId, setting, deliveryId, answered }: Sent) {
   );
   const { value: row } = delivery.state.value;
   const isWaiting = row === undefined || (row.status === 'pending' && row.attempts === 0);
-  useEffect(() => {
-    if (!isWaiting) answered();
-  }, [isWaiting]);
+  useEffect(() => (isWaiting ? answered : undefined), [isWaiting]);
   useEvery(isWaiting ? LOOK_MS : undefined, delivery.again);
   return div(
     { class: 'stack' },

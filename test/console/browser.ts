@@ -17,6 +17,9 @@ export async function openBrowser(t: Test): Promise<Browser> {
 /** The name of an element, for the reader of a failure. */
 const NAME = `(one) => [one.tagName, one.id, one.name, one.getAttribute('href'), (one.getAttribute('aria-label') ?? one.innerText ?? '').slice(0, 40)].join(' ')`;
 
+/** Milliseconds that a browser may take for a step: many, because a machine may be busy. */
+export const LONGEST_STEP = 20_000;
+
 export type Watched = Awaited<ReturnType<typeof openPage>>;
 
 /**
@@ -31,7 +34,7 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(6_000);
+  page.setDefaultTimeout(LONGEST_STEP);
   const faults: string[] = [];
   const allowed = [`${base}/`, 'data:', 'blob:'];
   page.on('console', (message) => {

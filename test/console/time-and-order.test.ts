@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import t from 'tap';
 import { freePort } from '../../harness/free-port.ts';
 import { startWorld } from '../world.ts';
-import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
+import { LONGEST_STEP, openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
 import { createRunningClock } from './running-clock.ts';
 import { setHidden } from './walks.ts';
 
@@ -227,7 +227,7 @@ t.test('time and order', { skip }, async (t) => {
       'devices',
     ]) {
       const window = await operator.context.newPage();
-      window.setDefaultTimeout(6_000);
+      window.setDefaultTimeout(LONGEST_STEP);
       await window.goto(`/console/${path}`);
       windows.push(window);
     }

@@ -221,6 +221,7 @@ t.test('metrics show waiting work, its age, and the sizes', async (t) => {
   await fetch(body.urlList[0].uploadUrl, { method: 'PUT', body: 'x'.repeat(5000) });
   await tenant.api.delete(`${device.path}/transactions/${ids[0]}`);
   await world.idle();
+  tenant.receiver.answer({ hang: true }); // the next attempt does not end, so the metrics show when it was due
   world.clock.advance(700_000);
   const text = await readMetrics(world);
   t.equal(sumOf(text, 'lapel_commands_due'), 2, 'the cancelled one was never published, so no device must hear of it');
