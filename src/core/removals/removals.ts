@@ -74,7 +74,7 @@ export function createRemovals({
       id: removalId,
       details: { removed },
       about: [
-        { kind: 'developer', id: developerId },
+        ...(developerId === '' ? [] : [{ kind: 'developer', id: developerId } as const]),
         ...(applicationId === null ? [] : [{ kind: 'application', id: applicationId } as const]),
       ],
     });
