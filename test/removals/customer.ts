@@ -55,6 +55,8 @@ export async function createCustomer(t: Test, world: World, name: string) {
   const { transactionId, packet } = command;
   device.link.puback(packet);
   await device.link.ack({ transactionId, status: 'succeeded' });
+  // One that runs: its command waits for a device.
+  await api.post(`${path}/rollouts`, { json: { ...language, devices: { devices: [asleep.deviceId] } } });
   await api.post(`${path}/rollouts`, { json: { ...language, devices: {}, startAt: '2030-01-01T00:00:00Z' } });
 
   const packageName = `com.example.${name}`;
