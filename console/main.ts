@@ -3,7 +3,7 @@ import { startClock } from './base/clock.ts';
 import { type Child, div, use } from './base/elements.ts';
 import { startFeed } from './base/feed.ts';
 import { followLinks } from './base/place.ts';
-import { owner, resume, session } from './base/session.ts';
+import { followSession, owner, resume, session } from './base/session.ts';
 import { followZone } from './base/zone-choice.ts';
 import { pageOf } from './pages/pages.ts';
 import { signIn, signInAgain } from './pages/sign-in.ts';
@@ -25,6 +25,7 @@ async function start(): Promise<void> {
   if (!root) throw new Error('the page has no element for the console');
   followLinks();
   followZone();
+  followSession();
   startClock();
   startFeed();
   render(use(Console, {}), root);

@@ -64,6 +64,8 @@ export interface Config {
   tokenRateLimit: number;
   failedLoginLimit: number;
   feedStreams: number;
+  /** The most devices of one device action. */
+  deviceActionLimit: number;
   timeZone: string;
   /** The most devices per second whose connections a node closes so that they move to other nodes; 0 closes none. */
   handOverRate: number;
@@ -275,6 +277,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     tokenRateLimit: Number(text('LAPEL_TOKEN_RATE_LIMIT')),
     failedLoginLimit: Number(text('LAPEL_FAILED_LOGIN_LIMIT')),
     feedStreams: Number(text('LAPEL_FEED_STREAMS')),
+    deviceActionLimit: Number(text('LAPEL_DEVICE_ACTION_LIMIT')),
     timeZone: optional('LAPEL_TIME_ZONE') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     retention: {
       transactions: Number(text('LAPEL_RETENTION_DAYS')),

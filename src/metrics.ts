@@ -98,6 +98,17 @@ export function createMetrics() {
     rolloutsRefused: counter('rollouts_refused_total', 'Rollouts refused because a limit was reached, by limit', [
       'bound',
     ]),
+    deviceActions: counter('device_actions_total', 'Device actions begun', ['action']),
+    deviceActionDevices: counter(
+      'device_action_devices_total',
+      'Devices of device actions, by outcome: `done`, `unchanged`, `skipped` or `refused`',
+      ['action', 'state'],
+    ),
+    deviceActionsRefused: counter(
+      'device_actions_refused_total',
+      'Device actions refused because a limit was reached, by limit',
+      ['bound'],
+    ),
     lateResults: counter(
       'late_results_total',
       'Results of devices that came after the service itself had ended the transaction, by the code of that end',

@@ -111,7 +111,10 @@ export async function createService(
     forgotten: (about) => feed.recheck(about),
     consoleUrls: () => consoleUrls,
   });
-  numbers.onRestored(core.rollouts.pauseRestored);
+  numbers.onRestored(() => {
+    core.rollouts.pauseRestored();
+    core.deviceActions.stopRestored();
+  });
   const { broker, addresses: mqtt } = await createMqttEdge({ ...wiring, core, takeover });
 
   // 3. The views, which read lists and figures, and the HTTP listeners of the API and of administration.

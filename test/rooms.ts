@@ -44,6 +44,9 @@ export const WINGS: Readonly<Record<string, Wing>> = {
     about: 'the decisions that keep the promises',
     rooms: {
       removals: { about: 'removes developers and applications with everything that belongs to them' },
+      'device-actions': {
+        about: 'one change of all devices that match a filter: gathered, then carried out in pieces',
+      },
       rollouts: { about: 'one operation for many devices: stages, pace, windows, rules that stop it' },
       transactions: { about: 'the state machine of commands: submission, settlement, cancel' },
       events: { about: 'events of devices; upload URLs that devices ask customers for' },
@@ -165,6 +168,7 @@ export const SIMULATOR_LEAVES: readonly string[] = [
 export const RULES: readonly string[] = [
   'core/applications/key-rotation',
   'core/applications/scopes',
+  'core/device-actions/device-action',
   'core/events/event-setting',
   'core/rollouts/counts',
   'core/rollouts/rollout',

@@ -1,5 +1,5 @@
 import { operation, read, readPage } from './requests.ts';
-import type { DeviceRow, FoundThing } from './rows.ts';
+import type { DeviceRow, FoundThing, TransactionRow } from './rows.ts';
 
 const MOST = 20;
 /** Packages whose names are looked through. */
@@ -31,15 +31,27 @@ async function packages(text: string, signal: AbortSignal): Promise<FoundThing[]
     .map((one) => found('package', one.package));
 }
 
+async function transactions(text: string, signal: AbortSignal): Promise<FoundThing[]> {
+  const number = Number(text);
+  if (!/^[1-9]\d{0,15}$/.test(text) || number >= Number.MAX_SAFE_INTEGER) return [];
+  const query = { after: number + 1, limit: 1 }; // the newest transaction whose number is not greater
+  const { rows } = await readPage<TransactionRow>(operation('listOwnTransactions'), 'transactions', { query, signal });
+  return rows.filter(({ transactionId }) => transactionId === number).map(() => found('transaction', text));
+}
+
 /**
- * Finds objects of the application: devices by the beginning of the deviceId, packages by a part of their names. A number
- * and a deliveryId lead to the page of that transaction or delivery, which says whether there is one.
+ * Finds objects of the application: devices by the beginning of the deviceId, transactions by their number, packages by
+ * a part of their names. A deliveryId leads to the page of that delivery, which says whether there is one.
  */
 export async function searchOwn(text: string, applicationId: string, signal: AbortSignal): Promise<FoundThing[]> {
-  const [ofDevices, ofPackages] = await Promise.all([devices(text, signal), packages(text, signal)]);
+  const [ofDevices, ofTransactions, ofPackages] = await Promise.all([
+    devices(text, signal),
+    transactions(text, signal),
+    packages(text, signal),
+  ]);
   return [
     ...ofDevices,
-    ...(/^[1-9]\d{0,15}$/.test(text) ? [found('transaction', text)] : []),
+    ...ofTransactions,
     ...(/^msg_[0-9a-f]{32}$/.test(text) ? [found('delivery', text, applicationId)] : []),
     ...ofPackages,
   ].slice(0, MOST);

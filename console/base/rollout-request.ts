@@ -24,7 +24,7 @@ export const OF = {
 type Tags = NonNullable<DeviceSelector['tags']>;
 
 /** Reads terms such as `site=osaka, !old`. Throws an Error that names a term which is none. */
-function tagsOf(text: string): Tags {
+export function tagTermsOf(text: string): Tags {
   const found = new Map<string, string[] | null>();
   for (const term of termsOf(text)) {
     const isAbsent = term.startsWith('!');
@@ -53,7 +53,7 @@ export function selectorOf(data: FormData): DeviceSelector {
   }
   const [tags, connected] = [typed(data, OF.tags), typed(data, OF.connected)];
   return given({
-    tags: tags === undefined ? undefined : tagsOf(tags),
+    tags: tags === undefined ? undefined : tagTermsOf(tags),
     package: typed(data, OF.package),
     ...conditionOf(data, OF.versionIs, OF.version),
     ...conditionOf(data, OF.firmwareIs, OF.firmware),

@@ -1,4 +1,5 @@
 import type {
+  ActionDeviceList,
   AlarmList,
   ApplicationRow,
   AuditEntry,
@@ -9,8 +10,12 @@ import type {
   DeliveryRow,
   DeveloperAnswer,
   DeveloperDetails,
+  DeviceAction,
+  DeviceActionCount,
+  DeviceActionStart,
   DeviceConnection,
   DeviceCount,
+  DeviceFilter,
   DeviceRow,
   DeviceSelector,
   FailureBreakdown,
@@ -34,6 +39,7 @@ import type {
   SearchResults,
   SettingList,
   StoryEntry,
+  Tagged,
   TransactionDetail,
   TransactionRow,
   VersionList,
@@ -50,8 +56,12 @@ export type {
   DeliveryDetail,
   DeliveryRow,
   DeveloperDetails,
+  DeviceAction,
+  DeviceActionCount,
+  DeviceActionStart,
   DeviceConnection,
   DeviceCount,
+  DeviceFilter,
   DeviceRow,
   DeviceSelector,
   FailureBreakdown,
@@ -70,12 +80,14 @@ export type {
   RolloutResults,
   RolloutRow,
   StoryEntry,
+  Tagged,
   TransactionDetail,
   TransactionRow,
   VersionList,
   VersionRow,
 };
 
+export type ActionDevice = ActionDeviceList['devices'][number];
 export type Alarm = AlarmList['alarms'][number];
 export type ServiceNode = NodeList['nodes'][number];
 export type Developer = DeveloperAnswer;

@@ -66,6 +66,19 @@ export async function resume(): Promise<boolean> {
   }
 }
 
+/**
+ * Continues with the session that the operator has begun in another window, when the user comes back to this one. An
+ * application has a session in each window.
+ */
+export function followSession(): void {
+  if (ROLE === 'application') return;
+  const look = (): void => {
+    if (!document.hidden && session.peek() === null && owner.peek() !== null) void resume();
+  };
+  addEventListener('focus', look);
+  document.addEventListener('visibilitychange', look);
+}
+
 /** Continues with the token of this tab, if there is one. The first request says when it is no longer valid. */
 function resumeApplication(): void {
   const kept = keptToken();

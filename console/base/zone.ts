@@ -20,6 +20,11 @@ export const zoneName = (at: number = Date.now()): string =>
     .find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
 
 const MINUTE = 60_000;
+
+/** Whether the zone of the browser is UTC all year, so that there is nothing to choose. */
+export const isAlwaysUtc = (year = new Date().getFullYear()): boolean =>
+  [0, 3, 6, 9].every((month) => new Date(year, month).getTimezoneOffset() === 0);
+
 /** Formats a time as the value of a field of the type `datetime-local`, in the chosen zone. */
 export const toField = (at: number): string => {
   const shift = zone.peek() === 'utc' ? 0 : new Date(at).getTimezoneOffset() * MINUTE;

@@ -7,6 +7,7 @@ import { addressOf, place } from '../base/place.ts';
 import { operation, type Page, readPage } from '../base/requests.ts';
 import type { StoryEntry } from '../base/rows.ts';
 import { useWatch } from '../base/watching.ts';
+import { ACTION_NAMES, actionDeviceBadge, codeWords } from '../parts/action-rows.ts';
 import { deliveryBadge, transactionBadge } from '../parts/badges.ts';
 import { answerOf, authorOf, whatChanged } from '../parts/changes.ts';
 import { act } from '../parts/dialog.ts';
@@ -105,10 +106,21 @@ function aboutEvent({ applicationId, deliveryId, type, status }: NonNullable<Sto
   );
 }
 
+function aboutAction({ actionId, action, state, code }: NonNullable<StoryEntry['action']>): Child {
+  return div(
+    null,
+    a({ href: addressOf(['device-actions', actionId]) }, ACTION_NAMES[action]),
+    ' ',
+    actionDeviceBadge(state),
+    code === null ? null : small(null, codeWords(code)),
+  );
+}
+
 function what(entry: StoryEntry): Child {
   if (entry.connection) return aboutConnection(entry, entry.connection, entry.at);
   if (entry.command) return aboutCommand(entry.command);
   if (entry.event) return aboutEvent(entry.event);
+  if (entry.action) return aboutAction(entry.action);
   return entry.change
     ? div(null, whatChanged(entry.change), small(null, 'by ', authorOf(entry.change)), answerOf(entry.change))
     : null;
@@ -121,8 +133,8 @@ const COLUMNS: Column<StoryEntry>[] = [
 ];
 
 /** Identifies an entry in the list, where several may have the same time. */
-const keyOf = ({ at, kind, command, event, change, connection }: StoryEntry): string =>
-  [kind, at, command?.transactionId, event?.deliveryId, change?.auditId, connection?.since].join(' ');
+const keyOf = ({ at, kind, command, event, change, action, connection }: StoryEntry): string =>
+  [kind, at, command?.transactionId, event?.deliveryId, change?.auditId, action?.actionId, connection?.since].join(' ');
 
 /** Puts newer entries before older ones; those that are in both come once, as they are now. */
 function joined(newer: readonly StoryEntry[], older: readonly StoryEntry[]): StoryEntry[] {
@@ -180,7 +192,7 @@ function DeviceStory({ deviceId }: { deviceId: string }) {
         a({ href: addressOf(['transactions'], { deviceId }) }, 'All transactions'),
         csvButton<StoryEntry>({
           name: `story-${deviceId}`,
-          columns: ['at', 'kind', 'connection', 'command', 'event', 'change'],
+          columns: ['at', 'kind', 'connection', 'command', 'event', 'change', 'action'],
           page: (after, signal) =>
             readPage(operation('readDeviceStory', { deviceId }), 'entries', {
               query: { ...query, after, limit: EXPORT_LIMIT },

@@ -18,7 +18,9 @@ import { pager } from '../parts/pager.ts';
 import { age, card, empty, idLink, nothing, said } from '../parts/show.ts';
 import { type Column, rowsTable } from '../parts/table.ts';
 import { tagChips } from '../parts/tags.ts';
+import { changeDevices } from './change-devices.ts';
 import { importDevices } from './import-devices.ts';
+import { ownDevices } from './own-devices.ts';
 
 const LIMIT = 50;
 
@@ -76,6 +78,14 @@ const FILTERS: readonly Filter[] = [
 ];
 const OF_OPERATOR: readonly Filter[] = [
   ...FILTERS,
+  {
+    name: 'blocked',
+    label: 'Blocked',
+    choices: [
+      ['true', 'blocked'],
+      ['false', 'not blocked'],
+    ],
+  },
   { name: 'developerId', label: 'Developer' },
   { name: 'applicationId', label: 'Application' },
 ];
@@ -203,7 +213,10 @@ function Devices() {
       about: 'The list shows changes as they happen.',
       actions:
         ROLE === 'operator'
-          ? button({ type: 'button', onClick: importDevices }, 'Import from a file')
+          ? [
+              a({ class: 'button', href: addressOf(['device-actions']) }, 'Device actions'),
+              button({ type: 'button', onClick: importDevices }, 'Import from a file'),
+            ]
           : button({ type: 'button', onClick: openDevice }, 'Open a device'),
     }),
     filterBar(filters),
@@ -211,11 +224,15 @@ function Devices() {
       {
         title: hasFilters() ? 'Matching devices' : 'All devices',
         bare: true,
-        side: csvButton<DeviceRow>({
-          name: 'devices',
-          columns: CSV,
-          page: (after, signal) => pageAfter(after, EXPORT_LIMIT, signal),
-        }),
+        side: div(
+          { class: 'row' },
+          ROLE === 'operator' ? changeDevices() : ownDevices(),
+          csvButton<DeviceRow>({
+            name: 'devices',
+            columns: CSV,
+            page: (after, signal) => pageAfter(after, EXPORT_LIMIT, signal),
+          }),
+        ),
       },
       loaded(
         page,

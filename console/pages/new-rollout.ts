@@ -4,6 +4,7 @@ import { button, type Child, details, div, form, p, summary, use, type VNode } f
 import { counted } from '../base/format.ts';
 import { createNewest } from '../base/newest.ts';
 import { addressOf, place } from '../base/place.ts';
+import { createKeys } from '../base/request-key.ts';
 import { operation, read, send } from '../base/requests.ts';
 import { OF, retryOf, selectorOf, sizesOf, stagesOf } from '../base/rollout-request.ts';
 import { abortGap } from '../base/rollout-words.ts';
@@ -186,8 +187,7 @@ function NewRollout() {
   const stages = useSignal<Stages>([]);
   const abort = useSignal<RolloutCreate['abort']>(undefined);
   const error = useSignal<Error | null>(null);
-  /** The key of the last request. The same request has the same key, so that it is never carried out twice. */
-  const sent = useRef({ text: '', key: '' });
+  const keyOf = useMemo(createKeys, []);
   const { found, count } = useCount();
   const changed = (): void => {
     const data = new FormData(element.current!);
@@ -201,9 +201,7 @@ function NewRollout() {
     event.preventDefault();
     try {
       const body = requestOf(new FormData(element.current!));
-      const text = JSON.stringify(body);
-      if (text !== sent.current.text) sent.current = { text, key: newKey() };
-      confirm({ body, found }, sent.current.key);
+      confirm({ body, found }, keyOf(body));
     } catch (thrown) {
       error.value = thrown as Error;
     }
@@ -297,10 +295,6 @@ const which = (
         ),
     p({ class: 'soft', role: 'status' }, words),
   );
-
-/** A new random key for a request. */
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 function Refused() {
   return [

@@ -3,12 +3,15 @@ import { a } from '../base/elements.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { head } from '../parts/head.ts';
 import { empty } from '../parts/show.ts';
+import { actionDevicesPage } from './action-devices.ts';
 import { applicationPage } from './application.ts';
 import { auditPage } from './audit.ts';
 import { deliveryPage } from './delivery.ts';
 import { developerPage } from './developer.ts';
 import { developersPage } from './developers.ts';
 import { devicePage } from './device.ts';
+import { deviceActionPage } from './device-action.ts';
+import { deviceActionsPage } from './device-actions.ts';
 import { devicesPage } from './devices.ts';
 import { failuresPage } from './failures.ts';
 import { healthPage } from './health.ts';
@@ -57,6 +60,11 @@ const OPERATOR: typeof EVERYBODY = {
   developers: [developersPage, developerPage],
   applications: [undefined, applicationPage],
   removals: [undefined, removalPage],
+  'device-actions': [
+    deviceActionsPage,
+    deviceActionPage,
+    (actionId, part) => (part === 'devices' ? actionDevicesPage(actionId!) : notFound()),
+  ],
   audit: [auditPage],
   failures: [failuresPage],
   health: [healthPage],

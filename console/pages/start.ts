@@ -40,11 +40,13 @@ interface Transactions {
 }
 
 async function readDeliveries(signal: AbortSignal): Promise<Deliveries> {
-  const [{ rows: recent }, { rows: givenUp }] = await Promise.all([
+  const [{ rows: recent }, ...givenUp] = await Promise.all([
     readOwnDeliveries({ limit: RECENT }, signal),
     readOwnDeliveries({ status: 'exhausted', limit: SHOWN }, signal),
+    readOwnDeliveries({ status: 'gone', limit: SHOWN }, signal),
   ]);
-  const failed = new Map([...recent.filter(hasFailed), ...givenUp].map((row) => [row.deliveryId, row]));
+  const rows = [...recent.filter(hasFailed), ...givenUp.flatMap((page) => page.rows)];
+  const failed = new Map(rows.map((row) => [row.deliveryId, row]));
   const newest = [...failed.values()].toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
   return { recent, failed: newest.slice(0, SHOWN) };
 }

@@ -38,3 +38,9 @@ export const choice = (
 
 export const tick = ({ name, label: words }: Pick<Field, 'name' | 'label'>, checked = false): VNode =>
   label({ class: 'tick' }, input({ type: 'checkbox', name, defaultChecked: checked }), span(null, words));
+
+/** The fields for changes of the tags of many devices. */
+export const tagChangeFields = (): VNode[] => [
+  textField({ name: 'set', label: 'Set', hint: 'As wave=1, site=osaka.' }),
+  textField({ name: 'remove', label: 'Remove', hint: 'Keys, as old, ring.' }),
+];

@@ -20,7 +20,7 @@ import { feedState } from '../base/feed.ts';
 import { visible } from '../base/format.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
 import { session, signOut } from '../base/session.ts';
-import { zone, zoneName } from '../base/zone.ts';
+import { isAlwaysUtc, zone, zoneName } from '../base/zone.ts';
 import { chooseZone } from '../base/zone-choice.ts';
 import { alarmsHere } from './alarms.ts';
 import { dialogsHere } from './dialog.ts';
@@ -67,7 +67,8 @@ const APPLICATION: typeof OPERATOR = [
 const isOpen = signal(false);
 
 function Places() {
-  const here = place.value.path[0] ?? '';
+  const [first = ''] = place.value.path;
+  const here = first === 'device-actions' ? 'devices' : first;
   return (ROLE === 'operator' ? OPERATOR : APPLICATION).map(([name, entries]) =>
     div(
       { key: name },
@@ -109,6 +110,7 @@ function Live() {
 
 /** The zone of all times on all pages, and the button that changes it. */
 function ZoneSwitch() {
+  if (isAlwaysUtc()) return div(null, 'Times in UTC');
   const isUtc = zone.value === 'utc';
   return div(
     { class: 'row' },

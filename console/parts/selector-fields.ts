@@ -42,18 +42,21 @@ export const listFields = (): Child =>
  * The fields for conditions, all of which the devices must match. A rollout of a version is at first for all devices that
  * have not got it.
  */
-export const matchFields = ({ operation, package: name = '', version = '' }: Known): Child => {
+export const matchFields = ({ operation, package: name = '', version = '', ...known }: Known): Child => {
   const isFirmware = operation === 'updateFirmware';
   const isSoftware = !isFirmware && version !== '';
+  /** The value that the address of the page gives, as the list of devices does. */
+  const value = (field: string, otherwise = ''): string => known[field] ?? otherwise;
   const row = (...fields: Child[]): Child => div({ class: 'fields even' }, fields);
   return [
     row(
       textField({
         name: OF.tags,
         label: 'Tags',
+        value: value(OF.tags),
         hint: 'As site=osaka, !old. Of several values of a key one is enough.',
       }),
-      choice({ name: OF.connected, label: 'Connection' }, [
+      choice({ name: OF.connected, label: 'Connection', value: value(OF.connected) }, [
         ['', 'any'],
         ['true', 'connected now'],
         ['false', 'not connected now'],
@@ -64,26 +67,38 @@ export const matchFields = ({ operation, package: name = '', version = '' }: Kno
       textField({
         name: OF.package,
         label: 'Package',
-        value: isFirmware ? '' : name,
+        value: value(OF.package, isFirmware ? '' : name),
         hint: 'Of the installed software.',
       }),
       choice(
-        { name: OF.versionIs, label: 'Condition for its version', value: isSoftware ? 'versionNot' : '' },
+        {
+          name: OF.versionIs,
+          label: 'Condition for its version',
+          value: value(OF.versionIs, isSoftware ? 'versionNot' : ''),
+        },
         condition('version', 'version'),
       ),
       textField({
         name: OF.version,
         label: 'Version of the package',
-        value: isSoftware ? version : '',
+        value: value(OF.version, isSoftware ? version : ''),
         hint: 'A range as >=1.2.0 <2.0.0.',
       }),
     ),
     row(
       choice(
-        { name: OF.firmwareIs, label: 'Condition for the firmware', value: isFirmware ? 'firmwareVersionNot' : '' },
+        {
+          name: OF.firmwareIs,
+          label: 'Condition for the firmware',
+          value: value(OF.firmwareIs, isFirmware ? 'firmwareVersionNot' : ''),
+        },
         condition('firmware', 'firmwareVersion'),
       ),
-      textField({ name: OF.firmware, label: 'Firmware version', value: isFirmware ? version : '' }),
+      textField({
+        name: OF.firmware,
+        label: 'Firmware version',
+        value: value(OF.firmware, isFirmware ? version : ''),
+      }),
       textField({ name: OF.lang, label: 'Language', hint: 'As ja-JP.' }),
     ),
     row(

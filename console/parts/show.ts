@@ -58,8 +58,12 @@ export const moment = (at: string | null | undefined): VNode => (at ? use(Moment
 export const gapOf = (from: string | null, to: string | null): string | null =>
   from === null || to === null ? null : duration(between(from, to));
 
+/** Characters up to which an identifier stays on one line: a deviceId has 15. */
+const WHOLE = 16;
+
 /** Shows an identifier inside of a link or a sentence. */
-export const bareId = (text: string | number): VNode => code(null, visible(String(text)));
+export const bareId = (text: string | number): VNode =>
+  code({ class: String(text).length <= WHOLE ? 'whole' : undefined }, visible(String(text)));
 
 /** Shows an identifier, with a button that copies it. */
 export const id = (text: string | number): VNode => span({ class: 'id' }, bareId(text), copyIcon(String(text)));

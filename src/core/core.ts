@@ -12,6 +12,8 @@ import type { Clearing } from './applications/clearing.ts';
 import { createDevelopers } from './applications/developers.ts';
 import type { Audit } from './audit/audit.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
+import { actionSweep } from './device-actions/action-sweep.ts';
+import { createDeviceActions } from './device-actions/device-actions.ts';
 import { connectionClearing, deviceClearing } from './devices/device-clearing.ts';
 import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
 import { createDevices, type Revoke } from './devices/devices.ts';
@@ -33,6 +35,7 @@ import { rolloutClearing } from './rollouts/rollout-clearing.ts';
 import { rolloutSweep } from './rollouts/rollout-sweep.ts';
 import { createRollouts } from './rollouts/rollouts.ts';
 import { createTransitions } from './rollouts/transitions.ts';
+import { createFleetSelection } from './selection/fleet-selection.ts';
 import { createSelection } from './selection/selection.ts';
 import { createConnectionLog } from './sessions/connection-log.ts';
 import { deleteFacts } from './sessions/connection-log-repository.ts';
@@ -179,6 +182,8 @@ export async function createCore(given: Given) {
     dropDue,
   });
   const statuses = createStatuses({ ...common, presence, connected });
+  const selection = createSelection({ ...common, presence, connected });
+  const tags = createTags(common);
   const rollouts = parts.add(
     createRollouts({
       ...common,
@@ -188,8 +193,20 @@ export async function createCore(given: Given) {
       transactions,
       transitions,
       statuses,
-      selection: createSelection({ ...common, presence, connected }),
+      selection,
       installs: software.installs,
+    }),
+  );
+  const deviceActions = parts.add(
+    createDeviceActions({
+      ...common,
+      mostDevices: config.deviceActionLimit,
+      leads: peers.nodes.leads,
+      audit: given.audit,
+      fleetSelection: createFleetSelection({ ...common, presence, selection }),
+      devices,
+      tags,
+      transactions,
     }),
   );
   const { device: deviceMebibytes, application: applicationMebibytes } = config.eventMebibytes;
@@ -225,6 +242,7 @@ export async function createCore(given: Given) {
     deliverySweep({ keptDays: config.retention.deliveries }),
     transactionSweep({ keptDays: config.retention.transactions, pendingBefore: findPendingTransactions }),
     rolloutSweep({ keptDays: config.retention.transactions }),
+    actionSweep({ keptDays: config.retention.audit }),
     eventSweep(),
     requestSweep(),
     idempotencySweep(),
@@ -237,7 +255,8 @@ export async function createCore(given: Given) {
     applications,
     developers,
     devices,
-    tags: createTags(common),
+    tags,
+    deviceActions,
     statuses,
     software,
     quotas,

@@ -1,10 +1,10 @@
-import { readTermsOfQuery } from '../core/selection/read-selector.ts';
+import type { FleetPlace } from '../core/selection/fleet-repository.ts';
+import { readFleetFilter } from '../core/selection/read-fleet-filter.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceRow, FleetDeviceQuery } from '../platform/contracts/types.ts';
-import { readDuration, toUtc } from '../runtime/clock.ts';
+import { toUtc } from '../runtime/clock.ts';
 import type { Micros } from '../runtime/units.ts';
 import type { FleetDevice, FleetQuery } from './devices.ts';
-import type { FleetPlace } from './devices-repository.ts';
 
 /** Makes the row of a device for lists and for the feed. */
 export const deviceRow = (device: FleetDevice): DeviceRow => ({
@@ -37,18 +37,10 @@ function placeOf(cursor: string, order: FleetQuery['order']): FleetPlace {
 
 /** Turns the query of a request into the query of the view. Throws REQUEST_INVALID. */
 export function readFleetQuery(query: FleetDeviceQuery, now: Micros): FleetQuery {
-  const { prefix, developerId, applicationId, activation, batteryBelow, batteryFrom, notSeenFor, sort, after, limit } =
-    query;
+  const { sort, after, limit } = query;
   return {
-    ...(prefix !== undefined && { prefix }),
-    ...(developerId !== undefined && { developerId }),
-    ...(applicationId !== undefined && { applicationId }),
-    ...(activation !== undefined && { activation }),
-    ...(batteryBelow !== undefined && { batteryBelow }),
-    ...(batteryFrom !== undefined && { batteryFrom }),
+    ...readFleetFilter(query, now),
     limit,
-    terms: readTermsOfQuery(query, now),
-    ...(notSeenFor !== undefined && { seenBefore: now - readDuration(notSeenFor) }),
     ...(after !== undefined && { after: placeOf(after, sort) }),
     order: sort,
   };

@@ -1,17 +1,15 @@
 import { findTags, type Tags } from '../core/devices/tag-repository.ts';
-import { type Candidate, needsJudging } from '../core/selection/candidate.ts';
-import type { Selection } from '../core/selection/selection.ts';
-import type { Database } from '../platform/database/sql.ts';
-import { type Page, pageOf } from '../runtime/page.ts';
 import {
   type FleetFilter,
   type FleetOrder,
   type FleetPlace,
-  type FleetRow,
   fleetPlaces,
   fleetPlacesAmong,
-  fleetRows,
-} from './devices-repository.ts';
+} from '../core/selection/fleet-repository.ts';
+import { type FleetSelection, isJudged } from '../core/selection/fleet-selection.ts';
+import type { Database } from '../platform/database/sql.ts';
+import { type Page, pageOf } from '../runtime/page.ts';
+import { type FleetRow, fleetRows } from './devices-repository.ts';
 
 /** A device in a list, with its current state. */
 export interface FleetDevice extends Omit<FleetRow, 'reportedAt'> {
@@ -32,8 +30,8 @@ interface Parts {
    * minute.
    */
   presence: { newerThanStored(deviceId: string): number | undefined };
-  /** Keeps those of the candidates that match the terms which the database cannot check. */
-  selection: Pick<Selection, 'matching'>;
+  /** Keeps those of the candidates that match the conditions which the database cannot check. */
+  fleetSelection: Pick<FleetSelection, 'passing'>;
   /** Selects those of the given devices that are connected, to any node. */
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
   /** The deviceIds of all connected devices; undefined when there are more than `most`. */
@@ -67,17 +65,13 @@ export type Fleet = ReturnType<typeof createFleet>;
  * last minute. These are checked here, for a bounded number of devices per page. So a page can be shorter than its
  * limit, even empty, without being the last one.
  */
-export function createFleet({ database: { aside }, presence, selection, connected, connectedIds }: Parts) {
-  /** Selects the devices that match the conditions which the database cannot check. */
-  async function passing(batch: readonly Candidate[], query: FleetQuery): Promise<readonly Candidate[]> {
-    const { seenBefore, terms } = query;
-    const silent =
-      seenBefore === undefined
-        ? batch
-        : batch.filter(({ deviceId }) => (presence.newerThanStored(deviceId) ?? 0) < seenBefore);
-    return selection.matching(silent, terms);
-  }
-
+export function createFleet({
+  database: { aside },
+  presence,
+  fleetSelection: { passing },
+  connected,
+  connectedIds,
+}: Parts) {
   /** Makes a page from the given devices, which are few, so all of them are read. */
   async function placesAmong(deviceIds: readonly string[], query: FleetQuery): Promise<Page<FleetPlace, FleetPlace>> {
     const { order, after, limit } = query;
@@ -89,13 +83,13 @@ export function createFleet({ database: { aside }, presence, selection, connecte
 
   async function places(query: FleetQuery): Promise<Page<FleetPlace, FleetPlace>> {
     const { order, limit } = query;
-    const isJudged = needsJudging(query.terms) || query.seenBefore !== undefined;
-    const size = isJudged ? EXAMINED_PER_QUERY[order] : limit + 1;
+    const judges = isJudged(query);
+    const size = judges ? EXAMINED_PER_QUERY[order] : limit + 1;
     const kept: FleetPlace[] = [];
     let { after } = query;
     for (let looked = 0; looked < MOST_EXAMINED; looked += size) {
       const batch = await fleetPlaces(aside, { filter: query, order, after, limit: size });
-      kept.push(...(isJudged ? await passing(batch, query) : batch));
+      kept.push(...(judges ? await passing(batch, query) : batch));
       if (kept.length > limit) return pageOf(kept, limit, (place) => place);
       if (batch.length < size) return { rows: kept, next: undefined };
       after = batch.at(-1);

@@ -1,4 +1,5 @@
 import { listEntriesOf } from '../core/audit/audit-repository.ts';
+import { type ActionOfDevice, listActionsOf } from '../core/device-actions/action-repository.ts';
 import { FACTS } from '../core/sessions/connection-log.ts';
 import { type ConnectionFact, listCutConnections, listFacts } from '../core/sessions/connection-log-repository.ts';
 import type { DeliverySummary } from '../core/webhooks/delivery-record.ts';
@@ -21,7 +22,8 @@ export type StoryEntry =
   | { at: Micros; kind: 'connected' | 'ended' | 'refused'; fact: ConnectionFact }
   | { at: Micros; kind: 'command'; command: Listed }
   | { at: Micros; kind: 'event'; event: DeliverySummary }
-  | { at: Micros; kind: 'change'; change: NamedEntry };
+  | { at: Micros; kind: 'change'; change: NamedEntry }
+  | { at: Micros; kind: 'action'; action: ActionOfDevice };
 
 /** An entry with the place of its row in its source. */
 interface Placed {
@@ -63,7 +65,7 @@ interface Parts {
 export type Stories = ReturnType<typeof createStories>;
 
 /**
- * The story of a device: its connections and why each ended, refused logins, commands, events, and changes by people,
+ * The story of a device: its connections and why each ended, refused logins, commands, events, changes by people, and device actions,
  * newest first. Each source is an index, read backwards from the place where the page before ended. So a page costs the
  * same, however long the history is.
  */
@@ -132,7 +134,17 @@ export function createStories({ database: { aside }, overview, auditNames }: Par
     };
   }
 
-  const SOURCES = [facts, cuts, commands, events, changes];
+  async function actions({ deviceId, since, until, place, limit }: Range): Promise<Part> {
+    const found = await listActionsOf(aside, deviceId, { since, until, before: place ?? '~', limit });
+    return {
+      rows: found.map((action) => ({
+        entry: { at: action.updatedAt, kind: 'action', action },
+        place: action.actionId,
+      })),
+    };
+  }
+
+  const SOURCES = [facts, cuts, commands, events, changes, actions];
 
   return {
     /**

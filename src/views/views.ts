@@ -1,4 +1,5 @@
 import type { Core } from '../core/core.ts';
+import { createFleetSelection } from '../core/selection/fleet-selection.ts';
 import { createSelection } from '../core/selection/selection.ts';
 import { surveyDue } from '../core/transactions/transaction-repository.ts';
 import { surveyPending } from '../core/webhooks/delivery-repository.ts';
@@ -68,7 +69,13 @@ export function createViews({ parts, common, peers, core, connections, asking, .
     return {
       selection,
       rolloutViews: createRolloutViews({ ...common, database: { aside: through } }),
-      fleet: createFleet({ ...from, presence, selection, connected, connectedIds }),
+      fleet: createFleet({
+        ...from,
+        presence,
+        fleetSelection: createFleetSelection({ ...from, presence, selection }),
+        connected,
+        connectedIds,
+      }),
       overview,
       stories: createStories({ ...from, overview, auditNames: createAuditNames(from) }),
       installations: createInstallations(from),

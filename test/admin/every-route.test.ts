@@ -15,6 +15,7 @@ interface Row {
 const NO_DEVICE = deviceIdOf(99_999);
 const NO_ROLLOUT = `rol_${'0'.repeat(32)}`;
 const NO_REMOVAL = `rem_${'0'.repeat(32)}`;
+const NO_ACTION = `act_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
 
@@ -55,6 +56,11 @@ const ROWS: Row[] = [
   { method: 'POST', path: '/transactions/cancel', json: { transactionIds: [1] } },
   { method: 'GET', path: '/transactions/{transactionId}', unknown: [['/transactions/999999', 'transaction not found.']] },
   { method: 'DELETE', path: '/transactions/{transactionId}', unknown: [['/transactions/999999', 'transaction not found.']] },
+  { method: 'POST', path: '/device-actions', json: { action: 'block', filter: { prefix: '9' } } },
+  { method: 'GET', path: '/device-actions' },
+  { method: 'GET', path: '/device-actions/{actionId}', unknown: [[`/device-actions/${NO_ACTION}`, 'device action not found.']] },
+  { method: 'POST', path: '/device-actions/{actionId}/stop', unknown: [[`/device-actions/${NO_ACTION}/stop`, 'device action not found.']] },
+  { method: 'GET', path: '/device-actions/{actionId}/devices', unknown: [[`/device-actions/${NO_ACTION}/devices`, 'device action not found.']] },
   { method: 'GET', path: '/rollouts' },
   { method: 'GET', path: '/rollouts/{rolloutId}', unknown: [[`/rollouts/${NO_ROLLOUT}`, 'rollout not found.']] },
   { method: 'DELETE', path: '/rollouts/{rolloutId}', unknown: [[`/rollouts/${NO_ROLLOUT}`, 'rollout not found.']] },
@@ -109,6 +115,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     deliveryId: NO_DELIVERY,
     rolloutId: NO_ROLLOUT,
     removalId: NO_REMOVAL,
+    actionId: NO_ACTION,
     transactionId: '1',
     package: 'com.example.own',
     version: '1.0.0',
@@ -149,6 +156,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             deliveryId: 'x',
             rolloutId: 'x',
             removalId: 'x',
+            actionId: 'x',
             transactionId: 'x',
           }),
           {

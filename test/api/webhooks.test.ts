@@ -217,6 +217,8 @@ t.test('the delivery log of an application', async (t) => {
     );
     t.equal(headers['webhook-id'], answer.body.deliveryId);
     t.equal(headers['webhook-signature'], signatureOf(headers, body));
+    const logged = (await tenant.api.get(`${deliveries}/${answer.body.deliveryId}`)).body;
+    t.equal(logged.deviceId, null, 'the log names no device, because there is none');
     const unset = await tenant.api.post(`${tenant.path}/webhooks/test`, { json: { setting: 'callEvent' } });
     t.match(unset, { status: 404, body: { message: 'system notification destination is not configured.' } });
     const bare = await world.createTenant('bare', { key: false });

@@ -88,6 +88,8 @@ t.test('every operation of the administration API is a command', async (t) => {
   // `lapel admin device import` has a request of its own; the commands for the lists of all developers have `--developer`
   // for the lists of one.
   const commands = new Set<string>([...named, 'importDevices', 'listApplications', 'listDevices']);
+  // It has commands for each action.
+  commands.add('startDeviceAction');
   // The feed is for pages; people use `lapel device watch` and lists.
   for (const word of ['Developer', 'Application'] as const)
     for (const name of [`remove${word}`, `read${word}Contents`] as const) commands.add(name);

@@ -64,6 +64,9 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
 
   await t.test('every page of the operator shows texts of devices and customers as text', async (t) => {
     const { deviceId, transactionId, packageName, applicationId } = fleet;
+    const tagged = { action: 'tag', filter: { activation: 'deactivated' }, tags: { odd: HOSTILE.image } };
+    const begun = await world.admin().post('/admin/v1/device-actions', { json: tagged });
+    const action = `device-actions/${begun.body.actionId}`;
     const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
     const pages: [path: string, ...texts: string[]][] = [
       ['', HOSTILE.image, 'Too many devices failed', 'The certificate of mqtts expires in 19 days'],
@@ -85,6 +88,9 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       [`applications/${applicationId}`],
       ['audit'],
       ['failures'],
+      ['device-actions'],
+      [action, HOSTILE.image, 'DEVICE_NOT_ACTIVATED'],
+      [`${action}/devices?state=refused`, 'DEVICE_NOT_ACTIVATED'],
       ['health', 'mqtts', '19 days left'],
       ['no/such/page'],
     ];
@@ -344,7 +350,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.equal(await theirs.locator('[name=ofVersionIs]').inputValue(), 'versionNot', 'for devices without the version');
     await customer.settled();
     t.same(customer.faults, []);
-    await ownSearch(t, customer, fleet, stranger.deviceId);
+    await ownSearch(customer, fleet, stranger.deviceId);
     await softwareGoes(t, customer);
     await reloadStays(t, { world, tenant, other, watched: customer });
     t.same(customer.faults, []);

@@ -31,6 +31,7 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
     baseURL: base,
     colorScheme: 'light',
     reducedMotion: 'reduce',
+    timezoneId: 'Europe/Berlin',
     ...options,
   });
   const page = await context.newPage();

@@ -38,6 +38,7 @@ export async function savedAsCsv(t: Test, { world, watched }: Walk): Promise<voi
   for (const [path, first] of [
     ['transactions', 'transactionId'],
     ['rollouts', 'rolloutId'],
+    ['device-actions', 'actionId'],
     ['audit', 'auditId'],
     ['webhooks', 'applicationId'],
     ['webhooks?log=all', 'deliveryId'],

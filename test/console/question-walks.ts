@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
 import type { Test } from 'tap';
 import type { FakeClock } from '../fake-clock.ts';
@@ -240,6 +241,81 @@ async function customerLeaves(t: Test, { world, watched }: Walk): Promise<void> 
   t.equal(await page.getByText('departing').count(), 0);
 }
 
+/** Many devices at once: the filter of the list, an action, its number typed where it is final, and what became of each. */
+async function manyAtOnce(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page, settled } = watched;
+  const tenant = await world.createTenant('many');
+  const devices = [await world.activatedDevice(tenant), await world.activatedDevice(tenant)];
+  const ids = devices.map(({ deviceId }) => deviceId);
+  await tenant.api.put(`${devices[0]?.path}/settings/lang`, { json: { lang: 'ja' } });
+  const dialog = page.getByRole('dialog');
+  const choose = (name: string) => dialog.getByRole('button', { name: `${name} ...`, exact: true });
+  const open = page.getByRole('button', { name: 'Change all that match ...' });
+
+  const { click, answered } = await asks(t, watched, 'How are many devices blocked at once?');
+  await click(page.getByRole('link', { name: 'Devices', exact: true }));
+  await page.getByLabel('Developer', { exact: true }).fill('many');
+  await page.waitForURL('**developerId=many**');
+  await click(open);
+  await dialog.getByText('2 devices match now').waitFor();
+  t.same(await watched.axe(), [], 'the choice keeps nobody out');
+  await click(choose('Block'));
+  await dialog.getByText('many', { exact: true }).waitFor();
+  await click(dialog.getByRole('button', { name: 'Block 2 devices' }));
+  await page.getByRole('heading', { level: 1, name: 'Block' }).waitFor();
+  await page.getByRole('status').getByText('2 devices: 2 done').waitFor();
+  answered();
+  await Promise.all(devices.map(({ link }) => link.closed));
+  await page.reload();
+  await page.getByRole('link', { name: '2 done' }).click();
+  await page
+    .getByRole('row', { name: ids[1] ?? '' })
+    .getByText('done')
+    .waitFor();
+
+  // What cannot be undone needs the number, by keyboard as well; the dialog keeps what was typed after an error.
+  await page.goto('/console/devices?developerId=many&activation=activated');
+  await settled();
+  await open.focus();
+  await page.keyboard.press('Enter');
+  await dialog.getByText('2 devices match now').waitFor();
+  await choose('Change tags').click();
+  await dialog.getByLabel('Set').fill('wave');
+  await dialog.getByRole('button', { name: /^Change the tags/ }).click();
+  await dialog.getByRole('alert').getByText('"wave" is no tag').waitFor();
+  await dialog.getByLabel('Set').fill('wave=<b>1</b>, b=2');
+  await dialog.locator('[name=remove]').fill('old');
+  await dialog.getByRole('button', { name: /^Change the tags/ }).click();
+  await page.getByRole('status').getByText('2 devices: 2 done').waitFor();
+  await page.getByText('<b>1</b>', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Devices that match now' }).click();
+  await open.click();
+  await choose('Delete').click();
+  const does = dialog.getByRole('button', { name: 'Delete 2 devices' });
+  t.ok(await does.isDisabled(), 'not before the number is typed');
+  await dialog.getByLabel('Type 2 to confirm').fill('2');
+  await does.click();
+  await page.getByRole('list', { name: 'Reasons' }).getByText('DEVICE_IN_USE: it is activated').waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save as CSV' }).click();
+  const file = await readFile((await (await download).path()) ?? '', 'utf8');
+  t.match(file.split('\r\n'), ['deviceId,state,code,updatedAt', `${ids[0]},refused,DEVICE_IN_USE`]);
+  const hold = await (await world.raw()).breakWrites('UPDATE ON device_action_devices');
+  const held = { action: 'unblock', filter: { developerId: 'many' } };
+  const { body } = await world.admin().post('/admin/v1/device-actions', { json: held });
+  await page.goto(`/console/device-actions/${body.actionId}`);
+  await page.getByText('The service goes on with it').waitFor();
+  await page.getByRole('button', { name: 'Stop ...' }).click();
+  await dialog.getByRole('button', { name: 'Stop the action' }).click();
+  await page.getByText('Somebody stopped it.').waitFor();
+  await page.getByRole('status').getByText('2 devices: 2 left as they were').waitFor();
+  await hold();
+  await page.goto(`/console/devices/${ids[0]}`);
+  const story = page.getByRole('table', { name: 'Story' });
+  await story.getByRole('link', { name: 'Block', exact: true }).waitFor();
+  await story.getByText('DEVICE_IN_USE: it is activated').waitFor();
+}
+
 /** The questions of an operator at three in the morning: each is answered within a few clicks. */
 export async function questions(t: Test, walk: Walk): Promise<void> {
   await whyNoCommand(t, walk);
@@ -249,4 +325,5 @@ export async function questions(t: Test, walk: Walk): Promise<void> {
   await whichFailures(t, walk);
   await whoDidIt(t, walk);
   await customerLeaves(t, walk);
+  await manyAtOnce(t, walk);
 }

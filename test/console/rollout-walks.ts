@@ -37,6 +37,18 @@ async function tagsAreEdited(t: Test, { tenant, watched: { page } }: Walk, devic
   await page.getByRole('link', { name: 'a, b' }).click();
   await page.getByText('Tags: ring=a, b').waitFor();
   await page.getByRole('row', { name: deviceId }).getByRole('link', { name: 'site=kyoto' }).waitFor();
+  await page.getByRole('button', { name: 'Tag all that match ...' }).click();
+  await dialog.getByText('Change the tags of 1 device?').waitFor();
+  await dialog.getByLabel('Set').fill('wave=7');
+  await dialog.getByRole('button', { name: 'Change the tags' }).click();
+  await page.getByText('The tags of 1 device were changed.').waitFor();
+  t.match((await tenant.api.get(`${tenant.path}/devices/${deviceId}/tags`)).body, { wave: '7' });
+  await page.getByRole('link', { name: 'Roll out to all that match' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Start a rollout' }).waitFor();
+  t.equal(await page.locator('form [name=ofTags]').inputValue(), 'ring=a, b', 'the form has the filters of the list');
+  await page.getByRole('status').getByText('1 device matches').waitFor();
+  await page.goBack();
+  await page.getByText('Tags: ring=a, b').waitFor();
   await page.getByLabel('Tags').first().fill('site=kyoto, !ring');
   await page.getByText('No matching devices').waitFor();
 }

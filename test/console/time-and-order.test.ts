@@ -61,6 +61,20 @@ t.test('time and order', { skip }, async (t) => {
     await heading('typed before the end').waitFor();
     t.ok(operator.expected(/401/));
     t.same(operator.faults, []);
+
+    await operator.context.clearCookies();
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await again.waitFor();
+    const other = await operator.context.newPage();
+    await other.goto('/console/');
+    await signIn(other);
+    await other.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await other.close();
+    await page.evaluate(`dispatchEvent(new Event('focus'))`); // without windows, a browser does not tell it
+    await again.waitFor({ state: 'detached' });
+    t.ok(operator.expected(/401/));
+    t.same(operator.faults, []);
+    await page.goto('/console/developers/dev');
   });
 
   await t.test('each of two operators sends only what they changed, and is told what the other one did', async (t) => {

@@ -98,6 +98,15 @@ export async function zones(t: Test, { watched }: Walk): Promise<void> {
   await page.getByRole('button', { name: 'Show local time' }).click();
   await other.getByRole('button', { name: 'Show UTC' }).waitFor();
   await other.close();
+
+  const { context } = watched;
+  const options = { timezoneId: 'UTC', storageState: await context.storageState(), baseURL: page.url() };
+  const abroad = await context.browser()!.newContext(options);
+  const third = await abroad.newPage();
+  await third.goto('/console/audit');
+  await third.getByText('Times in UTC', { exact: true }).waitFor();
+  t.equal(await third.getByRole('button', { name: /Show (UTC|local)/ }).count(), 0, 'where local time is UTC');
+  await abroad.close();
 }
 
 /** Devices are imported from a file; faulty lines are named, all of them are a file, and credentials are saved once. */

@@ -1,7 +1,14 @@
 import t from 'tap';
+import {
+  findWaiting,
+  listActionsOf,
+  listDevicesOf,
+  waitingAmong,
+} from '../../src/core/device-actions/action-repository.ts';
+import { type FleetFilter, fleetPlaces } from '../../src/core/selection/fleet-repository.ts';
 import type { Sql, SqlValue } from '../../src/platform/database/sql.ts';
 import { findApplicationOfDelivery } from '../../src/views/delivery-repository.ts';
-import { type FleetFilter, fleetPlaces, fleetRows } from '../../src/views/devices-repository.ts';
+import { fleetRows } from '../../src/views/devices-repository.ts';
 import { countInstallations, listInstallations } from '../../src/views/installations-repository.ts';
 import {
   transactionsBetween,
@@ -42,6 +49,20 @@ t.test('lists of a whole fleet read only the rows that their indexes name', asyn
       }),
     );
   const sorted = (plans: readonly string[]): string[] => plans.filter((step) => step.startsWith('USE TEMP B-TREE'));
+
+  t.test('the devices of a device action are found by its indexes, however many wait', async (t) => {
+    const page = { since: 0, until: 9, before: '~', limit: 9 };
+    for (const [ask, index] of [
+      [(sql) => findWaiting(sql, 'a', 9), /device_action_devices_by_state \(action_id=\? AND state=\? AND code=\?\)/],
+      [(sql) => waitingAmong(sql, 'a', ['1']), /PRIMARY KEY \(action_id=\? AND device_id=\?\)/],
+      [(sql) => listDevicesOf(sql, 'a', { limit: 9 }), /PRIMARY KEY \(action_id=\? AND device_id>\?\)/],
+      [(sql) => listActionsOf(sql, '1', page), /device_action_devices_by_device \(device_id=\? AND action_id<\?\)/],
+    ] as [(sql: Sql) => Promise<unknown>, RegExp][]) {
+      const plans = await plansOf(ask);
+      t.match(plans[0], index);
+      t.same(sorted(plans), []);
+    }
+  });
 
   t.test(
     'devices come in the order of an index: nothing is sorted, and the last page costs as much as the first',

@@ -4,8 +4,15 @@ import t from 'tap';
 import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { columnsOf, createCustomer, ended, rowsWith } from './customer.ts';
 
-/** What remains of a customer: who did what, and the removal itself. */
-const STAYS = new Set(['audit_log', 'audit_objects', 'removals', 'removal_counts']);
+/** What remains of a customer: who changed what, also by device actions, and the removal itself. */
+const STAYS = new Set([
+  'audit_log',
+  'audit_objects',
+  'device_actions',
+  'device_action_devices',
+  'removals',
+  'removal_counts',
+]);
 /** Columns by which a row belongs to a customer. */
 const OWNERS = new Set(['developer_id', 'application_id', 'device_id', 'client_id', 'rollout_id', 'package']);
 

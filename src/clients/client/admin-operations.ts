@@ -64,6 +64,16 @@ export interface AdminOperations {
   readDeviceStory: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/story-query']> }; answer: SchemaTypes['admin/device-story'] };
   /** List the transactions of a device. */
   listFleetDeviceTransactions: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/device-transaction-query']> }; answer: SchemaTypes['common/transaction-row-list'] };
+  /** Change all devices that match a filter. */
+  startDeviceAction: { input: { body: SchemaTypes['admin/device-action-start'] }; answer: SchemaTypes['admin/device-action-count'] };
+  /** List the device actions. */
+  listDeviceActions: { input: { query?: Partial<SchemaTypes['admin/device-action-query']> }; answer: SchemaTypes['admin/device-action-list'] };
+  /** Show a device action. */
+  readDeviceAction: { input: { actionId: string }; answer: SchemaTypes['admin/device-action'] };
+  /** Stop a device action. */
+  stopDeviceAction: { input: { actionId: string }; answer: SchemaTypes['admin/device-action'] };
+  /** List the devices of a device action. */
+  listDevicesOfAction: { input: { actionId: string; query?: Partial<SchemaTypes['admin/action-device-query']> }; answer: SchemaTypes['admin/action-device-list'] };
   /** List the rollouts of all applications. */
   listFleetRollouts: { input: { query?: Partial<SchemaTypes['admin/rollout-query']> }; answer: SchemaTypes['common/rollout-row-list'] };
   /** Show a rollout. */
@@ -180,6 +190,11 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   closeConnection: { method: 'DELETE', path: '/admin/v1/devices/{deviceId}/connection' },
   readDeviceStory: { method: 'GET', path: '/admin/v1/devices/{deviceId}/story' },
   listFleetDeviceTransactions: { method: 'GET', path: '/admin/v1/devices/{deviceId}/transactions' },
+  startDeviceAction: { method: 'POST', path: '/admin/v1/device-actions' },
+  listDeviceActions: { method: 'GET', path: '/admin/v1/device-actions' },
+  readDeviceAction: { method: 'GET', path: '/admin/v1/device-actions/{actionId}' },
+  stopDeviceAction: { method: 'POST', path: '/admin/v1/device-actions/{actionId}/stop' },
+  listDevicesOfAction: { method: 'GET', path: '/admin/v1/device-actions/{actionId}/devices' },
   listFleetRollouts: { method: 'GET', path: '/admin/v1/rollouts' },
   readFleetRollout: { method: 'GET', path: '/admin/v1/rollouts/{rolloutId}' },
   cancelFleetRollout: { method: 'DELETE', path: '/admin/v1/rollouts/{rolloutId}' },

@@ -112,7 +112,23 @@ export function createDevices({
     await deleteDevice(unit, deviceId);
   }
 
+  /** Blocks or unblocks a device that the unit has locked. */
+  async function blockIn(unit: UnitOfWork, device: Device, blocked: boolean): Promise<void> {
+    await updateDevice(unit, { ...device, blocked });
+    if (blocked) await revoke(unit, device.deviceId, 'dropped');
+  }
+
+  /** Removes a device that the unit has locked. Throws DEVICE_IN_USE. */
+  async function removeIn(unit: UnitOfWork, device: Device, force: boolean): Promise<void> {
+    if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
+    await endTransactions(unit, device);
+    await remove(unit, device.deviceId);
+  }
+
   return {
+    blockIn,
+    removeIn,
+
     register,
 
     /**
@@ -176,9 +192,7 @@ export function createDevices({
       await database.transactAlone(async (unit) => {
         const device = await findDevice(unit, deviceId, unit.forUpdate);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
-        if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
-        await endTransactions(unit, device);
-        await remove(unit, deviceId);
+        await removeIn(unit, device, force);
       }, deviceId);
     },
 

@@ -76,6 +76,20 @@ export function createTags({ database, watch }: Parts) {
       }, deviceId),
 
     /**
+     * Changes the tags of a device that is activated for the application, and that the unit has locked. `refused`: it would
+     * have more than MOST_TAGS tags, and stays as it was.
+     */
+    async patchIn(
+      unit: UnitOfWork,
+      device: { deviceId: string; applicationId: string },
+      patch: TagPatch,
+    ): Promise<'changed' | 'unchanged' | 'refused'> {
+      const tags = (await findTags(unit, [device.deviceId])).get(device.deviceId) ?? {};
+      if (!patched(tags, patch)) return 'refused';
+      return (await write(unit, { ...device, tags }, patch)) ? 'changed' : 'unchanged';
+    },
+
+    /**
      * Changes the tags of those of the devices that are activated for the application, in one unit of work, without
      * delaying other callers.
      */

@@ -70,9 +70,9 @@ function readTerms(
 }
 
 /** Reads the parameters `tag` of a query: `key=value`, or `!key`. */
-function readTags(written: readonly string[], faults: Fault[]): TagTerm[] {
+function readTags(written: readonly string[], place: readonly string[], faults: Fault[]): TagTerm[] {
   const terms = new Map<string, { key: string; values: string[]; isAbsent: boolean }>();
-  const wrong = (msg: string) => faults.push({ loc: ['query', 'tag'], msg, type: 'less_than_equal' });
+  const wrong = (msg: string) => faults.push({ loc: [...place, 'tag'], msg, type: 'less_than_equal' });
   for (const text of written) {
     const isAbsent = text.startsWith('!');
     const key = isAbsent ? text.slice(1) : text.slice(0, text.indexOf('='));
@@ -87,18 +87,22 @@ function readTags(written: readonly string[], faults: Fault[]): TagTerm[] {
 }
 
 /**
- * Reads the terms of the query of a list of devices. Throws REQUEST_INVALID with every fault that the schema of the query
+ * Reads the terms of the query of a list of devices; `place` is where they stand. Throws REQUEST_INVALID with every fault that the schema of the query
  * cannot find.
  */
-export function readTermsOfQuery(query: Omit<FleetDeviceQuery, 'sort' | 'limit'>, now: Micros): Terms {
+export function readTermsOfQuery(
+  query: Omit<FleetDeviceQuery, 'sort' | 'limit'>,
+  now: Micros,
+  place: string[] = ['query'],
+): Terms {
   const faults: Fault[] = [];
   const { firmware, connected, tag } = query;
-  const terms = readTerms(query, { now, place: ['query'], faults });
+  const terms = readTerms(query, { now, place, faults });
   if (firmware !== undefined && query.firmwareVersion !== undefined) {
     const msg = 'Input should not be given beside firmware, which means the same';
-    faults.push({ loc: ['query', 'firmwareVersion'], msg, type: 'extra_forbidden' });
+    faults.push({ loc: [...place, 'firmwareVersion'], msg, type: 'extra_forbidden' });
   }
-  const tags = tag && readTags(tag, faults);
+  const tags = tag && readTags(tag, place, faults);
   if (faults.length > 0) throw DomainError.invalid(...faults);
   return {
     ...terms,

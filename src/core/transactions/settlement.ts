@@ -36,6 +36,8 @@ export type Finished = TransactionRecord & { status: FinishedStatus };
  */
 export type OnFinished = (unit: UnitOfWork, finished: Finished) => { written: Promise<unknown>; deliveryId?: string };
 
+type ActivatedDevice = Pick<Device, 'deviceId' | 'activation' | 'applicationId'>;
+
 interface Parts {
   database: Database;
   clock: Clock;
@@ -181,6 +183,15 @@ export function createSettlement({
     const result = { by: 'administration' };
     await finishIn(unit, { ...record, status: 'succeeded', updatedAt: now, completedAt: now, result }, false);
     unit.onCommit(() => metrics.transactionsCreated.inc({ operation }));
+  }
+
+  /**
+   * Ends the activation and all unfinished transactions of a device that the unit has locked. The applications are notified,
+   * and the device gets the cancels of commands that it may have received.
+   */
+  async function releaseIn(unit: UnitOfWork, { deviceId, activation, applicationId }: ActivatedDevice): Promise<void> {
+    if (activation === 'activated' && applicationId !== null) await deactivateIn(unit, deviceId, applicationId);
+    await cancelAllIn(unit, await unfinishedOf(unit, deviceId));
   }
 
   function spanOf(
@@ -344,12 +355,18 @@ export function createSettlement({
      * of work that has locked the device. The applications are notified: of the deactivation, and of every transaction
      * that is cancelled.
      */
-    async endAll(unit: UnitOfWork, device: Pick<Device, 'deviceId' | 'activation' | 'applicationId'>): Promise<void> {
-      const { deviceId, applicationId } = device;
-      if (device.activation === 'activated' && applicationId !== null)
-        await deactivateIn(unit, deviceId, applicationId);
-      await cancelAllIn(unit, await unfinishedOf(unit, deviceId));
-      await clearDue(unit, deviceId);
+    async endAll(unit: UnitOfWork, device: ActivatedDevice): Promise<void> {
+      await releaseIn(unit, device);
+      await clearDue(unit, device.deviceId);
+    },
+
+    releaseIn,
+
+    /** Cancels all unfinished transactions of a device that the unit has locked. Returns their number. */
+    async cancelOf(unit: UnitOfWork, deviceId: string): Promise<number> {
+      const unfinished = await unfinishedOf(unit, deviceId);
+      await cancelAllIn(unit, unfinished);
+      return unfinished.length;
     },
 
     expireIn: early.expireIn,

@@ -33,6 +33,11 @@ type Submission = Request & {
   terms?: Terms;
   /** The rollout that makes the transaction. */
   rolloutId?: string;
+  /**
+   * Runs in the same unit of work before the rules of the operation are checked, when the developer and the application are
+   * locked: for `activate` by the service itself, which no caller waits for.
+   */
+  before?: (unit: UnitOfWork) => Promise<void>;
 };
 type Installing = Submission & InstallRequest;
 
@@ -173,10 +178,11 @@ export function createSubmission({
     submission: Submission,
     also?: (unit: UnitOfWork, transactionId: number) => Promise<void>,
   ): Promise<number> {
-    const { applicationId, deviceId, operation, terms = {}, rolloutId = null } = submission;
-    if (rolloutId === null) demand.add();
+    const { applicationId, deviceId, operation, terms = {}, rolloutId = null, before } = submission;
+    const isAsked = rolloutId === null && !before;
+    if (isAsked) demand.add();
     // Read before the unit of work, which may run for several requests. A rollout belongs to no request.
-    const traceparent = rolloutId === null ? currentTrace() : null;
+    const traceparent = isAsked ? currentTrace() : null;
     const hasBinary = isInstallRequest(submission) && (await lookForBinary(submission));
     const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);
@@ -194,6 +200,7 @@ export function createSubmission({
         ? await lockOwner(unit, submission)
         : { application: await findApplication(unit, applicationId), developer: undefined };
       requireReady(application);
+      await before?.(unit);
       const lock = isAlone ? unit.forUpdate : '';
       const admitted = developer
         ? holdActivation(

@@ -144,6 +144,9 @@ export function createTransactions({
     withdrawIn: settlement.withdrawIn,
     /** Ends every transaction of a device that the administration removes, and its activation. */
     endAll: settlement.endAll,
+    /** Ends the activation and the transactions of a device that is activated anew, for another application. */
+    releaseIn: settlement.releaseIn,
+    cancelOf: settlement.cancelOf,
     /** Makes a fresh download URL for a device that is installing software. */
     freshUrl: installation.freshUrl,
     /** Call this when a device has connected and subscribed to its commands, so that they are sent. */

@@ -1,11 +1,12 @@
 import type { WebhookSetting } from '../../platform/contracts/types.ts';
 import type { Micros } from '../../runtime/units.ts';
-import type { DeliveryStatus } from './delivery.ts';
+import { type DeliveryStatus, NO_DEVICE } from './delivery.ts';
 
 /** A delivery as lists show it; times are microseconds. */
 export interface DeliverySummary {
   deliveryId: string;
   applicationId: string;
+  /** Null if the event is about no device, such as a test. */
   deviceId: string | null;
   transactionId: number | null;
   setting: WebhookSetting;
@@ -22,6 +23,6 @@ export interface DeliverySummary {
 }
 
 /** The columns of a DeliverySummary. */
-export const DELIVERY_COLUMNS = `delivery_id AS "deliveryId", application_id AS "applicationId", device_id AS "deviceId",
-  transaction_id AS "transactionId", setting, type, url, status, attempts, last_status_code AS "lastStatusCode",
+export const DELIVERY_COLUMNS = `delivery_id AS "deliveryId", application_id AS "applicationId",
+  NULLIF(device_id, '${NO_DEVICE}') AS "deviceId", transaction_id AS "transactionId", setting, type, url, status, attempts, last_status_code AS "lastStatusCode",
   last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt"`;

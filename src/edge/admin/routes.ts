@@ -6,6 +6,13 @@ import { listAudit } from './audit.ts';
 import type { Administrator } from './authorize.ts';
 import { listBinaryWarnings } from './binary-warnings.ts';
 import { createDeveloper, deleteDeveloper, listDevelopers, readDeveloper, updateDeveloper } from './developers.ts';
+import {
+  listDeviceActions,
+  listDevicesOfAction,
+  readDeviceAction,
+  startDeviceAction,
+  stopDeviceAction,
+} from './device-actions.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
 import { readFailures } from './failures.ts';
 import { readFeed } from './feed.ts';
@@ -99,6 +106,12 @@ export const ROUTES = [
   route('DELETE', '/admin/v1/devices/{deviceId}/connection', A, {}, closeConnection),
   route('GET',    '/admin/v1/devices/{deviceId}/story', A, { query: 'admin/story-query' }, readDeviceStory),
   route('GET',    '/admin/v1/devices/{deviceId}/transactions', A, { query: 'admin/device-transaction-query' }, listFleetDeviceTransactions),
+
+  route('POST',   '/admin/v1/device-actions', A, { body: 'admin/device-action-start' }, startDeviceAction),
+  route('GET',    '/admin/v1/device-actions', A, { query: 'admin/device-action-query' }, listDeviceActions),
+  route('GET',    '/admin/v1/device-actions/{actionId}', A, {}, readDeviceAction),
+  route('POST',   '/admin/v1/device-actions/{actionId}/stop', A, {}, stopDeviceAction),
+  route('GET',    '/admin/v1/device-actions/{actionId}/devices', A, { query: 'admin/action-device-query' }, listDevicesOfAction),
 
   route('GET',    '/admin/v1/rollouts', A, { query: 'admin/rollout-query' }, listFleetRollouts),
   route('GET',    '/admin/v1/rollouts/{rolloutId}', A, {}, readFleetRollout),

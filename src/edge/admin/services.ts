@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts';
 import type { Applications } from '../../core/applications/applications.ts';
 import type { Developers } from '../../core/applications/developers.ts';
 import type { Audit } from '../../core/audit/audit.ts';
+import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { Removals } from '../../core/removals/removals.ts';
@@ -52,6 +53,7 @@ export interface AdminServices {
   removals: Pick<Removals, 'request' | 'find' | 'list'>;
   /** Counts what belongs to a developer or an application. */
   countContents: CountContents;
+  deviceActions: Pick<DeviceActions, 'count' | 'begin' | 'find' | 'stop' | 'list' | 'devices'>;
   /** The views of devices of all developers. */
   rollouts: Pick<Rollouts, 'find' | 'pause' | 'cancel'>;
   rolloutViews: RolloutViews;

@@ -18,6 +18,10 @@ function entryBody(entry: StoryEntry): Body {
   if (kind === 'command') return { at, kind, command: transactionRow(entry.command.record, entry.command.warning) };
   if (kind === 'event') return { at, kind, event: deliveryRow(entry.event) };
   if (kind === 'change') return { at, kind, change: auditBody(entry.change) };
+  if (kind === 'action') {
+    const { actionId, action, state, code } = entry.action;
+    return { at, kind, action: { actionId, action, state, code: code || null } };
+  }
   const { count, lastAt, reason, detail, since, address, transport, nodeId } = entry.fact;
   const facts = { count, reason, detail, address, transport, node: nodeId };
   return { at, kind, connection: { ...facts, lastAt: toUtc(lastAt), since: utcOrNull(since) } };

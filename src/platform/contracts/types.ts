@@ -1,9 +1,33 @@
 // Generated from schemas/ by `npm run generate`; edit the schemas instead.
 
 /**
- * ISO 8601 date-time in UTC with microseconds.
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId = string;
+/**
+ * What became of a device of a device action. `waiting`: nothing yet; when the action was stopped, nothing. `done`: it was changed. `unchanged`: it was already as wanted. `skipped`: it did not match the filter any more, or was gone. `refused`: it cannot be changed.
+ */
+export type ActionDeviceState = 'waiting' | 'done' | 'unchanged' | 'skipped' | 'refused';
+/**
+ * Why a device was skipped (`NO_LONGER_MATCHES`, `DEVICE_NOT_FOUND`) or refused (the code of an error, as in the table of errors); otherwise null.
+ */
+export type ActionCode = string | null;
+/**
+ * When it was changed, skipped or refused; before that, when it was found.
  */
 export type UtcDateTime = string;
+/**
+ * What became of a device of a device action. `waiting`: nothing yet; when the action was stopped, nothing. `done`: it was changed. `unchanged`: it was already as wanted. `skipped`: it did not match the filter any more, or was gone. `refused`: it cannot be changed.
+ */
+export type ActionDeviceState1 = 'waiting' | 'done' | 'unchanged' | 'skipped' | 'refused';
+/**
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId1 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime1 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -43,7 +67,7 @@ export type ApplicationId1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime1 = string;
+export type UtcDateTime2 = string;
 /**
  * Only entries of this moment or later.
  */
@@ -59,15 +83,15 @@ export type ConsoleSessionId = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime2 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
 export type UtcDateTime3 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime4 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime5 = string;
 /**
  * MQTT password of a device. The service stores only its hash.
  */
@@ -76,10 +100,6 @@ export type Credential = string;
  * SHA-256 of a client certificate in DER form, as 64 lower-case hexadecimal digits: `openssl x509 -noout -fingerprint -sha256` without the colons.
  */
 export type CertificateFingerprint = string;
-/**
- * IMEI of a device: 15 digits whose last is the Luhn check digit.
- */
-export type DeviceId = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -145,21 +165,109 @@ export type HardwareProperties = {
  */
 export type MacAddress = string;
 /**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ * Identifier of a device action.
+ */
+export type ActionId = string;
+/**
+ * What a device action does to each of its devices. `tag`: changes its tags; the device must be activated. `block`: closes its connection and refuses new ones; its commands wait. `unblock`: lets it connect again. `move`: activates it for another application of its developer. `cancel`: cancels its unfinished transactions. `delete`: removes it with all its data.
+ */
+export type ActionName = 'tag' | 'block' | 'unblock' | 'move' | 'cancel' | 'delete';
+/**
+ * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type DeveloperId2 = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId2 = string;
+/**
+ * `key=value`: a tag that the device has; `!key`: the device has no tag of this key.
+ */
+export type TagTerm = string;
+/**
+ * Only devices that last reported this firmware version.
+ */
+export type FirmwareVersion = string;
+/**
+ * Only devices that last reported another firmware version, or none.
+ */
+export type FirmwareVersion1 = string;
+/**
+ * Only devices whose last reported firmware version is in this SemVer range.
+ */
+export type VersionRange = string;
+/**
+ * Only devices that last reported this package as installed.
+ */
+export type PackageName = string;
+/**
+ * Only devices with this version of the package; needs `package`.
+ */
+export type VersionName = string;
+/**
+ * Only devices with another version of the package, or without the package; needs `package`.
+ */
+export type VersionName1 = string;
+/**
+ * Only devices whose version of the package is in this SemVer range; needs `package`.
+ */
+export type VersionRange1 = string;
+/**
+ * Only devices that have sent nothing for at least this time, or never sent anything.
+ */
+export type Duration = string;
+/**
+ * Only devices that have sent something within this number of seconds.
+ */
+export type SeenWithin = number;
+/**
+ * Only this share of the devices, in percent. It is stable: the devices of 10 percent are also among those of 20 percent with the same `salt`.
+ */
+export type Percent = number;
+/**
+ * Any text. Each salt makes other shares; needs `percent`.
+ */
+export type Salt = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId3 = string;
+/**
+ * State of a device action. `gathering`: its devices are being found. `running`: they are being changed. `completed`: none waits any more. `stopped`: somebody stopped it, or the database was restored; what was changed stays. `refused`: it found too many devices, and changed none.
+ */
+export type ActionState = 'gathering' | 'running' | 'completed' | 'stopped' | 'refused';
+/**
+ * When all its devices were found; null before.
  */
 export type UtcDateTimeOrNull1 = string | null;
 /**
- * ISO 8601 date-time in UTC with microseconds.
+ * When it ended; null before.
  */
-export type UtcDateTime5 = string;
+export type UtcDateTimeOrNull2 = string | null;
+/**
+ * Identifier of a device action.
+ */
+export type ActionId1 = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId4 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull3 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime6 = string;
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime7 = string;
+/**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull2 = string | null;
+export type UtcDateTimeOrNull4 = string | null;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -182,11 +290,11 @@ export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeed
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime7 = string;
+export type UtcDateTime8 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime8 = string;
+export type UtcDateTime9 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -198,7 +306,7 @@ export type RolloutId = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime9 = string;
+export type UtcDateTime10 = string;
 /**
  * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
  */
@@ -210,19 +318,19 @@ export type Moment5 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId2 = string;
+export type ApplicationId5 = string;
 /**
  * Only installations of this package.
  */
-export type PackageName = string;
+export type PackageName1 = string;
 /**
  * Only installations of this version of the package.
  */
-export type VersionName = string;
+export type VersionName2 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName1 = string;
+export type PackageName2 = string;
 /**
  * Name of a package for people; null if it has none.
  */
@@ -230,7 +338,7 @@ export type DisplayName = string | null;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName1 = string;
+export type VersionName3 = string;
 /**
  * Description of a version; null if it has none.
  */
@@ -238,71 +346,55 @@ export type Description = string | null;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName2 = string;
+export type PackageName3 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type DeveloperId2 = string;
+export type DeveloperId3 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId3 = string;
-/**
- * `key=value`: a tag that the device has; `!key`: the device has no tag of this key.
- */
-export type TagTerm = string;
+export type ApplicationId6 = string;
 /**
  * Only devices that last reported this firmware version.
  */
-export type FirmwareVersion = string;
+export type FirmwareVersion2 = string;
 /**
  * Only devices that last reported another firmware version, or none.
  */
-export type FirmwareVersion1 = string;
+export type FirmwareVersion3 = string;
 /**
  * Only devices whose last reported firmware version is in this SemVer range.
  */
-export type VersionRange = string;
+export type VersionRange2 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName3 = string;
+export type PackageName4 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName2 = string;
+export type VersionName4 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName3 = string;
+export type VersionName5 = string;
 /**
  * Only devices whose version of the package is in this SemVer range; needs `package`.
  */
-export type VersionRange1 = string;
+export type VersionRange3 = string;
 /**
  * Only devices that have sent nothing for at least this time, or never sent anything.
  */
-export type Duration = string;
-/**
- * Only devices that have sent something within this number of seconds.
- */
-export type SeenWithin = number;
-/**
- * Only this share of the devices, in percent. It is stable: the devices of 10 percent are also among those of 20 percent with the same `salt`.
- */
-export type Percent = number;
-/**
- * Any text. Each salt makes other shares; needs `percent`.
- */
-export type Salt = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime10 = string;
+export type Duration1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime11 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime12 = string;
 /**
  * The beginning of the period; by default a day ago, at most seven days.
  */
@@ -310,7 +402,7 @@ export type Moment6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime12 = string;
+export type UtcDateTime13 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -318,15 +410,15 @@ export type Moment7 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime13 = string;
+export type UtcDateTime14 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull3 = string | null;
+export type UtcDateTimeOrNull5 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull4 = string | null;
+export type UtcDateTimeOrNull6 = string | null;
 /**
  * Kind of a fault.
  */
@@ -358,31 +450,11 @@ export type Moment9 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId1 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull5 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime14 = string;
-/**
- * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type DeveloperId3 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull6 = string | null;
+export type DeviceId2 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull7 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull8 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -392,21 +464,21 @@ export type UtcDateTime15 = string;
  */
 export type DeveloperId4 = string;
 /**
- * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type ApplicationId4 = string;
+export type UtcDateTimeOrNull8 = string | null;
 /**
- * Identifier of the removal of a developer or an application.
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type RemovalId = string;
+export type UtcDateTimeOrNull9 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull10 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime16 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime17 = string;
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -414,7 +486,27 @@ export type DeveloperId5 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId5 = string;
+export type ApplicationId7 = string;
+/**
+ * Identifier of the removal of a developer or an application.
+ */
+export type RemovalId = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime17 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime18 = string;
+/**
+ * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type DeveloperId6 = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId8 = string;
 /**
  * Identifier of the removal of a developer or an application.
  */
@@ -431,11 +523,11 @@ export type RolloutOperation =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId2 = string;
+export type DeviceId3 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId6 = string;
+export type ApplicationId9 = string;
 /**
  * The beginning of the page; take it from the `Link` of the page before.
  */
@@ -466,11 +558,11 @@ export type Operation1 =
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId7 = string;
+export type ApplicationId10 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId3 = string;
+export type DeviceId4 = string;
 /**
  * Only transactions of this rollout.
  */
@@ -482,7 +574,7 @@ export type TransactionStatus1 = 'queued' | 'delivered' | 'processing' | 'succee
 /**
  * Only transactions that are at least this old.
  */
-export type Duration1 = string;
+export type Duration2 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -494,15 +586,15 @@ export type Moment13 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName4 = string;
+export type PackageName5 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName4 = string;
+export type VersionName6 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName5 = string;
+export type VersionName7 = string;
 /**
  * Seconds from the delivery in which the device must give a final result. Without one the transaction ends as `failed` with the code `NO_ANSWER`. Reports of progress do not prolong the time.
  */
@@ -565,9 +657,9 @@ export type DeliveryRowOrNull = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull1;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
+  nextAttemptAt: UtcDateTimeOrNull3;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
 } | null;
 /**
  * The value of a tag.
@@ -576,31 +668,31 @@ export type TagValue = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName5 = string;
+export type PackageName6 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName6 = string;
+export type VersionName8 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName7 = string;
+export type VersionName9 = string;
 /**
  * Only devices whose version of the package is in this SemVer range; needs `package`.
  */
-export type VersionRange2 = string;
+export type VersionRange4 = string;
 /**
  * Only devices that last reported this firmware version.
  */
-export type FirmwareVersion2 = string;
+export type FirmwareVersion4 = string;
 /**
  * Only devices that last reported another firmware version, or none.
  */
-export type FirmwareVersion3 = string;
+export type FirmwareVersion5 = string;
 /**
  * Only devices whose last reported firmware version is in this SemVer range.
  */
-export type VersionRange3 = string;
+export type VersionRange5 = string;
 /**
  * ISO 8601 date-time with an offset or `Z`, with the precision of the device's clock; from 1970 to 2199.
  */
@@ -616,7 +708,7 @@ export type DocsPage = string;
 /**
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
-export type Duration2 = string;
+export type Duration3 = string;
 /**
  * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
  */
@@ -644,11 +736,11 @@ export type FileSize = number;
 /**
  * A firmware version as devices report it.
  */
-export type FirmwareVersion4 = string;
+export type FirmwareVersion6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull9 = string | null;
+export type UtcDateTimeOrNull11 = string | null;
 /**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
@@ -700,7 +792,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull10 = string | null;
+export type UtcDateTimeOrNull12 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -713,11 +805,11 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull11 = string | null;
+export type UtcDateTimeOrNull13 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime18 = string;
+export type UtcDateTime19 = string;
 /**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
@@ -768,18 +860,18 @@ export type DeliveryRowOrNull1 = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull1;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
+  nextAttemptAt: UtcDateTimeOrNull3;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
 } | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime19 = string;
+export type UtcDateTime20 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime20 = string;
+export type UtcDateTime21 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -807,7 +899,7 @@ export type Url = string;
 /**
  * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
  */
-export type VersionRange4 = string;
+export type VersionRange6 = string;
 /**
  * Data of `call.started`, `call.ended` and any other `call.` event: the call. Further members are passed on unchanged.
  */
@@ -865,39 +957,39 @@ export type EitherTime2 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName6 = string;
+export type PackageName7 = string;
 /**
  * A firmware version as devices report it.
  */
-export type FirmwareVersion5 = string;
+export type FirmwareVersion7 = string;
 /**
  * A firmware version as devices report it.
  */
-export type FirmwareVersion6 = string;
+export type FirmwareVersion8 = string;
 /**
  * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
  */
-export type VersionRange5 = string;
+export type VersionRange7 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName7 = string;
+export type PackageName8 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName8 = string;
+export type VersionName10 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName9 = string;
+export type VersionName11 = string;
 /**
  * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
  */
-export type VersionRange6 = string;
+export type VersionRange8 = string;
 /**
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
-export type Duration3 = string;
+export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -909,7 +1001,7 @@ export type Moment15 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId4 = string;
+export type DeviceId5 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -928,7 +1020,7 @@ export type Operation2 =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId5 = string;
+export type DeviceId6 = string;
 /**
  * Identifier of a rollout.
  */
@@ -940,7 +1032,7 @@ export type TransactionStatus2 = 'queued' | 'delivered' | 'processing' | 'succee
 /**
  * A length of time: a whole number of days, hours, minutes or seconds.
  */
-export type Duration4 = string;
+export type Duration5 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -952,11 +1044,11 @@ export type Moment17 = string;
 /**
  * Name of a package: an Android package name.
  */
-export type PackageName8 = string;
+export type PackageName9 = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type VersionName10 = string;
+export type VersionName12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -978,7 +1070,7 @@ export type RolloutOperation2 =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId6 = string;
+export type DeviceId7 = string;
 /**
  * Identifier of a rollout.
  */
@@ -1010,6 +1102,8 @@ export type WifiSettings = WifiEntry[];
  * The type of every schema, by its name: `rest/wifi-settings` is `schemas/rest/wifi-settings.json`.
  */
 export interface SchemaTypes {
+  'admin/action-device-list': ActionDeviceList;
+  'admin/action-device-query': ActionDeviceQuery;
   'admin/alarm-list': AlarmList;
   'admin/application': ApplicationAnswer;
   'admin/application-create': ApplicationCreate;
@@ -1036,8 +1130,14 @@ export interface SchemaTypes {
   'admin/developer-list': DeveloperList;
   'admin/developer-update': DeveloperUpdate;
   'admin/device': DeviceAnswer;
+  'admin/device-action': DeviceAction;
+  'admin/device-action-count': DeviceActionCount;
+  'admin/device-action-list': DeviceActionList;
+  'admin/device-action-query': DeviceActionQuery;
+  'admin/device-action-start': DeviceActionStart;
   'admin/device-connection': DeviceConnection;
   'admin/device-delete-query': DeviceDeleteQuery;
+  'admin/device-filter': DeviceFilter;
   'admin/device-list': DeviceList;
   'admin/device-register': DeviceRegister;
   'admin/device-registered': DeviceRegistered;
@@ -1087,6 +1187,11 @@ export interface SchemaTypes {
   'admin/version-row': VersionRow;
   'admin/version-row-list': VersionRowList;
   'admin/version-row-query': VersionRowQuery;
+  'common/action-code': ActionCode;
+  'common/action-device-state': ActionDeviceState;
+  'common/action-id': ActionId;
+  'common/action-name': ActionName;
+  'common/action-state': ActionState;
   'common/answer-within': AnswerWithin;
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
@@ -1119,7 +1224,7 @@ export interface SchemaTypes {
   'common/display-name': DisplayName;
   'common/distribution-date': DistributionDate;
   'common/docs-page': DocsPage;
-  'common/duration': Duration2;
+  'common/duration': Duration3;
   'common/either-time': EitherTime;
   'common/event-id': EventId;
   'common/expire-in': ExpireIn;
@@ -1129,7 +1234,7 @@ export interface SchemaTypes {
   'common/file-id': FileId;
   'common/file-name': FileName;
   'common/file-size': FileSize;
-  'common/firmware-version': FirmwareVersion4;
+  'common/firmware-version': FirmwareVersion6;
   'common/hardware-properties': HardwareProperties;
   'common/installation-counts': InstallationCounts;
   'common/installations': InstallationList;
@@ -1144,7 +1249,7 @@ export interface SchemaTypes {
   'common/moment': Moment7;
   'common/name': Name;
   'common/operation': Operation;
-  'common/package-name': PackageName1;
+  'common/package-name': PackageName2;
   'common/paging-query': PagingQuery;
   'common/percent': Percent;
   'common/reason-error': ReasonError;
@@ -1174,7 +1279,7 @@ export interface SchemaTypes {
   'common/sha256': Sha256;
   'common/supersede': Supersede;
   'common/tag-key': TagKey;
-  'common/tag-patch': TagPatch;
+  'common/tag-patch': TagPatch2;
   'common/tag-term': TagTerm;
   'common/tag-value': TagValue;
   'common/tags': Tags;
@@ -1189,10 +1294,10 @@ export interface SchemaTypes {
   'common/upload-headers': UploadHeaders;
   'common/upload-method': UploadMethod;
   'common/url': Url;
-  'common/utc-date-time': UtcDateTime;
-  'common/utc-date-time-or-null': UtcDateTimeOrNull1;
-  'common/version-name': VersionName1;
-  'common/version-range': VersionRange4;
+  'common/utc-date-time': UtcDateTime1;
+  'common/utc-date-time-or-null': UtcDateTimeOrNull3;
+  'common/version-name': VersionName3;
+  'common/version-range': VersionRange6;
   'common/webhook-setting': WebhookSetting;
   'common/wifi-entry': WifiEntry;
   'mqtt/ack': Ack;
@@ -1321,10 +1426,36 @@ export interface SchemaTypes {
   'webhooks/upload-urls-request': UploadUrlsRequest;
 }
 /**
+ * A page of the devices of a device action, in the order of their deviceIds.
+ */
+export interface ActionDeviceList {
+  devices: {
+    deviceId: DeviceId;
+    state: ActionDeviceState;
+    code: ActionCode;
+    updatedAt: UtcDateTime;
+  }[];
+}
+/**
+ * Query of the devices of a device action, with its defaults filled in.
+ */
+export interface ActionDeviceQuery {
+  state?: ActionDeviceState1;
+  /**
+   * Only devices with this code; needs `state`.
+   */
+  code?: string;
+  after?: DeviceId1;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+}
+/**
  * What must be mended.
  */
 export interface AlarmList {
-  at: UtcDateTime;
+  at: UtcDateTime1;
   /**
    * The critical first.
    */
@@ -1385,7 +1516,7 @@ export interface ApplicationRow {
   applicationId: ApplicationId;
   developerId: DeveloperId;
   name: Name;
-  createdAt: UtcDateTime;
+  createdAt: UtcDateTime1;
   /**
    * The number of devices that are activated for the application.
    */
@@ -1438,7 +1569,7 @@ export interface AuditEntry {
    * Number of the entry; later entries have larger ones.
    */
   auditId: number;
-  at: UtcDateTime1;
+  at: UtcDateTime2;
   actor: {
     /**
      * The kind of the author: a session of the console, the administrator token, the command line (with that token), an application, or the service itself when it raised its numbers (`RAISE /numbers`: see docs/operations.md).
@@ -1533,9 +1664,9 @@ export interface ConsoleLogin {
  */
 export interface ConsoleSession {
   sessionId: ConsoleSessionId;
-  createdAt: UtcDateTime;
-  lastUsedAt: UtcDateTime2;
-  expiresAt: UtcDateTime;
+  createdAt: UtcDateTime1;
+  lastUsedAt: UtcDateTime3;
+  expiresAt: UtcDateTime1;
   /**
    * The address that opened the session: that of the browser, or of a proxy in front of the service.
    */
@@ -1555,8 +1686,8 @@ export interface ConsoleSessionList {
  * How long a session of the console is valid.
  */
 export interface ConsoleSessionState {
-  expiresAt: UtcDateTime3;
-  idleUntil: UtcDateTime4;
+  expiresAt: UtcDateTime4;
+  idleUntil: UtcDateTime5;
 }
 /**
  * What belongs to a developer or an application, and is removed with it. Counted in parts, while others go on working.
@@ -1776,11 +1907,177 @@ export interface DeviceAnswer {
   createdAt: LocalDateTime;
 }
 /**
+ * A change of all devices that match a filter.
+ */
+export interface DeviceAction {
+  actionId: ActionId;
+  action: ActionName;
+  filter: DeviceFilter;
+  tags?: TagPatch;
+  applicationId?: ApplicationId3;
+  /**
+   * Of `delete`: activated devices, too.
+   */
+  force?: boolean;
+  /**
+   * The number of devices that the caller expected; null: none was given.
+   */
+  confirm: number | null;
+  state: ActionState;
+  /**
+   * Why the action was stopped (`REQUESTED`: somebody stopped it, `DATABASE_RESTORED`: a backup was restored) or refused (`MORE_THAN_CONFIRMED`, `TOO_MANY_DEVICES`); otherwise null.
+   */
+  reason: 'REQUESTED' | 'DATABASE_RESTORED' | 'MORE_THAN_CONFIRMED' | 'TOO_MANY_DEVICES' | null;
+  /**
+   * The devices found so far; all of them when it runs.
+   */
+  devices: number;
+  /**
+   * The numbers of devices by what became of them.
+   */
+  counts: {
+    waiting: number;
+    done: number;
+    unchanged: number;
+    skipped: number;
+    refused: number;
+  };
+  /**
+   * Why devices were not changed: how many were skipped or refused, by code, the most frequent first.
+   */
+  reasons: {
+    state: 'skipped' | 'refused';
+    code: string;
+    devices: number;
+  }[];
+  createdAt: UtcDateTime1;
+  startedAt: UtcDateTimeOrNull1;
+  endedAt: UtcDateTimeOrNull2;
+}
+/**
+ * Conditions on devices, of which all must hold: those of the list of devices. Without any, all devices match. Durations count back from the beginning of the action.
+ */
+export interface DeviceFilter {
+  /**
+   * Only devices whose deviceId begins with this text.
+   */
+  prefix?: string;
+  developerId?: DeveloperId2;
+  applicationId?: ApplicationId2;
+  /**
+   * Only devices in this state.
+   */
+  activation?: 'deactivated' | 'activating' | 'activated';
+  /**
+   * `true`: only devices that are blocked; `false`: only devices that are not blocked.
+   */
+  blocked?: boolean;
+  /**
+   * Only devices with these tags, as `key=value`. Of several values of one key the device must have one. `!key` selects devices without a tag of this key.
+   *
+   * @maxItems 32
+   */
+  tag?: TagTerm[];
+  /**
+   * `true`: only devices that are connected; `false`: only devices that are not connected.
+   */
+  connected?: boolean;
+  /**
+   * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
+   */
+  firmware?: string;
+  firmwareVersion?: FirmwareVersion;
+  firmwareVersionNot?: FirmwareVersion1;
+  firmwareVersionRange?: VersionRange;
+  /**
+   * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
+   */
+  lang?: string;
+  package?: PackageName;
+  version?: VersionName;
+  versionNot?: VersionName1;
+  versionRange?: VersionRange1;
+  /**
+   * Only devices whose battery was last reported below this level, in percent.
+   */
+  batteryBelow?: number;
+  /**
+   * Only devices whose battery was last reported at this level, in percent, or above.
+   */
+  batteryFrom?: number;
+  notSeenFor?: Duration;
+  lastSeenWithin?: SeenWithin;
+  percent?: Percent;
+  salt?: Salt;
+}
+/**
+ * Of `tag`: the changes of tags.
+ */
+export interface TagPatch {
+  [k: string]: string | null;
+}
+/**
+ * The devices that a device action would have.
+ */
+export interface DeviceActionCount {
+  /**
+   * The devices that match now.
+   */
+  matching: number;
+  /**
+   * The most devices of one action. An action that finds more is refused. Counting ends a little above this number.
+   */
+  limit: number;
+}
+/**
+ * A page of device actions, the newest first.
+ */
+export interface DeviceActionList {
+  actions: DeviceAction[];
+}
+/**
+ * Query of the device actions, with its defaults filled in.
+ */
+export interface DeviceActionQuery {
+  after?: ActionId1;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+}
+/**
+ * A change of all devices that match a filter.
+ */
+export interface DeviceActionStart {
+  action: ActionName;
+  filter: DeviceFilter;
+  tags?: TagPatch1;
+  applicationId?: ApplicationId4;
+  /**
+   * For `delete`: deletes activated devices, too. Their transactions end, and their applications are notified.
+   */
+  force?: boolean;
+  /**
+   * The number of devices that you expect, such as the one that `dryRun` has told. Needed for `move`, `cancel` and `delete`, which cannot be undone. If more than this and a twentieth match, the action is refused and changes nothing.
+   */
+  confirm?: number;
+  /**
+   * `true`: only counts the devices that match, and changes nothing.
+   */
+  dryRun?: boolean;
+}
+/**
+ * For `tag`: the changes of tags.
+ */
+export interface TagPatch1 {
+  [k: string]: string | null;
+}
+/**
  * The connection and the session of a device. Fields that only another node knows are null.
  */
 export interface DeviceConnection {
   connected: boolean;
-  since: UtcDateTimeOrNull1;
+  since: UtcDateTimeOrNull3;
   /**
    * The address that the device connects from.
    */
@@ -1798,7 +2095,7 @@ export interface DeviceConnection {
     present: boolean;
     subscriptions: string[];
   };
-  lastSeenAt: UtcDateTimeOrNull1;
+  lastSeenAt: UtcDateTimeOrNull3;
   /**
    * The node that the device is connected to; null if there is only one node.
    */
@@ -1840,7 +2137,7 @@ export interface DeviceRegistered {
  */
 export interface FleetDeviceStatus {
   deviceId: DeviceId;
-  reportedAt: UtcDateTimeOrNull1;
+  reportedAt: UtcDateTimeOrNull3;
   fields: {
     /**
      * The name of the field in the status message of the device.
@@ -1850,7 +2147,7 @@ export interface FleetDeviceStatus {
      * The value that the device reported.
      */
     value: {} | unknown[] | string | number | boolean | null;
-    at: UtcDateTime;
+    at: UtcDateTime1;
   }[];
   software: {
     package: string;
@@ -1863,7 +2160,7 @@ export interface FleetDeviceStatus {
      * The error code of the failed installation.
      */
     errorCode: string | null;
-    since: UtcDateTime;
+    since: UtcDateTime1;
   }[];
 }
 /**
@@ -1876,17 +2173,17 @@ export interface DeviceStory {
  * An entry of the story of a device. `kind` says which of the other members it has.
  */
 export interface StoryEntry {
-  at: UtcDateTime5;
+  at: UtcDateTime6;
   /**
-   * `connected`, `ended`, `refused`: a connection of the device, its end, a refused login (`connection`). `command`: a command to the device, also to install software (`command`). `event`: a webhook that an event of the device caused (`event`). `change`: somebody changed the device (`change`).
+   * `connected`, `ended`, `refused`: a connection of the device, its end, a refused login (`connection`). `command`: a command to the device, also to install software (`command`). `event`: a webhook that an event of the device caused (`event`). `change`: somebody changed the device (`change`). `action`: a device action came to the device (`action`).
    */
-  kind: 'connected' | 'ended' | 'refused' | 'command' | 'event' | 'change';
+  kind: 'connected' | 'ended' | 'refused' | 'command' | 'event' | 'change' | 'action';
   connection?: {
     /**
      * How many such facts this entry stands for. An hour has at most 20 entries of each kind for a device; further facts are counted in the last of them.
      */
     count: number;
-    lastAt: UtcDateTime6;
+    lastAt: UtcDateTime7;
     /**
      * Why a connection ended: `disconnected` (the device said so), `keep_alive` (the device was silent for one and a half times its keep-alive), `lost` (the network connection ended), `protocol` (a packet broke the protocol: see `detail`), `replaced` (by a newer connection of the device), `revoked` (the service ended it: somebody closed it, or the device may no longer connect), `elsewhere` (in a cluster: a newer connection to another node, a move to another node, or as `revoked`), `node_stopped` and `node_lost` (the process of the service stopped, or was killed). Why a login was refused: `credentials`, `certificate`, `blocked`, or a `will` on a topic that is not the device's. Null for `connected`.
      */
@@ -1909,7 +2206,7 @@ export interface StoryEntry {
      * More about the reason, for people.
      */
     detail: string | null;
-    since: UtcDateTimeOrNull2;
+    since: UtcDateTimeOrNull4;
     /**
      * The address of the client; null for the end of a connection.
      */
@@ -1926,6 +2223,12 @@ export interface StoryEntry {
   command?: TransactionRow;
   event?: DeliveryRow;
   change?: AuditEntry;
+  action?: {
+    actionId: ActionId;
+    action: ActionName;
+    state: ActionDeviceState;
+    code: ActionCode;
+  };
 }
 /**
  * A transaction in a list.
@@ -1948,11 +2251,11 @@ export interface TransactionRow {
    * The progress that the device reported, in percent.
    */
   progress: number | null;
-  createdAt: UtcDateTime;
-  publishedAt: UtcDateTimeOrNull1;
-  deliveredAt: UtcDateTimeOrNull1;
-  updatedAt: UtcDateTime;
-  completedAt: UtcDateTimeOrNull1;
+  createdAt: UtcDateTime1;
+  publishedAt: UtcDateTimeOrNull3;
+  deliveredAt: UtcDateTimeOrNull3;
+  updatedAt: UtcDateTime1;
+  completedAt: UtcDateTimeOrNull3;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -1971,12 +2274,12 @@ export interface TransactionRow {
    * The delivery of the webhook that reports the result; null before the end, or if it was removed.
    */
   deliveryId: string | null;
-  expiresAt?: UtcDateTime7;
+  expiresAt?: UtcDateTime8;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime8;
+  answerBy?: UtcDateTime9;
   supersededBy?: TransactionId1;
   rolloutId?: RolloutId;
 }
@@ -2010,9 +2313,9 @@ export interface DeliveryRow {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull1;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
+  nextAttemptAt: UtcDateTimeOrNull3;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
 }
 /**
  * Query of the transactions of a device, with its defaults filled in.
@@ -2046,8 +2349,8 @@ export interface DeviceUpdate {
  * Installations of software and firmware that ended in a period, and how many of them failed. `finishedBefore` and `failedBefore` are those of the period of the same length before it. The answer may be ten seconds old.
  */
 export interface FailureBreakdown {
-  since: UtcDateTime;
-  until: UtcDateTime;
+  since: UtcDateTime1;
+  until: UtcDateTime1;
   total: {
     finished: number;
     failed: number;
@@ -2058,7 +2361,7 @@ export interface FailureBreakdown {
    * By hour, the oldest first. Hours in which none ended are left out.
    */
   hours: {
-    at: UtcDateTime9;
+    at: UtcDateTime10;
     finished: number;
     failed: number;
   }[];
@@ -2088,9 +2391,9 @@ export interface FailureBreakdown {
 export interface FailureQuery {
   since?: Moment4;
   until?: Moment5;
-  applicationId?: ApplicationId2;
-  package?: PackageName;
-  version?: VersionName;
+  applicationId?: ApplicationId5;
+  package?: PackageName1;
+  version?: VersionName2;
 }
 /**
  * A page of firmware versions, ordered by package, newest version first.
@@ -2103,9 +2406,9 @@ export interface FirmwareVersionList {
  * A version of a system package or of firmware.
  */
 export interface ServiceSoftwareVersion {
-  package: PackageName1;
+  package: PackageName2;
   displayName: DisplayName;
-  version: VersionName1;
+  version: VersionName3;
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -2115,7 +2418,7 @@ export interface ServiceSoftwareVersion {
  */
 export interface FleetBreakdown {
   by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
-  at: UtcDateTime;
+  at: UtcDateTime1;
   /**
    * The groups, the largest first.
    *
@@ -2138,7 +2441,7 @@ export interface FleetBreakdown {
  */
 export interface FleetBreakdownQuery {
   by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
-  package?: PackageName2;
+  package?: PackageName3;
 }
 /**
  * Query of the devices of all developers, with its defaults filled in.
@@ -2148,12 +2451,16 @@ export interface FleetDeviceQuery {
    * Only devices whose deviceId begins with this text.
    */
   prefix?: string;
-  developerId?: DeveloperId2;
-  applicationId?: ApplicationId3;
+  developerId?: DeveloperId3;
+  applicationId?: ApplicationId6;
   /**
    * Only devices in this state.
    */
   activation?: 'deactivated' | 'activating' | 'activated';
+  /**
+   * `true`: only devices that are blocked; `false`: only devices that are not blocked.
+   */
+  blocked?: 'true' | 'false';
   /**
    * Only devices with these tags; repeat the parameter for several. Of several values of one key the device must have one. `!key` selects devices without a tag of this key.
    *
@@ -2168,17 +2475,17 @@ export interface FleetDeviceQuery {
    * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
    */
   firmware?: string;
-  firmwareVersion?: FirmwareVersion;
-  firmwareVersionNot?: FirmwareVersion1;
-  firmwareVersionRange?: VersionRange;
+  firmwareVersion?: FirmwareVersion2;
+  firmwareVersionNot?: FirmwareVersion3;
+  firmwareVersionRange?: VersionRange2;
   /**
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
   lang?: string;
-  package?: PackageName3;
-  version?: VersionName2;
-  versionNot?: VersionName3;
-  versionRange?: VersionRange1;
+  package?: PackageName4;
+  version?: VersionName4;
+  versionNot?: VersionName5;
+  versionRange?: VersionRange3;
   /**
    * Only devices whose battery was last reported below this level, in percent.
    */
@@ -2187,7 +2494,7 @@ export interface FleetDeviceQuery {
    * Only devices whose battery was last reported at this level, in percent, or above.
    */
   batteryFrom?: number;
-  notSeenFor?: Duration;
+  notSeenFor?: Duration1;
   lastSeenWithin?: SeenWithin;
   percent?: Percent;
   salt?: Salt;
@@ -2208,7 +2515,7 @@ export interface FleetDeviceQuery {
  * How the service works: the steps of commands, and the answers of the API.
  */
 export interface FleetHealth {
-  since: UtcDateTime10;
+  since: UtcDateTime11;
   /**
    * The seconds between two points, a multiple of 300.
    */
@@ -2272,7 +2579,7 @@ export interface FleetHealth {
    * The period in steps of `stepSeconds`; steps without figures are left out.
    */
   points: {
-    at: UtcDateTime11;
+    at: UtcDateTime12;
     accepted: number;
     /**
      * Requests to the API.
@@ -2359,7 +2666,7 @@ export interface FleetHistory {
    */
   stepSeconds: number;
   points: {
-    at: UtcDateTime12;
+    at: UtcDateTime13;
     devices: number;
     activated: number;
     connected: number;
@@ -2409,7 +2716,7 @@ export interface FleetHistoryQuery {
  * Figures of the fleet, which are kept for ten seconds.
  */
 export interface FleetSummary {
-  at: UtcDateTime13;
+  at: UtcDateTime14;
   devices: {
     total: number;
     activated: number;
@@ -2417,11 +2724,11 @@ export interface FleetSummary {
   };
   transactions: {
     unfinished: number;
-    oldestAt: UtcDateTimeOrNull3;
+    oldestAt: UtcDateTimeOrNull5;
   };
   deliveries: {
     pending: number;
-    oldestDueAt: UtcDateTimeOrNull4;
+    oldestDueAt: UtcDateTimeOrNull6;
   };
   receivers: {
     /**
@@ -2516,7 +2823,7 @@ export interface InstallationQuery {
   errorCode?: string;
   since?: Moment8;
   until?: Moment9;
-  after?: DeviceId1;
+  after?: DeviceId2;
   /**
    * The largest number of rows in the answer.
    */
@@ -2535,7 +2842,7 @@ export interface LineQuery {
  * The nodes of the service.
  */
 export interface NodeList {
-  at: UtcDateTime;
+  at: UtcDateTime1;
   nodes: {
     /**
      * Null for a process that is alone at its database.
@@ -2550,7 +2857,7 @@ export interface NodeList {
      */
     state: 'alive' | 'missing';
     version: string;
-    startedAt: UtcDateTime;
+    startedAt: UtcDateTime1;
     /**
      * The number of devices that are connected to it.
      */
@@ -2569,7 +2876,7 @@ export interface NodeList {
        * `client_ca`: the CA of client certificates.
        */
       file: 'cert' | 'client_ca';
-      expiresAt: UtcDateTime;
+      expiresAt: UtcDateTime1;
       /**
        * Whole days; negative when it has expired.
        */
@@ -2581,12 +2888,12 @@ export interface NodeList {
     disk: {
       freeBytes: number;
       sizeBytes: number;
-      fullAt: UtcDateTimeOrNull5;
+      fullAt: UtcDateTimeOrNull7;
       /**
        * The free space, hour by hour.
        */
       points: {
-        at: UtcDateTime;
+        at: UtcDateTime1;
         freeBytes: number;
       }[];
     } | null;
@@ -2600,7 +2907,7 @@ export interface PackageRow {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
-  package: PackageName1;
+  package: PackageName2;
   /**
    * The developer of the package; null for a package of the service.
    */
@@ -2618,7 +2925,7 @@ export interface PackageRow {
    * The newest version.
    */
   newest: string | null;
-  updatedAt: UtcDateTime14;
+  updatedAt: UtcDateTime15;
 }
 /**
  * A page of packages.
@@ -2634,7 +2941,7 @@ export interface PackageRowQuery {
    * Only software, or only firmware.
    */
   line?: 'software' | 'firmware';
-  developerId?: DeveloperId3;
+  developerId?: DeveloperId4;
   /**
    * The beginning of the page; take it from the `Link` of the page before.
    */
@@ -2665,8 +2972,8 @@ export interface Receiver {
    */
   state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull6;
-  failingSince: UtcDateTimeOrNull7;
+  oldestDueAt: UtcDateTimeOrNull8;
+  failingSince: UtcDateTimeOrNull9;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -2675,12 +2982,12 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull8;
+  nextAttemptAt: UtcDateTimeOrNull10;
   /**
    * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
    */
   hours: {
-    since: UtcDateTime15;
+    since: UtcDateTime16;
     /**
      * @minItems 24
      * @maxItems 24
@@ -2704,8 +3011,8 @@ export interface ReceiverList {
  */
 export interface ReceiverQuery {
   state?: 'healthy' | 'retrying' | 'slow' | 'failing';
-  developerId?: DeveloperId4;
-  applicationId?: ApplicationId4;
+  developerId?: DeveloperId5;
+  applicationId?: ApplicationId7;
   /**
    * The beginning of the page; take it from the `Link` of the page before.
    */
@@ -2810,9 +3117,9 @@ export interface Removal {
      */
     applications: number;
   };
-  requestedAt: UtcDateTime16;
-  progressedAt: UtcDateTime17;
-  endedAt: UtcDateTimeOrNull1;
+  requestedAt: UtcDateTime17;
+  progressedAt: UtcDateTime18;
+  endedAt: UtcDateTimeOrNull3;
 }
 /**
  * What belongs to a developer or an application, and is removed with it. Counted in parts, while others go on working.
@@ -2904,8 +3211,8 @@ export interface RemovalList {
  * Query of the removals of developers and applications, with its defaults filled in.
  */
 export interface RemovalQuery {
-  developerId?: DeveloperId5;
-  applicationId?: ApplicationId5;
+  developerId?: DeveloperId6;
+  applicationId?: ApplicationId8;
   /**
    * Only removals in this state.
    */
@@ -2931,8 +3238,8 @@ export interface RemovalRequest {
 export interface FleetRolloutQuery {
   state?: RolloutState;
   operation?: RolloutOperation;
-  deviceId?: DeviceId2;
-  applicationId?: ApplicationId6;
+  deviceId?: DeviceId3;
+  applicationId?: ApplicationId9;
   after?: RolloutId1;
   /**
    * The largest number of rows in the answer.
@@ -3020,19 +3327,19 @@ export interface TransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation1;
-  applicationId?: ApplicationId7;
-  deviceId?: DeviceId3;
+  applicationId?: ApplicationId10;
+  deviceId?: DeviceId4;
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
-  olderThan?: Duration1;
+  olderThan?: Duration2;
   since?: Moment12;
   until?: Moment13;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
   errorCode?: string;
-  package?: PackageName4;
-  version?: VersionName4;
+  package?: PackageName5;
+  version?: VersionName6;
   /**
    * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
@@ -3073,12 +3380,12 @@ export interface TransactionsCancelled {
  * A version with its binary and its devices.
  */
 export interface VersionRow {
-  version: VersionName1;
+  version: VersionName3;
   description: string | null;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
   distributing: boolean;
-  distributionStartedAt: UtcDateTimeOrNull1;
+  distributionStartedAt: UtcDateTimeOrNull3;
   /**
    * The binary of the version; null if it has none. The fields are null while the object store does not answer.
    */
@@ -3131,7 +3438,7 @@ export interface VersionRowQuery {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
-  after?: VersionName5;
+  after?: VersionName7;
   /**
    * The largest number of rows in the answer.
    */
@@ -3174,8 +3481,8 @@ export interface ApnEntry {
  */
 export interface BinaryWarningList {
   warnings: {
-    package: PackageName1;
-    version: VersionName1;
+    package: PackageName2;
+    version: VersionName3;
     warning: string;
     /**
      * Package and version that the file contains; null if the file could not be read.
@@ -3219,9 +3526,9 @@ export interface DeliveryDetail {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull1;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
+  nextAttemptAt: UtcDateTimeOrNull3;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
   /**
    * The body, the same in every attempt.
    */
@@ -3246,7 +3553,7 @@ export interface DeliveryDetail {
      * The number of the attempt. A redelivery counts from 1 again.
      */
     attempt: number;
-    at: UtcDateTime;
+    at: UtcDateTime1;
     statusCode: number | null;
     error: string | null;
     durationMs: number;
@@ -3291,7 +3598,7 @@ export interface DeviceRow {
    */
   blocked: boolean;
   connected: boolean;
-  lastSeenAt: UtcDateTimeOrNull1;
+  lastSeenAt: UtcDateTimeOrNull3;
   /**
    * The firmware version that the device last reported.
    */
@@ -3339,13 +3646,13 @@ export interface DeviceSelector {
      */
     [k: string]: string | TagValue[] | null;
   };
-  package?: PackageName5;
-  version?: VersionName6;
-  versionNot?: VersionName7;
-  versionRange?: VersionRange2;
-  firmwareVersion?: FirmwareVersion2;
-  firmwareVersionNot?: FirmwareVersion3;
-  firmwareVersionRange?: VersionRange3;
+  package?: PackageName6;
+  version?: VersionName8;
+  versionNot?: VersionName9;
+  versionRange?: VersionRange4;
+  firmwareVersion?: FirmwareVersion4;
+  firmwareVersionNot?: FirmwareVersion5;
+  firmwareVersionRange?: VersionRange5;
   /**
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
@@ -3394,7 +3701,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull9;
+    since: UtcDateTimeOrNull11;
   }[];
 }
 /**
@@ -3465,9 +3772,9 @@ export interface RolloutDetails {
    */
   devices: number;
   counts: RolloutCounts;
-  createdAt: UtcDateTime;
-  startedAt: UtcDateTimeOrNull1;
-  endedAt: UtcDateTimeOrNull1;
+  createdAt: UtcDateTime1;
+  startedAt: UtcDateTimeOrNull3;
+  endedAt: UtcDateTimeOrNull3;
   /**
    * The stages.
    */
@@ -3543,7 +3850,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull10;
+  estimatedEnd: UtcDateTimeOrNull12;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -3551,7 +3858,7 @@ export interface RolloutDetails {
   rules: {
     ratePerMinute?: number;
     window?: RolloutWindow;
-    startAt?: UtcDateTime;
+    startAt?: UtcDateTime1;
     abort?: RolloutAbortRule;
     retry?: {};
     expireIn?: number;
@@ -3564,7 +3871,7 @@ export interface RolloutDetails {
    * What happened, the newest first; at most 100 entries.
    */
   history: {
-    at: UtcDateTime;
+    at: UtcDateTime1;
     event:
       | 'created'
       | 'started'
@@ -3667,14 +3974,14 @@ export interface RolloutDeviceList {
      * The code of its failure or refusal.
      */
     code: string | null;
-    updatedAt: UtcDateTime;
+    updatedAt: UtcDateTime1;
   }[];
 }
 /**
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull11;
+  from: UtcDateTimeOrNull13;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -3683,7 +3990,7 @@ export interface RolloutResults {
    * @maxItems 121
    */
   results: {
-    at: UtcDateTime18;
+    at: UtcDateTime19;
     /**
      * Devices that succeeded in it.
      */
@@ -3721,9 +4028,9 @@ export interface RolloutRow {
    */
   devices: number;
   counts: RolloutCounts;
-  createdAt: UtcDateTime;
-  startedAt: UtcDateTimeOrNull1;
-  endedAt: UtcDateTimeOrNull1;
+  createdAt: UtcDateTime1;
+  startedAt: UtcDateTimeOrNull3;
+  endedAt: UtcDateTimeOrNull3;
 }
 /**
  * A page of rollouts, the newest first.
@@ -3764,7 +4071,7 @@ export interface RolloutStage {
 /**
  * Changes of tags: a value sets the tag of its key, null removes it. Other tags stay as they are.
  */
-export interface TagPatch {
+export interface TagPatch2 {
   [k: string]: string | null;
 }
 /**
@@ -3788,11 +4095,11 @@ export interface TransactionDetail {
    * The progress that the device reported, in percent.
    */
   progress: number | null;
-  createdAt: UtcDateTime;
-  publishedAt: UtcDateTimeOrNull1;
-  deliveredAt: UtcDateTimeOrNull1;
-  updatedAt: UtcDateTime;
-  completedAt: UtcDateTimeOrNull1;
+  createdAt: UtcDateTime1;
+  publishedAt: UtcDateTimeOrNull3;
+  deliveredAt: UtcDateTimeOrNull3;
+  updatedAt: UtcDateTime1;
+  completedAt: UtcDateTimeOrNull3;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -3820,12 +4127,12 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime19;
+  expiresAt?: UtcDateTime20;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime20;
+  answerBy?: UtcDateTime21;
   /**
    * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
    */
@@ -3836,7 +4143,7 @@ export interface TransactionDetail {
    */
   late?: {
     status: 'succeeded' | 'failed';
-    at: UtcDateTime;
+    at: UtcDateTime1;
     /**
      * The result that the device reported.
      */
@@ -3933,7 +4240,7 @@ export interface Command {
     | 'updateFirmware'
     | 'cancel';
   parameters: JsonObject;
-  issuedAt: UtcDateTime;
+  issuedAt: UtcDateTime1;
   /**
    * The number of the publish: 1 at first, higher in every repetition.
    */
@@ -4015,7 +4322,7 @@ export interface FileUploadUrl {
   uploadUrl: UploadAddress;
   method: UploadMethod;
   headers: UploadHeaders;
-  expiresAt?: UtcDateTime;
+  expiresAt?: UtcDateTime1;
 }
 /**
  * Data of the request `fileUploadUrl`: the file that the device wants to upload.
@@ -4030,10 +4337,10 @@ export interface FileUploadUrlRequest {
  * Parameters of `installSoftware` and `updateFirmware`: the version to install, and its download URL. The URL is made at each delivery of the command; if it has expired, the device asks for another one (`softwareDownloadUrl`). The device installs the file only if its size and SHA-256 match.
  */
 export interface InstallParameters {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   url: Url;
-  expiresAt: UtcDateTime;
+  expiresAt: UtcDateTime1;
   size: FileSize;
   sha256: Sha256;
 }
@@ -4079,7 +4386,7 @@ export interface RecordingUploadUrls {
     uploadUrl: UploadAddress;
     method: UploadMethod;
     headers: UploadHeaders;
-    expiresAt?: UtcDateTime;
+    expiresAt?: UtcDateTime1;
   }[];
 }
 /**
@@ -4119,7 +4426,7 @@ export interface GetConnectivityStateResult {
  * Result of `installSoftware`: the installed package and version, as the file names them.
  */
 export interface InstallSoftwareResult {
-  package: PackageName1;
+  package: PackageName2;
   version: string;
   /**
    * Android version code.
@@ -4166,8 +4473,8 @@ export interface SetConnectivityStateResult {
  * Result of `updateFirmware`: the firmware that the device runs now. The device also reports its new `firmwareVersion` on `status`.
  */
 export interface UpdateFirmwareResult {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
 }
 /**
  * Parameters of `setApn`: the complete list of the device's access point names.
@@ -4192,7 +4499,7 @@ export interface SetWifiParameters {
  */
 export interface SoftwareDownloadUrl {
   url: Url;
-  expiresAt: UtcDateTime;
+  expiresAt: UtcDateTime1;
   size: FileSize;
   sha256: Sha256;
 }
@@ -4263,8 +4570,8 @@ export interface ActivationStatus {
  * The body that registers software and issues an upload URL.
  */
 export interface AppUpload {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   /**
    * The size of the binary in bytes; the PUT must have exactly this size.
    */
@@ -4372,9 +4679,9 @@ export interface AvailableSoftware {
  * A version that can be distributed, with its package.
  */
 export interface AvailableVersionRecord {
-  package: PackageName1;
+  package: PackageName2;
   displayName: DisplayName;
-  version: VersionName1;
+  version: VersionName3;
   description: Description;
   /**
    * True if the distribution of the version is started.
@@ -4387,7 +4694,7 @@ export interface AvailableVersionRecord {
  * Query of the software that the application can distribute, with its defaults filled in.
  */
 export interface AvailableSoftwareQuery {
-  package?: PackageName1;
+  package?: PackageName2;
   mode?: ListMode;
   /**
    * The number of rows to skip.
@@ -4402,8 +4709,8 @@ export interface AvailableSoftwareQuery {
  * The state of a binary in the object store at this moment.
  */
 export interface BinaryStatus {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   /**
    * Whether the version has a binary.
    */
@@ -4562,7 +4869,7 @@ export interface DeviceCount {
  */
 export interface DeviceCountRequest {
   devices: DeviceSelector;
-  versionsOf?: PackageName6;
+  versionsOf?: PackageName7;
 }
 /**
  * The status of a device. `lastSeenAt` is the time at which the service last received anything from the device (after a crash of the service it can be a minute old). `reportedAt` is the time of the device's last status report. A field that the device has not reported is null.
@@ -4642,8 +4949,8 @@ export interface DeviceStatusQuery {
  * The started distribution.
  */
 export interface DistributionStarted {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   /**
    * Always true.
    */
@@ -4677,8 +4984,8 @@ export interface ExpiryQuery {
  */
 export interface FirmwareList {
   firmwareVersions: {
-    package: PackageName1;
-    version: VersionName1;
+    package: PackageName2;
+    version: VersionName3;
   }[];
 }
 /**
@@ -4732,8 +5039,8 @@ export interface DeviceHardware {
  * The version to install. For a firmware update it is a version in the list of firmware.
  */
 export interface InstallRequest {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
 }
 /**
  * Public keys of the access tokens (RFC 7517).
@@ -4781,17 +5088,17 @@ export interface OwnDeviceQuery {
    * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
    */
   firmware?: string;
-  firmwareVersion?: FirmwareVersion5;
-  firmwareVersionNot?: FirmwareVersion6;
-  firmwareVersionRange?: VersionRange5;
+  firmwareVersion?: FirmwareVersion7;
+  firmwareVersionNot?: FirmwareVersion8;
+  firmwareVersionRange?: VersionRange7;
   /**
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
   lang?: string;
-  package?: PackageName7;
-  version?: VersionName8;
-  versionNot?: VersionName9;
-  versionRange?: VersionRange6;
+  package?: PackageName8;
+  version?: VersionName10;
+  versionNot?: VersionName11;
+  versionRange?: VersionRange8;
   /**
    * Only devices whose battery was last reported below this level, in percent.
    */
@@ -4800,7 +5107,7 @@ export interface OwnDeviceQuery {
    * Only devices whose battery was last reported at this level, in percent, or above.
    */
   batteryFrom?: number;
-  notSeenFor?: Duration3;
+  notSeenFor?: Duration4;
   lastSeenWithin?: SeenWithin;
   percent?: Percent;
   salt?: Salt;
@@ -4831,7 +5138,7 @@ export interface OwnInstallationQuery {
   errorCode?: string;
   since?: Moment14;
   until?: Moment15;
-  after?: DeviceId4;
+  after?: DeviceId5;
   /**
    * The largest number of rows in the answer.
    */
@@ -4846,18 +5153,18 @@ export interface OwnTransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation2;
-  deviceId?: DeviceId5;
+  deviceId?: DeviceId6;
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
-  olderThan?: Duration4;
+  olderThan?: Duration5;
   since?: Moment16;
   until?: Moment17;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
   errorCode?: string;
-  package?: PackageName8;
-  version?: VersionName10;
+  package?: PackageName9;
+  version?: VersionName12;
   /**
    * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
@@ -4875,7 +5182,7 @@ export interface OwnTransactionQuery {
  * A package.
  */
 export interface PackageRecord {
-  package: PackageName1;
+  package: PackageName2;
   displayName: DisplayName;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -4884,7 +5191,7 @@ export interface PackageRecord {
  * The body that registers a package.
  */
 export interface PackageCreate {
-  package: PackageName1;
+  package: PackageName2;
   displayName?: DisplayName;
 }
 /**
@@ -5026,7 +5333,7 @@ export interface RolloutDeviceQuery {
 export interface RolloutQuery {
   state?: RolloutState2;
   operation?: RolloutOperation2;
-  deviceId?: DeviceId6;
+  deviceId?: DeviceId7;
   after?: RolloutId6;
   /**
    * The largest number of rows in the answer.
@@ -5097,7 +5404,7 @@ export interface Tagged {
  */
 export interface Tagging {
   devices: DeviceSelector;
-  tags: TagPatch;
+  tags: TagPatch2;
 }
 /**
  * Query of an operation that sends a command: the terms of the command. All are optional.
@@ -5253,8 +5560,8 @@ export interface UploadUrls {
  * A version of a package.
  */
 export interface VersionRecord {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -5265,8 +5572,8 @@ export interface VersionRecord {
  * The state of a binary in the object store at this moment.
  */
 export interface BinaryStatus1 {
-  package: PackageName1;
-  version: VersionName1;
+  package: PackageName2;
+  version: VersionName3;
   /**
    * Whether the version has a binary.
    */
@@ -5304,7 +5611,7 @@ export interface DistributionStatus1 {
  * The body that registers a version.
  */
 export interface VersionCreate {
-  version: VersionName1;
+  version: VersionName3;
   description?: Description;
 }
 /**
@@ -5354,7 +5661,7 @@ export interface WebhookTestSent {
  */
 export interface BluetoothEvent {
   type: 'bluetooth.connected' | 'bluetooth.disconnected';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     macAddress: MacAddress;
     name: BluetoothName;
@@ -5368,7 +5675,7 @@ export interface BluetoothEvent {
  */
 export interface CallEvent {
   type: `call.${string}`;
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     callId: CallId;
     eventId: EventId;
@@ -5381,7 +5688,7 @@ export interface CallEvent {
  */
 export interface CustomEvent {
   type: `custom.${string}`;
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     eventId: EventId;
     applicationId: ApplicationId;
@@ -5393,12 +5700,12 @@ export interface CustomEvent {
  */
 export interface EndpointEvent {
   type: 'endpoint.failing' | 'endpoint.recovered';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
     setting: WebhookSetting;
-    since: UtcDateTime;
+    since: UtcDateTime1;
     lastStatusCode: number | null;
     lastError: string;
   };
@@ -5408,7 +5715,7 @@ export interface EndpointEvent {
  */
 export interface WebhookEnvelope {
   type: string;
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {applicationId: string; deviceId: string} & Record<string, unknown>;
 }
 /**
@@ -5416,7 +5723,7 @@ export interface WebhookEnvelope {
  */
 export interface FileUploadFailed {
   type: 'fileUpload.failed';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     fileId: FileId;
     name: FileName;
@@ -5431,7 +5738,7 @@ export interface FileUploadFailed {
  */
 export interface FileUploadSucceeded {
   type: 'fileUpload.succeeded';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     fileId: FileId;
     name: FileName;
@@ -5446,7 +5753,7 @@ export interface FileUploadSucceeded {
  */
 export interface RecordingFailed {
   type: 'recording.failed';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     callId: CallId;
     error: DeviceError;
@@ -5460,7 +5767,7 @@ export interface RecordingFailed {
  */
 export interface RecordingSaved {
   type: 'recording.saved';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     callId: CallId;
     /**
@@ -5486,7 +5793,7 @@ export interface RecordingSaved {
  */
 export interface RolloutEvent {
   type: 'rollout.stageStarted' | 'rollout.paused' | 'rollout.completed' | 'rollout.cancelled';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
@@ -5510,7 +5817,7 @@ export interface RolloutEvent {
  */
 export interface TestEvent {
   type: 'test';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
@@ -5529,10 +5836,10 @@ export interface WebhookTransactionRecord {
    * The number of times that the command was published.
    */
   attempts: number;
-  createdAt: UtcDateTime;
-  updatedAt: UtcDateTime;
-  deliveredAt: UtcDateTimeOrNull1;
-  completedAt: UtcDateTimeOrNull1;
+  createdAt: UtcDateTime1;
+  updatedAt: UtcDateTime1;
+  deliveredAt: UtcDateTimeOrNull3;
+  completedAt: UtcDateTimeOrNull3;
   /**
    * The progress that the device reported, in percent.
    */
@@ -5545,12 +5852,12 @@ export interface WebhookTransactionRecord {
     code: string;
     message: string;
   } | null;
-  expiresAt?: UtcDateTime;
+  expiresAt?: UtcDateTime1;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime;
+  answerBy?: UtcDateTime1;
   supersededBy?: TransactionId;
   rolloutId?: RolloutId3;
 }
@@ -5559,7 +5866,7 @@ export interface WebhookTransactionRecord {
  */
 export interface TransactionResult {
   type: 'transaction.succeeded' | 'transaction.failed' | 'transaction.cancelled';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
@@ -5580,7 +5887,7 @@ export interface UploadUrlAnswer {
  */
 export interface UploadUrlRequest {
   type: 'fileUpload.url';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     fileId: FileId;
     name: FileName;
@@ -5610,7 +5917,7 @@ export interface UploadUrlsAnswer {
  */
 export interface UploadUrlsRequest {
   type: 'recording.urls';
-  timestamp: UtcDateTime;
+  timestamp: UtcDateTime1;
   data: {
     callId: CallId;
     files: RecordedFiles;

@@ -6,6 +6,7 @@ export interface Sweep<Found = unknown> {
   kind:
     | 'transactions'
     | 'rollouts'
+    | 'device_actions'
     | 'deliveries'
     | 'device_events'
     | 'device_requests'

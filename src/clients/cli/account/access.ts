@@ -57,10 +57,13 @@ export interface Administration {
   /** The headers of every request to administration. */
   headers: { authorization: string; 'user-agent': string };
   /** Sends a request and returns the body of its answer; undefined without a body. Throws a Failure. */
-  request(what: string, request: Omit<Request, 'headers' | 'repeatable'>): Promise<unknown>;
+  request(what: string, request: AdminRequest): Promise<unknown>;
   /** Like `request`, but also returns the query of the next page, when there is one. */
-  page(what: string, request: Omit<Request, 'headers' | 'repeatable'>): ReturnType<ReturnType<typeof createTransport>>;
+  page(what: string, request: AdminRequest): ReturnType<ReturnType<typeof createTransport>>;
 }
+
+/** A request to administration; one with an `idempotencyKey` is carried out once, however often it is sent. */
+type AdminRequest = Omit<Request, 'headers' | 'repeatable'> & { idempotencyKey?: string };
 
 async function firstLineOf(stdin: Terminal['stdin'], option: string): Promise<string> {
   for await (const line of createInterface({ input: stdin })) {
@@ -203,10 +206,11 @@ export function connectAdministration(
 ): Administration {
   const send = createTransport(baseUrl, { pause });
   const headers = { authorization: `Bearer ${token}`, 'user-agent': `${COMMAND_LINE}/${ownVersion()}` };
-  const page: Administration['page'] = async (what, request) => {
+  const page: Administration['page'] = async (what, { idempotencyKey, ...request }) => {
     try {
-      const repeatable = request.method !== 'POST';
-      return await send({ ...request, headers, repeatable });
+      const repeatable = request.method !== 'POST' || idempotencyKey !== undefined;
+      const key = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+      return await send({ ...request, headers: { ...headers, ...key }, repeatable });
     } catch (error) {
       throw toFailure(error, { what, baseUrl, option: 'admin-url' });
     }

@@ -16,6 +16,7 @@ import { recordText, table } from '../show/table.ts';
 import { createScreen, type Terminal } from '../show/terminal.ts';
 import { identify, openLocalFile } from '../software/local-file.ts';
 import { uploadFile } from '../software/upload-file.ts';
+import { ACTION_COMMANDS } from './action-commands.ts';
 import type { Field, Resource, Row, Verb } from './admin-resource.ts';
 import { RESOURCES } from './admin-resources.ts';
 import { REMOVAL_COMMANDS, removalWatch } from './removal-commands.ts';
@@ -106,13 +107,14 @@ async function listFirst(parts: Call): Promise<Outcome> {
   const wanted = readLimit(given, verb.first);
   const rows: Row[] = [];
   let isWhole: boolean;
-  let query: Query = { ...queryOf(parts), limit: Math.min(wanted, PAGE) };
+  const most = verb.most ?? PAGE;
+  let query: Query = { ...queryOf(parts), limit: Math.min(wanted, most) };
   for (;;) {
     const { body, next } = await administration.page(what, { ...request, query });
     rows.push(...((body as Record<string, unknown>)[key] as Row[]));
     isWhole = !next;
     if (rows.length >= wanted || !next) break;
-    query = { ...next, limit: Math.min(wanted - rows.length, PAGE) };
+    query = { ...next, limit: Math.min(wanted - rows.length, most) };
   }
   const json = { ok: true, [key]: rows, ...(isWhole && { total: rows.length }) };
   return { json, text: table(verb.columns ?? resource.columns, rows, 'There are none.') };
@@ -246,7 +248,7 @@ function commandOf(resource: Resource, verb: Verb): Command {
 }
 
 const FROM_TABLE = RESOURCES.flatMap((resource) => resource.verbs.map((verb) => commandOf(resource, verb)));
-const BY_HAND = [...REMOVAL_COMMANDS, removalWatch, adminDeviceImport];
+const BY_HAND = [...REMOVAL_COMMANDS, removalWatch, adminDeviceImport, ...ACTION_COMMANDS];
 
 /** The resource of a command, such as `admin device`. */
 const resourceOf = ({ name }: Command): string => name.split(' ').slice(0, 2).join(' ');

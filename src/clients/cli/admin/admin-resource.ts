@@ -41,6 +41,8 @@ export interface Verb {
   query?: Readonly<Record<string, Option & { parameter: string; needs?: string }>>;
   /** For lists that can be very long: the number of rows without `--limit`. */
   first?: number;
+  /** The most rows of a page, if the operation gives fewer than others. */
+  most?: number;
   /** Fields that every request of this verb has in its body. */
   body?: Row;
   /**

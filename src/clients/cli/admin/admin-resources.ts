@@ -1,4 +1,5 @@
 import type { AdminOperations } from '../../client/admin-operations.ts';
+import { DEVICE_ACTIONS } from './action-resource.ts';
 import { column, date, type Field, flexible, type Resource, SHOWN_ONCE, type Verb } from './admin-resource.ts';
 import { AUDIT } from './audit-resource.ts';
 import { DEVICES } from './device-resource.ts';
@@ -207,6 +208,7 @@ export const RESOURCES: readonly Resource[] = [
   },
   REMOVALS,
   DEVICES,
+  DEVICE_ACTIONS,
   TRANSACTIONS,
   ROLLOUTS,
   PACKAGES,

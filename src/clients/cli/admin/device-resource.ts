@@ -1,7 +1,7 @@
 import { tagsText } from '../device/device-texts.ts';
 import { PERCENT_OPTION, SELECTOR_TEXTS, TAG_OPTION } from '../device/selector-options.ts';
 import { fieldText } from '../show/table.ts';
-import { column, date, type Field, type Resource, SHOWN_ONCE } from './admin-resource.ts';
+import { column, date, type Field, type Resource, SHOWN_ONCE, type Verb } from './admin-resource.ts';
 import { TRANSACTION_COLUMNS } from './fleet-resources.ts';
 import { STORY_COLUMNS } from './story-columns.ts';
 
@@ -17,6 +17,56 @@ const HARDWARE: Field = {
   file: true,
   text: 'file with the hardware properties as JSON (- is standard input)',
 };
+
+/** The options that select devices of all developers, each with the parameter of the list that it becomes. */
+export const FILTER_OPTIONS = {
+  developer: { parameter: 'developerId', value: 'ID', text: 'only devices of this developer' },
+  application: {
+    parameter: 'applicationId',
+    value: 'ID',
+    text: 'only devices that are activated for this application',
+  },
+  prefix: { parameter: 'prefix', value: 'DIGITS', text: 'only devices whose deviceId begins with these digits' },
+  activation: {
+    parameter: 'activation',
+    value: 'STATE',
+    text: 'only devices in this state: activated, activating or deactivated',
+  },
+  blocked: {
+    parameter: 'blocked',
+    value: 'true|false',
+    text: 'only blocked devices, or only those that are not blocked',
+  },
+  connected: {
+    parameter: 'connected',
+    value: 'true|false',
+    text: 'only connected devices, or only disconnected ones',
+  },
+  firmware: { parameter: 'firmware', value: 'V', text: 'only devices that reported this firmware version' },
+  tag: { parameter: 'tag', ...TAG_OPTION },
+  ...SELECTOR_TEXTS,
+  percent: { parameter: 'percent', ...PERCENT_OPTION },
+  'battery-below': {
+    parameter: 'batteryBelow',
+    value: 'PERCENT',
+    text: 'only devices whose battery is below this percentage',
+  },
+  'battery-from': {
+    parameter: 'batteryFrom',
+    value: 'PERCENT',
+    text: 'only devices whose battery is at this percentage or above',
+  },
+  'not-seen-for': {
+    parameter: 'notSeenFor',
+    value: 'DURATION',
+    text: 'only devices that were not seen for this long',
+  },
+  'last-seen-within': {
+    parameter: 'lastSeenWithin',
+    value: 'SECONDS',
+    text: 'only devices that sent something within this many seconds',
+  },
+} satisfies Verb['query'];
 
 export const DEVICES: Resource = {
   resource: 'device',
@@ -55,42 +105,7 @@ export const DEVICES: Resource = {
       list: 'devices',
       first: Number.POSITIVE_INFINITY,
       query: {
-        developer: { parameter: 'developerId', value: 'ID', text: 'only devices of this developer' },
-        application: {
-          parameter: 'applicationId',
-          value: 'ID',
-          text: 'only devices that are activated for this application',
-        },
-        prefix: { parameter: 'prefix', value: 'DIGITS', text: 'only devices whose deviceId begins with these digits' },
-        activation: {
-          parameter: 'activation',
-          value: 'STATE',
-          text: 'only devices in this state: activated, activating or deactivated',
-        },
-        connected: {
-          parameter: 'connected',
-          value: 'true|false',
-          text: 'only connected devices, or only disconnected ones',
-        },
-        firmware: { parameter: 'firmware', value: 'V', text: 'only devices that reported this firmware version' },
-        tag: { parameter: 'tag', ...TAG_OPTION },
-        ...SELECTOR_TEXTS,
-        percent: { parameter: 'percent', ...PERCENT_OPTION },
-        'battery-below': {
-          parameter: 'batteryBelow',
-          value: 'PERCENT',
-          text: 'only devices whose battery is below this percentage',
-        },
-        'not-seen-for': {
-          parameter: 'notSeenFor',
-          value: 'DURATION',
-          text: 'only devices that were not seen for this long',
-        },
-        'last-seen-within': {
-          parameter: 'lastSeenWithin',
-          value: 'SECONDS',
-          text: 'only devices that sent something within this many seconds',
-        },
+        ...FILTER_OPTIONS,
         sort: {
           parameter: 'sort',
           value: 'ORDER',

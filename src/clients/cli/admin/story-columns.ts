@@ -8,11 +8,12 @@ const words = (...parts: unknown[]): string =>
     .map(fieldText)
     .join(' ');
 
-/** The subject of an entry: the operation of a command, the type of an event, the request of a change. */
+/** The subject of an entry: the operation of a command, the type of an event, the request of a change, the name of an action. */
 function subjectOf(row: Row): string {
   if (row['kind'] === 'command') return words(of(row, 'command')['operation'], of(row, 'command')['subject']);
   if (row['kind'] === 'event') return words(of(row, 'event')['type']);
   if (row['kind'] === 'change') return words(of(row, 'change')['action']);
+  if (row['kind'] === 'action') return words(of(row, 'action')['action']);
   const { reason, count } = of(row, 'connection');
   return words(reason, Number(count) > 1 ? `${fieldText(count)} times` : null);
 }
@@ -28,6 +29,10 @@ function restOf(row: Row): string {
   if (row['kind'] === 'change') {
     const { actor, address, status } = of(row, 'change');
     return words((actor as Row)['kind'], (actor as Row)['name'], address, status);
+  }
+  if (row['kind'] === 'action') {
+    const { actionId, state, code } = of(row, 'action');
+    return words(state, code, actionId);
   }
   const { detail, address, transport } = of(row, 'connection');
   return words(detail, transport, address);

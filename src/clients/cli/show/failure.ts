@@ -80,9 +80,11 @@ export function toFailure(error: unknown, at: { what: string; baseUrl: string; o
 /** The failure for people: the message, each faulty field, and the advice. */
 export function failureText({ message, refusal, advice }: Failure): string {
   const faults = (refusal?.details ?? []).map(({ loc, msg, type }) => `  ${loc.join('.')}: ${msg} (${type})`);
-  const request = refusal?.requestId
-    ? [`  the log of the service has details under the request id ${refusal.requestId}`]
-    : [];
+  // A refusal says all itself; an error of the service is explained in its log.
+  const request =
+    refusal?.requestId && refusal.status >= 500
+      ? [`  the log of the service has details under the request id ${refusal.requestId}`]
+      : [];
   return [message, ...faults, ...advice.map((line) => `  ${line}`), ...request].map(oneLine).join('\n');
 }
 

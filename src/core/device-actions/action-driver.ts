@@ -1,0 +1,109 @@
+import { isDatabaseAway } from '../../errors.ts';
+import type { Database } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { createWork } from '../../runtime/idle.ts';
+import type { Log } from '../../runtime/log.ts';
+import { findAtWork } from './action-repository.ts';
+import type { DeviceAction } from './device-action.ts';
+
+const RETRY_MS = 1_000;
+/** Milliseconds between two looks on several nodes: the node that leads does not hear of the actions that others store. */
+const LOOK_MS = 1_000;
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  /** True on one node only, and always without a cluster. */
+  leads(): boolean;
+  /** Takes an action one piece further. */
+  advance(action: DeviceAction): Promise<void>;
+  /** Stops an action, because the database was restored. */
+  stopRestored(action: DeviceAction): Promise<void>;
+}
+
+/** Takes all actions further in turn, a piece of each at a time, until none is at work. */
+export function createActionDriver({ database, clock, log, leads, advance, stopRestored }: Parts) {
+  const work = createWork();
+  let isOn = false;
+  let looking = false;
+  /** Something has happened since the present look began. */
+  let again = false;
+  let isRestored = false;
+  let cancel = (): void => undefined;
+
+  /** Takes all actions further, until none is left; one that fails holds up no other, and is tried again later. */
+  async function advanceAll(): Promise<void> {
+    const failed = new Map<string, unknown>();
+    while (isOn && leads()) {
+      again = false;
+      const all = (await findAtWork(database.read)).filter(({ actionId }) => !failed.has(actionId));
+      if (isRestored) {
+        for (const action of all) await stopRestored(action);
+        isRestored = false;
+        continue;
+      }
+      if (all.length === 0) break;
+      for (const action of all) {
+        if (!isOn) break;
+        await advance(action).catch((error: unknown) => failed.set(action.actionId, error));
+      }
+    }
+    for (const error of failed.values()) throw error;
+  }
+
+  function arm(waitMs: number): void {
+    cancel();
+    cancel = clock.after(waitMs, look);
+  }
+
+  function look(): void {
+    if (!isOn) return;
+    if (looking) {
+      again = true;
+      return;
+    }
+    looking = true;
+    work.begun();
+    advanceAll()
+      .then(
+        () => {
+          if (database.concurrent) arm(LOOK_MS);
+        },
+        (err: unknown) => {
+          if (!isDatabaseAway(err)) log.error({ err }, 'device actions could not be taken further; trying again');
+          arm(RETRY_MS);
+        },
+      )
+      .finally(() => {
+        looking = false;
+        if (again) look();
+        work.ended();
+      });
+  }
+
+  return {
+    /** Takes up what was left when the service stopped. */
+    start(): void {
+      isOn = true;
+      look();
+    },
+
+    /** From now on, nothing is done before all actions that are at work are stopped. */
+    stopFirst(): void {
+      isRestored = true;
+      look();
+    },
+
+    /** Call this after the commit of a new action. */
+    wake: look,
+
+    idle: work.idle,
+
+    async stop(): Promise<void> {
+      isOn = false;
+      cancel();
+      await work.idle();
+    },
+  };
+}
