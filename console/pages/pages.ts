@@ -20,6 +20,7 @@ import { overviewPage } from './overview.ts';
 import { packagePage } from './package.ts';
 import { peoplePage } from './people.ts';
 import { personPage } from './person.ts';
+import { removalPage } from './removal.ts';
 import { rolloutPage } from './rollout.ts';
 import { rolloutDevicesPage } from './rollout-devices.ts';
 import { rolloutsPage } from './rollouts.ts';
@@ -61,6 +62,7 @@ const OPERATOR: typeof EVERYBODY = {
   developers: [developersPage, developerPage],
   applications: [undefined, applicationPage],
   people: [peoplePage, personPage],
+  removals: [undefined, removalPage],
   'device-actions': [
     deviceActionsPage,
     deviceActionPage,

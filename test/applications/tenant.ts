@@ -25,8 +25,10 @@ export async function createTenant(t: Test, { allowHttpWebhooks = false, isInUse
   const { database, clock } = openTestDatabase(t);
   const ids = randomIds;
   const urlFault = createSettingUrlRule({ allowHttp: allowHttpWebhooks, allowPrivate: true });
-  const developers = createDevelopers({ database, clock, ids, isInUse: async () => false });
-  const applications = createApplications({ database, clock, ids, urlFault, isInUse, endWork: async () => {} });
+  const nothing = async (): Promise<void> => undefined;
+  const developers = createDevelopers({ database, clock, ids, isInUse: async () => false, forgetUsage: nothing });
+  const left = { endWork: nothing, forgetReceivers: nothing };
+  const applications = createApplications({ database, clock, ids, urlFault, isInUse, ...left });
   await developers.create({ developerId: 'dev-1', name: 'Acme' });
   return { database, clock, ids, developers, applications };
 }

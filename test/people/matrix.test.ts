@@ -10,6 +10,7 @@ const NOTHING: Readonly<Record<string, string>> = {
   applicationId: 'none',
   deviceId: deviceIdOf(99_999),
   transactionId: '999999',
+  removalId: `rem_${'0'.repeat(32)}`,
   actionId: `act_${'0'.repeat(32)}`,
   rolloutId: `rol_${'0'.repeat(32)}`,
   deliveryId: `msg_${'0'.repeat(32)}`,

@@ -32,6 +32,10 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   readConnection: [],
   readDeviceStory: ['entries.event.url'],
   listFleetDeviceTransactions: [],
+  readDeveloperContents: [],
+  readApplicationContents: [],
+  listRemovals: [],
+  readRemoval: [],
   listDeviceActions: [],
   readDeviceAction: [],
   listDevicesOfAction: [],
@@ -138,6 +142,8 @@ async function fillWorld(world: World, t: Test) {
   const rollout = await tenant.api.post(`${path}/rollouts`, {
     json: { operation: 'setWifi', parameters: networks, label: 'all', devices: {} },
   });
+  await world.createTenant('gone');
+  const removal = await world.admin().post('/admin/v1/developers/gone/removal', { json: { confirmation: 'gone' } });
   const block = { action: 'unblock', filter: { prefix: device.deviceId } };
   const action = await world.admin().post('/admin/v1/device-actions', { json: block });
   await tenant.api.post(`${path}/packages`, { json: { package: 'com.example.own' } });
@@ -151,6 +157,7 @@ async function fillWorld(world: World, t: Test) {
     transactionId: [waiting, answered, late].map(String),
     rolloutId: [rollout.body.rolloutId],
     actionId: [action.body.actionId],
+    removalId: [removal.body.removalId],
     deliveryId: [String(headers['webhook-id']), tested.body.deliveryId],
     personId: ['ada'],
     package: ['com.example.own'],

@@ -7,9 +7,11 @@ export interface Developer {
   name: string;
   /** The contracted number of activated devices; null: no contract. */
   deviceLimit: number | null;
+  /** The removal that was accepted for the developer; null: none. */
+  removalId: string | null;
 }
 
-const COLUMNS = 'developer_id AS "developerId", name, device_limit AS "deviceLimit"';
+const COLUMNS = 'developer_id AS "developerId", name, device_limit AS "deviceLimit", removal_id AS "removalId"';
 
 /**
  * Finds a developer. A unit of work whose decision depends on the row passes `lock` (its `forUpdate`), so that no other
@@ -37,7 +39,11 @@ export async function listDevelopers(
 }
 
 /** Returns false when the id is taken. */
-export async function insertDeveloper(sql: Sql, developer: Developer, createdAt: Micros): Promise<boolean> {
+export async function insertDeveloper(
+  sql: Sql,
+  developer: Omit<Developer, 'removalId'>,
+  createdAt: Micros,
+): Promise<boolean> {
   const inserted = await sql.run(
     `INSERT INTO developers (developer_id, name, device_limit, created_at) VALUES (?, ?, ?, ?)
      ON CONFLICT (developer_id) DO NOTHING`,
@@ -56,6 +62,11 @@ export async function updateDeveloper(sql: Sql, developer: Developer): Promise<v
     developer.deviceLimit,
     developer.developerId,
   );
+}
+
+/** Stores that the developer is being removed. */
+export async function markLeaving(sql: Sql, developerId: string, removalId: string): Promise<void> {
+  await sql.run('UPDATE developers SET removal_id = ? WHERE developer_id = ?', removalId, developerId);
 }
 
 /** Developers whose id or name contains a text, ordered by id. */

@@ -140,6 +140,25 @@ export function createAudit({ database, clock, log }: Parts) {
     }
   }
 
+  async function noteIn(unit: UnitOfWork, note: Note): Promise<void> {
+    const { action, resource, id, details, about = [], address = null, at = clock.now() } = note;
+    const auditId = await insertEntry(unit, {
+      at,
+      actorKind: 'service',
+      actorName: null,
+      personId: null,
+      personName: null,
+      tokenName: null,
+      action,
+      resource: resource.slice(0, LONGEST_RESOURCE),
+      requestId: id,
+      address,
+    });
+    await detailEntry(unit, auditId, JSON.stringify(details));
+    for (const object of about) await insertObject(unit, auditId, object);
+    await sealEntry(unit, auditId);
+  }
+
   return {
     /** Stores that a change begins. Rejects when that fails; the change must then not be carried out. */
     async begin({ actor, method, route, path, requestId, address }: Change): Promise<Begun> {
@@ -181,27 +200,18 @@ export function createAudit({ database, clock, log }: Parts) {
       };
     },
 
+    /**
+     * Stores a change that the service makes by itself, in the unit of work that makes it. It locks the chain, so the unit
+     * calls it when it has locked everything else.
+     */
+    noteIn,
+
     /** Stores a change that the service made by itself; never rejects. */
-    async noted({
-      action,
-      resource,
-      id,
-      details,
-      about: objects = [],
-      address = null,
-      at = clock.now(),
-    }: Note): Promise<void> {
-      const about = { at, action, resource: resource.slice(0, LONGEST_RESOURCE), requestId: id, address };
-      const nobody = { actorName: null, personId: null, personName: null, tokenName: null } as const;
-      const row = { ...about, ...nobody, actorKind: 'service' } as const;
+    async noted(note: Note): Promise<void> {
       try {
-        await database.transact(async (unit) => {
-          const auditId = await insertEntry(unit, row);
-          await detailEntry(unit, auditId, JSON.stringify(details));
-          for (const object of objects) await insertObject(unit, auditId, object);
-          await sealEntry(unit, auditId);
-        });
+        await database.transact((unit) => noteIn(unit, note));
       } catch (err) {
+        const { action, details } = note;
         log.error({ err, action, details }, 'an action of the service could not be written to the audit log');
       }
     },

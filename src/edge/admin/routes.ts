@@ -54,6 +54,14 @@ import {
   updatePerson,
 } from './people.ts';
 import {
+  listRemovals,
+  readApplicationContents,
+  readDeveloperContents,
+  readRemoval,
+  removeApplication,
+  removeDeveloper,
+} from './removals.ts';
+import {
   cancelFleetRollout,
   listFleetRolloutDevices,
   listFleetRollouts,
@@ -94,6 +102,13 @@ export const ROUTES = [
   route('GET',    '/admin/v1/applications/{applicationId}', ANY, {}, readApplication),
   route('DELETE', '/admin/v1/applications/{applicationId}', OPR, {}, deleteApplication),
   route('POST',   '/admin/v1/applications/{applicationId}/secret', OPR, {}, replaceSecret),
+
+  route('GET',    '/admin/v1/developers/{developerId}/contents', ANY, {}, readDeveloperContents),
+  route('POST',   '/admin/v1/developers/{developerId}/removal', OPR, { body: 'admin/removal-request' }, removeDeveloper),
+  route('GET',    '/admin/v1/applications/{applicationId}/contents', ANY, {}, readApplicationContents),
+  route('POST',   '/admin/v1/applications/{applicationId}/removal', OPR, { body: 'admin/removal-request' }, removeApplication),
+  route('GET',    '/admin/v1/removals', ANY, { query: 'admin/removal-query' }, listRemovals),
+  route('GET',    '/admin/v1/removals/{removalId}', ANY, {}, readRemoval),
 
   route('POST',   '/admin/v1/developers/{developerId}/devices', OPR, { body: 'admin/device-register' }, registerDevice),
   route('POST',   '/admin/v1/developers/{developerId}/devices/import', OPR, {}, importDevices),

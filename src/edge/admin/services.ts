@@ -6,6 +6,7 @@ import type { DeviceActions } from '../../core/device-actions/device-actions.ts'
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { People } from '../../core/people/people.ts';
+import type { Removals } from '../../core/removals/removals.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Quotas } from '../../core/software/quotas.ts';
 import type { Software } from '../../core/software/software.ts';
@@ -19,6 +20,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { Readiness } from '../../runtime/readiness.ts';
 import type { AuditNames } from '../../views/audit.ts';
 import type { FindConnection } from '../../views/connection.ts';
+import type { CountContents } from '../../views/contents.ts';
 import type { AllDeliveries } from '../../views/deliveries.ts';
 import type { Fleet } from '../../views/devices.ts';
 import type { FailureViews } from '../../views/failures.ts';
@@ -50,6 +52,9 @@ export interface AdminServices {
     Devices,
     'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
   >;
+  removals: Pick<Removals, 'request' | 'find' | 'list'>;
+  /** Counts what belongs to a developer or an application. */
+  countContents: CountContents;
   deviceActions: Pick<DeviceActions, 'count' | 'begin' | 'find' | 'stop' | 'list' | 'devices'>;
   /** The views of devices of all developers. */
   rollouts: Pick<Rollouts, 'find' | 'pause' | 'cancel'>;

@@ -6,6 +6,7 @@ import { DEVICES } from './device-resource.ts';
 import { FLEET } from './fleet-resource.ts';
 import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
 import { ADMINISTRATOR_TOKEN, CALLER, PEOPLE, TOKENS } from './person-resource.ts';
+import { REMOVALS } from './removal-resource.ts';
 import { ROLLOUTS } from './rollout-resource.ts';
 import { SESSION } from './session-resource.ts';
 import { DELIVERIES, RECEIVERS } from './webhook-resources.ts';
@@ -206,6 +207,7 @@ export const RESOURCES: readonly Resource[] = [
       },
     ],
   },
+  REMOVALS,
   DEVICES,
   DEVICE_ACTIONS,
   TRANSACTIONS,
