@@ -48,6 +48,16 @@ t.test('the command line', async (t) => {
     t.match(await lapel('person delete mika'), { code: 0, stdout: 'deleted: mika\n' });
   });
 
+  await t.test('stores the renewed token where lapel login has stored the old one', async (t) => {
+    const { token } = await createPerson(world, { personId: 'nia', role: 'reader' });
+    const own = { env: { XDG_CONFIG_HOME: t.testdir() } };
+    const login = ['login', '--admin', '--token-stdin', '--admin-url', addresses.admin];
+    t.match(await run(login, { ...own, input: token }), { code: 0, stdout: /as Person nia \(reader\): / });
+    t.match(await run(['admin', 'token', 'renew'], own), { code: 0, stdout: /It is stored in the profile\./ });
+    t.match(await run(['admin', 'whoami'], own), { code: 0, stdout: /personId +nia/ });
+    t.equal((await lapel('whoami', token)).code, 1);
+  });
+
   await t.test('lets the administrator token be refused and accepted', async (t) => {
     t.match(await lapel('administrator-token refuse'), { code: 1, stderr: /409 this needs a token of your own/ });
     const { token } = await createPerson(world, { personId: 'ada', role: 'owner' });

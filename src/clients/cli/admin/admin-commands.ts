@@ -21,6 +21,7 @@ import type { Field, Resource, Row, Verb } from './admin-resource.ts';
 import { RESOURCES } from './admin-resources.ts';
 import { auditExport } from './audit-export.ts';
 import { REMOVAL_COMMANDS, removalWatch } from './removal-commands.ts';
+import { tokenRenew } from './token-renew.ts';
 
 const NAMES: Options = {
   package: { value: 'NAME', text: 'the package; by default the one named in the APK file' },
@@ -250,7 +251,7 @@ function commandOf(resource: Resource, verb: Verb): Command {
 }
 
 const FROM_TABLE = RESOURCES.flatMap((resource) => resource.verbs.map((verb) => commandOf(resource, verb)));
-const BY_HAND = [...REMOVAL_COMMANDS, removalWatch, adminDeviceImport, ...ACTION_COMMANDS, auditExport];
+const BY_HAND = [...REMOVAL_COMMANDS, removalWatch, adminDeviceImport, ...ACTION_COMMANDS, auditExport, tokenRenew];
 
 /** The resource of a command, such as `admin device`. */
 const resourceOf = ({ name }: Command): string => name.split(' ').slice(0, 2).join(' ');

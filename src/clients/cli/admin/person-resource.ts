@@ -118,13 +118,6 @@ export const TOKENS: Resource = {
       examples: ['lapel admin token create mika --name laptop', 'lapel admin token create mika --name robot --no-days'],
     },
     {
-      verb: 'renew',
-      summary: 'Replaces your own token; the old one becomes invalid at once',
-      operation: 'renewOwnToken',
-      note: `${SHOWN_ONCE} It expires when it would have before. If lapel login has stored the old one, log in again.`,
-      examples: ['lapel admin token renew'],
-    },
-    {
       verb: 'revoke',
       summary: 'Ends a token, with the sessions that it has opened, on every node',
       operation: 'revokePersonToken',
