@@ -22,6 +22,33 @@ function lineOf(document: Document, lines: LineCounter, path: Path): number | nu
   return isNode(document.contents) && document.contents.range ? lines.linePos(document.contents.range[0]).line : null;
 }
 
+/** The most errors of syntax that are listed: each bracket without its end is one. */
+const MOST_FAULTS = 20;
+const TOO_DEEP = 'it is nested too deeply';
+
+const unreadable = (name: string, text: string): ScenarioError =>
+  new ScenarioError(name, [{ path: '', line: null, text }]);
+
+/** The parser calls itself for each level, so a file of brackets only would use up the stack. */
+function parsed(text: string, name: string, lineCounter: LineCounter): Document {
+  try {
+    return parseDocument(text, { lineCounter, prettyErrors: false });
+  } catch (error) {
+    if (error instanceof RangeError) throw unreadable(name, TOO_DEEP);
+    throw error;
+  }
+}
+
+/** The value of a document. Aliases that refer to aliases could make a small file very large, so they are bounded. */
+function valueIn(document: Document, name: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    // The library throws errors of several kinds: for too many aliases, or for a merge with something else than a map.
+    throw unreadable(name, error instanceof RangeError ? TOO_DEEP : (error as Error).message);
+  }
+}
+
 /** A scenario as it was written, and as it was understood. */
 export interface ReadScenario {
   readonly file: ScenarioFile;
@@ -34,9 +61,14 @@ export interface ReadScenario {
  */
 export function readScenario(text: string, name: string): ReadScenario {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const broken = document.errors.map(
-    ({ message, pos }): ScenarioFault => ({ path: '', line: lines.linePos(pos[0]).line, text: message }),
+  const document = parsed(text, name, lines);
+  const broken = document.errors.slice(0, MOST_FAULTS).map(
+    ({ message, pos }): ScenarioFault => ({
+      path: '',
+      line: lines.linePos(pos[0]).line,
+      // The parser makes an error of the document of most errors, also of the end of the stack.
+      text: /call stack|Stack overflow/.test(message) ? TOO_DEEP : message,
+    }),
   );
   if (broken.length > 0) throw new ScenarioError(name, broken);
   const refuse = (faults: readonly { path: Path; text: string }[]): never => {
@@ -46,8 +78,7 @@ export function readScenario(text: string, name: string): ReadScenario {
       placed.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
     );
   };
-  // Aliases that refer to aliases could make a small file very large.
-  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  const value = valueIn(document, name);
   const misshapen = checkShape(value);
   if (misshapen.length > 0) refuse(misshapen);
   const file = value as ScenarioFile;

@@ -32,6 +32,7 @@ const ONE_BY_ONE: Readonly<Record<string, string>> = {
   'demo.test.ts': 'its demos prefer the same ports',
   'flow/restore.test.ts': 'it replaces databases of the server that all use',
   'foreign-text.test.ts': 'it measures the processor time of its process',
+  'fuzz/': 'it measures the processor time of its thread',
   'objects/object-store.test.ts': 'it keeps its process busy for seconds',
   'starvation/': 'they compare the times of callers',
 };

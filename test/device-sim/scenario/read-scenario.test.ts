@@ -214,6 +214,16 @@ for (const [what, text, words] of [
   t.test(`${what} is refused with a sentence`, async (t) => t.match(refusal(text), words));
 }
 
+t.test('a file that uses up the stack or the memory of a reader is refused with a sentence', async (t) => {
+  for (const unit of ['[', '{', '- ', '? ']) t.match(refusal(unit.repeat(20_000)), /nested too deeply/, unit);
+  t.ok(refusal('['.repeat(20_000)).split('\n').length <= 20, 'the faults are few');
+  const tens = (name: string): string => `[${Array.from({ length: 10 }, () => name).join()}]`;
+  t.match(refusal(`a: &a ${tens('1')}\nb: &b ${tens('*a')}\nc: &c ${tens('*b')}\nd: ${tens('*c')}\n`), /alias/);
+  t.match(refusal('name: *nobody\n'), /alias/);
+  t.match(refusal('%YAML 1.1\n---\n<<: 1\n'), /[Mm]erge/);
+  t.match(refusal('devices: &a [*a]\n'), /devices/);
+});
+
 t.test('the schema lists all actions, faults and operations', async (t) => {
   const { $defs } = JSON.parse(schemaText());
   t.strictSame($defs.fault.properties.fault.enum, Object.keys(FAULTS));

@@ -1,0 +1,9 @@
+import type { FuzzedParser } from './parser.ts';
+import { apk, axml } from './parsers/apk.ts';
+import { csv, ndjson } from './parsers/imports.ts';
+import { form, json } from './parsers/json.ts';
+import { mqtt } from './parsers/mqtt.ts';
+import { yaml } from './parsers/scenarios.ts';
+
+/** All parsers of foreign bytes, by the name that `npm run soak -- fuzz --only NAME` takes. */
+export const PARSERS: Readonly<Record<string, FuzzedParser>> = { mqtt, apk, axml, csv, ndjson, yaml, json, form };

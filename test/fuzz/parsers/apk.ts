@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { MANIFEST, makeApk, makeDocument, makeZip } from '../../../device-sim/files/make-apk.ts';
+import { ApkError, type ApkFault } from '../../../src/platform/apk/apk-error.ts';
+import { type ApkManifest, readManifest } from '../../../src/platform/apk/manifest.ts';
+import { readApk } from '../../../src/platform/apk/read-apk.ts';
+import type { FuzzedParser } from '../parser.ts';
+
+const FAULTS: ReadonlySet<string> = new Set<ApkFault>([
+  'not_an_archive',
+  'archive_damaged',
+  'manifest_missing',
+  'manifest_damaged',
+  'too_large',
+  'unsupported',
+]);
+const OF_MANIFESTS: ReadonlySet<string> = new Set<ApkFault>(['manifest_damaged', 'too_large', 'unsupported']);
+/** The most reads and bytes of one file, as `read-apk.ts` has them. */
+const MOST = { reads: 12, bytes: 6 * 1024 ** 2 };
+
+const ATTRIBUTES = [
+  { name: 'package', value: 'com.example.camera' },
+  { name: 'versionCode', value: 7 },
+  { name: 'versionCodeMajor', value: 1 },
+  { name: 'versionName', value: '1.2.3-größer-日本' },
+];
+const BOTH = [false, true];
+const long = [...ATTRIBUTES.slice(0, 3), { name: 'versionName', value: 'x'.repeat(200) }];
+const manifests = BOTH.flatMap((utf8) => [
+  makeDocument({ attributes: ATTRIBUTES, utf8 }),
+  makeDocument({ attributes: long, utf8 }),
+]);
+const others = Array.from({ length: 20 }, (_, index) => ({ name: `res/${index}`, bytes: Buffer.from(`${index}`) }));
+const archives = BOTH.flatMap((stored) => [
+  makeApk({ attributes: ATTRIBUTES }, { stored }),
+  makeZip([...others, { name: MANIFEST, bytes: manifests[2]!, stored }], { comment: 'a comment' }),
+]);
+
+/** Rethrows an error that is not one of the documented faults. */
+function checkFault(error: unknown, faults: ReadonlySet<string>): false {
+  if (error instanceof ApkError && faults.has(error.reason)) return false;
+  throw error;
+}
+
+function written({ package: name, versionName, versionCode }: ApkManifest): Buffer {
+  const major = Math.floor(versionCode / 2 ** 32);
+  return makeDocument({
+    attributes: [
+      { name: 'package', value: name },
+      { name: 'versionCode', value: versionCode % 2 ** 32 },
+      { name: 'versionCodeMajor', value: major },
+      ...(versionName === null ? [] : [{ name: 'versionName', value: versionName }]),
+    ],
+  });
+}
+
+function checkManifest(manifest: ApkManifest): true {
+  assert.match(manifest.package, /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)*$/);
+  assert.deepEqual(readManifest(written(manifest)), manifest, 'a manifest that is written again is the same');
+  return true;
+}
+
+/** Android's binary XML. */
+export const axml: FuzzedParser = {
+  documents: manifests,
+  words: [],
+  read(input) {
+    let manifest: ApkManifest;
+    try {
+      manifest = readManifest(input);
+    } catch (error) {
+      return checkFault(error, OF_MANIFESTS);
+    }
+    return checkManifest(manifest);
+  },
+};
+
+/** The archive around the binary XML, read in parts. */
+export const apk: FuzzedParser = {
+  documents: archives,
+  words: ['PK\u0001\u0002', 'PK\u0003\u0004', 'PK\u0005\u0006', 'PK\u0006\u0006', 'PK\u0006\u0007', MANIFEST],
+  async read(input) {
+    const spent = { reads: 0, bytes: 0 };
+    const source = {
+      size: input.length,
+      async read(start: number, end: number) {
+        spent.reads += 1;
+        spent.bytes += end - start + 1;
+        assert.ok(spent.reads <= MOST.reads && spent.bytes <= MOST.bytes, 'the reads of a file are bounded');
+        assert.ok(start >= 0 && start <= end && end < input.length, `bytes ${start} to ${end} are within the file`);
+        return input.subarray(start, end + 1);
+      },
+    };
+    let manifest: ApkManifest;
+    try {
+      manifest = await readApk(source);
+    } catch (error) {
+      return checkFault(error, FAULTS);
+    }
+    return checkManifest(manifest);
+  },
+};
