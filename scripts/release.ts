@@ -1,14 +1,18 @@
-// npm run release [-- FOLDER]: makes the npm packages and the Debian packages of this checkout, the list of the packages that they contain, and
-// checksums. Nothing is published. Two runs with the same checkout and the same installed packages give the same bytes.
+// npm run release [-- FOLDER [--sign KEY.pem]]: makes the npm packages and the Debian packages of this checkout, the list
+// of the packages that they contain, checksums, and a signature of the checksums. Nothing is published. Two runs with the
+// same checkout and the same installed packages give the same bytes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { clientPackage } from './release/client-package.ts';
 import { ARCHITECTURES, debianPackage } from './release/debian-package.ts';
 import { lapelPackage } from './release/lapel-package.ts';
 import { MANIFEST, ROOT } from './release/lockfile.ts';
+import { licenseFaults, lockfileFaults } from './release/origins.ts';
 import { billOfMaterials } from './release/sbom.ts';
+import { signatureOf, signingKey } from './release/sign.ts';
 import { type Files, tarball } from './release/tarball.ts';
 
 const MEBIBYTE = 1024 ** 2;
@@ -24,9 +28,14 @@ function packed(files: Files): Buffer {
   return tarball(files);
 }
 
-const [given] = process.argv.slice(2);
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { sign: { type: 'string' } } });
+const [given] = positionals;
 // npm changes to the folder of the project, and names that in which it was called.
-const folder = given === undefined ? join(ROOT, 'dist') : resolve(process.env['INIT_CWD'] ?? '.', given);
+const place = (path: string): string => resolve(process.env['INIT_CWD'] ?? '.', path);
+const folder = given === undefined ? join(ROOT, 'dist') : place(given);
+const key = values.sign === undefined ? undefined : signingKey(readFileSync(place(values.sign), 'utf8'));
+const faults = [...lockfileFaults(), ...licenseFaults()];
+if (faults.length > 0) throw new Error(faults.join('\n'));
 const lapel = lapelPackage();
 const made: [string, Buffer][] = [
   [`lapel-${version}.tgz`, packed(lapel)],
@@ -42,6 +51,9 @@ const sums = made.map(([name, content]) => `${createHash('sha256').update(conten
 mkdirSync(folder, { recursive: true });
 for (const [name, content] of made) writeFileSync(join(folder, name), content);
 writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''));
+// A signature of a former run would be one of other checksums.
+rmSync(join(folder, 'SHA256SUMS.sig'), { force: true });
+if (key) writeFileSync(join(folder, 'SHA256SUMS.sig'), signatureOf(Buffer.from(sums.join('')), key));
 
 const changed = execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' });
 if (changed !== '') process.stderr.write('This release contains changes that are not committed.\n');

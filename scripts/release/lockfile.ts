@@ -4,8 +4,20 @@ import { join } from 'node:path';
 export const ROOT = join(import.meta.dirname, '../..');
 
 /** A package of package-lock.json. */
-interface Locked {
+export interface Locked {
   readonly version: string;
+  readonly license?: string;
+  /** The hash of its archive. */
+  readonly integrity?: string;
+  /** Where its archive is, unless it comes from the registry. */
+  readonly resolved?: string;
+  /** True for a folder of this machine. */
+  readonly link?: boolean;
+  /** True for a package inside of the archive of another one. */
+  readonly inBundle?: boolean;
+  /** True for a package that only the work at this project needs. */
+  readonly dev?: boolean;
+  readonly devDependencies?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
@@ -21,12 +33,15 @@ export const MANIFEST = readJson<{
   license: string;
   bin: Record<string, string>;
   dependencies: Readonly<Record<string, string>>;
+  devDependencies: Readonly<Record<string, string>>;
+  optionalDependencies: Readonly<Record<string, string>>;
 }>('package.json');
-const { packages } = readJson<{ packages: Readonly<Record<string, Locked>> }>('package-lock.json');
+/** All packages of package-lock.json by their folders; `''` is this project. */
+export const { packages: PACKAGES } = readJson<{ packages: Readonly<Record<string, Locked>> }>('package-lock.json');
 
 /** The version of a package that this project has installed at the top of its tree. */
 export function lockedVersion(name: string): string {
-  const found = packages[`node_modules/${name}`];
+  const found = PACKAGES[`node_modules/${name}`];
   if (!found) throw new Error(`package-lock.json has no ${name}`);
   return found.version;
 }
@@ -35,7 +50,7 @@ export function lockedVersion(name: string): string {
 function found(from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))) {
     const path = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;
-    if (packages[path]) return path;
+    if (PACKAGES[path]) return path;
     if (folder === '') return undefined;
   }
 }
@@ -61,7 +76,7 @@ export function closureOf(names: readonly string[]): string[] {
     const path = found(from, name);
     if (path === undefined || seen.has(path)) return;
     seen.add(path);
-    for (const need of needsOf(packages[path]!)) visit(path, need);
+    for (const need of needsOf(PACKAGES[path]!)) visit(path, need);
   };
   for (const name of names) visit('', name);
   return [...seen].sort();
@@ -73,4 +88,4 @@ export const withoutTypes = (needs: Readonly<Record<string, string>>): Record<st
 
 /** The name and version of the package in a folder, as `name@version`. */
 export const referenceOf = (path: string): string =>
-  `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${packages[path]?.version}`;
+  `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${PACKAGES[path]?.version}`;

@@ -25,18 +25,25 @@ function uuidOf(text: string): string {
 }
 
 /**
+ * The folders of the packages whose files are part of the package `lapel`. Those for browsers come without the packages
+ * that they name, because only their files are copied.
+ */
+export const containedPackages = (): string[] =>
+  [...new Set([...closureOf(RUNTIME_PACKAGES), ...BROWSER_PACKAGES.map((name) => `node_modules/${name}`)])].sort();
+
+/**
  * The list of all packages whose files are part of the package `lapel`, in the format CycloneDX, from package-lock.json.
- * npm writes it; the time, the random number and addresses of downloads are left out, so that equal packages have equal
- * lists.
+ * npm writes it for all packages, because its `--omit=dev` also leaves out packages that both the service and its tests
+ * need. The time, the random number and addresses of downloads are left out, so that equal packages have equal lists.
  */
 export function billOfMaterials(): Buffer {
   const npm = process.env['npm_execpath'];
-  const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only', '--omit=dev'];
+  const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
   const options = { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 } as const;
   const text =
     npm === undefined ? execFileSync('npm', args, options) : execFileSync(process.execPath, [npm, ...args], options);
   const { serialNumber: _, ...bom } = JSON.parse(text) as Bom;
-  const contained = new Set(closureOf([...RUNTIME_PACKAGES, ...BROWSER_PACKAGES]).map(referenceOf));
+  const contained = new Set(containedPackages().map(referenceOf));
   const components = bom.components
     .filter((component) => contained.has(component['bom-ref']))
     .map(({ externalReferences = [], ...component }) => ({

@@ -10,7 +10,7 @@ export interface ToFuzz {
   /** The first input, and the one before which to stop. */
   from: number;
   to: number;
-  /** Milliseconds of processor time after which to stop. */
+  /** Milliseconds after which to stop. */
   milliseconds: number;
   /** [0] is the number of the current input. */
   current: Uint32Array;
@@ -19,6 +19,7 @@ export interface ToFuzz {
 export interface Fuzzed {
   inputs: number;
   accepted: number;
+  /** Milliseconds of processor time. */
   milliseconds: number;
   /** The largest memory of the process, in kibibytes. */
   memoryKib: number;
@@ -30,16 +31,11 @@ const INPUTS_PER_LOOK = 50;
 const { name, seed, from, to, milliseconds, current } = workerData as ToFuzz;
 const parser = PARSERS[name]!;
 
-const startedAt = process.threadCpuUsage();
-function spent(): number {
-  const { user, system } = process.threadCpuUsage(startedAt);
-  return (user + system) / 1000;
-}
-
+const startedAt = performance.now();
 let accepted = 0;
 let number = from;
 let finding: string | undefined;
-while (number < to && (number % INPUTS_PER_LOOK !== 0 || spent() < milliseconds)) {
+while (number < to && (number % INPUTS_PER_LOOK !== 0 || performance.now() - startedAt < milliseconds)) {
   current[0] = number;
   try {
     if (await tryInput(parser, seed, number)) accepted += 1;
@@ -51,11 +47,12 @@ while (number < to && (number % INPUTS_PER_LOOK !== 0 || spent() < milliseconds)
   number += 1;
   if (finding !== undefined) break;
 }
+const { user, system } = process.threadCpuUsage();
 const memoryKib = process.resourceUsage().maxRSS;
 const fuzzed: Fuzzed = {
   inputs: number - from,
   accepted,
-  milliseconds: spent(),
+  milliseconds: (user + system) / 1000,
   memoryKib,
   ...(finding && { finding }),
 };

@@ -34,6 +34,7 @@ const ONE_BY_ONE: Readonly<Record<string, string>> = {
   'foreign-text.test.ts': 'it measures the processor time of its process',
   'fuzz/': 'it measures the processor time of its thread',
   'objects/object-store.test.ts': 'it keeps its process busy for seconds',
+  'supply.test.ts': 'npm keeps it busy for a second',
   'starvation/': 'they compare the times of callers',
 };
 

