@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import t from 'tap';
+import { readerOf } from '../../src/platform/imports/import-lines.ts';
 import type { FuzzedParser } from './parser.ts';
 import { PARSERS } from './parsers.ts';
 import { inputOf, tryInput } from './try-input.ts';
@@ -28,6 +30,14 @@ for (const [name, parser] of Object.entries(PARSERS)) {
     },
   );
 }
+
+t.test('a column of a file whose name has thousands of parts is one unknown name', async (t) => {
+  const name = `a${'.'.repeat(3000)}`;
+  const lines = [];
+  const file = Readable.from([Buffer.from(`deviceId,a.b.c,${name}\n1,2,3\n`)]);
+  for await (const line of readerOf('text/csv')!(file)) lines.push(JSON.parse(JSON.stringify(line)) as object);
+  t.same(lines, [{ line: 2, value: { deviceId: '1', a: { b: { c: '2' } }, [name]: '3' } }]);
+});
 
 t.test('the same seed and number give the same input, others give another one', async (t) => {
   const parser = PARSERS['mqtt']!;

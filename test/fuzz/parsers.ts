@@ -3,7 +3,18 @@ import { apk, axml } from './parsers/apk.ts';
 import { csv, ndjson } from './parsers/imports.ts';
 import { form, json } from './parsers/json.ts';
 import { mqtt } from './parsers/mqtt.ts';
+import { payload } from './parsers/payloads.ts';
 import { yaml } from './parsers/scenarios.ts';
 
 /** All parsers of foreign bytes, by the name that `npm run soak -- fuzz --only NAME` takes. */
-export const PARSERS: Readonly<Record<string, FuzzedParser>> = { mqtt, apk, axml, csv, ndjson, yaml, json, form };
+export const PARSERS: Readonly<Record<string, FuzzedParser>> = {
+  mqtt,
+  apk,
+  axml,
+  csv,
+  ndjson,
+  yaml,
+  json,
+  form,
+  payload,
+};

@@ -8,6 +8,8 @@ export type ImportLine = { line: number; value: unknown } | { line: number; faul
 const LONGEST_LINE = 64 * 1024;
 const LINE_FEED = 0x0a;
 const PROPERTIES = 'hardwareProperties';
+/** The most parts of the name of a column; those of devices have three. */
+const MOST_PARTS = 8;
 
 /** The reader for a `Content-Type`; undefined when the type is not supported. */
 export function readerOf(contentType: string | undefined): ((body: Readable) => AsyncIterable<ImportLine>) | undefined {
@@ -117,12 +119,21 @@ function toLine(line: number, record: Record<string, string>): ImportLine {
     if (cell === '') continue;
     const isJson = name === PROPERTIES || name === `${PROPERTIES}.camera`;
     try {
-      set(value, name.split('.'), isJson ? (JSON.parse(cell) as unknown) : cell);
+      set(value, partsOf(name), isJson ? (JSON.parse(cell) as unknown) : cell);
     } catch {
       return { line, fault: `${name} is not JSON` };
     }
   }
   return { line, value };
+}
+
+/**
+ * The names of the members that the name of a column leads to. A name with too many parts belongs to no device: it stays one
+ * unknown name, because a line of dots would otherwise make thousands of nested objects.
+ */
+function partsOf(name: string): string[] {
+  const parts = name.split('.', MOST_PARTS + 1);
+  return parts.length > MOST_PARTS ? [name] : parts;
 }
 
 function set(target: Record<string, unknown>, [name = '', ...rest]: string[], content: unknown): void {
