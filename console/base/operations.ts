@@ -27,6 +27,13 @@ export const OPERATOR = {
   updateDevice: { method: 'PATCH', path: '/devices/{deviceId}' },
   deleteDevice: { method: 'DELETE', path: '/devices/{deviceId}' },
   replaceCredential: { method: 'POST', path: '/devices/{deviceId}/credential' },
+  createEnrolmentBatch: { method: 'POST', path: '/developers/{developerId}/enrolment-batches' },
+  listEnrolmentBatches: { method: 'GET', path: '/developers/{developerId}/enrolment-batches' },
+  readEnrolmentBatch: { method: 'GET', path: '/enrolment-batches/{batchId}' },
+  revokeEnrolmentBatch: { method: 'POST', path: '/enrolment-batches/{batchId}/revoke' },
+  listEnrolments: { method: 'GET', path: '/enrolment-batches/{batchId}/devices' },
+  approveEnrolment: { method: 'POST', path: '/enrolment-batches/{batchId}/devices/{deviceId}/approve' },
+  refuseEnrolment: { method: 'POST', path: '/enrolment-batches/{batchId}/devices/{deviceId}/refuse' },
   listFleetDevices: { method: 'GET', path: '/devices' },
   readFleetDeviceStatus: { method: 'GET', path: '/devices/{deviceId}/status' },
   readConnection: { method: 'GET', path: '/devices/{deviceId}/connection' },
@@ -153,6 +160,7 @@ export const APPLICATION = {
 /** The requests without a token of the API or of administration; paths are relative to the root of the service. */
 export const PUBLIC = {
   issueToken: { method: 'POST', path: '/api/v1/authenticate' },
+  enrolDevice: { method: 'POST', path: '/v1/enrolments' },
   readJwks: { method: 'GET', path: '/.well-known/jwks.json' },
   readMetadata: { method: 'GET', path: '/.well-known/oauth-authorization-server' },
   openSession: { method: 'POST', path: '/console/session' },

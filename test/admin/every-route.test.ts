@@ -15,6 +15,7 @@ interface Row {
 const NO_DEVICE = deviceIdOf(99_999);
 const NO_ROLLOUT = `rol_${'0'.repeat(32)}`;
 const NO_REMOVAL = `rem_${'0'.repeat(32)}`;
+const NO_BATCH = `enb_${'0'.repeat(32)}`;
 const NO_ACTION = `act_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
@@ -46,6 +47,13 @@ const ROWS: Row[] = [
   { method: 'PATCH', path: '/devices/{deviceId}', json: {}, unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'DELETE', path: '/devices/{deviceId}', unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'POST', path: '/devices/{deviceId}/credential', json: {}, unknown: [[`/devices/${NO_DEVICE}/credential`, 'device not found.']] },
+  { method: 'POST', path: '/developers/{developerId}/enrolment-batches', json: { name: 'x', expiresAt: '2027-01-01T00:00:00Z', mostDevices: 1 }, unknown: [['/developers/nobody/enrolment-batches', 'developer not found.']] },
+  { method: 'GET', path: '/developers/{developerId}/enrolment-batches', unknown: [['/developers/nobody/enrolment-batches', 'developer not found.']] },
+  { method: 'GET', path: '/enrolment-batches/{batchId}', unknown: [[`/enrolment-batches/${NO_BATCH}`, 'enrolment batch not found.']] },
+  { method: 'POST', path: '/enrolment-batches/{batchId}/revoke', unknown: [[`/enrolment-batches/${NO_BATCH}/revoke`, 'enrolment batch not found.']] },
+  { method: 'GET', path: '/enrolment-batches/{batchId}/devices', unknown: [[`/enrolment-batches/${NO_BATCH}/devices`, 'enrolment batch not found.']] },
+  { method: 'POST', path: '/enrolment-batches/{batchId}/devices/{deviceId}/approve', unknown: [[`/enrolment-batches/${NO_BATCH}/devices/${NO_DEVICE}/approve`, 'enrolment batch not found.']] },
+  { method: 'POST', path: '/enrolment-batches/{batchId}/devices/{deviceId}/refuse', unknown: [[`/enrolment-batches/${NO_BATCH}/devices/${NO_DEVICE}/refuse`, 'enrolment batch not found.']] },
   { method: 'GET', path: '/devices' },
   { method: 'GET', path: '/devices/{deviceId}/status', unknown: [[`/devices/${NO_DEVICE}/status`, 'device not found.']] },
   { method: 'GET', path: '/devices/{deviceId}/connection', unknown: [[`/devices/${NO_DEVICE}/connection`, 'device not found.']] },
@@ -116,6 +124,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     rolloutId: NO_ROLLOUT,
     removalId: NO_REMOVAL,
     actionId: NO_ACTION,
+    batchId: NO_BATCH,
     transactionId: '1',
     package: 'com.example.own',
     version: '1.0.0',
@@ -156,6 +165,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             deliveryId: 'x',
             rolloutId: 'x',
             removalId: 'x',
+            batchId: 'x',
             actionId: 'x',
             transactionId: 'x',
           }),

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { until } from '../until.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';
-import { type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
+import { deviceIdOf, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
 
 const OCCURRED = '2026-11-20T09:29:59.000000Z';
 const FILE = { fileId: 'f1', name: 'a.txt', size: 1, contentType: 'text/plain' };
@@ -59,6 +59,13 @@ export async function createCustomer(t: Test, world: World, name: string) {
   await api.post(`${path}/rollouts`, { json: { ...language, devices: { devices: [asleep.deviceId] } } });
   await api.post(`${path}/rollouts`, { json: { ...language, devices: {}, startAt: '2030-01-01T00:00:00Z' } });
 
+  const newcomer = deviceIdOf(9_000 + name.length);
+  const batch = await world.admin().post(`/admin/v1/developers/${name}/enrolment-batches`, {
+    json: { name: 'a batch', expiresAt: '2027-01-01T00:00:00Z', mostDevices: 10, approval: 'manual' },
+  });
+  const asked = { deviceId: newcomer, code: batch.body.code, nonce: 'a secret that the device keeps' };
+  await world.anonymous().post('/v1/enrolments', { json: asked });
+
   const packageName = `com.example.${name}`;
   await api.post(`${path}/packages`, { json: { package: packageName } });
   const binary = Buffer.from(`the binary of ${name}`);
@@ -92,6 +99,7 @@ export async function createCustomer(t: Test, world: World, name: string) {
       device.deviceId,
       asleep.deviceId,
       idle.deviceId,
+      newcomer,
       rollout.body.rolloutId as string,
       packageName,
     ],

@@ -52,6 +52,20 @@ export interface AdminOperations {
   deleteDevice: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/device-delete-query']> }; answer: undefined };
   /** Replace the credential of a device. */
   replaceCredential: { input: { deviceId: string; body?: SchemaTypes['admin/credential-replace'] }; answer: SchemaTypes['admin/credential-replaced'] };
+  /** Make an enrolment batch. */
+  createEnrolmentBatch: { input: { developerId: string; body: SchemaTypes['admin/enrolment-batch-create'] }; answer: SchemaTypes['admin/enrolment-batch-created'] };
+  /** List the enrolment batches of a developer. */
+  listEnrolmentBatches: { input: { developerId: string; query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/enrolment-batch-list'] };
+  /** Read an enrolment batch. */
+  readEnrolmentBatch: { input: { batchId: string }; answer: SchemaTypes['admin/enrolment-batch'] };
+  /** Revoke the code of an enrolment batch. */
+  revokeEnrolmentBatch: { input: { batchId: string }; answer: SchemaTypes['admin/enrolment-batch'] };
+  /** List the devices of an enrolment batch. */
+  listEnrolments: { input: { batchId: string; query?: Partial<SchemaTypes['admin/enrolment-query']> }; answer: SchemaTypes['admin/enrolment-list'] };
+  /** Approve a device that waits. */
+  approveEnrolment: { input: { batchId: string; deviceId: string }; answer: SchemaTypes['admin/enrolment-device'] };
+  /** Refuse a device that waits. */
+  refuseEnrolment: { input: { batchId: string; deviceId: string }; answer: SchemaTypes['admin/enrolment-device'] };
   /** List devices. */
   listFleetDevices: { input: { query?: Partial<SchemaTypes['admin/fleet-device-query']> }; answer: SchemaTypes['common/device-row-list'] };
   /** Read the last reported status of a device. */
@@ -184,6 +198,13 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   updateDevice: { method: 'PATCH', path: '/admin/v1/devices/{deviceId}' },
   deleteDevice: { method: 'DELETE', path: '/admin/v1/devices/{deviceId}' },
   replaceCredential: { method: 'POST', path: '/admin/v1/devices/{deviceId}/credential' },
+  createEnrolmentBatch: { method: 'POST', path: '/admin/v1/developers/{developerId}/enrolment-batches' },
+  listEnrolmentBatches: { method: 'GET', path: '/admin/v1/developers/{developerId}/enrolment-batches' },
+  readEnrolmentBatch: { method: 'GET', path: '/admin/v1/enrolment-batches/{batchId}' },
+  revokeEnrolmentBatch: { method: 'POST', path: '/admin/v1/enrolment-batches/{batchId}/revoke' },
+  listEnrolments: { method: 'GET', path: '/admin/v1/enrolment-batches/{batchId}/devices' },
+  approveEnrolment: { method: 'POST', path: '/admin/v1/enrolment-batches/{batchId}/devices/{deviceId}/approve' },
+  refuseEnrolment: { method: 'POST', path: '/admin/v1/enrolment-batches/{batchId}/devices/{deviceId}/refuse' },
   listFleetDevices: { method: 'GET', path: '/admin/v1/devices' },
   readFleetDeviceStatus: { method: 'GET', path: '/admin/v1/devices/{deviceId}/status' },
   readConnection: { method: 'GET', path: '/admin/v1/devices/{deviceId}/connection' },

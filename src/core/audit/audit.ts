@@ -51,6 +51,8 @@ interface Note {
   /** Identifies the change; stored in the column of the request id, because no request caused the change. */
   id: string;
   details: object;
+  /** The address of a device that has asked for the change. */
+  address?: string;
   /** The objects that the change is about. */
   about?: readonly AuditObject[];
 }
@@ -100,9 +102,17 @@ export function createAudit({ database, clock, log }: Parts) {
     }
   }
 
-  async function noteIn(unit: UnitOfWork, { action, resource, id, details, about = [] }: Note): Promise<void> {
+  async function noteIn(
+    unit: UnitOfWork,
+    { action, resource, id, details, address = '', about = [] }: Note,
+  ): Promise<void> {
     const row = { at: clock.now(), action, resource, requestId: id };
-    const auditId = await insertEntry(unit, { ...row, actorKind: 'service', actorName: null, address: null });
+    const auditId = await insertEntry(unit, {
+      ...row,
+      actorKind: 'service',
+      actorName: null,
+      address: address || null,
+    });
     await detailEntry(unit, auditId, JSON.stringify(details));
     for (const object of about) await insertObject(unit, auditId, object);
   }

@@ -14,6 +14,15 @@ import {
   stopDeviceAction,
 } from './device-actions.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
+import {
+  approveEnrolment,
+  createEnrolmentBatch,
+  listEnrolmentBatches,
+  listEnrolments,
+  readEnrolmentBatch,
+  refuseEnrolment,
+  revokeEnrolmentBatch,
+} from './enrolments.ts';
 import { readFailures } from './failures.ts';
 import { readFeed } from './feed.ts';
 import { listAllApplications, readApplication } from './fleet-applications.ts';
@@ -99,6 +108,14 @@ export const ROUTES = [
   route('PATCH',  '/admin/v1/devices/{deviceId}', A, { body: 'admin/device-update' }, updateDevice),
   route('DELETE', '/admin/v1/devices/{deviceId}', A, { query: 'admin/device-delete-query' }, deleteDevice),
   route('POST',   '/admin/v1/devices/{deviceId}/credential', A, { body: 'admin/credential-replace', bodyOptional: true }, replaceCredential),
+
+  route('POST',   '/admin/v1/developers/{developerId}/enrolment-batches', A, { body: 'admin/enrolment-batch-create' }, createEnrolmentBatch),
+  route('GET',    '/admin/v1/developers/{developerId}/enrolment-batches', A, { query: 'common/paging-query' }, listEnrolmentBatches),
+  route('GET',    '/admin/v1/enrolment-batches/{batchId}', A, {}, readEnrolmentBatch),
+  route('POST',   '/admin/v1/enrolment-batches/{batchId}/revoke', A, {}, revokeEnrolmentBatch),
+  route('GET',    '/admin/v1/enrolment-batches/{batchId}/devices', A, { query: 'admin/enrolment-query' }, listEnrolments),
+  route('POST',   '/admin/v1/enrolment-batches/{batchId}/devices/{deviceId}/approve', A, {}, approveEnrolment),
+  route('POST',   '/admin/v1/enrolment-batches/{batchId}/devices/{deviceId}/refuse', A, {}, refuseEnrolment),
 
   route('GET',    '/admin/v1/devices', A, { query: 'admin/fleet-device-query' }, listFleetDevices),
   route('GET',    '/admin/v1/devices/{deviceId}/status', A, {}, readFleetDeviceStatus),

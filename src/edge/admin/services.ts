@@ -5,6 +5,7 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
+import type { EnrolmentBatches } from '../../core/enrolments/batches.ts';
 import type { Removals } from '../../core/removals/removals.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Quotas } from '../../core/software/quotas.ts';
@@ -50,6 +51,7 @@ export interface AdminServices {
     Devices,
     'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
   >;
+  enrolmentBatches: EnrolmentBatches;
   removals: Pick<Removals, 'request' | 'find' | 'list'>;
   /** Counts what belongs to a developer or an application. */
   countContents: CountContents;

@@ -12,6 +12,7 @@ import { readFirmware } from './device-software.ts';
 import { listStatuses, readHardware, readStatus } from './device-status.ts';
 import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
 import { readDocs } from './docs.ts';
+import { enrolDevice } from './enrolments.ts';
 import { readFeed } from './feed.ts';
 import { listInstallations, listOwnDevices, listOwnTransactions, readOwnTransaction } from './overview.ts';
 import { listOwnBinaryWarnings, listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
@@ -51,6 +52,7 @@ const D = 'svc:device:write';
 // biome-ignore format: a table is read by its rows
 export const ROUTES = [
   route('POST',   '/api/v1/authenticate', null, { form: 'rest/token-request', errors: tokenError }, issueToken),
+  route('POST',   '/v1/enrolments', null, { body: 'rest/enrolment-request', bodyLimit: 4096 }, enrolDevice),
   route('GET',    '/.well-known/jwks.json', null, {}, readJwks),
   route('GET',    '/.well-known/oauth-authorization-server', null, {}, readMetadata),
   route('GET',    '/', null, { head: true, name: 'openRoot' }, leadTo('docs')),

@@ -304,17 +304,45 @@ export type TransactionId1 = number;
  */
 export type RolloutId = string;
 /**
+ * Identifier of an enrolment batch.
+ */
+export type BatchId = string;
+/**
+ * `automatic`: the code of the batch is enough. `manual`: a person approves each device.
+ */
+export type EnrolmentApproval = 'automatic' | 'manual';
+/**
+ * The end of the code, in the next 366 days.
+ */
+export type Moment4 = string;
+/**
+ * The one-time code of an enrolment batch. The service stores only its hash.
+ */
+export type EnrolmentCode = string;
+/**
+ * `pending`: the device waits for a person. `approved`: it gets its credential when it asks again. `enrolled`: it has got its credential. `refused`: by a person.
+ */
+export type EnrolmentState = 'pending' | 'approved' | 'enrolled' | 'refused';
+/**
+ * `pending`: the device waits for a person. `approved`: it gets its credential when it asks again. `enrolled`: it has got its credential. `refused`: by a person.
+ */
+export type EnrolmentState1 = 'pending' | 'approved' | 'enrolled' | 'refused';
+/**
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId2 = string;
+/**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime10 = string;
 /**
  * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
  */
-export type Moment4 = string;
+export type Moment5 = string;
 /**
  * Only installations that ended before this moment; by default now.
  */
-export type Moment5 = string;
+export type Moment6 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -398,7 +426,7 @@ export type UtcDateTime12 = string;
 /**
  * The beginning of the period; by default a day ago, at most seven days.
  */
-export type Moment6 = string;
+export type Moment7 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -406,7 +434,7 @@ export type UtcDateTime13 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment7 = string;
+export type Moment8 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -442,15 +470,15 @@ export type FaultType =
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment8 = string;
+export type Moment9 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment9 = string;
+export type Moment10 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId2 = string;
+export type DeviceId3 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -523,7 +551,7 @@ export type RolloutOperation =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId3 = string;
+export type DeviceId4 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -535,11 +563,11 @@ export type RolloutId1 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment10 = string;
+export type Moment11 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment11 = string;
+export type Moment12 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -562,7 +590,7 @@ export type ApplicationId10 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId4 = string;
+export type DeviceId5 = string;
 /**
  * Only transactions of this rollout.
  */
@@ -578,11 +606,11 @@ export type Duration2 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment12 = string;
+export type Moment13 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment13 = string;
+export type Moment14 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -713,6 +741,10 @@ export type Duration3 = string;
  * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
  */
 export type EitherTime = string;
+/**
+ * A secret that a device makes before its first request for enrolment, of at least 128 random bits, and repeats in each further one. The service stores only its hash.
+ */
+export type EnrolmentNonce = string;
 /**
  * Identifier of an event, unique on its device. A repetition has the same one.
  */
@@ -993,15 +1025,15 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment14 = string;
+export type Moment15 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment15 = string;
+export type Moment16 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId5 = string;
+export type DeviceId6 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -1020,7 +1052,7 @@ export type Operation2 =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId6 = string;
+export type DeviceId7 = string;
 /**
  * Identifier of a rollout.
  */
@@ -1036,11 +1068,11 @@ export type Duration5 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment16 = string;
+export type Moment17 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment17 = string;
+export type Moment18 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -1052,7 +1084,7 @@ export type VersionName12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment18 = string;
+export type Moment19 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -1070,7 +1102,7 @@ export type RolloutOperation2 =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId7 = string;
+export type DeviceId8 = string;
 /**
  * Identifier of a rollout.
  */
@@ -1145,6 +1177,13 @@ export interface SchemaTypes {
   'admin/device-story': DeviceStory;
   'admin/device-transaction-query': DeviceTransactionQuery;
   'admin/device-update': DeviceUpdate;
+  'admin/enrolment-batch': EnrolmentBatch;
+  'admin/enrolment-batch-create': EnrolmentBatchCreate;
+  'admin/enrolment-batch-created': EnrolmentBatchCreated;
+  'admin/enrolment-batch-list': EnrolmentBatchList;
+  'admin/enrolment-device': EnrolmentDevice;
+  'admin/enrolment-list': EnrolmentList;
+  'admin/enrolment-query': EnrolmentQuery;
   'admin/failure-breakdown': FailureBreakdown;
   'admin/failure-query': FailureQuery;
   'admin/firmware-version-list': FirmwareVersionList;
@@ -1196,6 +1235,7 @@ export interface SchemaTypes {
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
+  'common/batch-id': BatchId;
   'common/binary-warning-list': BinaryWarningList;
   'common/bluetooth-name': BluetoothName;
   'common/call-id': CallId;
@@ -1226,6 +1266,10 @@ export interface SchemaTypes {
   'common/docs-page': DocsPage;
   'common/duration': Duration3;
   'common/either-time': EitherTime;
+  'common/enrolment-approval': EnrolmentApproval;
+  'common/enrolment-code': EnrolmentCode;
+  'common/enrolment-nonce': EnrolmentNonce;
+  'common/enrolment-state': EnrolmentState;
   'common/event-id': EventId;
   'common/expire-in': ExpireIn;
   'common/fault': Fault;
@@ -1246,7 +1290,7 @@ export interface SchemaTypes {
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
-  'common/moment': Moment7;
+  'common/moment': Moment8;
   'common/name': Name;
   'common/operation': Operation;
   'common/package-name': PackageName2;
@@ -1363,6 +1407,9 @@ export interface SchemaTypes {
   'rest/device-status-query': DeviceStatusQuery;
   'rest/distribution-started': DistributionStarted;
   'rest/distribution-status': DistributionStatus;
+  'rest/enrolment': Enrolment;
+  'rest/enrolment-pending': EnrolmentPending;
+  'rest/enrolment-request': EnrolmentRequest;
   'rest/expiry-query': ExpiryQuery;
   'rest/firmware-list': FirmwareList;
   'rest/firmware-state': FirmwareState;
@@ -2346,6 +2393,145 @@ export interface DeviceUpdate {
   blocked?: boolean;
 }
 /**
+ * Devices that may enrol with one code.
+ */
+export interface EnrolmentBatch {
+  batchId: BatchId;
+  developerId: DeveloperId;
+  name: Name;
+  /**
+   * `open`: devices may enrol, unless as many have as may.
+   */
+  state: 'open' | 'expired' | 'revoked';
+  approval: EnrolmentApproval;
+  /**
+   * The beginnings of the deviceIds that may enrol: a whole deviceId, or its first digits, such as the eight of a type allocation code. Without them any device may.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  deviceIds: string[] | null;
+  /**
+   * Whether devices that are registered already may enrol, too, if they have never logged in.
+   */
+  registered: boolean;
+  /**
+   * The most devices that may enrol with the code.
+   */
+  mostDevices: number;
+  /**
+   * The devices that have enrolled.
+   */
+  enrolled: number;
+  /**
+   * The devices that wait for a person.
+   */
+  pending: number;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTime1;
+  revokedAt: UtcDateTimeOrNull3;
+}
+/**
+ * The body that makes an enrolment batch.
+ */
+export interface EnrolmentBatchCreate {
+  name: Name;
+  expiresAt: Moment4;
+  /**
+   * The most devices that may enrol with the code.
+   */
+  mostDevices: number;
+  approval?: EnrolmentApproval;
+  /**
+   * The beginnings of the deviceIds that may enrol: a whole deviceId, or its first digits, such as the eight of a type allocation code. Without them any device may.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  deviceIds?: string[];
+  /**
+   * Whether devices that are registered already may enrol, too, if they have never logged in.
+   */
+  registered?: boolean;
+}
+/**
+ * The new enrolment batch. Its code is shown only here.
+ */
+export interface EnrolmentBatchCreated {
+  batchId: BatchId;
+  developerId: DeveloperId;
+  name: Name;
+  /**
+   * `open`: devices may enrol, unless as many have as may.
+   */
+  state: 'open' | 'expired' | 'revoked';
+  approval: EnrolmentApproval;
+  /**
+   * The beginnings of the deviceIds that may enrol: a whole deviceId, or its first digits, such as the eight of a type allocation code. Without them any device may.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  deviceIds: string[] | null;
+  /**
+   * Whether devices that are registered already may enrol, too, if they have never logged in.
+   */
+  registered: boolean;
+  /**
+   * The most devices that may enrol with the code.
+   */
+  mostDevices: number;
+  /**
+   * The devices that have enrolled.
+   */
+  enrolled: number;
+  /**
+   * The devices that wait for a person.
+   */
+  pending: number;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTime1;
+  revokedAt: UtcDateTimeOrNull3;
+  code: EnrolmentCode;
+}
+/**
+ * A page of enrolment batches of a developer, the newest first.
+ */
+export interface EnrolmentBatchList {
+  batches: EnrolmentBatch[];
+  total: Total;
+}
+/**
+ * A device that has asked with the code of an enrolment batch.
+ */
+export interface EnrolmentDevice {
+  deviceId: DeviceId;
+  state: EnrolmentState;
+  /**
+   * The address that the device has asked from.
+   */
+  address: string;
+  requestedAt: UtcDateTime1;
+  decidedAt: UtcDateTimeOrNull3;
+}
+/**
+ * Devices of an enrolment batch, in the order of their deviceIds.
+ */
+export interface EnrolmentList {
+  devices: EnrolmentDevice[];
+}
+/**
+ * Query of the devices of an enrolment batch, with its defaults filled in.
+ */
+export interface EnrolmentQuery {
+  state?: EnrolmentState1;
+  after?: DeviceId2;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+}
+/**
  * Installations of software and firmware that ended in a period, and how many of them failed. `finishedBefore` and `failedBefore` are those of the period of the same length before it. The answer may be ten seconds old.
  */
 export interface FailureBreakdown {
@@ -2389,8 +2575,8 @@ export interface FailureBreakdown {
  * The installations whose failures are counted.
  */
 export interface FailureQuery {
-  since?: Moment4;
-  until?: Moment5;
+  since?: Moment5;
+  until?: Moment6;
   applicationId?: ApplicationId5;
   package?: PackageName1;
   version?: VersionName2;
@@ -2651,7 +2837,7 @@ export interface FleetHealth {
  * The period, and the distance of its points.
  */
 export interface FleetHealthQuery {
-  since?: Moment6;
+  since?: Moment7;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -2706,7 +2892,7 @@ export interface FleetHistory {
  * Only points of this moment or later.
  */
 export interface FleetHistoryQuery {
-  since: Moment7;
+  since: Moment8;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -2821,9 +3007,9 @@ export interface InstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment8;
-  until?: Moment9;
-  after?: DeviceId2;
+  since?: Moment9;
+  until?: Moment10;
+  after?: DeviceId3;
   /**
    * The largest number of rows in the answer.
    */
@@ -3026,8 +3212,8 @@ export interface ReceiverQuery {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: those that were given up, which are exhausted or gone.
  */
 export interface FleetRedeliveryRange {
-  since?: Moment7;
-  until?: Moment7;
+  since?: Moment8;
+  until?: Moment8;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
   /**
@@ -3238,7 +3424,7 @@ export interface RemovalRequest {
 export interface FleetRolloutQuery {
   state?: RolloutState;
   operation?: RolloutOperation;
-  deviceId?: DeviceId3;
+  deviceId?: DeviceId4;
   applicationId?: ApplicationId9;
   after?: RolloutId1;
   /**
@@ -3300,8 +3486,8 @@ export interface SettingList {
  * The part of the story of a device, with its defaults filled in.
  */
 export interface StoryQuery {
-  since?: Moment10;
-  until?: Moment11;
+  since?: Moment11;
+  until?: Moment12;
   /**
    * The page begins after this place, which the Link of the page before names.
    */
@@ -3328,12 +3514,12 @@ export interface TransactionQuery {
   unfinished?: 'true' | 'false';
   operation?: Operation1;
   applicationId?: ApplicationId10;
-  deviceId?: DeviceId4;
+  deviceId?: DeviceId5;
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
   olderThan?: Duration2;
-  since?: Moment12;
-  until?: Moment13;
+  since?: Moment13;
+  until?: Moment14;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -4973,6 +5159,27 @@ export interface DistributionStatus {
   distributionDate?: DistributionDate;
 }
 /**
+ * The credential of the device. It is shown only here.
+ */
+export interface Enrolment {
+  deviceId: DeviceId;
+  credential: Credential;
+}
+/**
+ * A person must approve the device. It asks again, with the same nonce, after the seconds in `Retry-After`.
+ */
+export interface EnrolmentPending {
+  state: 'pending';
+}
+/**
+ * A device asks for its credential.
+ */
+export interface EnrolmentRequest {
+  deviceId: DeviceId;
+  code: EnrolmentCode;
+  nonce: EnrolmentNonce;
+}
+/**
  * Query of an activation and of a deactivation: the times in which the command must be delivered and answered. An activation or deactivation supersedes no other.
  */
 export interface ExpiryQuery {
@@ -5136,9 +5343,9 @@ export interface OwnInstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment14;
-  until?: Moment15;
-  after?: DeviceId5;
+  since?: Moment15;
+  until?: Moment16;
+  after?: DeviceId6;
   /**
    * The largest number of rows in the answer.
    */
@@ -5153,12 +5360,12 @@ export interface OwnTransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation2;
-  deviceId?: DeviceId6;
+  deviceId?: DeviceId7;
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration5;
-  since?: Moment16;
-  until?: Moment17;
+  since?: Moment17;
+  until?: Moment18;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -5262,7 +5469,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment18;
+  startAt?: Moment19;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.
@@ -5333,7 +5540,7 @@ export interface RolloutDeviceQuery {
 export interface RolloutQuery {
   state?: RolloutState2;
   operation?: RolloutOperation2;
-  deviceId?: DeviceId7;
+  deviceId?: DeviceId8;
   after?: RolloutId6;
   /**
    * The largest number of rows in the answer.
