@@ -104,6 +104,7 @@ function readClient(text = 'lean'): RunSettings['client'] {
 
 function accountsOf(options: Options, env: Environment): AccountSource {
   const file = options.text('devices');
+  if (file !== undefined && options.has('enrol')) throw new UsageError('--enrol', 'cannot be used with --devices');
   if (file !== undefined && options.has('save')) throw new UsageError('--save', 'cannot be used with --devices');
   const count = options.has('count')
     ? options.number('count', 1, { min: 1, max: MAX_DEVICES, whole: true })
@@ -115,6 +116,7 @@ function accountsOf(options: Options, env: Environment): AccountSource {
     adminUrl: options.url('admin', 'http://127.0.0.1:8081', HTTP),
     token: token ?? { dataDir: options.text('data-dir') ?? env['LAPEL_DATA_DIR'] ?? './data' },
     developerId: options.text('developer') ?? 'simulated',
+    code: options.text('enrol') ?? env['LAPEL_ENROLMENT_CODE'],
   };
 }
 

@@ -85,6 +85,8 @@ The service
   --ca FILE                  trusts these certificate authorities as well, for MQTT and HTTP; PEM
   --certificates FOLDER      devices with files DEVICEID.pem and DEVICEID.key there log in with this client certificate
   --developer ID             developer of the devices; created if missing (simulated)
+  --enrol CODE               its new devices enrol by the code of this batch ("lapel admin enrolment create"), over --api,
+                             instead of being registered; or LAPEL_ENROLMENT_CODE
   --save FILE                writes the devices of the run, as {deviceId, credential} lines (NDJSON)
   --devices FILE             reads such a file instead of registering devices (with --count its first N lines)
 

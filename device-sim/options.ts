@@ -32,6 +32,7 @@ const OF_A_RUN = {
   'admin-token': { type: 'string' },
   'data-dir': { type: 'string' },
   developer: { type: 'string' },
+  enrol: { type: 'string' },
   ca: { type: 'string' },
   certificates: { type: 'string' },
   devices: { type: 'string' },

@@ -49,6 +49,10 @@ async function bodyOf(
 ): Promise<Record<string, unknown>> {
   const body: Record<string, unknown> = {};
   for (const [name, { field, kind, none }] of Object.entries(fields)) {
+    if (kind === 'flag') {
+      if (given.flag(name)) body[field] = true;
+      continue;
+    }
     const text = given.text(name);
     if (none !== undefined && given.flag(`no-${name}`)) {
       if (text !== undefined) throw new UsageError(`--no-${name}`, `cannot be combined with --${name}`);

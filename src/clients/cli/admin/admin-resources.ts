@@ -3,6 +3,7 @@ import { DEVICE_ACTIONS } from './action-resource.ts';
 import { column, date, type Field, flexible, type Resource, SHOWN_ONCE, type Verb } from './admin-resource.ts';
 import { AUDIT } from './audit-resource.ts';
 import { DEVICES } from './device-resource.ts';
+import { ENROLMENT } from './enrolment-resource.ts';
 import { FLEET } from './fleet-resource.ts';
 import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
 import { REMOVALS } from './removal-resource.ts';
@@ -208,6 +209,7 @@ export const RESOURCES: readonly Resource[] = [
   },
   REMOVALS,
   DEVICES,
+  ENROLMENT,
   DEVICE_ACTIONS,
   TRANSACTIONS,
   ROLLOUTS,
