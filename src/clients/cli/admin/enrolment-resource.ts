@@ -52,10 +52,7 @@ export const ENROLMENT: Resource = {
         },
       },
       note: 'The code is shown only now, and never again.',
-      examples: [
-        `lapel admin enrolment create --developer acme --name 'line 2' --most-devices 1000 ${ENDS}`,
-        `lapel admin enrolment create --developer a --name f --most-devices 9 --approval manual ${ENDS}`,
-      ],
+      examples: [`lapel admin enrolment create --developer acme --name 'line 2' --most-devices 1000 ${ENDS}`],
     },
     {
       verb: 'list',
