@@ -190,6 +190,7 @@ function OneDeveloper({ developerId }: { developerId: string }) {
           { class: 'facts' },
           fact('developerId', id(one.developerId)),
           fact('Devices', a({ href: addressOf(['devices'], { developerId }) }, 'All devices')),
+          fact('Enrolment', a({ href: addressOf(['developers', developerId, 'enrolment']) }, 'Codes for new devices')),
           fact(
             'Packages',
             a(

@@ -8,6 +8,7 @@ import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
 import { checkPage, DESK } from './check-page.ts';
 import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-walks.ts';
+import { enrolmentByPerson } from './enrolment-walk.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
@@ -67,6 +68,12 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     const tagged = { action: 'tag', filter: { activation: 'deactivated' }, tags: { odd: HOSTILE.image } };
     const begun = await world.admin().post('/admin/v1/device-actions', { json: tagged });
     const action = `device-actions/${begun.body.actionId}`;
+    const wanted = {
+      name: HOSTILE.image,
+      expiresAt: new Date(clock.now() / 1000 + MINUTE).toISOString(),
+      mostDevices: 2,
+    };
+    const batch = await world.admin().post('/admin/v1/developers/dev/enrolment-batches', { json: wanted });
     const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
     const pages: [path: string, ...texts: string[]][] = [
       ['', HOSTILE.image, 'Too many devices failed', 'The certificate of mqtts expires in 19 days'],
@@ -85,6 +92,8 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       [`software/${packageName}`, HOSTILE.image],
       ['developers', HOSTILE.image, HOSTILE.long],
       ['developers/dev', HOSTILE.script],
+      ['developers/dev/enrolment', HOSTILE.image, '0 of 2'],
+      [`enrolment/${batch.body.batchId}`, HOSTILE.image, 'No devices yet'],
       [`applications/${applicationId}`],
       ['audit'],
       ['failures'],
@@ -100,6 +109,12 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       for (const text of texts) await page.getByText(text).first().waitFor({ state: 'attached' });
     }
     await page.setViewportSize(DESK);
+  });
+
+  await t.test('a person makes a code, and approves the devices that ask with it', async (t) => {
+    await enrolmentByPerson(t, world, operator);
+    t.ok(operator.expected(/400/));
+    t.same(operator.faults, []);
   });
 
   await t.test('pages show at once that a device goes and comes, and each stage of a command', async (t) => {
