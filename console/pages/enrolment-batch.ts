@@ -4,6 +4,7 @@ import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf } from '../base/place.ts';
 import { operation, type Page, read, readPage, send } from '../base/requests.ts';
 import type { EnrolmentBatch, EnrolmentDevice } from '../base/rows.ts';
+import { permits } from '../base/session.ts';
 import { act, ask } from '../parts/dialog.ts';
 import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
@@ -67,7 +68,7 @@ const columnsOf = (batchId: string, done: () => void): readonly Column<Enrolment
       name: 'Decision',
       isEmpty: ({ state }) => state !== 'pending',
       cell: ({ deviceId, state }) =>
-        state !== 'pending'
+        state !== 'pending' || !permits('approveEnrolment')
           ? nothing()
           : div(
               { class: 'row' },
@@ -149,7 +150,7 @@ function OneBatch({ batchId }: { batchId: string }) {
       ],
       state: value ? batchBadge(value) : null,
       actions:
-        value?.state === 'open'
+        value?.state === 'open' && permits('revokeEnrolmentBatch')
           ? button({ type: 'button', class: 'bad', onClick: () => revoke(value, again) }, 'Revoke ...')
           : null,
     }),

@@ -5,6 +5,7 @@ import { useLoad } from '../base/load.ts';
 import { addressOf, place } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import type { EnrolmentBatch } from '../base/rows.ts';
+import { permits } from '../base/session.ts';
 import { given, numberOf, typed } from '../base/typed.ts';
 import { ask } from '../parts/dialog.ts';
 import { choice, textField, tick } from '../parts/fields.ts';
@@ -106,7 +107,9 @@ function Batches({ developerId }: { developerId: string }) {
         [addressOf(['developers', developerId]), developerId],
       ],
       about: 'New devices get their credentials with the code of a batch.',
-      actions: button({ type: 'button', class: 'main', onClick: () => create(developerId) }, 'New batch'),
+      actions: permits('createEnrolmentBatch')
+        ? button({ type: 'button', class: 'main', onClick: () => create(developerId) }, 'New batch')
+        : null,
     }),
     card(
       { title: 'Batches', bare: true },
@@ -114,7 +117,9 @@ function Batches({ developerId }: { developerId: string }) {
         batches.length === 0
           ? empty(
               { title: 'No batches yet', text: 'A batch has a code for a number of devices, until a time.' },
-              button({ type: 'button', onClick: () => create(developerId) }, 'Make the first batch'),
+              permits('createEnrolmentBatch')
+                ? button({ type: 'button', onClick: () => create(developerId) }, 'Make the first batch')
+                : null,
             )
           : div(
               null,

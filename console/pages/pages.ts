@@ -20,6 +20,8 @@ import { healthPage } from './health.ts';
 import { newRolloutPage } from './new-rollout.ts';
 import { overviewPage } from './overview.ts';
 import { packagePage } from './package.ts';
+import { peoplePage } from './people.ts';
+import { personPage } from './person.ts';
 import { removalPage } from './removal.ts';
 import { rolloutPage } from './rollout.ts';
 import { rolloutDevicesPage } from './rollout-devices.ts';
@@ -66,6 +68,7 @@ const OPERATOR: typeof EVERYBODY = {
   ],
   enrolment: [undefined, enrolmentBatchPage],
   applications: [undefined, applicationPage],
+  people: [peoplePage, personPage],
   removals: [undefined, removalPage],
   'device-actions': [
     deviceActionsPage,

@@ -8,10 +8,11 @@ import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
 import { checkPage, DESK } from './check-page.ts';
 import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-walks.ts';
-import { enrolmentByPerson } from './enrolment-walk.ts';
+import { enrolmentByPerson, hostileBatch } from './enrolment-walk.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
+import { changedOnce, createHostilePerson, logIsChecked, rolesHold, tokenRefused } from './people-walk.ts';
 import { questions } from './question-walks.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
@@ -30,6 +31,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
   const fleet = await createHostileFleet(world);
   const { tenant, device } = fleet;
   const rolled = await createHostileRollout(world, tenant);
+  await createHostilePerson(world);
   const browser = await openBrowser(t);
   const operator = await openPage(browser, admin);
   operator.allow(objects);
@@ -68,12 +70,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     const tagged = { action: 'tag', filter: { activation: 'deactivated' }, tags: { odd: HOSTILE.image } };
     const begun = await world.admin().post('/admin/v1/device-actions', { json: tagged });
     const action = `device-actions/${begun.body.actionId}`;
-    const wanted = {
-      name: HOSTILE.image,
-      expiresAt: new Date(clock.now() / 1000 + MINUTE).toISOString(),
-      mostDevices: 2,
-    };
-    const batch = await world.admin().post('/admin/v1/developers/dev/enrolment-batches', { json: wanted });
+    const batchId = await hostileBatch(world, HOSTILE.image);
     const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
     const pages: [path: string, ...texts: string[]][] = [
       ['', HOSTILE.image, 'Too many devices failed', 'The certificate of mqtts expires in 19 days'],
@@ -93,8 +90,10 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       ['developers', HOSTILE.image, HOSTILE.long],
       ['developers/dev', HOSTILE.script],
       ['developers/dev/enrolment', HOSTILE.image, '0 of 2'],
-      [`enrolment/${batch.body.batchId}`, HOSTILE.image, 'No devices yet'],
+      [`enrolment/${batchId}`, HOSTILE.image, 'No devices yet'],
       [`applications/${applicationId}`],
+      ['people', HOSTILE.image],
+      ['people/hostile', HOSTILE.image, HOSTILE.script],
       ['audit'],
       ['failures'],
       ['device-actions'],
@@ -109,12 +108,6 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       for (const text of texts) await page.getByText(text).first().waitFor({ state: 'attached' });
     }
     await page.setViewportSize(DESK);
-  });
-
-  await t.test('a person makes a code, and approves the devices that ask with it', async (t) => {
-    await enrolmentByPerson(t, world, operator);
-    t.ok(operator.expected(/400/));
-    t.same(operator.faults, []);
   });
 
   await t.test('pages show at once that a device goes and comes, and each stage of a command', async (t) => {
@@ -216,22 +209,6 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.same(operator.faults, []);
   });
 
-  await t.test('a change in the console is in the audit log, once', async (t) => {
-    const entries = async () => (await world.admin().get('/admin/v1/audit?limit=1000')).body.entries;
-    const before = (await entries()).length;
-    await page.goto('/console/developers');
-    await page.getByRole('button', { name: /developer/i }).click();
-    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill(HOSTILE.link);
-    await page.getByRole('dialog').getByLabel('developerId').fill('made-here');
-    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
-    await page.waitForURL('**/console/developers/made-here');
-    await operator.settled();
-    const made = (await entries()).slice(0, (await entries()).length - before);
-    t.match(made, [{ actor: { kind: 'session' }, resource: /developers/, status: 201 }]);
-    t.equal(made.length, 1);
-    t.same(operator.faults, []);
-  });
-
   const walk = { world, tenant, watched: operator };
   const { applicationId, packageName } = fleet;
   const counting = [
@@ -243,6 +220,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     `rollouts/${rolled.rolloutId}`,
   ];
   for (const [fact, walked] of Object.entries({
+    'a change in the console is in the audit log, once': changedOnce,
     'devices are imported from a file; faulty lines are named, and all are a file; credentials are saved once':
       faultyImport,
     'every number that is a link leads to as many rows': countsLead([...counting, `software/${packageName}`]),
@@ -252,7 +230,9 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     'times are in local time or in UTC everywhere, and say their zone': zones,
     'the questions of an operator are answered within five clicks': questions,
     'each list is saved whole as a file': savedAsCsv,
+    'the audit log says that it is whole': logIsChecked,
     'filters are kept under a name, and everything is reached by keyboard': viewsAndPalette,
+    'a person makes a code, and approves a device that asks with it': enrolmentByPerson,
     'a dialog goes with its page, and says what it is about': dialogsGoWithTheirPage,
     'what is shown once stays until somebody says that it is kept': secretsStay,
     'an import whose answer never comes costs no credential': brokenImport,
@@ -310,6 +290,18 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     await page.goto('/console/devices');
     await heading('Devices').waitFor();
     t.same(operator.faults, [], 'one is still logged in');
+  });
+
+  await t.test('pages offer what a role permits, and follow its change and its end at once', async (t) => {
+    await rolesHold(t, { ...walk, browser, fleet });
+    t.same(operator.faults, []);
+  });
+
+  await t.test('an owner lets the administrator token be refused, and its sessions end', async (t) => {
+    await tokenRefused(t, { ...walk, browser, fleet });
+    await signIn();
+    await heading('Transactions').waitFor();
+    t.same(operator.faults, []);
   });
 
   await t.test('a developer comes from the sign-in to the webhook of a first command within ten clicks', async (t) => {

@@ -4,8 +4,18 @@ import type { Watched } from './browser.ts';
 
 const NONCE = 'a secret that the device keeps';
 
+/** Makes a batch with a name of somebody hostile; resolves to its batchId. */
+export async function hostileBatch(world: World, name: string): Promise<string> {
+  const json = { name, expiresAt: '2027-01-01T00:00:00Z', mostDevices: 2 };
+  return (await world.admin().post('/admin/v1/developers/dev/enrolment-batches', { json })).body.batchId;
+}
+
 /** The operator makes a code, approves one of two devices that ask with it, refuses the other, and revokes the code. */
-export async function enrolmentByPerson(t: Test, world: World, { page, settled }: Watched): Promise<void> {
+export async function enrolmentByPerson(
+  t: Test,
+  { world, watched }: { world: World; watched: Watched },
+): Promise<void> {
+  const { page, settled, expected } = watched;
   const [good, bad] = [deviceIdOf(8_100), deviceIdOf(8_101)];
   const ask = async (deviceId: string, code: string): Promise<number> =>
     (await world.anonymous().post('/v1/enrolments', { json: { deviceId, code, nonce: NONCE } })).status;
@@ -21,6 +31,7 @@ export async function enrolmentByPerson(t: Test, world: World, { page, settled }
   await dialog.getByLabel('Only these deviceIds').fill(`${good}, ${bad}`);
   await dialog.getByRole('button', { name: 'Make the code' }).click();
   await dialog.getByText(/in the next 366 days/).waitFor();
+  t.ok(expected(/400/), 'the service refused it');
   await dialog.getByLabel('Valid for days').fill('9');
   await dialog.getByRole('button', { name: 'Make the code' }).click();
   await dialog.getByText('The code of the batch').waitFor();

@@ -6,6 +6,7 @@ import { DEVICES } from './device-resource.ts';
 import { ENROLMENT } from './enrolment-resource.ts';
 import { FLEET } from './fleet-resource.ts';
 import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
+import { ADMINISTRATOR_TOKEN, CALLER, PEOPLE, TOKENS } from './person-resource.ts';
 import { REMOVALS } from './removal-resource.ts';
 import { ROLLOUTS } from './rollout-resource.ts';
 import { SESSION } from './session-resource.ts';
@@ -238,6 +239,10 @@ export const RESOURCES: readonly Resource[] = [
       issueUrl: 'issueFirmwareUrl',
     },
   }),
+  CALLER,
+  PEOPLE,
+  TOKENS,
+  ADMINISTRATOR_TOKEN,
   SESSION,
   SEARCH,
   SETTINGS,
