@@ -1,5 +1,6 @@
 import t from 'tap';
 import { onBoth } from '../database/kinds.ts';
+import { until } from '../until.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { NONCE, startEnrolment } from './enrolment-world.ts';
 
@@ -120,7 +121,8 @@ onBoth(t, async (t, database) => {
       t.equal((await count()) - before, 1);
       world.clock.advance(600_000);
       await world.idle();
-      const [entry] = (await audited('REFUSE /v1/enrolments')).filter((one) => (one.details.refused ?? 0) > 1);
+      const entries = await audited('REFUSE /v1/enrolments');
+      const entry = entries.find(({ details }) => details['reason'] === 'device_id' && details.refused !== 1);
       t.match(entry?.details, { refused: 19, reason: 'device_id', samples: { length: 5 } });
     },
   );
@@ -219,6 +221,53 @@ onBoth(t, async (t, database) => {
     t.equal((await admin.post(`${path}/approve`)).status, 200);
     t.equal((await ask({ deviceId, code })).status, 403, 'the nonce of the expired request is worth nothing');
     t.equal((await ask({ deviceId, code, nonce: 'a new secret of the device' })).status, 201);
+  });
+
+  await t.test(
+    'at most a thousand devices of a batch wait for a person, and each developer has as many batches',
+    async (t) => {
+      const { code, batchId } = await batch({ approval: 'manual', mostDevices: 100_000 });
+      const [first, second] = [3200, 3201].map(deviceIdOf) as [string, string];
+      await ask({ deviceId: first, code });
+      const raw = await world.raw();
+      const to = (last: number): string =>
+        `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${last})`;
+      await raw.exec(`${to(999)} INSERT INTO enrolments (batch_id, device_id, state, nonce_hash, address, requested_at)
+      SELECT e.batch_id, 'x' || CAST(n.i AS TEXT), e.state, e.nonce_hash, e.address, e.requested_at
+      FROM n CROSS JOIN enrolments e WHERE e.device_id = '${first}'`);
+      t.equal((await ask({ deviceId: second, code })).status, 403);
+      t.equal(await refusal('pending_full'), 1);
+      await admin.post(`/admin/v1/enrolment-batches/${batchId}/devices/${first}/refuse`);
+      t.equal((await ask({ deviceId: second, code })).status, 202, 'there is room again');
+
+      const columns = 'developer_id, name, approval, registered, most_devices, enrolled, created_at, expires_at';
+      await batch({ name: 'copied' }, 'other');
+      await raw.exec(`${to(999)} INSERT INTO enrolment_batches (batch_id, code_hash, ${columns})
+      SELECT 'x' || CAST(n.i AS TEXT), CAST('x' || CAST(n.i AS TEXT) AS ${database === 'sqlite' ? 'BLOB' : 'BYTEA'}), ${columns}
+      FROM n CROSS JOIN enrolment_batches WHERE name = 'copied'`);
+      t.match(await enrolment.create({}, 'other'), {
+        status: 409,
+        body: { message: /has 1000 open enrolment batches/ },
+      });
+      await raw.exec(`UPDATE enrolment_batches SET expires_at = 1 WHERE batch_id = 'x7'`);
+      t.equal((await enrolment.create({}, 'other')).status, 201, 'an ended one does not count');
+    },
+  );
+
+  await t.test('batches are removed with their devices when their time is over', async (t) => {
+    const { batchId, code } = await batch();
+    await enrol({ deviceId: deviceIdOf(3300), code });
+    const raw = await world.raw();
+    await raw.exec(`UPDATE enrolment_batches SET expires_at = 1 WHERE batch_id = '${batchId}'`);
+    const left = async (table: string): Promise<number> =>
+      (await raw.all(`SELECT 1 AS one FROM ${table} WHERE batch_id = ?`, batchId)).length;
+    await until(async () => {
+      world.clock.advance(660_000);
+      await world.idle();
+      return (await left('enrolment_batches')) === 0;
+    });
+    t.equal(await left('enrolments'), 0);
+    t.equal((await admin.get(`/admin/v1/devices/${deviceIdOf(3300)}`)).status, 200, 'the device stays');
   });
 
   await t.test('a batch needs an end in the next year', async (t) => {
