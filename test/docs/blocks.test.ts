@@ -167,6 +167,7 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
     [
       'enrolDevice',
       'listInstallations',
+      'listOwnAudit',
       'listOwnTransactions',
       'readFeed',
       'readJwks',
