@@ -140,6 +140,9 @@ onBoth(t, async (t, database) => {
     t.equal((await ask({ ...used, code })).status, 403, 'also after its credential was replaced');
     const foreign = await world.registerDevice('other');
     t.equal((await ask({ ...foreign, code })).status, 403, 'a device of another developer');
+    const older = await world.registerDevice();
+    await (await world.raw()).exec(`UPDATE devices SET never_logged_in = NULL WHERE device_id = '${older.deviceId}'`);
+    t.equal((await ask({ ...older, code })).status, 403, 'a device of a release that did not store first logins');
     const blocked = await world.registerDevice();
     await admin.patch(`/admin/v1/devices/${blocked.deviceId}`, { json: { blocked: true } });
     t.equal((await ask({ ...blocked, code })).status, 403, 'a blocked device');
