@@ -8,6 +8,9 @@ export const OPERATOR = {
   readDeveloper: { method: 'GET', path: '/developers/{developerId}' },
   updateDeveloper: { method: 'PATCH', path: '/developers/{developerId}' },
   deleteDeveloper: { method: 'DELETE', path: '/developers/{developerId}' },
+  addSoftwareKey: { method: 'POST', path: '/developers/{developerId}/software-keys' },
+  listSoftwareKeys: { method: 'GET', path: '/developers/{developerId}/software-keys' },
+  revokeSoftwareKey: { method: 'DELETE', path: '/developers/{developerId}/software-keys/{keyId}' },
   createApplication: { method: 'POST', path: '/developers/{developerId}/applications' },
   listApplications: { method: 'GET', path: '/developers/{developerId}/applications' },
   listAllApplications: { method: 'GET', path: '/applications' },
@@ -141,6 +144,10 @@ export const APPLICATION = {
   readDistribution: { method: 'GET', path: '/packages/{package}/versions/{version}/distributions' },
   startDistribution: { method: 'POST', path: '/packages/{package}/versions/{version}/distributions' },
   stopDistribution: { method: 'DELETE', path: '/packages/{package}/versions/{version}/distributions' },
+  readSignature: { method: 'GET', path: '/packages/{package}/versions/{version}/signature' },
+  putSignature: { method: 'PUT', path: '/packages/{package}/versions/{version}/signature' },
+  removeSignature: { method: 'DELETE', path: '/packages/{package}/versions/{version}/signature' },
+  readSoftwareTrust: { method: 'GET', path: '/software-keys' },
   listFirmware: { method: 'GET', path: '/firmware' },
 } as const;
 

@@ -41,6 +41,7 @@ import { createSessions } from './sessions/sessions.ts';
 import { aboutObjects } from './software/owner.ts';
 import { hasPackages } from './software/package-repository.ts';
 import { createQuotas } from './software/quotas.ts';
+import { deleteKeysOf } from './software/signature-repository.ts';
 import { createSoftware } from './software/software.ts';
 import { idempotencySweep } from './transactions/idempotency-sweep.ts';
 import { createResultEvent } from './transactions/result-event.ts';
@@ -81,6 +82,7 @@ export async function createCore(given: Given) {
   const developers = createDevelopers({
     ...common,
     isInUse: async (unit, id) => (await hasDevices(unit, id)) || (await hasPackages(unit, id)),
+    forget: deleteKeysOf,
   });
   const applications = createApplications({
     ...common,

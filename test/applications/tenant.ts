@@ -25,7 +25,13 @@ export async function createTenant(t: Test, { allowHttpWebhooks = false, isInUse
   const { database, clock } = openTestDatabase(t);
   const ids = randomIds;
   const urlFault = createSettingUrlRule({ allowHttp: allowHttpWebhooks, allowPrivate: true });
-  const developers = createDevelopers({ database, clock, ids, isInUse: async () => false });
+  const developers = createDevelopers({
+    database,
+    clock,
+    ids,
+    isInUse: async () => false,
+    forget: async () => undefined,
+  });
   const applications = createApplications({ database, clock, ids, urlFault, isInUse, endWork: async () => {} });
   await developers.create({ developerId: 'dev-1', name: 'Acme' });
   return { database, clock, ids, developers, applications };

@@ -6,6 +6,8 @@ import { hasApplications, moveDeleted } from './application-repository.ts';
 import * as repository from './developer-repository.ts';
 
 type Developer = repository.Developer;
+/** The rules for the software of a developer. */
+type Rules = Partial<Pick<Developer, 'softwareSignatures' | 'certificateChange'>>;
 
 interface Parts {
   database: Database;
@@ -13,24 +15,30 @@ interface Parts {
   ids: Ids;
   /** Whether the developer has devices or packages; called in the unit of work that would delete it. */
   isInUse(unit: UnitOfWork, developerId: string): Promise<boolean>;
+  /** Deletes what belongs to a developer alone; called in the unit of work that deletes it. */
+  forget(unit: UnitOfWork, developerId: string): Promise<void>;
 }
 
 export type Developers = ReturnType<typeof createDevelopers>;
 
 /** Developers and their contracts. A `deviceLimit` of null means no contract; unknown ids throw DEVELOPER_NOT_FOUND. */
-export function createDevelopers({ database, clock, ids, isInUse }: Parts) {
+export function createDevelopers({ database, clock, ids, isInUse, forget }: Parts) {
   const found = (developer: Developer | undefined): Developer => {
     if (!developer) throw new DomainError('DEVELOPER_NOT_FOUND');
     return developer;
   };
   return {
     /** Creates a developer. Throws DEVELOPER_EXISTS when the given id is taken; without one, the service makes an id. */
-    async create(wanted: { developerId?: string; name: string; deviceLimit?: number | null }): Promise<Developer> {
+    async create(
+      wanted: { developerId?: string; name: string; deviceLimit?: number | null } & Rules,
+    ): Promise<Developer> {
       const now = clock.now();
       const developer: Developer = {
         developerId: wanted.developerId ?? ids.next('dev', now),
         name: wanted.name,
         deviceLimit: wanted.deviceLimit ?? null,
+        softwareSignatures: wanted.softwareSignatures ?? repository.NO_RULES.softwareSignatures,
+        certificateChange: wanted.certificateChange ?? repository.NO_RULES.certificateChange,
       };
       return database.transact(async (unit) => {
         if (!(await repository.insertDeveloper(unit, developer, now))) throw new DomainError('DEVELOPER_EXISTS');
@@ -57,10 +65,11 @@ export function createDevelopers({ database, clock, ids, isInUse }: Parts) {
         }
         await repository.insertDeveloper(
           unit,
-          { developerId: repository.NOBODY, name: '', deviceLimit: null },
+          { developerId: repository.NOBODY, name: '', deviceLimit: null, ...repository.NO_RULES },
           clock.now(),
         );
         await moveDeleted(unit, developerId, repository.NOBODY);
+        await forget(unit, developerId);
         await repository.deleteDeveloper(unit, developerId);
       });
     },
@@ -71,7 +80,7 @@ export function createDevelopers({ database, clock, ids, isInUse }: Parts) {
      */
     update(
       developerId: string,
-      patch: { name?: string; deviceLimit?: number | null },
+      patch: { name?: string; deviceLimit?: number | null } & Rules,
       check: (known: Developer) => void = () => undefined,
     ): Promise<Developer> {
       return database.transact(async (unit) => {

@@ -51,6 +51,7 @@ import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
 import { closeSession, endSession, listSessions, openSession, readOwnSession } from './sessions.ts';
 import { listSettings } from './settings.ts';
+import { addSoftwareKey, listSoftwareKeys, revokeSoftwareKey } from './software-keys.ts';
 import { readDeviceStory } from './story.ts';
 
 const route = routesOf<AdminServices, Administrator>();
@@ -69,6 +70,10 @@ export const ROUTES = [
   route('GET',    '/admin/v1/developers/{developerId}', A, {}, readDeveloper),
   route('PATCH',  '/admin/v1/developers/{developerId}', A, { body: 'admin/developer-update' }, updateDeveloper),
   route('DELETE', '/admin/v1/developers/{developerId}', A, {}, deleteDeveloper),
+
+  route('POST',   '/admin/v1/developers/{developerId}/software-keys', A, { body: 'admin/software-key-create' }, addSoftwareKey),
+  route('GET',    '/admin/v1/developers/{developerId}/software-keys', A, {}, listSoftwareKeys),
+  route('DELETE', '/admin/v1/developers/{developerId}/software-keys/{keyId}', A, {}, revokeSoftwareKey),
 
   route('POST',   '/admin/v1/developers/{developerId}/applications', A, { body: 'admin/application-create' }, createApplication),
   route('GET',    '/admin/v1/developers/{developerId}/applications', A, { query: 'common/paging-query' }, listApplications),

@@ -9,6 +9,7 @@ const SCHEMAS: Record<string, SchemaName> = {
   deliveryId: 'common/delivery-id',
   rolloutId: 'common/rollout-id',
   actionId: 'common/action-id',
+  keyId: 'common/software-key-id',
   sessionId: 'common/console-session-id',
   page: 'common/docs-page',
   package: 'common/package-name',
