@@ -278,6 +278,19 @@ export function createMetrics() {
       'Time when the last removal of old rows ended, or of the start before the first one',
       ['kind'],
     ),
+    removalsRunning: gauge(
+      'removals_running',
+      'Developers and applications that are being removed by this process; of several nodes, one removes them',
+    ),
+    removalProgress: gauge(
+      'removal_last_step_timestamp_seconds',
+      'Time when a removal of a developer or an application last went on; 0 when this process has not removed any',
+    ),
+    removalRemoved: counter(
+      'removal_removed_total',
+      'Rows removed with their developer or application, by kind of row; bytes of binaries are the kind `storedBytes`',
+      ['kind'],
+    ),
     databaseCheck: labelled(
       'database_check',
       'Result of the check of the whole database file after start, as the label `state`; the value is 1 for the current result',

@@ -43,6 +43,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   core: {
     about: 'the decisions that keep the promises',
     rooms: {
+      removals: { about: 'removes developers and applications with everything that belongs to them' },
       'device-actions': {
         about: 'one change of all devices that match a filter: gathered, then carried out in pieces',
       },

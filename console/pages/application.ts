@@ -2,14 +2,16 @@ import { a, button, div, dl, span, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf } from '../base/place.ts';
-import { operation, read, send } from '../base/requests.ts';
+import { operation, RequestError, read, send } from '../base/requests.ts';
 import type { ApplicationRow } from '../base/rows.ts';
 import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
+import { removalOfApplication } from '../parts/removal.ts';
 import { showSecret } from '../parts/secret.ts';
 import { age, badge, card, fact, id, idLink, nothing, outside } from '../parts/show.ts';
+import { removeWhole } from './remove-whole.ts';
 
 function replaceSecret(applicationId: string): void {
   ask({
@@ -47,7 +49,46 @@ function OneApplication({ applicationId }: { applicationId: string }) {
     (signal) => read<ApplicationRow>(operation('readApplication', { applicationId }), { signal }),
     { every: 15_000 },
   );
-  const { value } = application.state.value;
+  const { value, error } = application.state.value;
+  const isGone = error instanceof RequestError && error.status === 404;
+  const details = loaded(application, (one) =>
+    div(
+      { class: 'columns' },
+      card(
+        { title: 'Details', bare: true },
+        dl(
+          { class: 'facts' },
+          fact('applicationId', id(one.applicationId)),
+          fact('Developer', idLink(addressOf(['developers', one.developerId]), one.developerId)),
+          fact('Created', age(one.createdAt)),
+          fact(
+            'Activated devices',
+            one.activated === 0
+              ? nothing()
+              : a({ href: addressOf(['devices'], { applicationId }) }, count(one.activated)),
+          ),
+          fact(
+            'authenticationKey',
+            one.hasKey
+              ? [
+                  badge('good', 'issued'),
+                  one.keyReplacedAt ? span({ class: 'age' }, 'replaced ', age(one.keyReplacedAt)) : null,
+                ]
+              : badge('warn', 'not issued: no command can be sent'),
+          ),
+          fact('Transactions', a({ href: addressOf(['transactions'], { applicationId }) }, 'All transactions')),
+          fact('Deliveries', a({ href: addressOf(['webhooks'], { applicationId }) }, 'Delivery log')),
+        ),
+      ),
+      card(
+        { title: 'Webhook URLs', bare: true },
+        dl(
+          { class: 'facts' },
+          Object.entries(one.settings).map(([name, url]) => fact(name, outside(url))),
+        ),
+      ),
+    ),
+  );
   return [
     head({
       title: value?.name ?? applicationId,
@@ -58,51 +99,23 @@ function OneApplication({ applicationId }: { applicationId: string }) {
             [addressOf(['developers', value.developerId]), value.developerId],
           ]
         : [],
-      actions: value
-        ? [
-            button({ type: 'button', onClick: () => replaceSecret(applicationId) }, 'New secret'),
-            button({ type: 'button', class: 'bad', onClick: () => remove(value) }, 'Delete'),
-          ]
-        : null,
+      actions:
+        value && !isGone
+          ? [
+              button({ type: 'button', onClick: () => replaceSecret(applicationId) }, 'New secret'),
+              button({ type: 'button', class: 'bad', onClick: () => remove(value) }, 'Delete'),
+              button(
+                {
+                  type: 'button',
+                  class: 'bad',
+                  onClick: () => removeWhole({ kind: 'application', id: applicationId }),
+                },
+                'Remove whole',
+              ),
+            ]
+          : null,
     }),
-    loaded(application, (one) =>
-      div(
-        { class: 'columns' },
-        card(
-          { title: 'Details', bare: true },
-          dl(
-            { class: 'facts' },
-            fact('applicationId', id(one.applicationId)),
-            fact('Developer', idLink(addressOf(['developers', one.developerId]), one.developerId)),
-            fact('Created', age(one.createdAt)),
-            fact(
-              'Activated devices',
-              one.activated === 0
-                ? nothing()
-                : a({ href: addressOf(['devices'], { applicationId }) }, count(one.activated)),
-            ),
-            fact(
-              'authenticationKey',
-              one.hasKey
-                ? [
-                    badge('good', 'issued'),
-                    one.keyReplacedAt ? span({ class: 'age' }, 'replaced ', age(one.keyReplacedAt)) : null,
-                  ]
-                : badge('warn', 'not issued: no command can be sent'),
-            ),
-            fact('Transactions', a({ href: addressOf(['transactions'], { applicationId }) }, 'All transactions')),
-            fact('Deliveries', a({ href: addressOf(['webhooks'], { applicationId }) }, 'Delivery log')),
-          ),
-        ),
-        card(
-          { title: 'Webhook URLs', bare: true },
-          dl(
-            { class: 'facts' },
-            Object.entries(one.settings).map(([name, url]) => fact(name, outside(url))),
-          ),
-        ),
-      ),
-    ),
+    isGone ? removalOfApplication(applicationId, details) : details,
     historyOf('application', applicationId),
   ];
 }

@@ -11,11 +11,13 @@ import { ask } from '../parts/dialog.ts';
 import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
+import { removalCard } from '../parts/removal.ts';
 import { showSecret } from '../parts/secret.ts';
 import { age, badge, card, empty, fact, id, idLink, nothing, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 import { wholeNumber } from './developers.ts';
 import { importDevicesOf } from './import-devices.ts';
+import { removeWhole } from './remove-whole.ts';
 
 /** The newest change of a developer in the audit log, with a link to all of them. */
 async function whoChanged(developerId: string): Promise<Child> {
@@ -164,16 +166,22 @@ function OneDeveloper({ developerId }: { developerId: string }) {
       title: value?.value.name ?? developerId,
       copied: developerId,
       trail: [[addressOf(['developers']), 'Developers']],
-      actions: value
-        ? [
-            button({ type: 'button', class: 'main', onClick: () => addApplication(developerId) }, 'New application'),
-            button({ type: 'button', onClick: () => register(developerId) }, 'Register a device'),
-            button({ type: 'button', onClick: () => importDevicesOf(developerId) }, 'Import devices'),
-            button({ type: 'button', onClick: () => change(developerId, value, developer.again) }, 'Change'),
-            button({ type: 'button', class: 'bad', onClick: () => remove(developerId) }, 'Delete'),
-          ]
-        : null,
+      actions:
+        value && value.value.removalId === null
+          ? [
+              button({ type: 'button', class: 'main', onClick: () => addApplication(developerId) }, 'New application'),
+              button({ type: 'button', onClick: () => register(developerId) }, 'Register a device'),
+              button({ type: 'button', onClick: () => importDevicesOf(developerId) }, 'Import devices'),
+              button({ type: 'button', onClick: () => change(developerId, value, developer.again) }, 'Change'),
+              button({ type: 'button', class: 'bad', onClick: () => remove(developerId) }, 'Delete'),
+              button(
+                { type: 'button', class: 'bad', onClick: () => removeWhole({ kind: 'developer', id: developerId }) },
+                'Remove whole',
+              ),
+            ]
+          : null,
     }),
+    value && value.value.removalId !== null ? removalCard(value.value.removalId) : null,
     card(
       { title: 'Contract', bare: true },
       loaded(developer, ({ value: one }) => [
@@ -203,50 +211,55 @@ function OneDeveloper({ developerId }: { developerId: string }) {
         ),
       ]),
     ),
-    card(
-      { title: 'Applications', bare: true },
-      loaded(applications, (rows) =>
-        rows.length === 0
-          ? empty(
-              {
-                title: 'No applications yet',
-                text: 'An application has a secret, webhook URLs and activated devices.',
-              },
-              button({ type: 'button', onClick: () => addApplication(developerId) }, 'Create the first application'),
-            )
-          : rowsTable({
-              label: 'Applications',
-              rows,
-              keyOf: ({ applicationId }) => applicationId,
-              columns: [
-                {
-                  name: 'Application',
-                  kind: 'lead',
-                  cell: ({ applicationId, name }) => [
-                    idLink(addressOf(['applications', applicationId]), applicationId),
-                    small(null, said(name)),
+    value && value.value.removalId !== null
+      ? null
+      : card(
+          { title: 'Applications', bare: true },
+          loaded(applications, (rows) =>
+            rows.length === 0
+              ? empty(
+                  {
+                    title: 'No applications yet',
+                    text: 'An application has a secret, webhook URLs and activated devices.',
+                  },
+                  button(
+                    { type: 'button', onClick: () => addApplication(developerId) },
+                    'Create the first application',
+                  ),
+                )
+              : rowsTable({
+                  label: 'Applications',
+                  rows,
+                  keyOf: ({ applicationId }) => applicationId,
+                  columns: [
+                    {
+                      name: 'Application',
+                      kind: 'lead',
+                      cell: ({ applicationId, name }) => [
+                        idLink(addressOf(['applications', applicationId]), applicationId),
+                        small(null, said(name)),
+                      ],
+                    },
+                    {
+                      name: 'Activated',
+                      kind: 'right',
+                      cell: ({ applicationId, activated }) =>
+                        activated === 0
+                          ? nothing()
+                          : a({ href: addressOf(['devices'], { applicationId }) }, count(activated)),
+                    },
+                    {
+                      name: 'Webhooks',
+                      cell: ({ settings, hasKey }) =>
+                        hasKey && settings['deviceEvent']
+                          ? badge('good', 'set')
+                          : badge('warn', hasKey ? 'no deviceEvent' : 'no key'),
+                    },
+                    { name: 'Created', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
                   ],
-                },
-                {
-                  name: 'Activated',
-                  kind: 'right',
-                  cell: ({ applicationId, activated }) =>
-                    activated === 0
-                      ? nothing()
-                      : a({ href: addressOf(['devices'], { applicationId }) }, count(activated)),
-                },
-                {
-                  name: 'Webhooks',
-                  cell: ({ settings, hasKey }) =>
-                    hasKey && settings['deviceEvent']
-                      ? badge('good', 'set')
-                      : badge('warn', hasKey ? 'no deviceEvent' : 'no key'),
-                },
-                { name: 'Created', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
-              ],
-            }),
-      ),
-    ),
+                }),
+          ),
+        ),
     historyOf('developer', developerId),
   ];
 }

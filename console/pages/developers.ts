@@ -12,6 +12,7 @@ import { textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { pager } from '../parts/pager.ts';
+import { runningRemovals } from '../parts/removal.ts';
 import { badge, card, empty, idLink, said } from '../parts/show.ts';
 import { rowsTable } from '../parts/table.ts';
 
@@ -63,6 +64,7 @@ function Developers() {
   );
   return [
     head({ title: 'Developers', actions: button({ type: 'button', class: 'main', onClick: create }, 'New developer') }),
+    runningRemovals(),
     card(
       {
         title: 'Developers and their contracts',
@@ -96,8 +98,12 @@ function Developers() {
                   {
                     name: 'Contract',
                     kind: 'right',
-                    cell: ({ deviceLimit }) =>
-                      deviceLimit === null ? badge('', 'none') : `${count(deviceLimit)} devices`,
+                    cell: ({ deviceLimit, removalId }) =>
+                      removalId !== null
+                        ? badge('warn', 'being removed')
+                        : deviceLimit === null
+                          ? badge('', 'none')
+                          : `${count(deviceLimit)} devices`,
                   },
                 ],
               }),

@@ -18,6 +18,7 @@ import { healthPage } from './health.ts';
 import { newRolloutPage } from './new-rollout.ts';
 import { overviewPage } from './overview.ts';
 import { packagePage } from './package.ts';
+import { removalPage } from './removal.ts';
 import { rolloutPage } from './rollout.ts';
 import { rolloutDevicesPage } from './rollout-devices.ts';
 import { rolloutsPage } from './rollouts.ts';
@@ -58,6 +59,7 @@ const OPERATOR: typeof EVERYBODY = {
   '': [overviewPage],
   developers: [developersPage, developerPage],
   applications: [undefined, applicationPage],
+  removals: [undefined, removalPage],
   'device-actions': [
     deviceActionsPage,
     deviceActionPage,

@@ -8,11 +8,13 @@ import type { Deprecations } from '../runtime/deprecations.ts';
 import type { createOwners } from '../runtime/device-owners.ts';
 import { createHeldRollouts } from '../runtime/held-rollouts.ts';
 import { createApplications } from './applications/applications.ts';
+import type { Clearing } from './applications/clearing.ts';
 import { createDevelopers } from './applications/developers.ts';
 import type { Audit } from './audit/audit.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
 import { actionSweep } from './device-actions/action-sweep.ts';
 import { createDeviceActions } from './device-actions/device-actions.ts';
+import { connectionClearing, deviceClearing } from './devices/device-clearing.ts';
 import { hasActivatedDevice, hasDevices } from './devices/device-repository.ts';
 import { createDevices, type Revoke } from './devices/devices.ts';
 import { createStatuses } from './devices/statuses.ts';
@@ -23,10 +25,13 @@ import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
 import { deleteEvents } from './events/event-repository.ts';
 import { eventSweep } from './events/event-sweep.ts';
+import { removalSweep } from './removals/removal-sweep.ts';
+import { createRemovals } from './removals/removals.ts';
 import { deleteRequests } from './requests/request-repository.ts';
 import { requestSweep } from './requests/request-sweep.ts';
 import { createRolloutNotes } from './rollouts/notes.ts';
 import { createResults } from './rollouts/results.ts';
+import { rolloutClearing } from './rollouts/rollout-clearing.ts';
 import { rolloutSweep } from './rollouts/rollout-sweep.ts';
 import { createRollouts } from './rollouts/rollouts.ts';
 import { createTransitions } from './rollouts/transitions.ts';
@@ -43,10 +48,15 @@ import { hasPackages } from './software/package-repository.ts';
 import { createQuotas } from './software/quotas.ts';
 import { deleteKeysOf } from './software/signature-repository.ts';
 import { createSoftware } from './software/software.ts';
+import { packageClearing, versionClearing } from './software/software-clearing.ts';
+import { forgetUsage } from './software/usage-repository.ts';
+import { idempotencyClearing } from './transactions/idempotency-clearing.ts';
 import { idempotencySweep } from './transactions/idempotency-sweep.ts';
 import { createResultEvent } from './transactions/result-event.ts';
+import { dropDue, transactionClearing } from './transactions/transaction-clearing.ts';
 import { transactionSweep } from './transactions/transaction-sweep.ts';
 import { createTransactions } from './transactions/transactions.ts';
+import { deliveryClearing, forgetReceivers } from './webhooks/delivery-clearing.ts';
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
 import { deliverySweep } from './webhooks/delivery-sweep.ts';
 import { findPendingTransactions } from './webhooks/delivery-sweep-repository.ts';
@@ -69,7 +79,7 @@ interface Given {
   forgotten(applicationId: string): void;
   /** The URLs of the console, whose pages may upload to the embedded store. */
   consoleUrls(): readonly string[];
-  audit: Pick<Audit, 'noted'>;
+  audit: Pick<Audit, 'noted' | 'noteIn'>;
 }
 
 export type Core = Awaited<ReturnType<typeof createCore>>;
@@ -82,13 +92,15 @@ export async function createCore(given: Given) {
   const developers = createDevelopers({
     ...common,
     isInUse: async (unit, id) => (await hasDevices(unit, id)) || (await hasPackages(unit, id)),
-    forget: deleteKeysOf,
+    forgetUsage,
+    forgetKeys: deleteKeysOf,
   });
   const applications = createApplications({
     ...common,
     urlFault,
     isInUse: hasActivatedDevice,
     endWork: (unit, id) => rollouts.endAll(unit, id),
+    forgetReceivers,
     changed: (about) => peers.bus.broadcast({ kind: 'changed', about }),
     forgotten: given.forgotten,
   });
@@ -163,10 +175,13 @@ export async function createCore(given: Given) {
     ...common,
     owners,
     requireDeveloper: developers.find,
+    requireStaying: developers.findStaying,
     revoke: given.revoke,
-    forgetting: [sessions.remove, presence.remove, deleteEvents, deleteRequests, removeTags, deleteFacts],
+    forgetting: [sessions.remove, presence.remove, deleteEvents, removeTags, deleteFacts],
+    forgetRequests: deleteRequests,
     removed: peers.ownership.remove,
     endTransactions: transactions.endAll,
+    dropDue,
   });
   const statuses = createStatuses({ ...common, presence, connected });
   const selection = createSelection({ ...common, presence, connected });
@@ -204,6 +219,26 @@ export async function createCore(given: Given) {
   );
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
 
+  const removals = parts.add(
+    createRemovals({
+      ...common,
+      leads: peers.nodes.leads,
+      developers,
+      applications,
+      audit: given.audit,
+      clearings: [
+        connectionClearing({ connected, revoke: given.revoke }),
+        deviceClearing(devices),
+        rolloutClearing(),
+        transactionClearing(),
+        deliveryClearing(),
+        idempotencyClearing(),
+        versionClearing({ ...common, objects: objects.store, quotas }),
+        packageClearing({ quotas }),
+      ] as readonly Clearing[],
+    }),
+  );
+
   /** The sweeps that remove expired rows. */
   const sweeps: Sweep[] = [
     deliverySweep({ keptDays: config.retention.deliveries }),
@@ -215,6 +250,7 @@ export async function createCore(given: Given) {
     idempotencySweep(),
     auditSweep({ keptDays: config.retention.audit }),
     connectionSweep({ keptDays }),
+    removalSweep({ keptDays: config.retention.audit }),
   ];
 
   return {
@@ -236,6 +272,7 @@ export async function createCore(given: Given) {
     deliveryLog,
     events,
     requests,
+    removals,
     sweeps,
   };
 }

@@ -13,6 +13,7 @@ import { createRemembered } from '../runtime/remembered.ts';
 import { ownVersion } from '../runtime/version.ts';
 import { createAuditNames } from './audit.ts';
 import { createConnectionView, type LiveConnection } from './connection.ts';
+import { createContents } from './contents.ts';
 import { createAllDeliveries } from './deliveries.ts';
 import { findApplicationOfDelivery } from './delivery-repository.ts';
 import { createFleet } from './devices.ts';
@@ -133,6 +134,7 @@ export function createViews({ parts, common, peers, core, connections, asking, .
       receivers: receivers.counts,
     }),
     failures: createFailureViews(common),
+    countContents: createContents({ database, quotas: core.quotas, connected: ownership.connected }),
     vitals: { commitP99: given.commitP99, nodes: nodes.count },
     softwareOverview: createSoftwareOverview({ ...common, objects: core.objects.store, ...core.software }),
     auditNames: createAuditNames(common),

@@ -15,6 +15,7 @@ interface Row {
 
 const NO_DEVICE = deviceIdOf(99_999);
 const NO_ROLLOUT = `rol_${'0'.repeat(32)}`;
+const NO_REMOVAL = `rem_${'0'.repeat(32)}`;
 const NO_ACTION = `act_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const NO_KEY = '0'.repeat(16);
@@ -38,6 +39,12 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/developers/{developerId}/applications', unknown: [['/developers/nobody/applications', 'developer not found.']] },
   { method: 'DELETE', path: '/applications/{applicationId}', unknown: [['/applications/none', 'application not found.']] },
   { method: 'POST', path: '/applications/{applicationId}/secret', unknown: [['/applications/none/secret', 'application not found.']] },
+  { method: 'GET', path: '/developers/{developerId}/contents', unknown: [['/developers/nobody/contents', 'developer not found.']] },
+  { method: 'POST', path: '/developers/{developerId}/removal', json: { confirmation: 'x' }, unknown: [['/developers/nobody/removal', 'developer not found.']] },
+  { method: 'GET', path: '/applications/{applicationId}/contents', unknown: [['/applications/none/contents', 'application not found.']] },
+  { method: 'POST', path: '/applications/{applicationId}/removal', json: { confirmation: 'x' }, unknown: [['/applications/none/removal', 'application not found.']] },
+  { method: 'GET', path: '/removals' },
+  { method: 'GET', path: '/removals/{removalId}', unknown: [[`/removals/${NO_REMOVAL}`, 'removal not found.']] },
   { method: 'POST', path: '/developers/{developerId}/devices', json: { deviceId: deviceIdOf(88_888) }, unknown: [['/developers/nobody/devices', 'developer not found.']] },
   { method: 'POST', path: '/developers/{developerId}/devices/import', unknown: [['/developers/nobody/devices/import', 'developer not found.']] },
   { method: 'GET', path: '/developers/{developerId}/devices', unknown: [['/developers/nobody/devices', 'developer not found.']] },
@@ -113,6 +120,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     sessionId: `session_${'0'.repeat(32)}`,
     deliveryId: NO_DELIVERY,
     rolloutId: NO_ROLLOUT,
+    removalId: NO_REMOVAL,
     actionId: NO_ACTION,
     transactionId: '1',
     keyId: NO_KEY,
@@ -155,6 +163,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             sessionId: 'x',
             deliveryId: 'x',
             rolloutId: 'x',
+            removalId: 'x',
             actionId: 'x',
             transactionId: 'x',
           }),

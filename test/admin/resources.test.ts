@@ -16,6 +16,7 @@ t.test('administration of developers, applications and devices', async (t) => {
         deviceLimit: null,
         softwareSignatures: 'optional',
         certificateChange: 'warn',
+        removalId: null,
       };
       t.match(made, { status: 201 });
       t.same(made.body, developer);

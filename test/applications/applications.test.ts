@@ -18,6 +18,7 @@ void t.test('a new application has no settings and no key', async (t) => {
     settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, null])),
     createdAt: clock.now(),
     deletedAt: null,
+    removalId: null,
   });
 });
 
@@ -78,6 +79,7 @@ void t.test('a deleted application keeps only its id and its last webhooks', asy
   t.strictSame(await applications.endpointOf('one', 'deviceEvent'), {
     url: 'https://example.com/',
     keys: [authenticationKey],
+    leaves: false,
   });
 });
 
@@ -114,7 +116,7 @@ void t.test('an update changes the given settings, and null removes one', async 
   for (const name of SETTING_NAMES) {
     t.equal((await applications.endpointOf('one', name)).url, (await applications.find('one')).settings[name]);
   }
-  t.strictSame(await applications.endpointOf('nobody', 'callEvent'), { url: null, keys: [] });
+  t.strictSame(await applications.endpointOf('nobody', 'callEvent'), { url: null, keys: [], leaves: true });
 });
 
 void t.test('every faulty URL is named, and then nothing is changed', async (t) => {

@@ -3,7 +3,12 @@ import { createTenant } from './tenant.ts';
 
 void t.test('a developer without deviceLimit has no contract', async (t) => {
   const { developers } = await createTenant(t);
-  t.strictSame(await developers.find('dev-1'), { developerId: 'dev-1', name: 'Acme', deviceLimit: null });
+  t.strictSame(await developers.find('dev-1'), {
+    developerId: 'dev-1',
+    name: 'Acme',
+    deviceLimit: null,
+    removalId: null,
+  });
 });
 
 void t.test('an id is made when none is given, and is given only once', async (t) => {
@@ -20,9 +25,15 @@ void t.test('a patch changes the given fields, and null ends the contract', asyn
     developerId: 'dev-1',
     name: 'Acme',
     deviceLimit: 3,
+    removalId: null,
   });
   await developers.update('dev-1', { name: 'Acme & Co' });
-  t.strictSame(await developers.find('dev-1'), { developerId: 'dev-1', name: 'Acme & Co', deviceLimit: 3 });
+  t.strictSame(await developers.find('dev-1'), {
+    developerId: 'dev-1',
+    name: 'Acme & Co',
+    deviceLimit: 3,
+    removalId: null,
+  });
   await developers.update('dev-1', { deviceLimit: null });
   t.equal((await developers.find('dev-1')).deviceLimit, null);
 });

@@ -25,14 +25,17 @@ export async function createTenant(t: Test, { allowHttpWebhooks = false, isInUse
   const { database, clock } = openTestDatabase(t);
   const ids = randomIds;
   const urlFault = createSettingUrlRule({ allowHttp: allowHttpWebhooks, allowPrivate: true });
+  const nothing = async (): Promise<void> => undefined;
   const developers = createDevelopers({
     database,
     clock,
     ids,
     isInUse: async () => false,
-    forget: async () => undefined,
+    forgetUsage: nothing,
+    forgetKeys: nothing,
   });
-  const applications = createApplications({ database, clock, ids, urlFault, isInUse, endWork: async () => {} });
+  const left = { endWork: nothing, forgetReceivers: nothing };
+  const applications = createApplications({ database, clock, ids, urlFault, isInUse, ...left });
   await developers.create({ developerId: 'dev-1', name: 'Acme' });
   return { database, clock, ids, developers, applications };
 }

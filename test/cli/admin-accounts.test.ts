@@ -91,6 +91,8 @@ t.test('every operation of the administration API is a command', async (t) => {
   // It has commands for each action.
   commands.add('startDeviceAction');
   // The feed is for pages; people use `lapel device watch` and lists.
+  for (const word of ['Developer', 'Application'] as const)
+    for (const name of [`remove${word}`, `read${word}Contents`] as const) commands.add(name);
   commands.add('readFeed');
   const routes = ROUTES.filter(({ path }) => path.includes('/admin/')).map(({ name }) => name);
   t.same([...commands].sort(), routes.sort());

@@ -197,6 +197,50 @@ async function whichNode(t: Test, { watched }: Walk): Promise<void> {
   answered();
 }
 
+/** A customer leaves: everything is counted, removed after its identifier was typed, and followed, also after a reload. */
+async function customerLeaves(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page, faults } = watched;
+  const tenant = await world.createTenant('departing');
+  await world.activatedDevice(tenant);
+  const undo = await (await world.raw()).breakWrites('DELETE ON devices');
+  const { click, answered } = await asks(t, watched, 'A customer leaves.');
+  await click(page.getByRole('link', { name: 'Developers' }));
+  await click(page.getByRole('link', { name: 'departing', exact: true }));
+  await click(page.getByRole('button', { name: 'Remove whole' }));
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('1, 1 connected').waitFor();
+  t.ok(await dialog.getByRole('button', { name: 'Remove everything' }).isDisabled());
+  await dialog.getByLabel('Type departing to confirm').fill('departing');
+  t.same(await watched.axe(), []);
+  await click(dialog.getByRole('button', { name: 'Remove everything' }));
+  const progress = page.getByRole('region', { name: 'Removal' });
+  await progress.getByText('being removed', { exact: true }).waitFor();
+  answered();
+  await page.reload();
+  await progress.getByText('being removed', { exact: true }).waitFor();
+  t.same(await watched.axe(), []);
+  const address = page.url();
+
+  await page.goto('/console/developers/departing');
+  await progress.getByText('It cannot be stopped').waitFor();
+  t.equal(await page.getByRole('button', { name: 'Change' }).count(), 0, 'a developer who leaves cannot be changed');
+  t.same(faults, []);
+  await page.goto(`/console/applications/${tenant.applicationId}`);
+  await progress.getByText('being removed', { exact: true }).waitFor();
+  t.ok(watched.expected(/404/));
+  await page.goto('/console/developers');
+  await page.getByRole('row', { name: 'departing' }).getByText('being removed').waitFor();
+  await page.getByRole('link', { name: 'Show the progress' }).click();
+  await undo();
+  world.clock.advance(KEPT);
+  await progress.getByText('Everything is removed.').waitFor();
+  await progress.getByText('1 of 1').first().waitFor();
+  t.equal(page.url(), address);
+  await page.goto('/console/developers');
+  await watched.settled();
+  t.equal(await page.getByText('departing').count(), 0);
+}
+
 /** Many devices at once: the filter of the list, an action, its number typed where it is final, and what became of each. */
 async function manyAtOnce(t: Test, { world, watched }: Walk): Promise<void> {
   const { page, settled } = watched;
@@ -280,5 +324,6 @@ export async function questions(t: Test, walk: Walk): Promise<void> {
   await whichNode(t, walk);
   await whichFailures(t, walk);
   await whoDidIt(t, walk);
+  await customerLeaves(t, walk);
   await manyAtOnce(t, walk);
 }

@@ -15,7 +15,7 @@ t.test('the list of a hundred thousand devices', async (t) => {
   t.teardown(() => database.close());
   const connection = new Sqlite(join(folder, 'lapel.db'));
   t.teardown(() => connection.close());
-  connection.exec(`INSERT INTO developers VALUES ('dev', 'dev', 200000, 0);
+  connection.exec(`INSERT INTO developers (developer_id, name, device_limit, created_at) VALUES ('dev', 'dev', 200000, 0);
     INSERT INTO applications (application_id, developer_id, name, secret_hash, created_at)
       VALUES ('app', 'dev', 'app', x'00', 0), ('other', 'dev', 'other', x'00', 0);
     WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${COUNT + 999})

@@ -26,7 +26,7 @@ async function setUp(t: Test) {
   t.teardown(() => database.close());
   const file = new Sqlite(join(folder, 'lapel.db'));
   t.teardown(() => file.close());
-  file.exec("INSERT INTO developers VALUES ('dev', 'dev', 1, 0)");
+  file.exec("INSERT INTO developers (developer_id, name, device_limit, created_at) VALUES ('dev', 'dev', 1, 0)");
   const insert = file.prepare(
     "INSERT INTO devices (device_id, developer_id, credential_hash, activation, created_at) VALUES (?, 'dev', x'00', '', 0)",
   );

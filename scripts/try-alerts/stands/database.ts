@@ -73,4 +73,14 @@ export async function troubleDatabase({ folder, prometheus, faults }: Stand): Pr
       await service.start();
     },
   });
+  await fleet.developer('leaver');
+  await faults.try({
+    alerts: ['LapelRemovalStopped'],
+    fault: 'a session that hangs has locked the numbers of removals, while a developer is being removed',
+    make: async () => {
+      unlock = await database.lock('removal_counts', 'ACCESS EXCLUSIVE');
+      await fleet.admin('POST', '/developers/leaver/removal', { confirmation: 'leaver' }).catch(() => undefined);
+    },
+    end: () => unlock(),
+  });
 }

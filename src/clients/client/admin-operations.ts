@@ -32,6 +32,18 @@ export interface AdminOperations {
   deleteApplication: { input: { applicationId: string }; answer: undefined };
   /** Replace the secret of an application. */
   replaceSecret: { input: { applicationId: string }; answer: SchemaTypes['admin/application-secret'] };
+  /** Count what belongs to a developer. */
+  readDeveloperContents: { input: { developerId: string }; answer: SchemaTypes['admin/contents'] };
+  /** Remove a developer with everything. */
+  removeDeveloper: { input: { developerId: string; body: SchemaTypes['admin/removal-request'] }; answer: SchemaTypes['admin/removal'] };
+  /** Count what belongs to an application. */
+  readApplicationContents: { input: { applicationId: string }; answer: SchemaTypes['admin/contents'] };
+  /** Remove an application with everything. */
+  removeApplication: { input: { applicationId: string; body: SchemaTypes['admin/removal-request'] }; answer: SchemaTypes['admin/removal'] };
+  /** List the removals of developers and applications. */
+  listRemovals: { input: { query?: Partial<SchemaTypes['admin/removal-query']> }; answer: SchemaTypes['admin/removal-list'] };
+  /** Read a removal. */
+  readRemoval: { input: { removalId: string }; answer: SchemaTypes['admin/removal'] };
   /** Register a device. */
   registerDevice: { input: { developerId: string; body: SchemaTypes['admin/device-register'] }; answer: SchemaTypes['admin/device-registered'] };
   /** Register many devices. */
@@ -168,6 +180,12 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   readApplication: { method: 'GET', path: '/admin/v1/applications/{applicationId}' },
   deleteApplication: { method: 'DELETE', path: '/admin/v1/applications/{applicationId}' },
   replaceSecret: { method: 'POST', path: '/admin/v1/applications/{applicationId}/secret' },
+  readDeveloperContents: { method: 'GET', path: '/admin/v1/developers/{developerId}/contents' },
+  removeDeveloper: { method: 'POST', path: '/admin/v1/developers/{developerId}/removal' },
+  readApplicationContents: { method: 'GET', path: '/admin/v1/applications/{applicationId}/contents' },
+  removeApplication: { method: 'POST', path: '/admin/v1/applications/{applicationId}/removal' },
+  listRemovals: { method: 'GET', path: '/admin/v1/removals' },
+  readRemoval: { method: 'GET', path: '/admin/v1/removals/{removalId}' },
   registerDevice: { method: 'POST', path: '/admin/v1/developers/{developerId}/devices' },
   importDevices: { method: 'POST', path: '/admin/v1/developers/{developerId}/devices/import' },
   listDevices: { method: 'GET', path: '/admin/v1/developers/{developerId}/devices' },

@@ -20,6 +20,8 @@ export interface Application {
   createdAt: Micros;
   /** Null while the application exists; a deleted one keeps its row, so that its id is never used again. */
   deletedAt: Micros | null;
+  /** The removal that was accepted for the application, or its developer; null: none. Such an application is deleted. */
+  removalId: string | null;
 }
 
 type Row = Omit<Application, 'settings' | 'secretMark'> & Settings & { secretHash: Buffer };
@@ -27,7 +29,7 @@ type Row = Omit<Application, 'settings' | 'secretMark'> & Settings & { secretHas
 const COLUMNS = `application_id AS "applicationId", developer_id AS "developerId", name,
   authentication_key AS "authenticationKey", former_authentication_key AS "formerAuthenticationKey",
   key_replaced_at AS "keyReplacedAt", secret_hash AS "secretHash", created_at AS "createdAt", deleted_at AS "deletedAt",
-  ${SETTING_COLUMNS}`;
+  removal_id AS "removalId", ${SETTING_COLUMNS}`;
 
 const settingsOf = (row: Settings): Settings =>
   Object.fromEntries(SETTING_NAMES.map((name) => [name, row[name]])) as Settings;
@@ -44,6 +46,7 @@ function toApplication(row: Row): Application {
     secretMark: secretMarkOf(row.secretHash),
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,
+    removalId: row.removalId,
   };
 }
 
@@ -213,4 +216,15 @@ export async function updateSettings(sql: Sql, applicationId: string, settings: 
 export async function markDeleted(sql: Sql, applicationId: string, deletedAt: Micros): Promise<boolean> {
   const text = 'UPDATE applications SET deleted_at = ? WHERE application_id = ? AND deleted_at IS NULL';
   return (await sql.run(text, deletedAt, applicationId)) === 1;
+}
+
+/** Stores that a deleted application is being removed. */
+export async function markLeaving(sql: Sql, applicationId: string, removalId: string): Promise<void> {
+  await sql.run('UPDATE applications SET removal_id = ? WHERE application_id = ?', removalId, applicationId);
+}
+
+/** Removes the row of an application. The database refuses it while a device refers to the application. */
+export async function deleteApplication(sql: Sql, applicationId: string): Promise<number> {
+  await sql.run('DELETE FROM activated_counts WHERE application_id = ?', applicationId);
+  return sql.run('DELETE FROM applications WHERE application_id = ?', applicationId);
 }

@@ -20,8 +20,10 @@ interface Options {
   urlFault(url: string, name: SettingName): Fault | undefined;
   /** Whether devices are activated for the application; called in the unit of work that would delete it. */
   isInUse(unit: UnitOfWork, applicationId: string): Promise<boolean>;
-  /** Called in the unit of work that deletes an application, before it is deleted. */
+  /** Called in the unit of work that deletes an application: ends its work. It is notified if it is not deleted yet. */
   endWork(unit: UnitOfWork, applicationId: string): Promise<void>;
+  /** Forgets what is known of the receivers of an application, in the unit of work that removes its row. */
+  forgetReceivers(unit: UnitOfWork, applicationId: string): Promise<void>;
   /** Called when this process has changed an application, so that other nodes can drop it from their caches. */
   changed?(applicationId: string): void;
   /**
@@ -34,7 +36,16 @@ interface Options {
 export type Applications = ReturnType<typeof createApplications>;
 
 /** Applications, their secrets, settings and authenticationKeys. A secret is returned once, and stored as SHA-256. */
-export function createApplications({ database, clock, ids, urlFault, isInUse, endWork, ...tells }: Options) {
+export function createApplications({
+  database,
+  clock,
+  ids,
+  urlFault,
+  isInUse,
+  endWork,
+  forgetReceivers,
+  ...tells
+}: Options) {
   const { changed = () => undefined, forgotten = () => undefined } = tells;
   const cache = createApplicationCache({ clock, concurrent: database.concurrent, changed, forgotten });
 
@@ -61,7 +72,10 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, en
   }
 
   return {
-    /** Creates an application. Throws DEVELOPER_NOT_FOUND, or APPLICATION_EXISTS when the given id is or was in use. */
+    /**
+     * Creates an application. Throws DEVELOPER_NOT_FOUND, DEVELOPER_LEAVING, or APPLICATION_EXISTS when the given id is or was
+     * in use.
+     */
     async create(
       developerId: string,
       wanted: { applicationId?: string; name: string },
@@ -72,7 +86,9 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, en
       const secret = ids.secret();
       const row = { applicationId, developerId, name, secretHash: hashSecret(secret), createdAt };
       return database.transact(async (unit) => {
-        if (!(await findDeveloper(unit, developerId))) throw new DomainError('DEVELOPER_NOT_FOUND');
+        const developer = await findDeveloper(unit, developerId);
+        if (!developer) throw new DomainError('DEVELOPER_NOT_FOUND');
+        if (developer.removalId !== null) throw new DomainError('DEVELOPER_LEAVING');
         if (!(await repository.insertApplication(unit, row))) throw new DomainError('APPLICATION_EXISTS');
         return { applicationId, name, secret };
       });
@@ -202,6 +218,31 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, en
     },
 
     /**
+     * Marks an application as leaving by a removal, and so as deleted. Its work ends, and it is not notified. One that leaves
+     * already stays as it is: compare the `removalId` of the answer. Undefined when there is none.
+     */
+    async leaveIn(unit: UnitOfWork, applicationId: string, removalId: string): Promise<Application | undefined> {
+      const known = await repository.findApplication(unit, applicationId, unit.forUpdate);
+      if (!known || known.removalId !== null) return known;
+      cache.changes(unit, applicationId);
+      await repository.markLeaving(unit, applicationId, removalId);
+      if (known.deletedAt === null) {
+        await repository.markDeleted(unit, applicationId, clock.now());
+        await endWork(unit, applicationId);
+      }
+      return { ...known, removalId };
+    },
+
+    /** Removes the row of an application that leaves, when nothing refers to it any more. Returns the number of rows. */
+    async clearIn(unit: UnitOfWork, applicationId: string): Promise<number> {
+      const known = await repository.findApplication(unit, applicationId, unit.forUpdate);
+      if (!known || known.removalId === null) return 0;
+      cache.changes(unit, applicationId);
+      await forgetReceivers(unit, applicationId);
+      return repository.deleteApplication(unit, applicationId);
+    },
+
+    /**
      * Compares a secret, in constant time, with the one of an application that is not deleted. Returns the `secretMark`
      * for the access token, or undefined when the secret is wrong.
      */
@@ -212,13 +253,17 @@ export function createApplications({ database, clock, ids, urlFault, isInUse, en
 
     /**
      * The current URL for a setting's webhooks, and the keys that sign them. A deleted application keeps both, because
-     * its last webhooks are still sent.
+     * its last webhooks are still sent. Nothing is sent to one that leaves.
      */
-    async endpointOf(applicationId: string, setting: SettingName): Promise<{ url: string | null; keys: string[] }> {
+    async endpointOf(
+      applicationId: string,
+      setting: SettingName,
+    ): Promise<{ url: string | null; keys: string[]; leaves: boolean }> {
       const application = await cache.find(database.read, applicationId);
       return {
         url: application?.settings[setting] ?? null,
         keys: application ? signingKeysOf(application, clock.now()) : [],
+        leaves: !application || application.removalId !== null,
       };
     },
   };

@@ -11,6 +11,8 @@ export interface Developer {
   softwareSignatures: 'optional' | 'required';
   /** Whether a version is refused when its APK has another certificate than the version before. */
   certificateChange: 'warn' | 'refuse';
+  /** The removal that was accepted for the developer; null: none. */
+  removalId: string | null;
 }
 
 /** The rules of a developer for whom nobody has set any. */
@@ -20,7 +22,7 @@ export const NO_RULES: Pick<Developer, 'softwareSignatures' | 'certificateChange
 };
 
 const COLUMNS = `developer_id AS "developerId", name, device_limit AS "deviceLimit",
-  software_signatures AS "softwareSignatures", certificate_change AS "certificateChange"`;
+  software_signatures AS "softwareSignatures", certificate_change AS "certificateChange", removal_id AS "removalId"`;
 
 /**
  * Finds a developer. A unit of work whose decision depends on the row passes `lock` (its `forUpdate`), so that no other
@@ -48,7 +50,11 @@ export async function listDevelopers(
 }
 
 /** Returns false when the id is taken. */
-export async function insertDeveloper(sql: Sql, developer: Developer, createdAt: Micros): Promise<boolean> {
+export async function insertDeveloper(
+  sql: Sql,
+  developer: Omit<Developer, 'removalId'>,
+  createdAt: Micros,
+): Promise<boolean> {
   const inserted = await sql.run(
     `INSERT INTO developers (developer_id, name, device_limit, software_signatures, certificate_change, created_at)
      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (developer_id) DO NOTHING`,
@@ -72,6 +78,11 @@ export async function updateDeveloper(sql: Sql, developer: Developer): Promise<v
     developer.certificateChange,
     developer.developerId,
   );
+}
+
+/** Stores that the developer is being removed. */
+export async function markLeaving(sql: Sql, developerId: string, removalId: string): Promise<void> {
+  await sql.run('UPDATE developers SET removal_id = ? WHERE developer_id = ?', removalId, developerId);
 }
 
 /** Developers whose id or name contains a text, ordered by id. */

@@ -100,6 +100,13 @@ export function createAudit({ database, clock, log }: Parts) {
     }
   }
 
+  async function noteIn(unit: UnitOfWork, { action, resource, id, details, about = [] }: Note): Promise<void> {
+    const row = { at: clock.now(), action, resource, requestId: id };
+    const auditId = await insertEntry(unit, { ...row, actorKind: 'service', actorName: null, address: null });
+    await detailEntry(unit, auditId, JSON.stringify(details));
+    for (const object of about) await insertObject(unit, auditId, object);
+  }
+
   return {
     /** Stores that a change begins. Rejects when that fails; the change must then not be carried out. */
     async begin({ actor, method, route, path, requestId, address }: Change): Promise<Begun> {
@@ -134,17 +141,15 @@ export function createAudit({ database, clock, log }: Parts) {
       };
     },
 
+    /** Stores a change that the service makes by itself, in the unit of work that makes it. */
+    noteIn,
+
     /** Stores a change that the service made by itself; never rejects. */
-    async noted({ action, resource, id, details, about: objects = [] }: Note): Promise<void> {
-      const about = { at: clock.now(), action, resource, requestId: id };
-      const row = { ...about, actorKind: 'service', actorName: null, address: null } as const;
+    async noted(note: Note): Promise<void> {
       try {
-        await database.transact(async (unit) => {
-          const auditId = await insertEntry(unit, row);
-          await detailEntry(unit, auditId, JSON.stringify(details));
-          for (const object of objects) await insertObject(unit, auditId, object);
-        });
+        await database.transact((unit) => noteIn(unit, note));
       } catch (err) {
+        const { action, details } = note;
         log.error({ err, action, details }, 'an action of the service could not be written to the audit log');
       }
     },

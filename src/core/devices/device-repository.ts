@@ -56,17 +56,25 @@ export async function findCredentialHash(sql: Sql, deviceId: string): Promise<Bu
   return row?.hash;
 }
 
+interface Login {
+  hash: Buffer;
+  blocked: boolean;
+  /** Whether the device's developer, or the application that it is activated for, is being removed. */
+  leaves: boolean;
+  certificate: string | null;
+  developerId: string;
+}
+
 /** Reads the fields that decide on a login. */
-export async function findLogin(
-  sql: Sql,
-  deviceId: string,
-): Promise<{ hash: Buffer; blocked: boolean; certificate: string | null; developerId: string } | undefined> {
-  const row = await sql.get<{ hash: Buffer; blocked: number; certificate: string | null; developerId: string }>(
-    `SELECT credential_hash AS "hash", blocked, certificate, developer_id AS "developerId" FROM devices
-     WHERE device_id = ?`,
+export async function findLogin(sql: Sql, deviceId: string): Promise<Login | undefined> {
+  const row = await sql.get<Omit<Login, 'blocked' | 'leaves'> & { blocked: number; leaves: string | null }>(
+    `SELECT d.credential_hash AS "hash", d.blocked, d.certificate, d.developer_id AS "developerId",
+       COALESCE((SELECT v.removal_id FROM developers v WHERE v.developer_id = d.developer_id),
+         (SELECT a.removal_id FROM applications a WHERE a.application_id = d.application_id)) AS leaves
+     FROM devices d WHERE d.device_id = ?`,
     deviceId,
   );
-  return row && { ...row, blocked: row.blocked !== 0 };
+  return row && { ...row, blocked: row.blocked !== 0, leaves: row.leaves !== null };
 }
 
 /** Adds a device; returns false when the identifier is taken. */

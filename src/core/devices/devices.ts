@@ -4,7 +4,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Owners } from '../../runtime/device-owners.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { hashSecret, matchesSecret } from '../../runtime/secret-hash.ts';
-import { requireActivatedDevice, requireLinkedDevice } from './activation.ts';
+import type { Cleared } from '../applications/clearing.ts';
+import { releaseActivation, requireActivatedDevice, requireLinkedDevice } from './activation.ts';
 import {
   type Device,
   deleteDevice,
@@ -29,7 +30,9 @@ interface Parts {
   clock: Clock;
   ids: Ids;
   /** Throws DEVELOPER_NOT_FOUND when the developer does not exist. */
-  requireDeveloper(developerId: string, sql?: Sql): Promise<unknown>;
+  requireDeveloper(developerId: string): Promise<unknown>;
+  /** Also throws DEVELOPER_LEAVING, when the developer is being removed. */
+  requireStaying(developerId: string, sql?: Sql): Promise<unknown>;
   owners: Pick<Owners, 'learn'>;
   revoke: Revoke;
   /**
@@ -37,10 +40,17 @@ interface Parts {
    * device, or moves it to another developer.
    */
   forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void>)[];
+  /** Deletes the stored requests of a device, which an application was asked to answer. */
+  forgetRequests(unit: UnitOfWork, deviceId: string): Promise<void>;
   /** Deletes the record of the node to which a device is connected, in the unit of work that removes the device. */
   removed(unit: UnitOfWork, deviceId: string): Promise<unknown>;
   /** Ends every transaction of a device, and its activation, and notifies its application. */
   endTransactions(unit: UnitOfWork, device: Device): Promise<void>;
+  /**
+   * Deletes the transactions that are due for a device, of one application or of all, without notifying anybody. Returns
+   * their number.
+   */
+  dropDue(unit: UnitOfWork, deviceId: string, applicationId?: string): Promise<number>;
 }
 
 export type Devices = ReturnType<typeof createDevices>;
@@ -53,11 +63,14 @@ export function createDevices({
   clock,
   ids,
   requireDeveloper,
+  requireStaying,
   owners,
   revoke,
   forgetting,
+  forgetRequests,
   removed,
   endTransactions,
+  dropDue,
 }: Parts) {
   const existing = async (deviceId: string): Promise<Device> => {
     const device = await findDevice(database.read, deviceId);
@@ -67,7 +80,7 @@ export function createDevices({
 
   /**
    * Registers a device. Its credential (given by the caller, or made here) is returned only now, because only a hash is
-   * stored. Throws DEVELOPER_NOT_FOUND, DEVICE_EXISTS.
+   * stored. Throws DEVELOPER_NOT_FOUND, DEVELOPER_LEAVING, DEVICE_EXISTS.
    */
   async function register(request: {
     developerId: string;
@@ -79,19 +92,24 @@ export function createDevices({
     const device = { deviceId, developerId, hardwareProperties, createdAt: clock.now() };
     await database.transact(async (unit) => {
       // Read inside the unit: a read before it could let a later, equal registration come first.
-      await requireDeveloper(developerId, unit);
+      await requireStaying(developerId, unit);
       if (!(await insertDevice(unit, device, hashSecret(credential)))) throw new DomainError('DEVICE_EXISTS');
     }, deviceId);
     return { deviceId, credential };
   }
 
   /** Deletes all data that a device has reported or that belongs to its session, and ends its connection. */
-  async function forget(unit: UnitOfWork, device: Device): Promise<void> {
-    const { deviceId } = device;
-    await endTransactions(unit, device);
+  async function forget(unit: UnitOfWork, deviceId: string): Promise<void> {
     await deleteStatus(unit, deviceId);
-    for (const forgotten of forgetting) await forgotten(unit, deviceId);
+    for (const forgotten of [...forgetting, forgetRequests]) await forgotten(unit, deviceId);
     await revoke(unit, deviceId, 'dropped');
+  }
+
+  /** Removes a device that the unit has locked, and whose transactions have ended. */
+  async function remove(unit: UnitOfWork, deviceId: string): Promise<void> {
+    await forget(unit, deviceId);
+    await removed(unit, deviceId);
+    await deleteDevice(unit, deviceId);
   }
 
   /** Blocks or unblocks a device that the unit has locked. */
@@ -103,9 +121,8 @@ export function createDevices({
   /** Removes a device that the unit has locked. Throws DEVICE_IN_USE. */
   async function removeIn(unit: UnitOfWork, device: Device, force: boolean): Promise<void> {
     if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
-    await forget(unit, device);
-    await removed(unit, device.deviceId);
-    await deleteDevice(unit, device.deviceId);
+    await endTransactions(unit, device);
+    await remove(unit, device.deviceId);
   }
 
   return {
@@ -142,20 +159,21 @@ export function createDevices({
 
     /**
      * Changes properties, blocks or unblocks a device, or moves a deactivated device to another developer, who sees none of
-     * its earlier data. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE, DEVELOPER_NOT_FOUND.
+     * its earlier data. Throws DEVICE_NOT_FOUND, DEVICE_IN_USE, DEVELOPER_NOT_FOUND, DEVELOPER_LEAVING.
      */
     async update(
       deviceId: string,
       change: { hardwareProperties?: object | null; developerId?: string; blocked?: boolean },
     ): Promise<Device> {
-      if (change.developerId !== undefined) await requireDeveloper(change.developerId);
+      if (change.developerId !== undefined) await requireStaying(change.developerId);
       return database.transact(async (unit) => {
         const device = await findDevice(unit, deviceId);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         const changed = { ...device, ...change };
         if (changed.developerId !== device.developerId) {
           if (device.activation !== 'deactivated') throw new DomainError('DEVICE_IN_USE');
-          await forget(unit, device);
+          await endTransactions(unit, device);
+          await forget(unit, deviceId);
           unit.onCommit(() => owners.learn(deviceId, changed.developerId));
         }
         await updateDevice(unit, changed);
@@ -176,6 +194,30 @@ export function createDevices({
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         await removeIn(unit, device, force);
       }, deviceId);
+    },
+
+    /** Removes a device of a developer who leaves, in a unit of work. No application is notified. */
+    async clear(unit: UnitOfWork, deviceId: string, developerId: string): Promise<Cleared> {
+      const device = await findDevice(unit, deviceId, unit.forUpdate);
+      if (device?.developerId !== developerId) return {};
+      const transactions = await dropDue(unit, deviceId);
+      if (device.activation !== 'deactivated') await releaseActivation(unit, deviceId);
+      await remove(unit, deviceId);
+      return { devices: 1, transactions };
+    },
+
+    /**
+     * Ends the activation of a device for an application that leaves, in a unit of work. The device is not asked. It may
+     * log in again, and be activated for another application of its developer.
+     */
+    async release(unit: UnitOfWork, deviceId: string, applicationId: string): Promise<Cleared> {
+      const device = await findDevice(unit, deviceId, unit.forUpdate);
+      if (device?.applicationId !== applicationId) return {};
+      const transactions = await dropDue(unit, deviceId, applicationId);
+      await releaseActivation(unit, deviceId);
+      await forgetRequests(unit, deviceId);
+      await revoke(unit, deviceId, 'dropped');
+      return { devices: 1, transactions };
     },
 
     /**
@@ -209,7 +251,8 @@ export function createDevices({
     },
 
     /**
-     * Checks the device's credential, or the certificate that it uses instead, and whether the device is blocked. A
+     * Checks the device's credential, or the certificate that it uses instead, and whether the device is blocked. A device
+     * counts as blocked, too, while its developer or its application is being removed. A
      * unit of work passes itself as `sql`, so that the check sees its uncommitted changes.
      */
     async authenticate(
@@ -223,7 +266,7 @@ export function createDevices({
           ? matchesSecret(proof.credential, login?.hash)
           : login !== undefined && (login.certificate ?? proof.certificateFingerprint) === proof.certificateFingerprint;
       if (!login || !matches) return 'bad';
-      if (login.blocked) return 'blocked';
+      if (login.blocked || login.leaves) return 'blocked';
       owners.learn(deviceId, login.developerId);
       return 'good';
     },

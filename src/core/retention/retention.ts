@@ -3,17 +3,12 @@ import type { Database } from '../../platform/database/sql.ts';
 import type { Sweep } from '../../platform/database/sweep.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import { createPacing, type Pace } from './pacing.ts';
+import { removeSome, STEP_MS } from './remove-some.ts';
 
 // Milliseconds. The first sweep waits, so that devices that were connected before the start can connect again.
 const FIRST_MS = 60_000;
 const BETWEEN_MS = 600_000;
-// Rows that are removed together on PostgreSQL, where each statement costs a round trip.
-const AT_ONCE = 100;
-// Milliseconds of the event loop that a unit of work takes, and the factor by which the following pause is longer. They
-// concern the event loop, so they are measured in real time and not by the injected clock.
-const STEP_MS = 2;
-const PAUSE_FACTOR = 19;
-const SHORTEST_PAUSE_MS = 5;
 
 interface Parts {
   database: Database;
@@ -33,56 +28,24 @@ interface Parts {
 }
 
 /**
- * Waits after a piece of background work, in proportion to the time that the work took, so that other work is not
- * slowed down. Resolves to false when the service stops, so that the work must end.
- */
-export type Pace = (workedMs: number) => Promise<boolean>;
-
-/**
  * Removes expired rows every ten minutes, one kind of rows after the other. They are found on a thread of their own, along
  * the primary keys from the oldest on, and removed in units of work of two milliseconds. After each unit a pause follows
  * that is 19 times as long, so that other work is hardly delayed. A sweep that is interrupted continues with the next one,
  * since that begins at the oldest remaining row.
  */
 export function createRetention(parts: Parts) {
-  const { database, clock, log, metrics, sweeps, sweepObjects, leads = () => true, pauseFactor = PAUSE_FACTOR } = parts;
-  const stopping = new AbortController();
-  const { signal } = stopping;
+  const { database, clock, log, metrics, sweeps, sweepObjects, leads = () => true } = parts;
+  const { pace, isStopped, stop } = createPacing(parts.pauseFactor);
   let running: Promise<void> | undefined;
   let cancel = (): void => undefined;
 
-  const pace: Pace = async (workedMs) => {
-    if (signal.aborted) return false;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, Math.max(pauseFactor && SHORTEST_PAUSE_MS, workedMs * pauseFactor)).unref();
-    const giveUp = (): void => resolve();
-    signal.addEventListener('abort', giveUp);
-    await promise;
-    signal.removeEventListener('abort', giveUp); // otherwise the signal would keep a listener for each pause
-    clearTimeout(timer);
-    return !signal.aborted;
-  };
-
-  /**
-   * Removes rows in one unit of work for STEP_MS at most. Returns how many rows were handled, and how many of them
-   * existed and were removed.
-   */
   async function step(sweep: Sweep, found: readonly unknown[], before: number) {
-    let worked = 0;
-    const done = await database.transactSoon(async (unit) => {
-      const started = performance.now();
-      let taken = 0;
-      let removed = 0;
-      while (taken < found.length && performance.now() - started < STEP_MS) {
-        const some = found.slice(taken, taken + (database.remote ? AT_ONCE : 1));
-        for (const count of await Promise.all(some.map((one) => sweep.remove(unit, one, before)))) removed += count;
-        taken += some.length;
-      }
-      worked = performance.now() - started;
-      return { taken, removed };
-    });
-    metrics.retentionRemoved.inc({ kind: sweep.kind }, done.removed);
-    return { ...done, worked };
+    const done = await database.transactSoon((unit) =>
+      removeSome(database, unit, found, (_, one) => sweep.remove(unit, one, before)),
+    );
+    const removed = done.removed.reduce((sum, count) => sum + count, 0);
+    metrics.retentionRemoved.inc({ kind: sweep.kind }, removed);
+    return { ...done, removed };
   }
 
   async function sweepRows(sweep: Sweep): Promise<number> {
@@ -114,14 +77,14 @@ export function createRetention(parts: Parts) {
       ['objects', () => sweepObjects(pace)] as const,
     ];
     for (const [kind, work] of kinds) {
-      if (signal.aborted) return;
+      if (isStopped()) return;
       try {
         const count = (await work()) ?? 0;
         if (count > 0) removed[kind] = count;
         if (kind === 'objects') metrics.retentionRemoved.inc({ kind }, count);
         metrics.retentionSwept.set({ kind }, clock.now() / 1_000_000);
       } catch (err) {
-        if (!signal.aborted) log.warn({ err, kind }, 'expired data could not be removed; the next sweep tries again');
+        if (!isStopped()) log.warn({ err, kind }, 'expired data could not be removed; the next sweep tries again');
       }
     }
     const line = { removed, seconds: Math.round((clock.now() - started) / 1_000_000) };
@@ -132,7 +95,7 @@ export function createRetention(parts: Parts) {
   function begin(): void {
     running = sweepAll().finally(() => {
       running = undefined;
-      if (!signal.aborted) cancel = clock.after(BETWEEN_MS, begin);
+      if (!isStopped()) cancel = clock.after(BETWEEN_MS, begin);
     });
   }
 
@@ -150,7 +113,7 @@ export function createRetention(parts: Parts) {
 
     async [Symbol.asyncDispose](): Promise<void> {
       cancel();
-      stopping.abort();
+      stop();
       await running;
     },
   };

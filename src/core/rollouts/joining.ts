@@ -1,3 +1,4 @@
+import { DomainError } from '../../errors.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
@@ -64,10 +65,14 @@ export function createJoining({ database, clock, selection }: Parts) {
       return found.slice(0, most);
     },
 
-    /** Stores the devices of a new rollout; `stageOf` tells the stage of a place. */
+    /**
+     * Stores the devices of a new rollout; `stageOf` tells the stage of a place. Throws OVERLOADED when the rollout was
+     * removed meanwhile.
+     */
     async store(rolloutId: string, deviceIds: readonly string[], stageOf: (place: number) => number): Promise<void> {
       for (let start = 0; start < deviceIds.length; start += PER_UNIT)
         await database.transactSoon(async (unit) => {
+          if (!(await findRollout(unit, rolloutId, unit.forUpdate))) throw new DomainError('OVERLOADED');
           const members = deviceIds
             .slice(start, start + PER_UNIT)
             .map((deviceId, index) => ({ deviceId, stage: stageOf(start + index), place: start + index }));

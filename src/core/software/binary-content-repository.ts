@@ -34,14 +34,15 @@ export const findContent = (
     etag,
   );
 
+/** Stores an inspection, unless the version was removed meanwhile. */
 export async function saveContent(sql: Sql, content: BinaryContent): Promise<void> {
   await sql.run(
     `INSERT INTO binary_contents (binary_id, package, version, etag, found_package, found_version_name,
-       found_version_code, warning, read_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       found_version_code, warning, read_at)
+     SELECT binary_id, ?, ?, ?, ?, ?, CAST(? AS BIGINT), ?, CAST(? AS BIGINT) FROM versions WHERE binary_id = ?
      ON CONFLICT (binary_id) DO UPDATE SET etag = excluded.etag, found_package = excluded.found_package,
        found_version_name = excluded.found_version_name, found_version_code = excluded.found_version_code,
        warning = excluded.warning, read_at = excluded.read_at`,
-    content.binaryId,
     content.package,
     content.version,
     content.etag,
@@ -50,6 +51,7 @@ export async function saveContent(sql: Sql, content: BinaryContent): Promise<voi
     content.foundVersionCode,
     content.warning,
     content.readAt,
+    content.binaryId,
   );
 }
 

@@ -10,15 +10,16 @@ export async function findDigest(sql: Sql, binaryId: string, etag: string): Prom
   return row?.sha256;
 }
 
+/** Stores a digest, unless the version was removed meanwhile. */
 export async function saveDigest(
   sql: Sql,
   { binaryId, etag, sha256 }: { binaryId: string; etag: string; sha256: string },
 ): Promise<void> {
   await sql.run(
-    `INSERT INTO binary_digests (binary_id, etag, sha256) VALUES (?, ?, ?)
+    `INSERT INTO binary_digests (binary_id, etag, sha256) SELECT binary_id, ?, ? FROM versions WHERE binary_id = ?
      ON CONFLICT (binary_id) DO UPDATE SET etag = excluded.etag, sha256 = excluded.sha256`,
-    binaryId,
     etag,
     sha256,
+    binaryId,
   );
 }

@@ -116,16 +116,18 @@ export async function findCertificates(sql: Sql, binaryId: string, etag: string)
 
 const split = (text: string): string[] => (text === '' ? [] : text.split(' '));
 
+/** Stores certificates, unless the version was removed meanwhile. */
 export async function saveCertificates(
   sql: Sql,
   { binaryId, etag, certificates }: { binaryId: string; etag: string; certificates: readonly string[] },
 ): Promise<void> {
   await sql.run(
-    `INSERT INTO binary_certificates (binary_id, etag, certificates) VALUES (?, ?, ?)
+    `INSERT INTO binary_certificates (binary_id, etag, certificates)
+     SELECT binary_id, ?, ? FROM versions WHERE binary_id = ?
      ON CONFLICT (binary_id) DO UPDATE SET etag = excluded.etag, certificates = excluded.certificates`,
-    binaryId,
     etag,
     [...certificates].sort().join(' '),
+    binaryId,
   );
 }
 

@@ -46,14 +46,18 @@ export function createSoftwareKeys({ database, clock, unavailable }: Parts) {
       return { softwareSignatures, certificateChange, keys: await repository.listKeys(database.read, developerId) };
     },
 
-    /** Throws DEVELOPER_NOT_FOUND, REQUEST_INVALID (no key of ed25519), SOFTWARE_KEY_EXISTS, TOO_MANY_SOFTWARE_KEYS. */
+    /**
+     * Throws DEVELOPER_NOT_FOUND, DEVELOPER_LEAVING, REQUEST_INVALID (no key of ed25519), SOFTWARE_KEY_EXISTS,
+     * TOO_MANY_SOFTWARE_KEYS.
+     */
     async add(developerId: string, wanted: { name: string; publicKey: string }): Promise<SoftwareKey> {
       const read = readPublicKey(wanted.publicKey);
       if (!read) throw wrong('publicKey', 'Value should be a public key of ed25519 in PEM');
       const { keyId, pem: publicKey } = read;
       const key = { keyId, name: wanted.name, publicKey, createdAt: clock.now() };
       return database.transact(async (unit) => {
-        requireDeveloper(await findDeveloper(unit, developerId, unit.forUpdate));
+        const { removalId } = requireDeveloper(await findDeveloper(unit, developerId, unit.forUpdate));
+        if (removalId !== null) throw new DomainError('DEVELOPER_LEAVING');
         const keys = await repository.listKeys(unit, developerId);
         if (keys.some((known) => known.keyId === keyId)) throw new DomainError('SOFTWARE_KEY_EXISTS');
         if (keys.length >= MOST_KEYS) throw new DomainError('TOO_MANY_SOFTWARE_KEYS', { values: { limit: MOST_KEYS } });

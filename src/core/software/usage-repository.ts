@@ -81,3 +81,8 @@ export async function saveStoredBytes(unit: UnitOfWork, of: StoredVersion, store
   await setStoredBytes(unit, of, storedBytes);
   await addUsage(unit, of.developerId, { storedBytes: storedBytes - of.storedBytes });
 }
+
+/** Forgets what was counted for a developer. */
+export async function forgetUsage(unit: UnitOfWork, developerId: string): Promise<void> {
+  await unit.run('DELETE FROM developer_usage WHERE developer_id = ?', developerId);
+}

@@ -84,19 +84,23 @@ export interface FailingReceiver extends ReceiverName {
 const FAILING = `application_id AS "applicationId", setting, since, failed_at AS "failedAt", status_code AS "statusCode", error,
   told_at AS "toldAt"`;
 
-/** Stores that a receiver's last attempt failed; the time of the first failure is kept. */
+/**
+ * Stores that a receiver's last attempt failed; the time of the first failure is kept. Nothing is stored for an application
+ * that was removed during the attempt.
+ */
 export async function saveFailing(sql: Sql, failing: Omit<FailingReceiver, 'toldAt'>): Promise<void> {
   await sql.run(
     `INSERT INTO failing_receivers (application_id, setting, since, failed_at, status_code, error)
-     VALUES (?, ?, ?, ?, ?, ?)
+     SELECT application_id, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), ?
+     FROM applications WHERE application_id = ?
      ON CONFLICT (application_id, setting) DO UPDATE SET failed_at = excluded.failed_at,
        status_code = excluded.status_code, error = excluded.error`,
-    failing.applicationId,
     failing.setting,
     failing.since,
     failing.failedAt,
     failing.statusCode,
     failing.error,
+    failing.applicationId,
   );
 }
 

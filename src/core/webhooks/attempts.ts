@@ -20,6 +20,8 @@ interface Endpoint {
   url: string | null;
   /** The keys that sign; empty when the application has not asked for a key yet. */
   keys: readonly string[];
+  /** Whether the application is being removed, so that nothing is sent to it. */
+  leaves?: boolean;
 }
 
 /** The result of an attempt. */
@@ -110,13 +112,14 @@ export function createAttempts(parts: AttemptParts) {
   return {
     /**
      * Posts a delivery; returns the URL, the receiver's answer, and the headers that were sent. Returns null when the
-     * database, which stores the URL, does not answer.
+     * database, which stores the URL, does not answer, and `leaving` when the application is being removed.
      */
-    async make(slot: AttemptSlot<Receiver>, delivery: Delivery): Promise<Made | null> {
+    async make(slot: AttemptSlot<Receiver>, delivery: Delivery): Promise<Made | null | 'leaving'> {
       const { applicationId, setting } = slot.receiver;
       let url: string | null = null;
       try {
         const endpoint = await endpointOf(applicationId, setting);
+        if (endpoint.leaves) return 'leaving';
         url = endpoint.url;
         return { url, ...(maySend() && (await post(slot, delivery, endpoint))) };
       } catch (cause) {

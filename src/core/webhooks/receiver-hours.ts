@@ -25,16 +25,19 @@ export interface ReceiverHour extends ReceiverName {
   failed: number;
 }
 
+/** Adds to the attempts of an hour; nothing is stored for an application that was removed since. */
 const addHour = (sql: Sql, { applicationId, setting, hour, delivered, failed }: ReceiverHour): Promise<number> =>
   sql.run(
-    `INSERT INTO receiver_hours (application_id, setting, hour, delivered, failed) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO receiver_hours (application_id, setting, hour, delivered, failed)
+     SELECT application_id, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+     FROM applications WHERE application_id = ?
      ON CONFLICT (application_id, setting, hour) DO UPDATE SET delivered = receiver_hours.delivered + excluded.delivered,
        failed = receiver_hours.failed + excluded.failed`,
-    applicationId,
     setting,
     hour,
     delivered,
     failed,
+    applicationId,
   );
 
 /** The hours of all receivers since a time. */

@@ -16,7 +16,7 @@ import { createDueTimer } from './due-timer.ts';
 import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures } from './failures.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
-import { began, ended, holds, late, type Receiver, roomIn, unhold, wantsMore } from './receiver.ts';
+import { began, dropQueue, ended, holds, late, type Receiver, roomIn, unhold, wantsMore } from './receiver.ts';
 import { createReceiverHours } from './receiver-hours.ts';
 import { createReceivers } from './receivers.ts';
 import { createRecording } from './recording.ts';
@@ -179,9 +179,11 @@ export function createWebhooks(options: Options) {
   async function attempt(receiver: Receiver, delivery: Delivery, slot: AttemptSlot<Receiver>): Promise<void> {
     began(receiver);
     underWay += 1;
-    const made = await attempts.make(slot, delivery);
+    const result = await attempts.make(slot, delivery);
     slot.cut = undefined;
     slots.release(slot);
+    const made = result === 'leaving' ? undefined : result;
+    if (result === 'leaving') leave(receiver);
     const concluded = made?.answer && attempts.conclude(slot, delivery, made, made.answer);
     if (concluded) {
       hours.count(receiver, concluded.status === 'delivered');
@@ -192,6 +194,12 @@ export function createWebhooks(options: Options) {
     underWay -= 1;
     pump(receiver);
     checkIdle();
+  }
+
+  /** Forgets the deliveries of an application that is being removed; their rows are removed, and not sent. */
+  function leave(receiver: Receiver): void {
+    dropQueue(receiver);
+    receiver.more = false;
   }
 
   function written(outcome: Concluded, counts: boolean): void {

@@ -39,6 +39,14 @@ import {
 import { importDevices } from './import-devices.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
 import {
+  listRemovals,
+  readApplicationContents,
+  readDeveloperContents,
+  readRemoval,
+  removeApplication,
+  removeDeveloper,
+} from './removals.ts';
+import {
   cancelFleetRollout,
   listFleetRolloutDevices,
   listFleetRollouts,
@@ -81,6 +89,13 @@ export const ROUTES = [
   route('GET',    '/admin/v1/applications/{applicationId}', A, {}, readApplication),
   route('DELETE', '/admin/v1/applications/{applicationId}', A, {}, deleteApplication),
   route('POST',   '/admin/v1/applications/{applicationId}/secret', A, {}, replaceSecret),
+
+  route('GET',    '/admin/v1/developers/{developerId}/contents', A, {}, readDeveloperContents),
+  route('POST',   '/admin/v1/developers/{developerId}/removal', A, { body: 'admin/removal-request' }, removeDeveloper),
+  route('GET',    '/admin/v1/applications/{applicationId}/contents', A, {}, readApplicationContents),
+  route('POST',   '/admin/v1/applications/{applicationId}/removal', A, { body: 'admin/removal-request' }, removeApplication),
+  route('GET',    '/admin/v1/removals', A, { query: 'admin/removal-query' }, listRemovals),
+  route('GET',    '/admin/v1/removals/{removalId}', A, {}, readRemoval),
 
   route('POST',   '/admin/v1/developers/{developerId}/devices', A, { body: 'admin/device-register' }, registerDevice),
   route('POST',   '/admin/v1/developers/{developerId}/devices/import', A, {}, importDevices),

@@ -5,6 +5,7 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
+import type { Removals } from '../../core/removals/removals.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Quotas } from '../../core/software/quotas.ts';
 import type { Software } from '../../core/software/software.ts';
@@ -18,6 +19,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { Readiness } from '../../runtime/readiness.ts';
 import type { AuditNames } from '../../views/audit.ts';
 import type { FindConnection } from '../../views/connection.ts';
+import type { CountContents } from '../../views/contents.ts';
 import type { AllDeliveries } from '../../views/deliveries.ts';
 import type { Fleet } from '../../views/devices.ts';
 import type { FailureViews } from '../../views/failures.ts';
@@ -48,6 +50,9 @@ export interface AdminServices {
     Devices,
     'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
   >;
+  removals: Pick<Removals, 'request' | 'find' | 'list'>;
+  /** Counts what belongs to a developer or an application. */
+  countContents: CountContents;
   deviceActions: Pick<DeviceActions, 'count' | 'begin' | 'find' | 'stop' | 'list' | 'devices'>;
   /** The views of devices of all developers. */
   rollouts: Pick<Rollouts, 'find' | 'pause' | 'cancel'>;

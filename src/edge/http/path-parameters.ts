@@ -8,6 +8,7 @@ const SCHEMAS: Record<string, SchemaName> = {
   transactionId: 'common/transaction-id',
   deliveryId: 'common/delivery-id',
   rolloutId: 'common/rollout-id',
+  removalId: 'common/removal-id',
   actionId: 'common/action-id',
   keyId: 'common/software-key-id',
   sessionId: 'common/console-session-id',

@@ -496,6 +496,30 @@ export type DeveloperId5 = string;
  */
 export type ApplicationId7 = string;
 /**
+ * Identifier of the removal of a developer or an application.
+ */
+export type RemovalId = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime17 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime18 = string;
+/**
+ * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type DeveloperId6 = string;
+/**
+ * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type ApplicationId8 = string;
+/**
+ * Identifier of the removal of a developer or an application.
+ */
+export type RemovalId1 = string;
+/**
  * Only rollouts in this state.
  */
 export type RolloutState = 'scheduled' | 'running' | 'paused' | 'completed' | 'cancelled';
@@ -511,7 +535,7 @@ export type DeviceId3 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId8 = string;
+export type ApplicationId9 = string;
 /**
  * The beginning of the page; take it from the `Link` of the page before.
  */
@@ -550,7 +574,7 @@ export type Operation1 =
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
-export type ApplicationId9 = string;
+export type ApplicationId10 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -805,7 +829,7 @@ export type UtcDateTimeOrNull13 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime17 = string;
+export type UtcDateTime19 = string;
 /**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
@@ -867,11 +891,11 @@ export type DeliveryRowOrNull1 = {
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime18 = string;
+export type UtcDateTime20 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime19 = string;
+export type UtcDateTime21 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -1120,6 +1144,7 @@ export interface SchemaTypes {
   'admin/console-session': ConsoleSession;
   'admin/console-session-list': ConsoleSessionList;
   'admin/console-session-state': ConsoleSessionState;
+  'admin/contents': Contents;
   'admin/credential-replace': CredentialReplace;
   'admin/credential-replaced': CredentialReplaced;
   'admin/delivery-query': DeliveryQuery;
@@ -1167,6 +1192,10 @@ export interface SchemaTypes {
   'admin/receiver-list': ReceiverList;
   'admin/receiver-query': ReceiverQuery;
   'admin/redelivery-range': FleetRedeliveryRange;
+  'admin/removal': Removal;
+  'admin/removal-list': RemovalList;
+  'admin/removal-query': RemovalQuery;
+  'admin/removal-request': RemovalRequest;
   'admin/rollout-query': FleetRolloutQuery;
   'admin/search-query': SearchQuery;
   'admin/search-results': SearchResults;
@@ -1254,6 +1283,7 @@ export interface SchemaTypes {
   'common/reason-error': ReasonError;
   'common/recorded-file': RecordedFile;
   'common/recorded-files': RecordedFiles;
+  'common/removal-id': RemovalId;
   'common/request-id': RequestId;
   'common/rollout': RolloutDetails;
   'common/rollout-abort': RolloutAbortRule;
@@ -1696,6 +1726,86 @@ export interface ConsoleSessionState {
   idleUntil: UtcDateTime5;
 }
 /**
+ * What belongs to a developer or an application, and is removed with it. Counted in parts, while others go on working.
+ */
+export interface Contents {
+  /**
+   * Applications that are not deleted.
+   */
+  applications: number;
+  /**
+   * Applications with an authenticationKey; their secrets, keys and access tokens become invalid.
+   */
+  applicationsWithKey: number;
+  /**
+   * The devices of the developer, which are removed. For an application: the devices that are activated for it, which stay with the developer and are deactivated.
+   */
+  devices: number;
+  /**
+   * Those of the devices that are connected; their connections end.
+   */
+  connected: number;
+  /**
+   * Transactions of the applications.
+   */
+  transactions: {
+    /**
+     * Commands that wait, or that devices are carrying out. No webhook reports their end.
+     */
+    unfinished: number;
+    /**
+     * Finished transactions that are still kept.
+     */
+    finished: number;
+  };
+  /**
+   * Webhook deliveries of the applications.
+   */
+  deliveries: {
+    /**
+     * Deliveries that wait for an attempt; they are not sent.
+     */
+    pending: number;
+    /**
+     * Deliveries with a final outcome that are still kept.
+     */
+    ended: number;
+  };
+  /**
+   * Rollouts of the applications.
+   */
+  rollouts: {
+    /**
+     * Rollouts that are not over; they are cancelled.
+     */
+    unfinished: number;
+    /**
+     * Rollouts that are over and still kept.
+     */
+    ended: number;
+  };
+  /**
+   * Answers that are kept for requests with an Idempotency-Key.
+   */
+  idempotencyKeys: number;
+  /**
+   * Packages of the developer; 0 for an application, because packages belong to its developer.
+   */
+  packages: number;
+  /**
+   * Versions of these packages.
+   */
+  versions: number;
+  /**
+   * Bytes of their binaries, including uploads for which a URL was issued.
+   */
+  storedBytes: number;
+  /**
+   * Entries of the audit log about the developer and its applications, or about the application. They stay.
+   */
+  auditEntries: number;
+}
+/**
  * A new credential; if it is left out, the service makes one. From then on a client certificate is accepted in its place only if its fingerprint is given here.
  */
 export interface CredentialReplace {
@@ -1734,6 +1844,10 @@ export interface DeveloperAnswer {
   deviceLimit: DeviceLimit;
   softwareSignatures: SignatureRule;
   certificateChange: CertificateRule;
+  /**
+   * The removal by which the developer is being removed; null: none. Such a developer can neither be changed nor get applications or devices.
+   */
+  removalId: string | null;
 }
 /**
  * The body that creates a developer. Without an identifier the service makes one; without a limit the developer has no contract.
@@ -1754,6 +1868,10 @@ export interface DeveloperDetails {
   deviceLimit: DeviceLimit;
   softwareSignatures: SignatureRule;
   certificateChange: CertificateRule;
+  /**
+   * The removal by which the developer is being removed; null: none. Such a developer can neither be changed nor get applications or devices.
+   */
+  removalId: string | null;
   /**
    * The use of the quotas.
    */
@@ -2962,13 +3080,210 @@ export interface FleetRedeliveryRange {
   dryRun?: boolean;
 }
 /**
+ * The removal of a developer, or of one application, with everything that belongs to it.
+ */
+export interface Removal {
+  removalId: RemovalId;
+  /**
+   * The developer that is removed, or whose application is; null for an application whose developer was deleted before.
+   */
+  developerId: string | null;
+  /**
+   * The application that is removed; null when the whole developer is.
+   */
+  applicationId: string | null;
+  /**
+   * The name of the developer or application at the time of the request.
+   */
+  name: string;
+  /**
+   * `running`: access has ended, and rows are being removed; it cannot be stopped. `ended`: everything is removed.
+   */
+  state: 'running' | 'ended';
+  /**
+   * What is being removed; null before the first step and after the last.
+   */
+  step:
+    | 'connections'
+    | 'devices'
+    | 'rollouts'
+    | 'transactions'
+    | 'deliveries'
+    | 'idempotencyKeys'
+    | 'versions'
+    | 'storedBytes'
+    | 'packages'
+    | 'applications'
+    | null;
+  contents: Contents1;
+  /**
+   * What was removed so far.
+   */
+  removed: {
+    /**
+     * Connections of devices that were ended.
+     */
+    connections: number;
+    /**
+     * Devices that were removed; for an application, deactivated.
+     */
+    devices: number;
+    /**
+     * Rollouts.
+     */
+    rollouts: number;
+    /**
+     * Transactions.
+     */
+    transactions: number;
+    /**
+     * Webhook deliveries.
+     */
+    deliveries: number;
+    /**
+     * Answers to requests with an Idempotency-Key.
+     */
+    idempotencyKeys: number;
+    /**
+     * Versions of packages.
+     */
+    versions: number;
+    /**
+     * Bytes of binaries.
+     */
+    storedBytes: number;
+    /**
+     * Packages.
+     */
+    packages: number;
+    /**
+     * Applications, also those that were deleted before.
+     */
+    applications: number;
+  };
+  requestedAt: UtcDateTime17;
+  progressedAt: UtcDateTime18;
+  endedAt: UtcDateTimeOrNull3;
+}
+/**
+ * What belongs to a developer or an application, and is removed with it. Counted in parts, while others go on working.
+ */
+export interface Contents1 {
+  /**
+   * Applications that are not deleted.
+   */
+  applications: number;
+  /**
+   * Applications with an authenticationKey; their secrets, keys and access tokens become invalid.
+   */
+  applicationsWithKey: number;
+  /**
+   * The devices of the developer, which are removed. For an application: the devices that are activated for it, which stay with the developer and are deactivated.
+   */
+  devices: number;
+  /**
+   * Those of the devices that are connected; their connections end.
+   */
+  connected: number;
+  /**
+   * Transactions of the applications.
+   */
+  transactions: {
+    /**
+     * Commands that wait, or that devices are carrying out. No webhook reports their end.
+     */
+    unfinished: number;
+    /**
+     * Finished transactions that are still kept.
+     */
+    finished: number;
+  };
+  /**
+   * Webhook deliveries of the applications.
+   */
+  deliveries: {
+    /**
+     * Deliveries that wait for an attempt; they are not sent.
+     */
+    pending: number;
+    /**
+     * Deliveries with a final outcome that are still kept.
+     */
+    ended: number;
+  };
+  /**
+   * Rollouts of the applications.
+   */
+  rollouts: {
+    /**
+     * Rollouts that are not over; they are cancelled.
+     */
+    unfinished: number;
+    /**
+     * Rollouts that are over and still kept.
+     */
+    ended: number;
+  };
+  /**
+   * Answers that are kept for requests with an Idempotency-Key.
+   */
+  idempotencyKeys: number;
+  /**
+   * Packages of the developer; 0 for an application, because packages belong to its developer.
+   */
+  packages: number;
+  /**
+   * Versions of these packages.
+   */
+  versions: number;
+  /**
+   * Bytes of their binaries, including uploads for which a URL was issued.
+   */
+  storedBytes: number;
+  /**
+   * Entries of the audit log about the developer and its applications, or about the application. They stay.
+   */
+  auditEntries: number;
+}
+/**
+ * A page of removals.
+ */
+export interface RemovalList {
+  removals: Removal[];
+}
+/**
+ * Query of the removals of developers and applications, with its defaults filled in.
+ */
+export interface RemovalQuery {
+  developerId?: DeveloperId6;
+  applicationId?: ApplicationId8;
+  /**
+   * Only removals in this state.
+   */
+  state?: 'running' | 'ended';
+  after?: RemovalId1;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+}
+/**
+ * Confirms that a developer or an application is removed with everything that belongs to it.
+ */
+export interface RemovalRequest {
+  /**
+   * The identifier or the name of the developer or application, typed again.
+   */
+  confirmation: string;
+}
+/**
  * Query of the rollouts of all applications, with its defaults filled in.
  */
 export interface FleetRolloutQuery {
   state?: RolloutState;
   operation?: RolloutOperation;
   deviceId?: DeviceId3;
-  applicationId?: ApplicationId8;
+  applicationId?: ApplicationId9;
   after?: RolloutId1;
   /**
    * The largest number of rows in the answer.
@@ -3078,7 +3393,7 @@ export interface TransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation1;
-  applicationId?: ApplicationId9;
+  applicationId?: ApplicationId10;
   deviceId?: DeviceId4;
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
@@ -3741,7 +4056,7 @@ export interface RolloutResults {
    * @maxItems 121
    */
   results: {
-    at: UtcDateTime17;
+    at: UtcDateTime19;
     /**
      * Devices that succeeded in it.
      */
@@ -3878,12 +4193,12 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime18;
+  expiresAt?: UtcDateTime20;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime19;
+  answerBy?: UtcDateTime21;
   /**
    * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
    */

@@ -15,7 +15,8 @@ export interface Sweep<Found = unknown> {
     | 'audit_log'
     | 'connection_log'
     | 'fleet_history'
-    | 'service_history';
+    | 'service_history'
+    | 'removals';
   /** Microseconds for which rows are kept; infinite when they are kept for ever. */
   keptForMicros: number;
   /**

@@ -19,6 +19,7 @@ import { uploadFile } from '../software/upload-file.ts';
 import { ACTION_COMMANDS } from './action-commands.ts';
 import type { Field, Resource, Row, Verb } from './admin-resource.ts';
 import { RESOURCES } from './admin-resources.ts';
+import { REMOVAL_COMMANDS, removalWatch } from './removal-commands.ts';
 
 const NAMES: Options = {
   package: { value: 'NAME', text: 'the package; by default the one named in the APK file' },
@@ -247,12 +248,13 @@ function commandOf(resource: Resource, verb: Verb): Command {
 }
 
 const FROM_TABLE = RESOURCES.flatMap((resource) => resource.verbs.map((verb) => commandOf(resource, verb)));
-const last = FROM_TABLE.findLastIndex(({ name }) => name.startsWith('admin device '));
+const BY_HAND = [...REMOVAL_COMMANDS, removalWatch, adminDeviceImport, ...ACTION_COMMANDS];
 
-/** All commands of `lapel admin`. */
-export const ADMIN_COMMANDS: readonly Command[] = FROM_TABLE.toSpliced(
-  last + 1,
-  0,
-  adminDeviceImport,
-  ...ACTION_COMMANDS,
-);
+/** The resource of a command, such as `admin device`. */
+const resourceOf = ({ name }: Command): string => name.split(' ').slice(0, 2).join(' ');
+
+/** All commands of `lapel admin`. Those that are written by hand come last among the commands of their resource. */
+export const ADMIN_COMMANDS: readonly Command[] = BY_HAND.reduce((commands, command) => {
+  const last = commands.findLastIndex((other) => resourceOf(other) === resourceOf(command));
+  return commands.toSpliced(last + 1, 0, command);
+}, FROM_TABLE);

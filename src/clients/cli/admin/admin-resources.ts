@@ -5,6 +5,7 @@ import { AUDIT } from './audit-resource.ts';
 import { DEVICES } from './device-resource.ts';
 import { FLEET } from './fleet-resource.ts';
 import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
+import { REMOVALS } from './removal-resource.ts';
 import { ROLLOUTS } from './rollout-resource.ts';
 import { SESSION } from './session-resource.ts';
 import { DELIVERIES, RECEIVERS } from './webhook-resources.ts';
@@ -205,6 +206,7 @@ export const RESOURCES: readonly Resource[] = [
       },
     ],
   },
+  REMOVALS,
   DEVICES,
   DEVICE_ACTIONS,
   TRANSACTIONS,

@@ -1,0 +1,145 @@
+import type { Test } from 'tap';
+import { until } from '../until.ts';
+import { createTestReceiver } from '../webhooks/test-receiver.ts';
+import { type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
+
+const OCCURRED = '2026-11-20T09:29:59.000000Z';
+const FILE = { fileId: 'f1', name: 'a.txt', size: 1, contentType: 'text/plain' };
+
+/**
+ * A developer who has rows in every table that can have any: an application with devices, commands, rollouts, webhooks that
+ * fail, software with a binary, and whatever devices store.
+ */
+export async function createCustomer(t: Test, world: World, name: string) {
+  const tenant: Tenant = await world.createTenant(name);
+  const { api, path, applicationId } = tenant;
+  const failing = await createTestReceiver(t);
+  failing.answer({ status: 500 });
+  const settings = { callEvent: failing.url, fileUploadGetUrl: failing.url };
+  await api.patch(path, { json: settings });
+
+  const device = await world.activatedDevice(tenant);
+  const asleep = await world.activatedDevice(tenant);
+  const idle = await world.registerDevice(name);
+  await asleep.link.drop();
+  const will = { topic: `devices/${idle.deviceId}/events`, payload: Buffer.from('{}'), qos: 1, retain: false };
+  const idleLink = await world.connect({ ...idle, connect: { will } });
+  // An unfinished delivery of a message with QoS 2.
+  idleLink.publish('status', { battery: { level: 5 } }, { qos: 2, messageId: 99 });
+  await idleLink.next('pubrec');
+
+  await api.patch(`${device.path}/tags`, { json: { site: name } });
+  device.link.publish('status', {
+    lang: 'ja',
+    software: [{ package: 'com.example.camera', version: '1.0.0', versionCode: 1 }],
+  });
+  await device.link.next('puback');
+  device.link.publish('events', { eventId: 'e1', type: 'custom.sos', occurredAt: OCCURRED, data: {} });
+  await device.link.next('puback');
+  await tenant.event();
+  device.link.publish('events', { eventId: 'e2', type: 'call.started', occurredAt: OCCURRED, data: { callId: 'c' } });
+  await device.link.next('puback');
+  device.link.publish('requests', { requestId: 'r1', type: 'fileUploadUrl', data: FILE });
+  await device.link.next('puback');
+
+  const wifi = `${asleep.path}/settings/wifi`;
+  const waiting = transactionIdOf(
+    await api.put(wifi, { json: WIFI, headers: { 'idempotency-key': `key of ${name}` } }),
+  );
+  const language = { operation: 'setLanguage', parameters: { lang: 'en' } };
+  const rollout = await api.post(`${path}/rollouts`, {
+    json: { ...language, devices: { devices: [device.deviceId] } },
+  });
+  let command = await device.link.command();
+  while (command.operation !== 'setLanguage') command = await device.link.command(); // answers of requests come, too
+  const { transactionId, packet } = command;
+  device.link.puback(packet);
+  await device.link.ack({ transactionId, status: 'succeeded' });
+  // One that runs: its command waits for a device.
+  await api.post(`${path}/rollouts`, { json: { ...language, devices: { devices: [asleep.deviceId] } } });
+  await api.post(`${path}/rollouts`, { json: { ...language, devices: {}, startAt: '2030-01-01T00:00:00Z' } });
+
+  const packageName = `com.example.${name}`;
+  await api.post(`${path}/packages`, { json: { package: packageName } });
+  const binary = Buffer.from(`the binary of ${name}`);
+  const upload = await api.post(`${path}/apps`, {
+    json: { package: packageName, version: '1.0.0', fileSize: binary.length },
+  });
+  const uploadUrl: string = upload.body.urlList[0].uploadUrl;
+  const put = (): Promise<Response> => fetch(uploadUrl, { method: 'PUT', body: new Uint8Array(binary) });
+  await put();
+  await api.get(`${path}/packages/${packageName}/versions/1.0.0/binaries`);
+  await api.post(`${path}/packages`, { json: { package: `${packageName}.empty` } });
+  await world.idle();
+  world.clock.advance(11_000);
+  await until(() => failing.requests.length > 0);
+  await world.idle();
+  return {
+    ...tenant,
+    name,
+    device,
+    asleep,
+    idle,
+    idleLink,
+    waiting,
+    failing,
+    packageName,
+    put,
+    /** The identifiers by which rows of the customer are found. */
+    ids: [
+      name,
+      applicationId,
+      device.deviceId,
+      asleep.deviceId,
+      idle.deviceId,
+      rollout.body.rolloutId as string,
+      packageName,
+    ],
+  };
+}
+
+type Raw = Awaited<ReturnType<World['raw']>>;
+
+const ON_POSTGRES = `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
+  WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position`;
+const ON_SQLITE = `SELECT m.name AS "table", c.name AS "column" FROM sqlite_master m JOIN pragma_table_info(m.name) c
+  WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`;
+
+/** All columns of the database, by table. */
+export async function columnsOf(world: World, raw: Raw): Promise<Map<string, string[]>> {
+  const rows = await raw.all<{ table: string; column: string }>(world.databaseUrl === null ? ON_SQLITE : ON_POSTGRES);
+  const found = new Map<string, string[]>();
+  for (const { table, column } of rows) found.set(table, [...(found.get(table) ?? []), column]);
+  return found;
+}
+
+/** The number of rows, by table, in which any column holds one of these identifiers; tables without such a row are left out. */
+export async function rowsWith(world: World, raw: Raw, ids: readonly string[]): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const [table, columns] of await columnsOf(world, raw)) {
+    const conditions = columns.flatMap((column) =>
+      ids.map((id) =>
+        world.databaseUrl === null
+          ? `instr(CAST(${column} AS TEXT), '${id}') > 0`
+          : `position('${id}' IN CAST(${column} AS TEXT)) > 0`,
+      ),
+    );
+    const [row] = await raw.all<{ count: number }>(
+      `SELECT count(*) AS count FROM ${table} WHERE ${conditions.join(' OR ')}`,
+    );
+    if (row && row.count > 0) found[table] = row.count;
+  }
+  return found;
+}
+
+/** Lets the time pass until a removal has ended; returns it. */
+export async function ended(world: World, removalId: string) {
+  const admin = world.admin();
+  let body = (await admin.get(`/admin/v1/removals/${removalId}`)).body;
+  await until(async () => {
+    world.clock.advance(1_000);
+    body = (await admin.get(`/admin/v1/removals/${removalId}`)).body;
+    return body.state === 'ended';
+  });
+  return body;
+}
