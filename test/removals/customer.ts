@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { createKeyPair, sha256Of, signatureOf } from '../software/signing.ts';
 import { until } from '../until.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';
 import { type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
@@ -69,6 +70,12 @@ export async function createCustomer(t: Test, world: World, name: string) {
   const put = (): Promise<Response> => fetch(uploadUrl, { method: 'PUT', body: new Uint8Array(binary) });
   await put();
   await api.get(`${path}/packages/${packageName}/versions/1.0.0/binaries`);
+  const key = createKeyPair();
+  const { publicKey } = key;
+  await world.admin().post(`/admin/v1/developers/${name}/software-keys`, { json: { name: 'release', publicKey } });
+  await api.put(`${path}/packages/${packageName}/versions/1.0.0/signature`, {
+    json: signatureOf(key, { package: packageName, version: '1.0.0' }, sha256Of(binary)),
+  });
   await api.post(`${path}/packages`, { json: { package: `${packageName}.empty` } });
   await world.idle();
   world.clock.advance(11_000);
