@@ -22,7 +22,7 @@ function requireDeveloper(found: Developer | undefined): Developer {
 }
 
 const wrong = (field: string, msg: string): DomainError =>
-  DomainError.invalid({ loc: ['body', field], msg, type: 'value_error' });
+  DomainError.invalid({ loc: ['body', field], msg, type: 'string_pattern_mismatch' });
 
 /**
  * The keys of developers, with which versions are signed. Only administration changes them: whoever has the secret of an
