@@ -1,10 +1,10 @@
 import { DomainError } from '../../errors.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { isGenuine, readPublicKey } from '../../runtime/software-key.ts';
 import { type Developer, findDeveloper } from '../applications/developer-repository.ts';
 import { requireVersion, type VersionName } from './ownership.ts';
 import * as repository from './signature-repository.ts';
-import { isGenuine, MOST_KEYS, readPublicKey } from './software-key.ts';
 import { refusalOf } from './trust.ts';
 
 interface Parts {
@@ -12,6 +12,9 @@ interface Parts {
   clock: Clock;
   unavailable(): void;
 }
+
+/** The keys that a developer may have at a time. */
+const MOST_KEYS = 20;
 
 type SoftwareKey = repository.SoftwareKey;
 type Signature = repository.Signature;

@@ -1,10 +1,10 @@
 import type { Database } from '../../platform/database/sql.ts';
+import { isGenuine } from '../../runtime/software-key.ts';
 import type { Digests } from './digests.ts';
 import type { Inspection } from './inspection.ts';
 import type { StoredObject } from './object-store.ts';
 import type { VersionName } from './ownership.ts';
 import { type Demands, findDemands, findEarlierCertificates } from './signature-repository.ts';
-import { isGenuine } from './software-key.ts';
 
 /** The reason why a version must not be distributed: an error of the API, and the end of a transaction. */
 export interface Refusal {

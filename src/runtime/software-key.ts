@@ -1,7 +1,4 @@
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
-
-/** The keys that a developer may have at a time. */
-export const MOST_KEYS = 20;
+import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
 const KEY_ID_LENGTH = 16;
 
@@ -15,11 +12,15 @@ export function readPublicKey(pem: string): { key: KeyObject; keyId: string; pem
     return undefined;
   }
   if (key.asymmetricKeyType !== 'ed25519') return undefined;
-  const spki = key.export({ format: 'der', type: 'spki' });
-  // Derived from the key, so that a key has the same identifier wherever it is used, and no two keys of a developer share one.
-  const keyId = createHash('sha256').update(spki).digest('hex').slice(0, KEY_ID_LENGTH);
-  return { key, keyId, pem: key.export({ format: 'pem', type: 'spki' }) as string };
+  return { key, keyId: keyIdOf(key), pem: key.export({ format: 'pem', type: 'spki' }) as string };
 }
+
+/** The identifier of a public key. It is derived from the key, so that a key has the same one wherever it is used. */
+const keyIdOf = (key: KeyObject): string =>
+  createHash('sha256')
+    .update(key.export({ format: 'der', type: 'spki' }))
+    .digest('hex')
+    .slice(0, KEY_ID_LENGTH);
 
 /**
  * The text that is signed. It names package and version besides the digest, so that the signature of one version fits no
@@ -37,3 +38,14 @@ export function isGenuine(
   const known = readPublicKey(publicKey);
   return known !== undefined && verify(null, signedText(name, sha256), known.key, Buffer.from(signature, 'base64'));
 }
+
+/** Signs a version with a private key of ed25519. */
+export const signVersion = (
+  privateKey: KeyObject,
+  name: { package: string; version: string },
+  sha256: string,
+): { keyId: string; sha256: string; signature: string } => ({
+  keyId: keyIdOf(createPublicKey(privateKey)),
+  sha256,
+  signature: sign(null, signedText(name, sha256), privateKey).toString('base64'),
+});
