@@ -6,6 +6,7 @@ import type { Inspection } from './inspection.ts';
 import type { ObjectStore } from './object-store.ts';
 import { requireVersion, type VersionName } from './ownership.ts';
 import { permitApplication } from './package-repository.ts';
+import { pinDistributed } from './signature-repository.ts';
 import type { Trust } from './trust.ts';
 import { updateVersion } from './version-repository.ts';
 
@@ -48,6 +49,7 @@ export function createDistributions({ database, clock, inspection, objects, trus
         if (known.distributionStartedAt !== null) throw new DomainError('DISTRIBUTION_STARTED');
         const distributionStartedAt = clock.now();
         await updateVersion(unit, 'software', { ...known, distributionStartedAt });
+        await pinDistributed(unit, known.binaryId);
         await permitApplication(unit, name.package, caller.applicationId);
         unit.onCommit(() => inspection.look(known));
         return distributionStartedAt;

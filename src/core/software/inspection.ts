@@ -8,7 +8,7 @@ import type { Log } from '../../runtime/log.ts';
 import { objectKey } from './binary.ts';
 import { findEtag, listWarnings, saveContent } from './binary-content-repository.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
-import { findCertificates, findEarlierCertificates, saveCertificates } from './signature-repository.ts';
+import { findCertificates, findEarlierCertificates, pinDistributed, saveCertificates } from './signature-repository.ts';
 
 interface Registered {
   package: string;
@@ -55,7 +55,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
 
   /** Warns of an APK that devices with the version before cannot accept, since Android wants the same certificate. */
   async function otherCertificate(registered: Registered, { certificates }: ApkFile): Promise<string | null> {
-    const earlier = await findEarlierCertificates(database.read, registered);
+    const earlier = await findEarlierCertificates(database.read, registered, 'all');
     if (!earlier || earlier.certificates.join(' ') === certificates.join(' ')) return null;
     return certificates.length === 0
       ? `no certificate of the APK Signature Schemes v2 and v3 was found in the file, unlike in version ${earlier.version}.`
@@ -86,6 +86,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
       );
     await database.transactSoon(async (unit) => {
       await saveCertificates(unit, { binaryId, etag, certificates: found?.certificates ?? [] });
+      await pinDistributed(unit, binaryId);
       await saveContent(unit, {
         binaryId,
         package: name,

@@ -23,6 +23,8 @@ export interface Signature {
 
 /** What a version must fulfil to be distributed, by the rules of its developer. */
 export interface Demands {
+  /** The developer whose rules they are. */
+  developerId: string;
   softwareSignatures: 'optional' | 'required';
   certificateChange: 'warn' | 'refuse';
   /** The signature of the version, with its key; the key is null when the developer no longer has it. */
@@ -53,8 +55,10 @@ export async function insertKey(sql: Sql, developerId: string, key: SoftwareKey)
 export const deleteKey = async (sql: Sql, developerId: string, keyId: string): Promise<boolean> =>
   (await sql.run('DELETE FROM software_keys WHERE developer_id = ? AND key_id = ?', developerId, keyId)) === 1;
 
+/** Deletes the keys and the pinned certificates of a developer. */
 export async function deleteKeysOf(sql: Sql, developerId: string): Promise<void> {
   await sql.run('DELETE FROM software_keys WHERE developer_id = ?', developerId);
+  await sql.run('DELETE FROM pinned_certificates WHERE developer_id = ?', developerId);
 }
 
 export const findSignature = (sql: Sql, binaryId: string): Promise<Signature | undefined> =>
@@ -101,7 +105,7 @@ export async function findDemands(sql: Sql, developerId: string, binaryId: strin
   );
   if (!row) return undefined;
   const { softwareSignatures, certificateChange, keyId, ...rest } = row;
-  return { softwareSignatures, certificateChange, signature: keyId === null ? null : { keyId, ...rest } };
+  return { developerId, softwareSignatures, certificateChange, signature: keyId === null ? null : { keyId, ...rest } };
 }
 
 /** The certificates of the upload with this ETag; undefined when it was not looked for them. */
@@ -131,16 +135,77 @@ export async function saveCertificates(
   );
 }
 
-/** The newest earlier version of a package whose certificates are known; undefined when there is none. */
+/** Certificates, and the version that they are from. */
+export interface VersionCertificates {
+  version: string;
+  certificates: string[];
+}
+
+/** The certificates that the versions of a package must have; undefined when none are pinned yet. */
+export async function findPinned(
+  sql: Sql,
+  developerId: string,
+  name: string,
+): Promise<VersionCertificates | undefined> {
+  const row = await sql.get<{ version: string; certificates: string }>(
+    'SELECT version, certificates FROM pinned_certificates WHERE developer_id = ? AND package = ?',
+    developerId,
+    name,
+  );
+  return row && { version: row.version, certificates: split(row.certificates) };
+}
+
+/** Pins the certificates of a version to its package, if the package has none. */
+export async function pinFirst(
+  sql: Sql,
+  developerId: string,
+  name: { package: string; version: string },
+  certificates: readonly string[],
+): Promise<void> {
+  await sql.run(
+    `INSERT INTO pinned_certificates (developer_id, package, version, certificates) VALUES (?, ?, ?, ?)
+     ON CONFLICT (developer_id, package) DO NOTHING`,
+    developerId,
+    name.package,
+    name.version,
+    [...certificates].sort().join(' '),
+  );
+}
+
+/**
+ * Pins the certificates of a distributed version to its package, if its developer only wants warnings: then the package
+ * follows its newest distribution. Nothing happens before the file was read.
+ */
+export async function pinDistributed(sql: Sql, binaryId: string): Promise<void> {
+  await sql.run(
+    `INSERT INTO pinned_certificates (developer_id, package, version, certificates)
+     SELECT p.developer_id, v.package, v.version, c.certificates FROM versions v
+       JOIN packages p ON p.line = v.line AND p.package = v.package
+       JOIN developers d ON d.developer_id = p.developer_id
+       JOIN binary_certificates c ON c.binary_id = v.binary_id
+     WHERE v.binary_id = ? AND v.line = 'software' AND v.distribution_started_at IS NOT NULL
+       AND d.certificate_change = 'warn' AND c.certificates <> ''
+     ON CONFLICT (developer_id, package)
+     DO UPDATE SET version = excluded.version, certificates = excluded.certificates`,
+    binaryId,
+  );
+}
+
+/**
+ * The newest earlier version of a package whose certificates are known, of all or of the distributed ones; undefined when
+ * there is none.
+ */
 export async function findEarlierCertificates(
   sql: Sql,
   name: { package: string; version: string },
-): Promise<{ version: string; certificates: string[] } | undefined> {
+  which: 'all' | 'distributed',
+): Promise<VersionCertificates | undefined> {
   const key = versionSortKey(name.version);
   const row = await sql.get<{ version: string; certificates: string }>(
     `SELECT v.version, c.certificates FROM versions v JOIN binary_certificates c ON c.binary_id = v.binary_id
      WHERE v.line = 'software' AND v.package = ? AND (v.sort_key < ? OR (v.sort_key = ? AND v.version < ?))
-       AND c.certificates <> '' ORDER BY v.sort_key DESC, v.version DESC LIMIT 1`,
+       AND c.certificates <> ''${which === 'all' ? '' : ' AND v.distribution_started_at IS NOT NULL'}
+     ORDER BY v.sort_key DESC, v.version DESC LIMIT 1`,
     name.package,
     key,
     key,

@@ -4,7 +4,7 @@ import type { Digests } from './digests.ts';
 import type { Inspection } from './inspection.ts';
 import type { StoredObject } from './object-store.ts';
 import type { VersionName } from './ownership.ts';
-import { type Demands, findDemands, findEarlierCertificates } from './signature-repository.ts';
+import { type Demands, findDemands, findEarlierCertificates, findPinned, pinFirst } from './signature-repository.ts';
 
 /** The reason why a version must not be distributed: an error of the API, and the end of a transaction. */
 export interface Refusal {
@@ -45,7 +45,12 @@ export function refusalOf(
   return undefined;
 }
 
-const NOTHING: Demands = { softwareSignatures: 'optional', certificateChange: 'warn', signature: null };
+const NOTHING: Demands = {
+  developerId: '',
+  softwareSignatures: 'optional',
+  certificateChange: 'warn',
+  signature: null,
+};
 
 /**
  * Decides whether a version may be distributed: its signature must verify if it has one, or must have one, and the
@@ -53,17 +58,25 @@ const NOTHING: Demands = { softwareSignatures: 'optional', certificateChange: 'w
  * no developer and so no rules.
  */
 export function createTrust({ database, digests, inspection }: Parts) {
-  /** Compares the certificates with those of the version before. `preparing`: the file was not read yet. */
+  /**
+   * Compares the certificates with those that are pinned to the package, or before any are, with those of the newest
+   * earlier version that is distributed. A version that is only registered does not count: who can upload could prepare
+   * his own with it. `preparing`: the file was not read yet.
+   */
   async function certificateRefusal(
+    developerId: string,
     version: Judged,
     stored: StoredObject,
     waits: boolean,
   ): Promise<Refusal | 'preparing' | undefined> {
     const found = await inspection.certificates(version, stored, { waits });
     if (found === undefined) return 'preparing';
-    const earlier = await findEarlierCertificates(database.read, version);
-    if (!earlier || earlier.certificates.join(' ') === found.join(' ')) return undefined;
-    return { code: 'CERTIFICATE_CHANGED', values: { version: earlier.version } };
+    const pinned = await findPinned(database.read, developerId, version.package);
+    const before = pinned ?? (await findEarlierCertificates(database.read, version, 'distributed'));
+    if (before && before.certificates.join(' ') !== found.join(' '))
+      return { code: 'CERTIFICATE_CHANGED', values: { version: before.version } };
+    if (!pinned && found.length > 0) await database.transactSoon((unit) => pinFirst(unit, developerId, version, found));
+    return undefined;
   }
 
   return {
@@ -91,7 +104,7 @@ export function createTrust({ database, digests, inspection }: Parts) {
       const sha256 = stored && demands.signature ? await digests.known(version.binaryId, stored) : undefined;
       const refusal = refusalOf(version, demands, sha256);
       if (refusal || !stored || demands.certificateChange === 'warn') return refusal;
-      const found = await certificateRefusal(version, stored, false);
+      const found = await certificateRefusal(demands.developerId, version, stored, false);
       return found === 'preparing' ? undefined : found;
     },
 
@@ -106,7 +119,7 @@ export function createTrust({ database, digests, inspection }: Parts) {
     ): Promise<Refusal | 'preparing' | undefined> {
       const refusal = refusalOf(version, demands, sha256);
       if (refusal || demands.certificateChange === 'warn') return refusal;
-      return certificateRefusal(version, stored, waits);
+      return certificateRefusal(demands.developerId, version, stored, waits);
     },
   };
 }

@@ -27,3 +27,13 @@ CREATE TABLE binary_certificates (
   etag TEXT NOT NULL,
   certificates TEXT NOT NULL -- their SHA-256, sorted, with spaces between them; empty: none was found
 );
+
+-- The certificates that the versions of a package must have, where the developer refuses others. The row stays when the
+-- package is removed, so that nobody gets rid of it by registering the package again.
+CREATE TABLE pinned_certificates (
+  developer_id TEXT NOT NULL,
+  package TEXT NOT NULL,
+  version TEXT NOT NULL, -- the version that they are from
+  certificates TEXT NOT NULL,
+  PRIMARY KEY (developer_id, package)
+) WITHOUT ROWID;
