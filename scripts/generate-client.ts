@@ -145,20 +145,20 @@ ${rows.join('\n')}
 }
 
 function consoleTable(): string {
-  const rows = (api: typeof API, base: string): string =>
+  const rows = (api: typeof API, base: string, hasRoles = false): string =>
     operationsOf(api)
       .filter(({ route: { path } }) => path === base || path.startsWith(`${base}/`))
       .map(
-        ({ route: { name, method, path } }) =>
-          `  ${name}: { method: '${method}', path: '${path.slice(base.length)}' },`,
+        ({ route: { name, method, path, scope } }) =>
+          `  ${name}: { method: '${method}', path: '${path.slice(base.length)}'${hasRoles ? `, role: '${scope}'` : ''} },`,
       )
       .join('\n');
   return `// Generated from the routes of both APIs by \`npm run generate\`; edit those instead.
 // biome-ignore-all format: a table is read by its rows
 
-/** The operations of the operator; paths are relative to \`${BASES.operator}\`. */
+/** The operations of the operator, with the roles that they need; paths are relative to \`${BASES.operator}\`. */
 export const OPERATOR = {
-${rows(ADMINISTRATION, BASES.operator)}
+${rows(ADMINISTRATION, BASES.operator, true)}
 } as const;
 
 /** The operations of an application; paths are relative to \`${BASES.application}\`. */

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { readServiceCommand } from './clients/cli/line/service-commands.ts';
 import { UsageError } from './clients/cli/line/usage-error.ts';
@@ -7,6 +8,7 @@ import { DomainError } from './errors.ts';
 import type { Manifest } from './platform/backup/manifest.ts';
 import { isTooLarge, NO_WAY_BACK, noRoom, type Told, tellPlan } from './platform/database/upgrade-plan.ts';
 import { systemClock } from './runtime/clock.ts';
+import { randomIds } from './runtime/ids.ts';
 import { Refused } from './runtime/refused.ts';
 import { ownVersion } from './runtime/version.ts';
 
@@ -93,6 +95,44 @@ const migrate: Maintenance = async ({ dataDir, databaseUrl: url }, { flag }, say
   return 0;
 };
 
+const PERSON_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
+/** Days for which the token of `lapel owner` is valid: long enough to make another one. */
+const WAY_IN_DAYS = 7;
+
+const owner: Maintenance = async ({ dataDir, databaseUrl: url }, { argument: personId }, say) => {
+  if (!PERSON_ID.test(personId))
+    throw new UsageError('PERSON', 'has letters, digits, dots, underscores and hyphens only, 64 at most');
+  const { besideService } = await import('./platform/database/beside.ts');
+  const { letOwnerIn } = await import('./core/people/let-owner-in.ts');
+  const parts = { clock: systemClock, ids: randomIds };
+  const wanted = { personId, days: WAY_IN_DAYS, account: userInfo().username };
+  const place = { url, folder: dataDir, nowMicros: systemClock.now() };
+  const token = await besideService(place, (unit) => letOwnerIn(unit, wanted, parts));
+  say(`${personId} is an owner, with this token for ${WAY_IN_DAYS} days. It is shown only now, and the audit log knows of it:
+${token}
+`);
+  return 0;
+};
+
+const audit: Maintenance = async ({ dataDir, databaseUrl: url }, { argument, text }, say) => {
+  if (argument !== 'verify') throw new UsageError(argument, 'is not a command; did you mean lapel audit verify?');
+  const [position, hash] = [text('position'), text('hash')];
+  if ((position === undefined) !== (hash === undefined))
+    throw new UsageError('--position', 'and --hash belong together: the end of the chain that was noted before');
+  if (position !== undefined && !/^[1-9]\d{0,14}$/.test(position))
+    throw new UsageError('--position', `"${position}" is not a position`);
+  const known = hash === undefined ? undefined : { position: Number(position), hash };
+  const { readBeside } = await import('./platform/database/beside.ts');
+  const { checkChain } = await import('./core/audit/audit-chain.ts');
+  const { faultOf, verificationText } = await import('./clients/cli/admin/audit-verification.ts');
+  const place = { url, folder: dataDir, nowMicros: systemClock.now() };
+  const found = await readBeside(place, (sql) => checkChain(sql, known));
+  say(verificationText(found));
+  const fault = faultOf(found);
+  if (fault !== undefined) throw new Refused(fault);
+  return 0;
+};
+
 /** Without addresses in the settings, the documents name those that `lapel serve` has by default. */
 const docs: Maintenance = async ({ http, mqtt, entrance, publicUrl, timeZone, apiRelease }, { argument }, say) => {
   const { writeSite } = await import('./edge/docs/folder.ts');
@@ -111,4 +151,7 @@ const docs: Maintenance = async ({ http, mqtt, entrance, publicUrl, timeZone, ap
 };
 
 /** The commands that work on the settings and the data of this machine, without a service. `main.ts` runs them. */
-export const MAINTENANCE = { doctor, migrate, backup, restore, move, docs } satisfies Record<string, Maintenance>;
+export const MAINTENANCE = { doctor, migrate, backup, restore, move, owner, audit, docs } satisfies Record<
+  string,
+  Maintenance
+>;

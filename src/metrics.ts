@@ -83,6 +83,11 @@ export function createMetrics() {
       'console_changes_missed_total',
       'Changes that the console got as part of a new snapshot and not one by one, because there were too many',
     ),
+    refusedCalls: counter(
+      'refused_calls_total',
+      'Requests that the audit log records as refused, by error: wrong tokens and secrets, roles that do not permit a call, requests of foreign pages',
+      ['code'],
+    ),
     loginFailures: counter('login_failures_total', 'Requests with wrong credentials', ['listener']),
     legacyKeyFetches: counter('legacy_key_fetches_total', 'Fetches of the keys of the legacy issuer', ['outcome']),
     tokensIssued: counter('tokens_issued_total', 'Access tokens issued'),

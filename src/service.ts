@@ -102,7 +102,7 @@ export async function createService(
   const consoleUrls: string[] = [];
   const takeover = takeoverOf(peers, common);
   const wiring = { parts, config, peers, common, owners, asking, deprecations, readiness, entrances };
-  const audit = numbers.writtenTo(createAudit(common));
+  const audit = parts.add(numbers.writtenTo(createAudit(common)));
   const core = await createCore({
     ...wiring,
     audit,

@@ -119,11 +119,16 @@ async function checked(response: Response): Promise<Response> {
   throw new RequestError(response.status, code, words, response.headers.get('x-request-id'));
 }
 
-/** Sends a request. Throws RequestError, and TypeError when the service cannot be reached. */
+/**
+ * Sends a request. Throws RequestError, and TypeError when the service cannot be reached. Without a session the path of an
+ * application has no applicationId, so nothing is sent: the error is that of a session that has ended.
+ */
 export async function send(
   { method, path }: ServiceRequest,
   { query, json, body, signal, idempotencyKey, ifMatch }: Options = {},
 ): Promise<Response> {
+  if (ROLE === 'application' && !session.peek())
+    throw new RequestError(401, 'TOKEN_MISSING', 'Your session has ended.', null);
   const headers: Record<string, string> = { Accept: 'application/json', ...credentials() };
   if (json !== undefined) headers['Content-Type'] = 'application/json';
   if (body) headers['Content-Type'] = body.type;

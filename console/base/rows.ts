@@ -1,8 +1,10 @@
 import type {
   ActionDeviceList,
+  AdministratorToken,
   AlarmList,
   ApplicationRow,
   AuditEntry,
+  AuditVerification,
   BinaryWarningList,
   ConsoleSession,
   Contents,
@@ -28,6 +30,9 @@ import type {
   InstallationList,
   NodeList,
   PackageRow,
+  PersonDetails,
+  PersonList,
+  PersonToken,
   Receiver,
   Removal,
   RolloutCounts,
@@ -48,8 +53,10 @@ import type {
 
 /** The types of the rows that the service sends, generated from its schemas. Times are date-times in UTC. */
 export type {
+  AdministratorToken,
   ApplicationRow,
   AuditEntry,
+  AuditVerification,
   BinaryWarningList,
   ConsoleSession,
   Contents,
@@ -72,6 +79,9 @@ export type {
   ImportedDevice,
   InstallationList,
   PackageRow,
+  PersonDetails,
+  PersonList,
+  PersonToken,
   Receiver,
   Removal,
   RolloutCounts,
@@ -91,6 +101,7 @@ export type ActionDevice = ActionDeviceList['devices'][number];
 export type Alarm = AlarmList['alarms'][number];
 export type ServiceNode = NodeList['nodes'][number];
 export type Developer = DeveloperAnswer;
+export type PersonRow = PersonList['people'][number];
 export type HistoryPoint = FleetHistory['points'][number];
 export type FoundThing = SearchResults['results'][number];
 export type SettingRow = SettingList['settings'][number];

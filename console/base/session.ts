@@ -1,6 +1,6 @@
 import { batch, signal } from '@preact/signals';
 import { forgetToken, keepToken, keptToken } from './kept-token.ts';
-import { PUBLIC } from './operations.ts';
+import { OPERATOR as OPERATIONS, PUBLIC } from './operations.ts';
 import { ROLE, ROOT } from './place.ts';
 import { wordsOf } from './words.ts';
 
@@ -9,7 +9,21 @@ interface Session {
   applicationId: string | null;
   accessToken: string | null;
   scopes: readonly string[];
+  /** Who administers the service; null for an application. */
+  person: Signed | null;
 }
+
+/** Who is signed in to administration; without a person it is the administrator token. */
+export interface Signed {
+  role: Role;
+  personId: string | null;
+  name: string | null;
+  token: string | null;
+}
+
+/** The roles of administration, the mightiest first: each may do what the roles behind it may do. */
+export const ROLES = ['owner', 'operator', 'support', 'reader'] as const;
+export type Role = (typeof ROLES)[number];
 
 /** Undefined until it is known whether there is a session; null without one. */
 export const session = signal<Session | null | undefined>(undefined);
@@ -21,14 +35,24 @@ export const endReason = signal<string | null>(null);
  */
 export const owner = signal<string | null>(null);
 
-/**
- * Whether the user may make changes: to devices (`device`), or to the application's own settings and software
- * (`application`). The operator always may.
- */
-export const mayChange = (what: 'application' | 'device'): boolean =>
-  ROLE === 'operator' || (session.value?.scopes.includes(`svc:${what}:write`) ?? false);
+type OperatorName = keyof typeof OPERATIONS;
 
-const OPERATOR: Session = { applicationId: null, accessToken: null, scopes: [] };
+/** Whether the role of the person who is signed in permits an operation of administration. */
+export function permits(name: OperatorName): boolean {
+  const role = session.value?.person?.role;
+  return role !== undefined && ROLES.indexOf(role) <= ROLES.indexOf(OPERATIONS[name].role);
+}
+
+/**
+ * Whether the user may make changes: an application to its devices (`device`), or to its own settings and software
+ * (`application`); a person of administration by the operation that the same page then uses, if there is one.
+ */
+export const mayChange = (what: 'application' | 'device', ofOperator?: OperatorName): boolean =>
+  ROLE === 'operator'
+    ? ofOperator !== undefined && permits(ofOperator)
+    : (session.value?.scopes.includes(`svc:${what}:write`) ?? false);
+
+const sessionOf = (person: Signed): Session => ({ applicationId: null, accessToken: null, scopes: [], person });
 const OWN = { 'X-Lapel-Console': '1' };
 
 /** Called when the session has expired, or somebody has ended it. The pages are kept, with all that was typed. */
@@ -41,7 +65,7 @@ export function ended(): void {
 function begin(next: Session): void {
   batch(() => {
     endReason.value = null;
-    owner.value = next.applicationId ?? 'operator';
+    owner.value = next.applicationId ?? next.person?.personId ?? 'operator';
     session.value = next;
   });
 }
@@ -58,13 +82,21 @@ export async function resume(): Promise<boolean> {
   try {
     const response = await fetch(ROOT + PUBLIC.readOwnSession.path, { headers: OWN, cache: 'no-store' });
     if (response.status >= 500) return false;
-    if (response.status !== 200) ended();
-    else if (!session.peek()) begin(OPERATOR);
+    if (response.status === 200) takeOver((await response.json()) as Signed);
+    else ended();
     return true;
   } catch {
     return false;
   }
 }
+
+/** Begins the session of somebody, or takes over the role or name that they now have. */
+function takeOver(person: Signed): void {
+  const now = session.peek()?.person;
+  if (!now || JSON.stringify(now) !== JSON.stringify(signed(person))) begin(sessionOf(signed(person)));
+}
+
+const signed = ({ role, personId, name, token }: Signed): Signed => ({ role, personId, name, token });
 
 /**
  * Continues with the session that the operator has begun in another window, when the user comes back to this one. An
@@ -82,7 +114,7 @@ export function followSession(): void {
 /** Continues with the token of this tab, if there is one. The first request says when it is no longer valid. */
 function resumeApplication(): void {
   const kept = keptToken();
-  if (kept) begin(kept);
+  if (kept) begin({ ...kept, person: null });
   else session.value = null;
 }
 
@@ -91,14 +123,14 @@ async function words(response: Response): Promise<string> {
   return wordsOf(await response.json().catch(() => null)) ?? `The service answered ${response.status}.`;
 }
 
-/** Signs the operator in with the administrator token. Returns an error text, or null. */
+/** Signs somebody in to administration with a token. Returns an error text, or null. */
 export async function signInOperator(token: string): Promise<string | null> {
   const headers = { ...OWN, 'Content-Type': 'application/json' };
   const { method, path } = PUBLIC.openSession;
   const response = await fetch(ROOT + path, { method, headers, body: JSON.stringify({ token }) });
-  if (!response.ok) return response.status === 401 ? 'The administrator token is wrong.' : words(response);
-  begin(OPERATOR);
-  return null;
+  if (!response.ok)
+    return response.status === 401 ? 'The administrator token is wrong, or no longer valid.' : words(response);
+  return (await resume()) ? null : 'The service cannot be reached.';
 }
 
 const LOOKING = ['svc:application:read', 'svc:device:read'];
@@ -124,7 +156,7 @@ export async function signInApplication(
   if (!response.ok) return response.status === 401 ? 'The applicationId or the secret is wrong.' : words(response);
   const answer = (await response.json()) as { access_token: string; expires_in: number; scope?: string };
   const scopes = (answer.scope ?? '').split(' ').filter(Boolean);
-  const own = { applicationId, accessToken: answer.access_token, scopes };
+  const own = { applicationId, accessToken: answer.access_token, scopes, person: null };
   keepToken(own, answer.expires_in);
   begin(own);
   return null;

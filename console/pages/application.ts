@@ -4,6 +4,7 @@ import { useLoad } from '../base/load.ts';
 import { addressOf } from '../base/place.ts';
 import { operation, RequestError, read, send } from '../base/requests.ts';
 import type { ApplicationRow } from '../base/rows.ts';
+import { permits } from '../base/session.ts';
 import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
@@ -102,16 +103,22 @@ function OneApplication({ applicationId }: { applicationId: string }) {
       actions:
         value && !isGone
           ? [
-              button({ type: 'button', onClick: () => replaceSecret(applicationId) }, 'New secret'),
-              button({ type: 'button', class: 'bad', onClick: () => remove(value) }, 'Delete'),
-              button(
-                {
-                  type: 'button',
-                  class: 'bad',
-                  onClick: () => removeWhole({ kind: 'application', id: applicationId }),
-                },
-                'Remove whole',
-              ),
+              permits('replaceSecret')
+                ? button({ type: 'button', onClick: () => replaceSecret(applicationId) }, 'New secret')
+                : null,
+              permits('deleteApplication')
+                ? button({ type: 'button', class: 'bad', onClick: () => remove(value) }, 'Delete')
+                : null,
+              permits('removeApplication')
+                ? button(
+                    {
+                      type: 'button',
+                      class: 'bad',
+                      onClick: () => removeWhole({ kind: 'application', id: applicationId }),
+                    },
+                    'Remove whole',
+                  )
+                : null,
             ]
           : null,
     }),

@@ -1,8 +1,10 @@
-import { use, type VNode } from '../base/elements.ts';
+import { button, use, type VNode } from '../base/elements.ts';
+import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
-import { operation, readPage } from '../base/requests.ts';
-import type { AuditEntry } from '../base/rows.ts';
+import { operation, read, readPage } from '../base/requests.ts';
+import type { AuditEntry, AuditVerification } from '../base/rows.ts';
 import { changeColumns } from '../parts/changes.ts';
+import { act } from '../parts/dialog.ts';
 import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { asked, type Filter, filterBar, sinceFilter } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
@@ -31,6 +33,14 @@ const CSV = [
   'objects',
 ] as const satisfies readonly (keyof AuditEntry)[];
 
+/** Checks that no entry was changed, removed or inserted, and says what was found. */
+const check = (): void =>
+  act(async () => {
+    const { entries, broken } = await read<AuditVerification>(operation('verifyAudit'));
+    if (broken) throw new Error(`The entry at position ${broken.position} is not as it was written: ${broken.reason}.`);
+    return `All ${count(entries)} entries are as they were written.`;
+  });
+
 function Audit() {
   const query = { ...asked([...FILTERS.map(({ name }) => name), 'since', 'until']), limit: LIMIT };
   const page = useLoad(JSON.stringify(query), (signal) =>
@@ -40,6 +50,7 @@ function Audit() {
     head({
       title: 'Audit log',
       about: 'Who changed what, and when. Commands to devices are recorded as transactions instead.',
+      actions: button({ type: 'button', onClick: check }, 'Check the log'),
     }),
     filterBar([...FILTERS, sinceFilter()]),
     card(

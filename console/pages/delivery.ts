@@ -67,7 +67,7 @@ function OneDelivery({ applicationId, deliveryId }: { applicationId: string; del
       state: row ? deliveryBadge(row.status) : null,
       about: id(deliveryId),
       actions:
-        row && mayChange('application')
+        row && mayChange('application', 'redeliverOne')
           ? [
               button({ type: 'button', class: 'main', onClick: sendAgain }, 'Send again'),
               button({ type: 'button', onClick: () => sendTest(applicationId, row.setting) }, 'Test the receiver'),

@@ -4,6 +4,7 @@ import { useLoad } from '../base/load.ts';
 import { addressOf, ROOT } from '../base/place.ts';
 import { operation, readPage, readSeen, type Seen, send } from '../base/requests.ts';
 import type { ApplicationRow, AuditEntry, Developer, DeveloperDetails } from '../base/rows.ts';
+import { permits } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
 import { askForChange } from '../parts/change.ts';
 import { historyOf } from '../parts/changes.ts';
@@ -26,7 +27,7 @@ async function whoChanged(developerId: string): Promise<Child> {
   const last = rows.find(({ action, status }) => action.startsWith('PATCH ') && (status ?? 500) < 300);
   return [
     last
-      ? ['The last change was by ', said(last.actor.kind), ' ', said(last.actor.name), ', ', age(last.at), '. ']
+      ? ['The last change was by ', said(last.actor.displayName ?? last.actor.kind), ', ', age(last.at), '. ']
       : null,
     a({ href: addressOf(['audit'], { resource }), target: '_blank' }, 'Look at all changes'),
   ];
@@ -169,15 +170,34 @@ function OneDeveloper({ developerId }: { developerId: string }) {
       actions:
         value && value.value.removalId === null
           ? [
-              button({ type: 'button', class: 'main', onClick: () => addApplication(developerId) }, 'New application'),
-              button({ type: 'button', onClick: () => register(developerId) }, 'Register a device'),
-              button({ type: 'button', onClick: () => importDevicesOf(developerId) }, 'Import devices'),
-              button({ type: 'button', onClick: () => change(developerId, value, developer.again) }, 'Change'),
-              button({ type: 'button', class: 'bad', onClick: () => remove(developerId) }, 'Delete'),
-              button(
-                { type: 'button', class: 'bad', onClick: () => removeWhole({ kind: 'developer', id: developerId }) },
-                'Remove whole',
-              ),
+              permits('createApplication')
+                ? button(
+                    { type: 'button', class: 'main', onClick: () => addApplication(developerId) },
+                    'New application',
+                  )
+                : null,
+              permits('registerDevice')
+                ? button({ type: 'button', onClick: () => register(developerId) }, 'Register a device')
+                : null,
+              permits('importDevices')
+                ? button({ type: 'button', onClick: () => importDevicesOf(developerId) }, 'Import devices')
+                : null,
+              permits('updateDeveloper')
+                ? button({ type: 'button', onClick: () => change(developerId, value, developer.again) }, 'Change')
+                : null,
+              permits('deleteDeveloper')
+                ? button({ type: 'button', class: 'bad', onClick: () => remove(developerId) }, 'Delete')
+                : null,
+              permits('removeDeveloper')
+                ? button(
+                    {
+                      type: 'button',
+                      class: 'bad',
+                      onClick: () => removeWhole({ kind: 'developer', id: developerId }),
+                    },
+                    'Remove whole',
+                  )
+                : null,
             ]
           : null,
     }),
@@ -222,10 +242,12 @@ function OneDeveloper({ developerId }: { developerId: string }) {
                     title: 'No applications yet',
                     text: 'An application has a secret, webhook URLs and activated devices.',
                   },
-                  button(
-                    { type: 'button', onClick: () => addApplication(developerId) },
-                    'Create the first application',
-                  ),
+                  permits('createApplication')
+                    ? button(
+                        { type: 'button', onClick: () => addApplication(developerId) },
+                        'Create the first application',
+                      )
+                    : null,
                 )
               : rowsTable({
                   label: 'Applications',

@@ -5,6 +5,7 @@ import { pageFrom } from '../base/offset-pages.ts';
 import { addressOf, place } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
 import type { Developer } from '../base/rows.ts';
+import { permits } from '../base/session.ts';
 import { given, typed } from '../base/typed.ts';
 import { ask } from '../parts/dialog.ts';
 import { csvButton } from '../parts/export.ts';
@@ -63,7 +64,12 @@ function Developers() {
     }),
   );
   return [
-    head({ title: 'Developers', actions: button({ type: 'button', class: 'main', onClick: create }, 'New developer') }),
+    head({
+      title: 'Developers',
+      actions: permits('createDeveloper')
+        ? button({ type: 'button', class: 'main', onClick: create }, 'New developer')
+        : null,
+    }),
     runningRemovals(),
     card(
       {
@@ -79,7 +85,9 @@ function Developers() {
         developers.length === 0
           ? empty(
               { title: 'No developers yet', text: 'A developer owns applications, devices and packages.' },
-              button({ type: 'button', onClick: create }, 'Create the first developer'),
+              permits('createDeveloper')
+                ? button({ type: 'button', onClick: create }, 'Create the first developer')
+                : null,
             )
           : [
               rowsTable({

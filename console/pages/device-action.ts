@@ -6,6 +6,7 @@ import { useLoad } from '../base/load.ts';
 import { addressOf } from '../base/place.ts';
 import { operation, type Page, read, readPage, send } from '../base/requests.ts';
 import type { ActionDevice, DeviceAction } from '../base/rows.ts';
+import { permits } from '../base/session.ts';
 import {
   ACTION_NAMES,
   actionBadge,
@@ -159,7 +160,9 @@ function OneAction({ actionId }: { actionId: string }) {
       state: value ? actionBadge(value) : null,
       about: value && isAtWork ? 'The service goes on with it, also when you leave this page.' : null,
       actions:
-        value && isAtWork ? button({ type: 'button', onClick: () => stop(value, action.again) }, 'Stop ...') : null,
+        value && isAtWork && permits('stopDeviceAction')
+          ? button({ type: 'button', onClick: () => stop(value, action.again) }, 'Stop ...')
+          : null,
     }),
     loaded(action, shown, { lines: 10 }),
   ];

@@ -1,6 +1,7 @@
 import { button, type Child } from '../base/elements.ts';
 import { addressOf } from '../base/place.ts';
 import { operation, send } from '../base/requests.ts';
+import { permits } from '../base/session.ts';
 import { typed } from '../base/typed.ts';
 import { ask } from '../parts/dialog.ts';
 import { textField } from '../parts/fields.ts';
@@ -100,10 +101,10 @@ export function administration(
       },
     });
   return [
-    connected ? button({ type: 'button', onClick: disconnect }, 'Disconnect') : null,
-    button({ type: 'button', onClick: block }, blocked ? 'Unblock' : 'Block'),
-    button({ type: 'button', onClick: reset }, 'New credential'),
-    button({ type: 'button', onClick: move }, 'Move'),
-    button({ type: 'button', class: 'bad', onClick: remove }, 'Delete'),
+    connected && permits('closeConnection') ? button({ type: 'button', onClick: disconnect }, 'Disconnect') : null,
+    permits('updateDevice') ? button({ type: 'button', onClick: block }, blocked ? 'Unblock' : 'Block') : null,
+    permits('replaceCredential') ? button({ type: 'button', onClick: reset }, 'New credential') : null,
+    permits('updateDevice') ? button({ type: 'button', onClick: move }, 'Move') : null,
+    permits('deleteDevice') ? button({ type: 'button', class: 'bad', onClick: remove }, 'Delete') : null,
   ];
 }

@@ -4,6 +4,7 @@ import { type Loading, useLoad } from '../base/load.ts';
 import { addressOf, filter, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage } from '../base/requests.ts';
 import type { DeviceRow } from '../base/rows.ts';
+import { permits } from '../base/session.ts';
 import { termsOf } from '../base/tag-terms.ts';
 import { typed } from '../base/typed.ts';
 import { useWatch } from '../base/watching.ts';
@@ -215,7 +216,9 @@ function Devices() {
         ROLE === 'operator'
           ? [
               a({ class: 'button', href: addressOf(['device-actions']) }, 'Device actions'),
-              button({ type: 'button', onClick: importDevices }, 'Import from a file'),
+              permits('importDevices')
+                ? button({ type: 'button', onClick: importDevices }, 'Import from a file')
+                : null,
             ]
           : button({ type: 'button', onClick: openDevice }, 'Open a device'),
     }),
@@ -226,7 +229,7 @@ function Devices() {
         bare: true,
         side: div(
           { class: 'row' },
-          ROLE === 'operator' ? changeDevices() : ownDevices(),
+          ROLE === 'application' ? ownDevices() : permits('startDeviceAction') ? changeDevices() : null,
           csvButton<DeviceRow>({
             name: 'devices',
             columns: CSV,

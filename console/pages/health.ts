@@ -104,7 +104,8 @@ function Sessions() {
             rows,
             keyOf: ({ sessionId }) => sessionId,
             columns: [
-              { name: 'Address', kind: 'lead', cell: ({ address }) => (address === null ? nothing() : id(address)) },
+              { name: 'Who', kind: 'lead', cell: ({ name }) => (name === null ? 'administrator token' : said(name)) },
+              { name: 'Address', cell: ({ address }) => (address === null ? nothing() : id(address)) },
               { name: 'Since', kind: 'short', cell: ({ createdAt }) => age(createdAt) },
               { name: 'Last used', kind: 'short', cell: ({ lastUsedAt }) => age(lastUsedAt) },
               {

@@ -186,7 +186,7 @@ const rollOut = (of: Of, version: string): string =>
   addressOf(['rollouts', 'new'], { operation: 'installSoftware', package: of.name, version });
 
 function columns(of: Of, ownIsService: boolean, done: () => void): Column<Version>[] {
-  const mayUpload = ROLE === 'application' ? mayChange('application') : ownIsService;
+  const mayUpload = mayChange('application', ownIsService ? 'issueSystemPackageUrl' : undefined);
   return [
     {
       name: 'Version',

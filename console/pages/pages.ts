@@ -18,6 +18,8 @@ import { healthPage } from './health.ts';
 import { newRolloutPage } from './new-rollout.ts';
 import { overviewPage } from './overview.ts';
 import { packagePage } from './package.ts';
+import { peoplePage } from './people.ts';
+import { personPage } from './person.ts';
 import { removalPage } from './removal.ts';
 import { rolloutPage } from './rollout.ts';
 import { rolloutDevicesPage } from './rollout-devices.ts';
@@ -59,6 +61,7 @@ const OPERATOR: typeof EVERYBODY = {
   '': [overviewPage],
   developers: [developersPage, developerPage],
   applications: [undefined, applicationPage],
+  people: [peoplePage, personPage],
   removals: [undefined, removalPage],
   'device-actions': [
     deviceActionsPage,

@@ -172,16 +172,20 @@ export const mayRetry = (rollout: RolloutDetails): boolean =>
 
 /** The buttons for a rollout: those that its state and the rights of the user allow. */
 export function rolloutActions(rollout: RolloutDetails, done: () => void): Child {
-  if (!mayChange('device')) return null;
-  const isOwn = ROLE === 'application';
+  const isOwn = ROLE === 'application' && mayChange('device');
   const one = (words: string, act: typeof pause, isWanted: boolean, looks = ''): Child =>
     isWanted ? button({ type: 'button', class: looks, onClick: () => act(rollout, done) }, words) : null;
   return [
     one('Resume', resume, isOwn && isIn(rollout, 'paused'), 'main'),
     one('Approve', approve, mayApprove(rollout), isIn(rollout, 'running') ? 'main' : ''),
-    one('Pause', pause, isIn(rollout, 'scheduled', 'running')),
+    one('Pause', pause, mayChange('device', 'pauseFleetRollout') && isIn(rollout, 'scheduled', 'running')),
     one('Retry failed', retry, mayRetry(rollout)),
     one('Change rules', change, isOwn && isIn(rollout, 'scheduled', 'paused')),
-    one('Cancel', cancel, isIn(rollout, 'scheduled', 'running', 'paused'), 'bad'),
+    one(
+      'Cancel',
+      cancel,
+      mayChange('device', 'cancelFleetRollout') && isIn(rollout, 'scheduled', 'running', 'paused'),
+      'bad',
+    ),
   ];
 }

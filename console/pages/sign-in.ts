@@ -48,7 +48,7 @@ function SignIn() {
               name: 'token',
               label: 'Administrator token',
               required: true,
-              hint: 'It is in the file admin-token of the data folder, unless LAPEL_ADMIN_TOKEN sets it.',
+              hint: 'Your own, which an owner has made; or that of the settings, which is in the file admin-token of the data folder, unless LAPEL_ADMIN_TOKEN sets it.',
             },
             { ...password, autofocus: true },
           ),

@@ -182,7 +182,7 @@ function Software() {
   return [
     head({
       title: 'Software',
-      actions: mayChange('application')
+      actions: mayChange('application', 'putSystemPackage')
         ? button(
             { type: 'button', onClick: () => create(page.again) },
             isOperator ? 'New system version' : 'New package',

@@ -78,10 +78,10 @@ function OneTransaction({ transactionId }: { transactionId: string }) {
       about: row?.subject ? said(row.subject) : null,
       actions: row
         ? [
-            !isFinished(row.status) && mayChange('device')
+            !isFinished(row.status) && mayChange('device', 'cancelFleetTransaction')
               ? button({ type: 'button', class: 'bad', onClick: cancel }, 'Cancel')
               : null,
-            row.webhook && isFinished(row.status) && mayChange('application')
+            row.webhook && isFinished(row.status) && mayChange('application', 'redeliverOne')
               ? button({ type: 'button', onClick: sendAgain }, 'Send the webhook again')
               : null,
           ]

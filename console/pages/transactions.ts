@@ -207,7 +207,7 @@ function Transactions() {
                   : rowsTable({
                       label: 'Transactions',
                       columns:
-                        mayChange('device') && all.some(({ status }) => !isFinished(status))
+                        mayChange('device', 'cancelFleetTransactions') && all.some(({ status }) => !isFinished(status))
                           ? [ticks, ...transactionColumns()]
                           : transactionColumns(),
                       rows: all,

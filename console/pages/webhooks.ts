@@ -8,7 +8,7 @@ import { addressOf, place, ROLE } from '../base/place.ts';
 import { operation, type Page, readPage, send } from '../base/requests.ts';
 import type { DeliveryRow, Receiver } from '../base/rows.ts';
 import { deliveriesSent, useSent } from '../base/sent-deliveries.ts';
-import { mayChange, session } from '../base/session.ts';
+import { mayChange, permits, session } from '../base/session.ts';
 import { useWatch } from '../base/watching.ts';
 import { receiverBadge } from '../parts/badges.ts';
 import { deliveryColumns, lastAnswer } from '../parts/delivery-rows.ts';
@@ -98,8 +98,15 @@ const receiverColumns: Column<Receiver>[] = [
     cell: ({ applicationId, setting }) =>
       div(
         { class: 'row' },
-        button({ type: 'button', class: 'tiny', onClick: () => sendTest(applicationId, setting) }, 'Test'),
-        button({ type: 'button', class: 'tiny', onClick: () => redeliverRange(applicationId, setting) }, 'Redeliver'),
+        permits('testReceiver')
+          ? button({ type: 'button', class: 'tiny', onClick: () => sendTest(applicationId, setting) }, 'Test')
+          : null,
+        permits('redeliverSome')
+          ? button(
+              { type: 'button', class: 'tiny', onClick: () => redeliverRange(applicationId, setting) },
+              'Redeliver',
+            )
+          : null,
       ),
   },
 ];

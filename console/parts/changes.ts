@@ -14,7 +14,8 @@ type Object = AuditEntry['objects'][number];
 
 /** The address of the page of an object. */
 export function pageOfObject({ kind, id: name }: Object): string {
-  return addressOf([kind === 'package' ? 'software' : `${kind}s`, name]);
+  const page = kind === 'package' ? 'software' : kind === 'person' ? 'people' : `${kind}s`;
+  return addressOf([page, name]);
 }
 
 /** The method of a request, or the whole action when it names no path: `ROLLOUT paused`. */
@@ -67,6 +68,7 @@ const whoChanged = ({ actor, address }: AuditEntry): VNode =>
     null,
     said(actor.kind),
     actor.displayName === null ? null : span(null, ' ', said(actor.displayName)),
+    actor.token === null ? null : small(null, 'token ', said(actor.token)),
     actor.name === null ? null : small(null, id(actor.name)),
     address === null ? null : small(null, id(address)),
   );
@@ -91,9 +93,14 @@ export const whatChanged = ({ action, resource, details, objects }: AuditEntry):
     detailsOf(details),
   );
 
-/** The status of the answer; a change of the service itself has none. */
-export const answerOf = ({ actor, status }: AuditEntry): VNode | null => {
-  if (status === null) return actor.kind === 'service' ? null : badge('bad', 'not answered');
+/** Whether a change was not asked for by a request, so that there is no answer. */
+const isUnasked = ({ actor, status }: AuditEntry): boolean =>
+  status === null && (actor.kind === 'service' || actor.kind === 'machine');
+
+/** The status of the answer, if there was a request. */
+export const answerOf = (entry: AuditEntry): VNode | null => {
+  const { status } = entry;
+  if (status === null) return isUnasked(entry) ? null : badge('bad', 'not answered');
   return badge(status < 300 ? 'good' : status < 500 ? 'warn' : 'bad', String(status));
 };
 
@@ -108,7 +115,7 @@ export const changeColumns: Column<AuditEntry>[] = [
   {
     name: 'Answer',
     cell: answerOf,
-    isEmpty: ({ actor, status }) => status === null && actor.kind === 'service',
+    isEmpty: isUnasked,
   },
 ];
 

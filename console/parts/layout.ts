@@ -19,7 +19,7 @@ import {
 import { feedState } from '../base/feed.ts';
 import { visible } from '../base/format.ts';
 import { addressOf, place, ROLE } from '../base/place.ts';
-import { session, signOut } from '../base/session.ts';
+import { type Signed, session, signOut } from '../base/session.ts';
 import { isAlwaysUtc, zone, zoneName } from '../base/zone.ts';
 import { chooseZone } from '../base/zone-choice.ts';
 import { alarmsHere } from './alarms.ts';
@@ -48,6 +48,7 @@ const OPERATOR: readonly (readonly [name: string, entries: readonly Entry[]])[] 
     'Service',
     [
       { path: 'developers', name: 'Developers', icon: 'developers' },
+      { path: 'people', name: 'People', icon: 'people' },
       { path: 'audit', name: 'Audit log', icon: 'audit' },
       { path: 'health', name: 'Health', icon: 'health' },
     ],
@@ -122,15 +123,23 @@ function ZoneSwitch() {
   );
 }
 
+/** Who is signed in to administration, with the role, which decides what the pages offer. */
+function whoIsHere(person: Signed | null): Child {
+  if (!person) return null;
+  const { personId, name, role } = person;
+  if (personId === null) return 'Administrator token';
+  return [a({ href: addressOf(['people', personId]) }, visible(name ?? personId)), `, ${role}`];
+}
+
 function Side() {
-  const { applicationId } = session.value ?? {};
+  const { applicationId, person = null } = session.value ?? {};
   return aside(
     { class: `side ${isOpen.value ? 'is-open' : ''}`, id: 'places' },
     a({ class: 'brand', href: addressOf([]) }, mark(), span(null, 'Lapel', span({ class: 'unseen' }, ' console'))),
     nav({ 'aria-label': 'Pages', class: 'stack' }, use(Places, {})),
     div(
       { class: 'foot' },
-      p({ class: 'wrap' }, applicationId ? visible(applicationId) : 'Operator'),
+      p({ class: 'wrap' }, applicationId ? visible(applicationId) : whoIsHere(person)),
       use(ZoneSwitch, {}),
       button({ type: 'button', class: 'tiny', onClick: () => void signOut() }, 'Sign out'),
       span({ class: 'quiet' }, `Lapel ${document.documentElement.dataset['version'] ?? ''}`),

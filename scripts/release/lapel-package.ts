@@ -16,6 +16,7 @@ const UNCHANGED = [
   'docs',
   'README.md',
   'CHANGELOG.md',
+  'SECURITY.md',
   'CONFORMANCE.md',
   'CONTRIBUTING.md',
   'LICENSE',

@@ -2,7 +2,9 @@ import type { Config } from '../config.ts';
 import { createAccessTokens } from '../core/applications/access-tokens.ts';
 import { createLegacyTokens } from '../core/applications/legacy-tokens.ts';
 import type { Audit } from '../core/audit/audit.ts';
+import { createRefusals } from '../core/audit/refusals.ts';
 import type { Core } from '../core/core.ts';
+import { createPeople } from '../core/people/people.ts';
 import { createCancellation } from '../core/transactions/cancellation.ts';
 import type { Peers } from '../platform/cluster/peers.ts';
 import type { Common, Parts } from '../platform/common.ts';
@@ -19,6 +21,7 @@ import type { Views } from '../views/views.ts';
 import { createAdminServer } from './admin/admin-server.ts';
 import { keyedReceiver } from './admin/fleet-deliveries.ts';
 import { summaryOf } from './admin/fleet-figures.ts';
+import { createIdentify } from './admin/identify.ts';
 import { createMetricsServer } from './admin/metrics-server.ts';
 import { createMetricsText } from './admin/metrics-text.ts';
 import { createConsoleSessions } from './admin/sessions/sessions.ts';
@@ -89,10 +92,19 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
     proxies: entrances.proxies,
     feed,
     shares: peers.shares,
+    refusals: parts.add(createRefusals({ ...common, audit })),
   };
 
-  const sessions = createConsoleSessions({ ...common, administratorToken: given.administratorToken });
-  sessions.onEnd(feed.endSession);
+  /** Checks the streams of administration on all nodes, because somebody may have lost a right. */
+  const told = (): void => {
+    feed.recheckAdministrators();
+    peers.bus.broadcast({ kind: 'people', about: '' });
+  };
+  peers.bus.on('people', feed.recheckAdministrators);
+  peers.bus.onGap(feed.recheckAdministrators);
+  const people = createPeople({ ...common, changed: told });
+  const identify = createIdentify({ administratorToken: given.administratorToken, people });
+  const sessions = createConsoleSessions({ ...common, identify, people, ended: told });
   const survey = createSurvey({
     ...common,
     ...views.surveyed,
@@ -126,7 +138,8 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         ...ofFleet,
         entrance: ofAdmin,
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
-        administratorToken: given.administratorToken,
+        identify,
+        people,
         names: config.admin.names,
         sessions,
         pages: createConsolePages({ ...console, role: 'operator' }),

@@ -1,10 +1,11 @@
+import type { WayIn } from '../core/people/person-repository.ts';
 import type { KnownNode } from '../platform/cluster/node-rows.ts';
 import type { Micros } from '../runtime/units.ts';
 import type { NodeState } from './node-state.ts';
 
 /** Something that an operator must mend. `critical`: users notice it now, or will within days. */
 export interface Alarm {
-  kind: 'receivers' | 'disk' | 'certificate' | 'node' | 'retention' | 'database' | 'clock' | 'part';
+  kind: 'receivers' | 'disk' | 'certificate' | 'node' | 'retention' | 'database' | 'clock' | 'part' | 'people';
   level: 'critical' | 'warning';
   /** A sentence for people. */
   text: string;
@@ -19,6 +20,8 @@ const FULL = { share: 0.05, bytes: GIB } as const;
 /** Days before the disk is full, or a certificate expires, from which on it is a warning, and critical. */
 const DISK_DAYS = { warning: 7, critical: 2 } as const;
 const CERTIFICATE_DAYS = { warning: 30, critical: 7 } as const;
+/** Days before the last token of an owner expires, while the administrator token is refused. */
+const WAY_IN_DAYS = { warning: 14, critical: 3 } as const;
 /** Seconds by which the clock of this node may differ from that of the database. */
 const CLOCK_SECONDS = 5;
 
@@ -71,6 +74,19 @@ function ofDatabase({ nodeId, state }: WatchedNode): Alarm[] {
   return late;
 }
 
+/** Warns while owners can still sign in, if soon none of them can any more. */
+function ofPeople({ token, until }: WayIn, now: Micros): Alarm[] {
+  if (token || until === null) return [];
+  const left = until === undefined ? -1 : Math.floor((until - now) / 1_000_000 / DAY);
+  if (left >= WAY_IN_DAYS.warning) return [];
+  const level = left < WAY_IN_DAYS.critical ? 'critical' : 'warning';
+  const text =
+    left < 0
+      ? 'No owner has a valid token: “lapel owner” on the machine of the service makes one.'
+      : `The last token of an owner expires in ${days(left)}: make another one.`;
+  return [{ kind: 'people', level, text, nodeId: null }];
+}
+
 /**
  * The nodes that are missing: each one whose lease has expired without a word, and for which no other has registered
  * since then.
@@ -92,12 +108,13 @@ interface Looked {
   nodes: readonly WatchedNode[];
   known: readonly KnownNode[];
   receivers: { failing: number };
+  wayIn: WayIn;
   /** The parts of this node that cannot do their work, with the reasons. */
   problems: readonly { part: string; reason: string }[];
 }
 
 /** Finds what must be mended, the critical first. */
-export function alarmsOf({ now, nodes, known, receivers, problems }: Looked): Alarm[] {
+export function alarmsOf({ now, nodes, known, receivers, wayIn, problems }: Looked): Alarm[] {
   const ahead = known[0] ? (now - known[0].now) / 1_000_000 : 0;
   const found: Alarm[] = [
     ...problems.map(
@@ -112,6 +129,7 @@ export function alarmsOf({ now, nodes, known, receivers, problems }: Looked): Al
       }),
     ),
     ...nodes.flatMap((node) => [...ofDisk(node, now), ...ofCertificates(node, now), ...ofDatabase(node)]),
+    ...ofPeople(wayIn, now),
   ];
   if (Math.abs(ahead) > CLOCK_SECONDS) {
     const way = ahead > 0 ? 'ahead of' : 'behind';

@@ -9,7 +9,7 @@ export interface NamedObject extends AuditObject {
 
 /** An entry of the audit log, with names. */
 export interface NamedEntry extends AuditEntry {
-  /** The name of the application that made the change. */
+  /** The name of the person or the application that made the change. */
   displayName: string | null;
   objects: NamedObject[];
 }
@@ -19,6 +19,7 @@ const NAMES: Readonly<Partial<Record<AuditObject['kind'], string>>> = {
   developer: 'SELECT developer_id AS id, name FROM developers WHERE developer_id IN',
   application: 'SELECT application_id AS id, name FROM applications WHERE application_id IN',
   rollout: 'SELECT rollout_id AS id, label AS name FROM rollouts WHERE rollout_id IN',
+  person: 'SELECT person_id AS id, name FROM people WHERE person_id IN',
 };
 
 async function namesOf(
@@ -53,7 +54,7 @@ export function createAuditNames({ database: { aside } }: { database: Pick<Datab
       for (const [id, name] of await namesOf(aside, kind, [...some])) names.set(`${kind} ${id}`, name);
     return entries.map((entry) => ({
       ...entry,
-      displayName: names.get(`${entry.actorKind} ${entry.actorName}`) ?? null,
+      displayName: entry.personName ?? names.get(`${entry.actorKind} ${entry.actorName}`) ?? null,
       objects: (objects.get(entry.auditId) ?? []).map((object) => ({
         ...object,
         name: names.get(`${object.kind} ${object.id}`) ?? null,

@@ -1,3 +1,4 @@
+import { findWayIn } from '../core/people/person-repository.ts';
 import { isDatabaseAway } from '../errors.ts';
 import type { KnownNode } from '../platform/cluster/node-rows.ts';
 import type { Database } from '../platform/database/sql.ts';
@@ -105,15 +106,16 @@ export function createServiceState(parts: Parts) {
 
     /** Finds what must be mended. `problems` are those of this node's readiness. */
     async alarms(problems: readonly Problem[]): Promise<Alarm[]> {
-      const [found, receivers] = await Promise.all([looked(), parts.receivers()]).catch((cause: unknown) => {
+      const look = [looked(), parts.receivers(), findWayIn(database.aside)] as const;
+      const [found, receivers, wayIn] = await Promise.all(look).catch((cause: unknown) => {
         if (!isDatabaseAway(cause)) throw cause;
-        return [{ now: clock.now(), nodes: [], known: [] }, { failing: 0 }] as const; // the problems say the rest
+        return [{ now: clock.now(), nodes: [], known: [] }, { failing: 0 }, { token: true, until: null }] as const; // the problems say the rest
       });
       const { now, nodes, known: rows } = found;
       const watched = nodes.flatMap((node): WatchedNode[] =>
         node.state && !node.isMissing ? [{ nodeId: node.nodeId, state: node.state, fullAt: node.fullAt }] : [],
       );
-      return alarmsOf({ now, nodes: watched, known: rows, receivers, problems });
+      return alarmsOf({ now, nodes: watched, known: rows, receivers, wayIn, problems });
     },
   };
 }

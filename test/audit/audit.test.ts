@@ -51,12 +51,8 @@ t.test('the audit log', async (t) => {
     }
   });
 
-  await t.test('a failed login makes no entry, and neither does an unknown path', async (t) => {
-    const made = await written(async () => {
-      await world.anonymousAdmin().request('POST', '/admin/v1/developers', { json: {} });
-      await admin.request('POST', '/admin/v1/nothing', { json: {} });
-    });
-    t.same(made, []);
+  await t.test('an unknown path makes no entry', async (t) => {
+    t.same(await written(() => admin.request('POST', '/admin/v1/nothing', { json: {} })), []);
   });
 
   await t.test(
@@ -170,7 +166,11 @@ t.test('the audit log', async (t) => {
     t.match(await list('since=2026-11-20T09:30:30Z'), [
       { resource: '/admin/v1/developers', at: '2026-11-20T09:31:00.123456Z' },
     ]);
-    t.same(await list('until=2026-11-20T09:30:30.5Z&limit=1000'), all);
+    t.same(
+      (await list('until=2026-11-20T09:30:30.5Z&limit=1000')).map(({ auditId }) => auditId),
+      // The wrong token of a test above was counted for a minute.
+      [(await list('actor=service&limit=1'))[0]?.auditId, ...all.map(({ auditId }) => auditId)],
+    );
     t.equal((await admin.get('/admin/v1/audit?since=2026-02-30T00:00:00Z')).status, 400);
     const { addresses, adminToken } = world.service;
     const shown = await run(['admin', 'audit', 'list', '--limit', '2', '--admin-url', addresses.admin], {
@@ -235,6 +235,9 @@ t.test('an entry is removed after 400 days', async (t) => {
     const entry = {
       actorKind: 'token',
       actorName: null,
+      personId: null,
+      personName: null,
+      tokenName: null,
       action: 'GET /',
       resource: '/',
       requestId: 'r',

@@ -89,6 +89,10 @@ t.test('every operation of the administration API is a command', async (t) => {
   // `lapel admin device import` has a request of its own; the commands for the lists of all developers have `--developer`
   // for the lists of one.
   const commands = new Set<string>([...named, 'importDevices', 'listApplications', 'listDevices']);
+  // `lapel admin audit export` reads the list, page by page.
+  commands.add('exportAudit');
+  // It also stores the new token where the old one was.
+  commands.add('renewOwnToken');
   // It has commands for each action.
   commands.add('startDeviceAction');
   // The feed is for pages; people use `lapel device watch` and lists.

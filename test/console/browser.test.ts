@@ -11,6 +11,7 @@ import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
+import { changedOnce, createHostilePerson, logIsChecked, rolesHold, tokenRefused } from './people-walk.ts';
 import { questions } from './question-walks.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
@@ -29,6 +30,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
   const fleet = await createHostileFleet(world);
   const { tenant, device } = fleet;
   const rolled = await createHostileRollout(world, tenant);
+  await createHostilePerson(world);
   const browser = await openBrowser(t);
   const operator = await openPage(browser, admin);
   operator.allow(objects);
@@ -86,6 +88,8 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       ['developers', HOSTILE.image, HOSTILE.long],
       ['developers/dev', HOSTILE.script],
       [`applications/${applicationId}`],
+      ['people', HOSTILE.image],
+      ['people/hostile', HOSTILE.image, HOSTILE.script],
       ['audit'],
       ['failures'],
       ['device-actions'],
@@ -201,22 +205,6 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     t.same(operator.faults, []);
   });
 
-  await t.test('a change in the console is in the audit log, once', async (t) => {
-    const entries = async () => (await world.admin().get('/admin/v1/audit?limit=1000')).body.entries;
-    const before = (await entries()).length;
-    await page.goto('/console/developers');
-    await page.getByRole('button', { name: /developer/i }).click();
-    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill(HOSTILE.link);
-    await page.getByRole('dialog').getByLabel('developerId').fill('made-here');
-    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
-    await page.waitForURL('**/console/developers/made-here');
-    await operator.settled();
-    const made = (await entries()).slice(0, (await entries()).length - before);
-    t.match(made, [{ actor: { kind: 'session' }, resource: /developers/, status: 201 }]);
-    t.equal(made.length, 1);
-    t.same(operator.faults, []);
-  });
-
   const walk = { world, tenant, watched: operator };
   const { applicationId, packageName } = fleet;
   const counting = [
@@ -228,6 +216,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     `rollouts/${rolled.rolloutId}`,
   ];
   for (const [fact, walked] of Object.entries({
+    'a change in the console is in the audit log, once': changedOnce,
     'devices are imported from a file; faulty lines are named, and all are a file; credentials are saved once':
       faultyImport,
     'every number that is a link leads to as many rows': countsLead([...counting, `software/${packageName}`]),
@@ -237,6 +226,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     'times are in local time or in UTC everywhere, and say their zone': zones,
     'the questions of an operator are answered within five clicks': questions,
     'each list is saved whole as a file': savedAsCsv,
+    'the audit log says that it is whole': logIsChecked,
     'filters are kept under a name, and everything is reached by keyboard': viewsAndPalette,
     'a dialog goes with its page, and says what it is about': dialogsGoWithTheirPage,
     'what is shown once stays until somebody says that it is kept': secretsStay,
@@ -295,6 +285,18 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     await page.goto('/console/devices');
     await heading('Devices').waitFor();
     t.same(operator.faults, [], 'one is still logged in');
+  });
+
+  await t.test('pages offer what a role permits, and follow its change and its end at once', async (t) => {
+    await rolesHold(t, { ...walk, browser, fleet });
+    t.same(operator.faults, []);
+  });
+
+  await t.test('an owner lets the administrator token be refused, and its sessions end', async (t) => {
+    await tokenRefused(t, { ...walk, browser, fleet });
+    await signIn();
+    await heading('Transactions').waitFor();
+    t.same(operator.faults, []);
   });
 
   await t.test('a developer comes from the sign-in to the webhook of a first command within ten clicks', async (t) => {

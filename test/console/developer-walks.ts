@@ -180,13 +180,14 @@ export async function firstMinutes(t: Test, { world, watched, check }: Walk): Pr
   await buttonOf(body, 'Send a test event').click();
   await buttonOf(dialog, 'Close').click();
   const deliveries = page.getByRole('table', { name: 'Deliveries' });
-  const gone = deliveries.getByRole('row').filter({ hasText: 'gone' });
+  // On a slow machine the first test event is tried again meanwhile, and is gone as well. The newest row is above it.
+  const gone = deliveries.getByRole('row').filter({ hasText: 'gone' }).first();
   const row = deliveries.getByRole('row').filter({ hasText: await gone.locator('.mono').innerText() });
   tenant.receiver.answer({ status: 200 });
   await buttonOf(body, 'Send a range again').click();
   await dialog.locator('[name=until]').fill('2199-01-01T00:00'); // the service of this world is ahead of the browser
   await dialog.getByLabel('State').selectOption('gone');
-  await dialog.getByText('1 delivery will be sent again.').waitFor();
+  await dialog.getByText(/^\d deliver(y|ies) will be sent again\.$/).waitFor();
   await buttonOf(dialog, 'Send again').click();
   await row.getByText('delivered').waitFor(); // nobody has refreshed the list
   t.same(watched.faults, []);

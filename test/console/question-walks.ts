@@ -176,7 +176,7 @@ async function whatIsSlow(t: Test, { world, watched }: Walk): Promise<void> {
     .getByRole('row', { name: '/v1/applications/{applicationId}/devices/{deviceId}/settings/wifi' })
     .waitFor();
   await click(steps.getByRole('link', { name: /waiting for a PUBACK/ }));
-  await page.getByRole('row', { name: String(transactionId) }).waitFor();
+  await page.getByRole('row', { name: new RegExp(`^Select transaction ${transactionId} `) }).waitFor();
   answered();
 }
 

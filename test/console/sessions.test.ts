@@ -1,6 +1,6 @@
 import t from 'tap';
 import { request } from 'undici';
-import { MOST_SESSIONS } from '../../src/edge/admin/sessions/sessions.ts';
+import { MOST_SESSIONS_OF_TOKEN } from '../../src/edge/admin/sessions/sessions.ts';
 import { run } from '../cli/run.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { startWorld } from '../world.ts';
@@ -226,7 +226,7 @@ t.test('the operator’s session', async (t) => {
   await t.test('the number of sessions is bounded: the one that was unused for longest ends', async (t) => {
     const first = await login();
     clock.advance(1);
-    for (let count = 1; count < MOST_SESSIONS; count += 1) await login();
+    for (let count = 1; count < MOST_SESSIONS_OF_TOKEN; count += 1) await login();
     t.equal((await devices(first)).status, 200);
     clock.advance(1);
     await login();

@@ -331,6 +331,8 @@ t.test('time and order', { skip }, async (t) => {
     const { secret } = await renewed(tenant.applicationId);
     await form.getByRole('button', { name: 'Change' }).dispatchEvent('click');
     await theirs.getByText('Your session has ended').waitFor();
+    await form.getByRole('button', { name: 'Change' }).dispatchEvent('click');
+    await form.getByText('nothing was changed').waitFor();
     t.equal(await theirs.getByRole('textbox', { name: 'Application' }).inputValue(), tenant.applicationId);
     await enter({ applicationId: tenant.applicationId, secret });
     await theirs.getByText('Your session has ended').waitFor({ state: 'detached' });

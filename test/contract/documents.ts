@@ -31,6 +31,8 @@ export interface Operation {
   requestBody?: { required: boolean; content: Record<string, Media> };
   responses: Record<string, Response>;
   'x-specification-row'?: string;
+  /** The role that an operation of administration needs. */
+  'x-role'?: string;
 }
 export interface OpenApi {
   /** Keys like `GET /v1/applications/{applicationId}`. */

@@ -23,7 +23,8 @@ t.test('the migrations of both databases have the same names and numbers', async
 
 /** The part of a statement that would break nodes of the former release; undefined if it only adds. */
 function takesAway(statement: string): string | undefined {
-  const [taken] = /\b(DROP|RENAME|SET NOT NULL|ALTER COLUMN|TRUNCATE)\b|\bADD CONSTRAINT\b/i.exec(statement) ?? [];
+  const [taken] =
+    /\b(DROP|RENAME|SET NOT NULL|ALTER COLUMN|TRUNCATE(?! ON))\b|\bADD CONSTRAINT\b/i.exec(statement) ?? [];
   if (taken !== undefined && !/^\s*DROP INDEX\b/i.test(statement)) return taken;
   const [, column] = /\bADD (?:COLUMN )?([^,;]*)/i.exec(statement) ?? [];
   if (column !== undefined && /\bNOT NULL\b/i.test(column) && !/\bDEFAULT\b/i.test(column)) return `ADD ${column}`;

@@ -141,7 +141,8 @@ t.test('what must be mended is listed, the critical first', async (t) => {
 
 const NODE = { version: '1', databaseCheck: 'sound', late: [], certificates: [], disk: null };
 const now = Date.parse('2026-11-20T09:30:00Z') * 1000;
-const quiet = { now, nodes: [], known: [], receivers: { failing: 0 }, problems: [] };
+const wayIn = { token: true, until: undefined };
+const quiet = { now, nodes: [], known: [], receivers: { failing: 0 }, wayIn, problems: [] };
 const told = (state: object, full: number | null = null): string[] =>
   alarmsOf({ ...quiet, nodes: [{ nodeId: null, state: { ...NODE, ...state }, fullAt: full }] }).map(
     ({ kind, level, text }) => `${kind} ${level} ${text}`,
@@ -172,6 +173,18 @@ t.test('each alarm has its threshold', async (t) => {
     'retention warning The removal of old audit log is 3 days late.',
   ]);
   const node = { release: '1', devices: 1, now };
+  const ofOwners = (until: number | null | undefined): string[] =>
+    alarmsOf({ ...quiet, wayIn: { token: false, until } }).map(({ kind, level, text }) => `${kind} ${level} ${text}`);
+  t.same(ofOwners(null), []);
+  t.same(ofOwners(inDays(20) * 1_000_000), []);
+  t.same(ofOwners(inDays(10) * 1_000_000), [
+    'people warning The last token of an owner expires in 10 days: make another one.',
+  ]);
+  t.same(ofOwners(inDays(1) * 1_000_000), [
+    'people critical The last token of an owner expires in 1 day: make another one.',
+  ]);
+  for (const until of [undefined, inDays(-1) * 1_000_000])
+    t.match(ofOwners(until), [/^people critical No owner has a valid token: “lapel owner” on the machine/]);
   const dead = { ...node, nodeId: 'a', startedAt: now - 9e9, leaseSeconds: -90 };
   const old = { ...node, nodeId: 'b', startedAt: now - 8e9, leaseSeconds: 2 };
   const fresh = { ...node, nodeId: 'c', startedAt: now - 10e6, leaseSeconds: 2 };

@@ -130,6 +130,28 @@ export interface AdminOperations {
   listSessions: { input: object; answer: SchemaTypes['admin/console-session-list'] };
   /** End a session of the console. */
   endSession: { input: { sessionId: string }; answer: undefined };
+  /** Read who the caller is. */
+  readCaller: { input: object; answer: SchemaTypes['admin/caller'] };
+  /** Replace the secret of the own token. */
+  renewOwnToken: { input: object; answer: SchemaTypes['admin/person-token-created'] };
+  /** Create a person. */
+  createPerson: { input: { body: SchemaTypes['admin/person-create'] }; answer: SchemaTypes['admin/person'] };
+  /** List the people. */
+  listPeople: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/person-list'] };
+  /** Read a person. */
+  readPerson: { input: { personId: string }; answer: SchemaTypes['admin/person-details'] };
+  /** Change a person. */
+  updatePerson: { input: { personId: string; body: SchemaTypes['admin/person-update'] }; answer: SchemaTypes['admin/person'] };
+  /** Delete a person. */
+  deletePerson: { input: { personId: string }; answer: undefined };
+  /** Make a token for a person. */
+  createPersonToken: { input: { personId: string; body: SchemaTypes['admin/person-token-create'] }; answer: SchemaTypes['admin/person-token-created'] };
+  /** Revoke a token of a person. */
+  revokePersonToken: { input: { personId: string; tokenId: string }; answer: undefined };
+  /** Read whether the administrator token is accepted. */
+  readAdministratorToken: { input: object; answer: SchemaTypes['admin/administrator-token'] };
+  /** Let the administrator token be accepted or refused. */
+  putAdministratorToken: { input: { body: SchemaTypes['admin/administrator-token'] }; answer: SchemaTypes['admin/administrator-token'] };
   /** Show the fleet in figures. */
   readSummary: { input: object; answer: SchemaTypes['admin/fleet-summary'] };
   /** Count devices in groups. */
@@ -158,6 +180,10 @@ export interface AdminOperations {
   testReceiver: { input: { applicationId: string; body: SchemaTypes['rest/webhook-test'] }; answer: SchemaTypes['rest/webhook-test-sent'] };
   /** List the entries of the audit log. */
   listAudit: { input: { query?: Partial<SchemaTypes['admin/audit-query']> }; answer: SchemaTypes['admin/audit-list'] };
+  /** Export the audit log. */
+  exportAudit: { input: { query?: Partial<SchemaTypes['admin/audit-export-query']> }; answer: undefined };
+  /** Check the audit log. */
+  verifyAudit: { input: { query?: Partial<SchemaTypes['admin/audit-verification-query']> }; answer: SchemaTypes['admin/audit-verification'] };
   /** List the settings of the service. */
   listSettings: { input: object; answer: SchemaTypes['admin/setting-list'] };
   /** Search by identifier or name. */
@@ -229,6 +255,17 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   issueFirmwareUrl: { method: 'POST', path: '/admin/v1/firmware/{package}/versions/{version}/binaries' },
   listSessions: { method: 'GET', path: '/admin/v1/sessions' },
   endSession: { method: 'DELETE', path: '/admin/v1/sessions/{sessionId}' },
+  readCaller: { method: 'GET', path: '/admin/v1/me' },
+  renewOwnToken: { method: 'POST', path: '/admin/v1/me/token' },
+  createPerson: { method: 'POST', path: '/admin/v1/people' },
+  listPeople: { method: 'GET', path: '/admin/v1/people' },
+  readPerson: { method: 'GET', path: '/admin/v1/people/{personId}' },
+  updatePerson: { method: 'PATCH', path: '/admin/v1/people/{personId}' },
+  deletePerson: { method: 'DELETE', path: '/admin/v1/people/{personId}' },
+  createPersonToken: { method: 'POST', path: '/admin/v1/people/{personId}/tokens' },
+  revokePersonToken: { method: 'DELETE', path: '/admin/v1/people/{personId}/tokens/{tokenId}' },
+  readAdministratorToken: { method: 'GET', path: '/admin/v1/administrator-token' },
+  putAdministratorToken: { method: 'PUT', path: '/admin/v1/administrator-token' },
   readSummary: { method: 'GET', path: '/admin/v1/fleet/summary' },
   readBreakdown: { method: 'GET', path: '/admin/v1/fleet/breakdown' },
   readFailures: { method: 'GET', path: '/admin/v1/fleet/failures' },
@@ -243,6 +280,8 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   redeliverSome: { method: 'POST', path: '/admin/v1/applications/{applicationId}/deliveries/redeliver' },
   testReceiver: { method: 'POST', path: '/admin/v1/applications/{applicationId}/webhooks/test' },
   listAudit: { method: 'GET', path: '/admin/v1/audit' },
+  exportAudit: { method: 'GET', path: '/admin/v1/audit/export' },
+  verifyAudit: { method: 'GET', path: '/admin/v1/audit/verification' },
   listSettings: { method: 'GET', path: '/admin/v1/settings' },
   search: { method: 'GET', path: '/admin/v1/search' },
 };

@@ -7,6 +7,7 @@ const KINDS: Readonly<Record<string, AuditObject['kind']>> = {
   '{applicationId}': 'application',
   '{package}': 'package',
   '{rolloutId}': 'rollout',
+  '{personId}': 'person',
 };
 const LONGEST_ID = 255;
 

@@ -7,8 +7,11 @@ import type { Micros } from '../../runtime/units.ts';
 
 /** The author of a change; `name` is that of the session or of the application. */
 export interface Actor {
-  kind: 'session' | 'token' | 'command line' | 'application' | 'service';
+  /** `machine`: a command on the machine of the service, with its data folder. */
+  kind: 'session' | 'token' | 'command line' | 'application' | 'service' | 'machine';
   name: string | null;
+  /** The person, and the token with which they came. Null for the administrator token, and absent for other authors. */
+  person?: { personId: string; name: string; tokenName: string } | null;
 }
 
 interface AuditRow {
@@ -17,6 +20,10 @@ interface AuditRow {
   at: number;
   actorKind: Actor['kind'];
   actorName: string | null;
+  /** The person and the token, as they were called at the time; null when there was no person. */
+  personId: string | null;
+  personName: string | null;
+  tokenName: string | null;
   /** The HTTP method and the template of the request's path. */
   action: string;
   /** The path of the request. */
@@ -28,6 +35,9 @@ interface AuditRow {
   status: number | null;
   /** JSON, or null. */
   details: string | null;
+  /** The place of the entry in the chain, and its hash; null while it is not sealed. */
+  position: number | null;
+  hash: string | null;
 }
 
 export type AuditEntry = Omit<AuditRow, 'details'> & { details: object | null };
@@ -36,7 +46,10 @@ export interface AuditFilter {
   /** Selects the entries whose time, in microseconds, is in [since, until). */
   since?: Micros;
   until?: Micros;
-  /** Selects the entries of one kind of actors (such as `application`), or of the one actor with this name. */
+  /**
+   * Selects the entries of one kind of actors (such as `application`), of the one actor with this name, or of the person
+   * with this personId.
+   */
   actor?: string;
   /** Selects the entries whose resource contains this text, in upper or lower case. */
   resource?: string;
@@ -45,13 +58,20 @@ export interface AuditFilter {
 }
 
 /** Stores the entry of a change that is about to begin; returns its number. */
-export const insertEntry = (unit: UnitOfWork, row: Omit<AuditRow, 'auditId' | 'status' | 'details'>): Promise<number> =>
+export const insertEntry = (
+  unit: UnitOfWork,
+  row: Omit<AuditRow, 'auditId' | 'status' | 'details' | 'position' | 'hash'>,
+): Promise<number> =>
   unit.insert(
-    `INSERT INTO audit_log (at, actor_kind, actor_name, action, resource, request_id, address)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO audit_log
+       (at, actor_kind, actor_name, person_id, person_name, token_name, action, resource, request_id, address)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     row.at,
     row.actorKind,
     row.actorName,
+    row.personId,
+    row.personName,
+    row.tokenName,
     row.action,
     row.resource,
     row.requestId,
@@ -60,7 +80,7 @@ export const insertEntry = (unit: UnitOfWork, row: Omit<AuditRow, 'auditId' | 's
 
 /** An object that entries of the audit log are about. */
 export interface AuditObject {
-  kind: 'device' | 'developer' | 'application' | 'package' | 'rollout';
+  kind: 'device' | 'developer' | 'application' | 'package' | 'rollout' | 'person';
   id: string;
 }
 
@@ -90,24 +110,42 @@ export async function objectsOfEntries(
   return found;
 }
 
-/** Stores the status of the answer, unless the entry already has one. */
+/** Stores the status of the answer, unless the entry already has one, or is sealed. */
 export async function completeEntry(sql: Sql, auditId: number, status: number): Promise<void> {
-  await sql.run('UPDATE audit_log SET status = ? WHERE audit_id = ? AND status IS NULL', status, auditId);
+  await sql.run(
+    'UPDATE audit_log SET status = ? WHERE audit_id = ? AND status IS NULL AND position IS NULL',
+    status,
+    auditId,
+  );
 }
 
-/** Stores details, such as the number of changed rows, unless the entry already has details. */
+/** Stores details, such as the number of changed rows, unless the entry already has details, or is sealed. */
 export async function detailEntry(sql: Sql, auditId: number, details: string): Promise<void> {
-  await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ? AND details IS NULL', details, auditId);
+  await sql.run(
+    'UPDATE audit_log SET details = ? WHERE audit_id = ? AND details IS NULL AND position IS NULL',
+    details,
+    auditId,
+  );
 }
 
-/** Removes the entry of a repeated refusal, and stores the number of repetitions in the entry of the first. */
-export async function replaceByCount(sql: Sql, auditId: number, firstId: number, details: string): Promise<void> {
-  await removeEntry(sql, auditId);
-  await sql.run('UPDATE audit_log SET details = ? WHERE audit_id = ?', details, firstId);
+/**
+ * Removes the entry of a repeated refusal, and stores the number of repetitions in the entry of the first. Returns false
+ * when that one is sealed, and nothing was done.
+ */
+export async function replaceByCount(sql: Sql, auditId: number, firstId: number, details: string): Promise<boolean> {
+  const counted = await sql.run(
+    'UPDATE audit_log SET details = ? WHERE audit_id = ? AND position IS NULL',
+    details,
+    firstId,
+  );
+  if (counted > 0) await removeEntry(sql, auditId);
+  return counted > 0;
 }
 
-const COLUMNS = `a.audit_id AS "auditId", a.at, a.actor_kind AS "actorKind", a.actor_name AS "actorName", a.action, a.resource,
-  a.request_id AS "requestId", a.address, a.status, a.details`;
+const COLUMNS = `a.audit_id AS "auditId", a.at, a.actor_kind AS "actorKind", a.actor_name AS "actorName",
+  a.person_id AS "personId", a.person_name AS "personName", a.token_name AS "tokenName", a.action, a.resource,
+  a.request_id AS "requestId", a.address, a.status, a.details,
+  a.position, a.hash`;
 
 const toEntry = (row: AuditRow): AuditEntry => ({
   ...row,
@@ -122,7 +160,7 @@ export async function listEntries(
   const filters: [condition: string, ...values: SqlValue[]][] = [];
   if (since !== undefined) filters.push(['at >= ?', since]);
   if (until !== undefined) filters.push(['at < ?', until]);
-  if (actor !== undefined) filters.push(['(actor_kind = ? OR actor_name = ?)', actor, actor]);
+  if (actor !== undefined) filters.push(['(actor_kind = ? OR actor_name = ? OR person_id = ?)', actor, actor, actor]);
   if (resource !== undefined) filters.push([`LOWER(resource) LIKE ? ${ESCAPE}`, containing(resource)]);
   const found = await newestFirst<AuditRow, number>(sql, {
     table: about ? 'audit_objects o JOIN audit_log a ON a.audit_id = o.audit_id' : 'audit_log a',
@@ -142,8 +180,8 @@ export async function listEntries(
 }
 
 /**
- * Among the next entries after an auditId, those that were written before a time. Ids and times rise nearly together,
- * so old entries are found along the ids.
+ * Among the next entries after an auditId, those that were written before a time and are not part of the chain. Ids and
+ * times rise nearly together, so old entries are found along the ids.
  */
 export async function findOldEntries(
   sql: Sql,
@@ -152,8 +190,8 @@ export async function findOldEntries(
 ): Promise<{ auditId: number; at: number }[]> {
   return sql.all(
     `SELECT audit_id AS "auditId", at FROM
-       (SELECT audit_id, at FROM audit_log WHERE audit_id > ? ORDER BY audit_id LIMIT ${ROWS_PER_READ}) AS seen
-     WHERE at < ?`,
+       (SELECT audit_id, at, position FROM audit_log WHERE audit_id > ? ORDER BY audit_id LIMIT ${ROWS_PER_READ}) AS seen
+     WHERE at < ? AND position IS NULL`,
     after,
     before,
   );

@@ -2,7 +2,9 @@ import type { PageQuery } from '../../platform/database/newest-first.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
 import { withoutSecrets } from '../../runtime/without-secrets.ts';
+import { checkChain, sealEntry } from './audit-chain.ts';
 import { objectsOf } from './audit-objects.ts';
 import {
   type Actor,
@@ -15,9 +17,16 @@ import {
   listEntries,
   replaceByCount,
 } from './audit-repository.ts';
+import { findAbandoned, findChain } from './chain-repository.ts';
 
-/** Microseconds within which the same refusals (of an application, on a route, with an error) share one entry. */
-const COUNTED_FOR_MICROS = 60_000_000;
+/** Milliseconds within which the same refusals (of an application, on a route, with an error) share one entry. */
+const COUNTED_FOR_MS = 60_000;
+/**
+ * Microseconds after which a request has ended in any case, and milliseconds between two searches for entries whose
+ * process was killed before.
+ */
+const ABANDONED_AFTER_MICROS = 2 * 3_600_000_000;
+const BETWEEN_SEARCHES_MS = 3_600_000;
 /**
  * The most refusals whose repetitions are counted at a time. Above it the oldest is dropped from memory, and its next
  * repetition gets an entry of its own.
@@ -53,12 +62,20 @@ interface Note {
   details: object;
   /** The objects that the change is about. */
   about?: readonly AuditObject[];
+  /** The address of the client, and the time, of requests that the note is about. */
+  address?: string | null;
+  at?: Micros;
 }
 
 /** Adds the result to the audit entry of a change, which was stored before the change began. */
 export interface Begun {
-  /** Stores the status and the error of the answer; never rejects. */
-  ended(status: number, code?: string): Promise<void>;
+  /**
+   * Stores the status and the error of the answer, and seals the entry; never rejects. With `isOpen`, details still come
+   * while the answer is sent, and `closed` seals the entry.
+   */
+  ended(status: number, code?: string, isOpen?: boolean): Promise<void>;
+  /** Seals the entry, after an answer that was open; never rejects. */
+  closed(): Promise<void>;
   /**
    * Stores details: how many rows the change affected, or their values before and after it, and the objects that the
    * path does not name, such as a new one. Never rejects.
@@ -72,24 +89,47 @@ export type Audit = ReturnType<typeof createAudit>;
  * The audit log: who changed what, and when. The entry is committed before the change, so that no change lacks one, whatever
  * happens to the process; its status follows before the answer is sent. Entries of completed changes are never removed early.
  * Repeated refusals of an application within a minute are counted in the entry of the first; otherwise an application could
- * fill the disk with refused requests. No entry holds a body, so none holds a secret.
+ * fill the disk with refused requests. No entry holds a body, so none holds a secret. A complete entry is sealed: it becomes
+ * part of a chain of hashes, and the database refuses to change it. The entry of a refusal is complete after its minute.
  */
 export function createAudit({ database, clock, log }: Parts) {
   /** By application, route and error: the entry of the first refusal, and the number of repetitions. */
-  const refusals = new Map<string, { auditId: number; at: number; repeated: number }>();
+  const refusals = new Map<string, { auditId: number; repeated: number; cancel(): void }>();
+  let cancelSearch = (): void => undefined;
+
+  const seal = (auditId: number): Promise<void> => add(auditId, (unit) => sealEntry(unit, auditId));
+
+  /** Ends the minute of a refusal: its entry is complete. */
+  function close(kind: string): void {
+    const first = refusals.get(kind);
+    if (!first) return;
+    refusals.delete(kind);
+    first.cancel();
+    void seal(first.auditId);
+  }
 
   /** Returns the entry of the first such refusal within the last minute; undefined when this refusal is the first. */
   function countRefusal(kind: string, auditId: number) {
-    const now = clock.now();
     const first = refusals.get(kind);
-    if (first && now - first.at < COUNTED_FOR_MICROS) {
+    if (first) {
       first.repeated += 1;
       return first;
     }
-    refusals.delete(kind);
-    refusals.set(kind, { auditId, at: now, repeated: 0 });
-    if (refusals.size > KEPT_REFUSALS) refusals.delete(refusals.keys().next().value as string);
+    refusals.set(kind, { auditId, repeated: 0, cancel: clock.after(COUNTED_FOR_MS, () => close(kind)) });
+    if (refusals.size > KEPT_REFUSALS) close(refusals.keys().next().value as string);
     return undefined;
+  }
+
+  /** Seals the entries of processes that were killed before they had answered. */
+  async function sealAbandoned(): Promise<void> {
+    const chain = await findChain(database.read);
+    const before = clock.now() - ABANDONED_AFTER_MICROS;
+    if (chain) for (const auditId of await findAbandoned(database.read, chain.firstId, before)) await seal(auditId);
+  }
+
+  function search(): void {
+    cancelSearch = clock.after(BETWEEN_SEARCHES_MS, search);
+    sealAbandoned().catch((err: unknown) => log.warn({ err }, 'open entries of the audit log could not be searched'));
   }
 
   async function add(auditId: number, write: (unit: UnitOfWork) => Promise<void>): Promise<void> {
@@ -100,11 +140,23 @@ export function createAudit({ database, clock, log }: Parts) {
     }
   }
 
-  async function noteIn(unit: UnitOfWork, { action, resource, id, details, about = [] }: Note): Promise<void> {
-    const row = { at: clock.now(), action, resource, requestId: id };
-    const auditId = await insertEntry(unit, { ...row, actorKind: 'service', actorName: null, address: null });
+  async function noteIn(unit: UnitOfWork, note: Note): Promise<void> {
+    const { action, resource, id, details, about = [], address = null, at = clock.now() } = note;
+    const auditId = await insertEntry(unit, {
+      at,
+      actorKind: 'service',
+      actorName: null,
+      personId: null,
+      personName: null,
+      tokenName: null,
+      action,
+      resource: resource.slice(0, LONGEST_RESOURCE),
+      requestId: id,
+      address,
+    });
     await detailEntry(unit, auditId, JSON.stringify(details));
     for (const object of about) await insertObject(unit, auditId, object);
+    await sealEntry(unit, auditId);
   }
 
   return {
@@ -114,6 +166,9 @@ export function createAudit({ database, clock, log }: Parts) {
         at: clock.now(),
         actorKind: actor.kind,
         actorName: actor.name,
+        personId: actor.person?.personId ?? null,
+        personName: actor.person?.name ?? null,
+        tokenName: actor.person?.tokenName ?? null,
         action: `${method} ${route}`,
         resource: path.slice(0, LONGEST_RESOURCE),
         requestId,
@@ -125,13 +180,17 @@ export function createAudit({ database, clock, log }: Parts) {
         return entry;
       });
       return {
-        async ended(status, code) {
+        async ended(status, code, isOpen = false) {
           const isCounted = actor.kind === 'application' && code !== undefined && status >= 400 && status < 500;
           const first = isCounted ? countRefusal(`${actor.name} ${row.action} ${code}`, auditId) : undefined;
-          if (!first) return add(auditId, (sql) => completeEntry(sql, auditId, status));
-          const details = JSON.stringify({ code, repeated: first.repeated });
-          await add(auditId, (sql) => replaceByCount(sql, auditId, first.auditId, details));
+          await add(auditId, async (unit) => {
+            const details = first && JSON.stringify({ code, repeated: first.repeated });
+            if (first && details && (await replaceByCount(unit, auditId, first.auditId, details))) return;
+            await completeEntry(unit, auditId, status);
+            if (!isOpen && (!isCounted || first)) await sealEntry(unit, auditId);
+          });
         },
+        closed: () => seal(auditId),
         changed: (details, about = []) =>
           add(auditId, async (unit) => {
             if (Object.keys(details).length > 0)
@@ -141,7 +200,10 @@ export function createAudit({ database, clock, log }: Parts) {
       };
     },
 
-    /** Stores a change that the service makes by itself, in the unit of work that makes it. */
+    /**
+     * Stores a change that the service makes by itself, in the unit of work that makes it. It locks the chain, so the unit
+     * calls it when it has locked everything else.
+     */
     noteIn,
 
     /** Stores a change that the service made by itself; never rejects. */
@@ -156,5 +218,16 @@ export function createAudit({ database, clock, log }: Parts) {
 
     /** A page of entries, the newest first. */
     list: (filter: AuditFilter & PageQuery<number>) => listEntries(database.read, filter),
+
+    /** Checks all sealed entries, and an end of the chain that was noted before; see `checkChain`. */
+    verify: (known?: { position: number; hash: string }) => checkChain(database.aside, known),
+
+    start: search,
+    async [Symbol.asyncDispose](): Promise<void> {
+      cancelSearch();
+      for (const { cancel } of refusals.values()) cancel();
+      // Their minutes have not ended, but this process counts no more.
+      await Promise.all([...refusals.values()].map(({ auditId }) => seal(auditId)));
+    },
   };
 }

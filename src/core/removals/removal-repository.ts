@@ -102,18 +102,20 @@ export async function saveStep(unit: UnitOfWork, removalId: string, step: Cleare
   await unit.run('UPDATE removals SET step = ? WHERE removal_id = ?', step, removalId);
 }
 
-/** Adds to the numbers of removed rows, in the commit that removes them. */
-export async function addCleared(unit: UnitOfWork, removalId: string, cleared: Cleared, at: Micros): Promise<void> {
-  const counts = Object.entries(cleared).filter(([, removed]) => removed > 0);
-  if (counts.length > 0) await unit.run('UPDATE removals SET progressed_at = ? WHERE removal_id = ?', at, removalId);
-  for (const [kind, removed] of counts)
-    await unit.run(
-      `INSERT INTO removal_counts (removal_id, kind, removed) VALUES (?, ?, ?)
-         ON CONFLICT (removal_id, kind) DO UPDATE SET removed = removal_counts.removed + excluded.removed`,
-      removalId,
-      kind,
-      removed,
-    );
+/** Stores that rows were removed. */
+export async function saveProgress(unit: UnitOfWork, removalId: string, at: Micros): Promise<void> {
+  await unit.run('UPDATE removals SET progressed_at = ? WHERE removal_id = ?', at, removalId);
+}
+
+/** Adds to the number of removed rows of a kind, in the commit that removes them. */
+export async function addCleared(unit: UnitOfWork, removalId: string, kind: string, removed: number): Promise<void> {
+  await unit.run(
+    `INSERT INTO removal_counts (removal_id, kind, removed) VALUES (?, ?, ?)
+       ON CONFLICT (removal_id, kind) DO UPDATE SET removed = removal_counts.removed + excluded.removed`,
+    removalId,
+    kind,
+    removed,
+  );
 }
 
 /** The numbers of removed rows so far. */

@@ -7,7 +7,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { Cleared, ClearedKind, Clearing } from '../applications/clearing.ts';
 import { createPacing } from '../retention/pacing.ts';
 import { removeSome, STEP_MS } from '../retention/remove-some.ts';
-import { addCleared, findRunning, type Removal, saveStep } from './removal-repository.ts';
+import { addCleared, findRunning, type Removal, saveProgress, saveStep } from './removal-repository.ts';
 
 /** Milliseconds after a failure, and the failures in a row of which one is logged. */
 const RETRY_MS = 3_000;
@@ -73,7 +73,9 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
     const unitOfWork = async (unit: UnitOfWork) => {
       const done = await removeSome(database, unit, some, (_, one) => clearing.remove(unit, one, removal));
       const cleared = sumOf(done.removed);
-      await addCleared(unit, removalId, cleared, clock.now());
+      const counts = Object.entries(cleared).filter(([, removed]) => removed > 0);
+      if (counts.length > 0) await saveProgress(unit, removalId, clock.now());
+      for (const [kind, removed] of counts) await addCleared(unit, removalId, kind, removed);
       return { ...done, cleared };
     };
     const done = isApart

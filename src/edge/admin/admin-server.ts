@@ -1,11 +1,14 @@
+import type { Refusals } from '../../core/audit/refusals.ts';
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
 import { type Administrator, createAuthorize } from './authorize.ts';
 import { createAdminChanges } from './changes.ts';
+import type { IdentifyToken } from './identify.ts';
 import { ROUTES } from './routes.ts';
 import type { AdminServices } from './services.ts';
 
 interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
-  administratorToken: string;
+  identify: IdentifyToken;
+  refusals: Pick<Refusals, 'count'>;
   /** The host names that requests for administration may have in `Host`. IP addresses are always accepted. */
   names: readonly string[];
   /**
@@ -42,6 +45,7 @@ export function createAdminServer(parts: Parts): HttpServer {
     services: parts,
     authorize: createAuthorize(parts),
     changes: createAdminChanges(parts.audit),
+    refused: (error, request) => parts.refusals.count(error, { listener: 'admin', ...request }),
     headersFor: ({ kind }: Administrator) => (kind === 'session' ? toBrowsers : told),
     baseUrl: parts.adminUrl,
     requestTimeout: LONGEST_REQUEST,

@@ -6,22 +6,17 @@ import { periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
+import { shownTo } from './shown.ts';
 
 /** Makes the body of an entry of the audit log. */
-export const auditBody = ({
-  at,
-  actorKind,
-  actorName,
-  displayName,
-  ...entry
-}: NamedEntry): SchemaTypes['admin/audit-entry'] => ({
-  ...entry,
-  at: toUtc(at),
-  actor: { kind: actorKind, name: actorName, displayName },
-});
+export function auditBody(named: NamedEntry): SchemaTypes['admin/audit-entry'] {
+  const { at, actorKind, actorName, displayName, personId, personName: _, tokenName, ...entry } = named;
+  const actor = { kind: actorKind, name: actorName, displayName, personId, token: tokenName };
+  return { ...entry, at: toUtc(at), actor };
+}
 
 /** Reads `KIND:ID`, which its schema has checked. */
-function objectOf(about: string): AuditObject {
+export function objectOf(about: string): AuditObject {
   const colon = about.indexOf(':');
   return { kind: about.slice(0, colon) as AuditObject['kind'], id: about.slice(colon + 1) };
 }
@@ -34,6 +29,8 @@ export async function listAudit(
   const { since: _since, until: _until, about, ...rest } = input.query;
   const object = about === undefined ? {} : { about: objectOf(about) };
   const { rows, next } = await audit.list({ ...rest, ...periodOf(input.query), ...object, offset: 0 });
-  const body: SchemaTypes['admin/audit-list'] = { entries: (await auditNames(rows)).map(auditBody) };
+  const body: SchemaTypes['admin/audit-list'] = {
+    entries: (await auditNames(rows)).map(auditBody).map(shownTo(input.caller).auditEntry),
+  };
   return { status: 200, headers: next ? nextPageAfter(input, input.query, next) : {}, body };
 }

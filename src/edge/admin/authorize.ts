@@ -1,43 +1,86 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Identity, People } from '../../core/people/people.ts';
+import { mayAs, type Role } from '../../core/people/roles.ts';
 import { DomainError } from '../../errors.ts';
 import { behindBearer } from '../http/bearer.ts';
+import type { Holder, IdentifyToken } from './identify.ts';
 import { checkOwnChange, checkOwnRead } from './sessions/own-page.ts';
 import { sessionSecret } from './sessions/session-cookie.ts';
+import type { ConsoleSession } from './sessions/session-repository.ts';
 import type { ConsoleSessions } from './sessions/sessions.ts';
 
-/** The caller of administration: identified by the administrator token, or by a session of the console. */
-export type Administrator = { kind: 'token' } | { kind: 'session'; sessionId: string };
+/** A person as a caller: by a token, or by a session that one of their tokens opened. */
+export interface Person {
+  personId: string;
+  name: string;
+  tokenName: string;
+}
+
+/** The caller of administration, identified by a token or by a session of the console. */
+export type Administrator = { role: Role; person: Person | null } & (
+  | { kind: 'token'; identity: Identity | null }
+  | { kind: 'session'; sessionId: string }
+);
 
 interface Parts {
-  administratorToken: string;
-  sessions: Pick<ConsoleSessions, 'find'>;
+  identify: IdentifyToken;
+  people: Pick<People, 'again' | 'isTokenAccepted'>;
+  sessions: Pick<ConsoleSessions, 'find' | 'keep'>;
 }
 type Asked = Pick<IncomingMessage, 'headers' | 'method'>;
 
-const BY_TOKEN: Administrator = { kind: 'token' };
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
-const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
+
+const byToken = ({ role, person }: Holder): Administrator => ({ kind: 'token', role, person, identity: person });
+
+/** The caller that a session of the console stands for. */
+export const bySession = ({ sessionId, personId, name, role, tokenName }: ConsoleSession): Administrator => ({
+  kind: 'session',
+  sessionId,
+  // Only a session of the administrator token has no person.
+  role: role ?? 'owner',
+  person: personId === null ? null : { personId, name: name ?? '', tokenName: tokenName ?? '' },
+});
 
 /**
- * Accepts the administrator token, compared in constant time (hashing makes both sides equally long), or the cookie of
- * a session in requests of the console itself. Throws ADMIN_TOKEN_INVALID, SESSION_ENDED and CONSOLE_REQUEST_FORGED.
+ * Accepts a token of administration, or the cookie of a session in requests of the console itself, of somebody with the
+ * role that the route needs. Throws ADMIN_TOKEN_INVALID, SESSION_ENDED, CONSOLE_REQUEST_FORGED and ROLE_INSUFFICIENT.
  */
-export function createAuthorize({ administratorToken, sessions }: Parts) {
-  const wanted = digest(administratorToken);
-
-  async function bySession({ headers, method }: Asked, secret: string): Promise<Administrator> {
-    if (READS.has(method)) checkOwnRead(headers);
-    else checkOwnChange(headers);
-    return { kind: 'session', sessionId: (await sessions.find(secret)).sessionId };
+export function createAuthorize({ identify, sessions }: Pick<Parts, 'identify' | 'sessions'>) {
+  async function find({ headers, method }: Asked): Promise<Administrator> {
+    const { authorization, cookie } = headers;
+    const secret = authorization === undefined ? sessionSecret(cookie) : undefined;
+    if (secret !== undefined) {
+      if (READS.has(method)) checkOwnRead(headers);
+      else checkOwnChange(headers);
+      return bySession(await sessions.find(secret));
+    }
+    const holder = await identify.token(behindBearer(authorization) ?? '');
+    if (!holder) throw new DomainError('ADMIN_TOKEN_INVALID');
+    return byToken(holder);
   }
 
-  return (asked: Asked): Administrator | Promise<Administrator> => {
-    const { authorization, cookie } = asked.headers;
-    const secret = authorization === undefined ? sessionSecret(cookie) : undefined;
-    if (secret !== undefined) return bySession(asked, secret);
-    const given = behindBearer(authorization) ?? '';
-    if (!timingSafeEqual(digest(given), wanted)) throw new DomainError('ADMIN_TOKEN_INVALID');
-    return BY_TOKEN;
+  return async (asked: Asked, needed: string): Promise<Administrator> => {
+    const caller = await find(asked);
+    if (!mayAs(caller.role, needed as Role))
+      throw new DomainError('ROLE_INSUFFICIENT', {
+        values: { role: needed, own: caller.role, ...(caller.person && { personId: caller.person.personId }) },
+      });
+    return caller;
   };
 }
+
+/**
+ * Makes the test whether a caller is still who they were, with the same role. Open streams ask it from time to time, and
+ * when somebody was changed.
+ */
+export const createStillGood =
+  ({ people, sessions }: Pick<Parts, 'people' | 'sessions'>) =>
+  async (caller: Administrator): Promise<boolean> => {
+    if (caller.kind === 'session') {
+      const session = await sessions.keep(caller.sessionId);
+      return session !== undefined && bySession(session).role === caller.role;
+    }
+    if (caller.identity === null) return people.isTokenAccepted();
+    return (await people.again(caller.identity))?.role === caller.role;
+  };

@@ -6,13 +6,14 @@ import type { Changes } from '../http/changes.ts';
 import type { Administrator } from './authorize.ts';
 
 /**
- * Says who made a change. The command line is recognised by its `User-Agent`, which any holder of the token could send
- * as well: it is only noted in the audit log and gives no rights.
+ * Says who made a change. The command line is recognised by its `User-Agent`, which any holder of a token could send as
+ * well: it is only noted in the audit log and gives no rights.
  */
-function actorOf(caller: Administrator, headers: IncomingHttpHeaders): Actor {
-  if (caller.kind === 'session') return { kind: 'session', name: caller.sessionId };
+export function actorOf(caller: Administrator, headers: IncomingHttpHeaders): Actor {
+  const { person } = caller;
+  if (caller.kind === 'session') return { kind: 'session', name: caller.sessionId, person };
   const isCommandLine = headers['user-agent']?.startsWith(`${COMMAND_LINE}/`) ?? false;
-  return { kind: isCommandLine ? 'command line' : 'token', name: null };
+  return { kind: isCommandLine ? 'command line' : 'token', name: null, person };
 }
 
 /** Records every change through administration in the audit log, whether carried out or refused. */

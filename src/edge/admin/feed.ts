@@ -1,20 +1,22 @@
 import { FEED_HEADERS } from '../feed/feed-stream.ts';
 import { readTopics } from '../feed/feed-topics.ts';
 import type { Answer, Input } from '../http/route.ts';
-import type { Administrator } from './authorize.ts';
+import { type Administrator, createStillGood } from './authorize.ts';
 import type { AdminServices } from './services.ts';
+import { shownTo } from './shown.ts';
 
-const ALWAYS = (): Promise<boolean> => Promise.resolve(true);
-
-/** Streams changes of all devices, transactions and receivers. */
+/** Streams changes of all devices, transactions and receivers, for as long as the caller keeps their role. */
 export function readFeed(
-  { feed, sessions }: Pick<AdminServices, 'feed' | 'sessions'>,
+  { feed, sessions, people }: Pick<AdminServices, 'feed' | 'sessions' | 'people'>,
   { query, caller }: Input<unknown, unknown, { topics: string }, Administrator>,
 ): Answer {
   const topics = readTopics(query.topics);
-  const who =
-    caller.kind === 'session'
-      ? { sessionId: caller.sessionId, isGood: () => sessions.keep(caller.sessionId) }
-      : { isGood: ALWAYS };
-  return { status: 200, headers: FEED_HEADERS, endless: true, body: feed.open({ listener: 'admin', topics, ...who }) };
+  const isStillGood = createStillGood({ people, sessions });
+  const body = feed.open({
+    listener: 'admin',
+    topics,
+    shows: shownTo(caller).feedItem,
+    isGood: () => isStillGood(caller),
+  });
+  return { status: 200, headers: FEED_HEADERS, endless: true, body };
 }

@@ -3,8 +3,10 @@ import type { ApplicationRow, ApplicationRowQuery } from '../../platform/contrac
 import { toUtc } from '../../runtime/clock.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
+import type { Administrator } from './authorize.ts';
 import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At } from './services.ts';
+import { shownTo } from './shown.ts';
 
 /** Makes the row of a list from an application, without its key and its secret. */
 function applicationRow(application: CountedApplication): ApplicationRow {
@@ -23,16 +25,21 @@ function applicationRow(application: CountedApplication): ApplicationRow {
 
 export async function listAllApplications(
   { applications }: AdminServices,
-  input: Input<unknown, unknown, ApplicationRowQuery>,
+  input: Input<unknown, unknown, ApplicationRowQuery, Administrator>,
 ): Promise<Answer> {
   const page = await applications.listAll(input.query);
   const headers = page.next === undefined ? {} : nextPageAfter(input, input.query, { after: page.next });
-  return { status: 200, headers, body: { applications: page.rows.map(applicationRow) } };
+  return {
+    status: 200,
+    headers,
+    body: { applications: page.rows.map(applicationRow).map(shownTo(input.caller).application) },
+  };
 }
 
 export async function readApplication(
   { applications }: AdminServices,
-  { params }: At<'applicationId'>,
+  { params, caller }: At<'applicationId'>,
 ): Promise<Answer> {
-  return { status: 200, body: applicationRow(await applications.findCounted(params.applicationId)) };
+  const { application } = shownTo(caller);
+  return { status: 200, body: application(applicationRow(await applications.findCounted(params.applicationId))) };
 }

@@ -9,6 +9,7 @@ import { NO_STORE } from '../http/no-store.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
+import { shownTo } from './shown.ts';
 
 type AtDelivery = At<'applicationId' | 'deliveryId'>;
 
@@ -35,7 +36,7 @@ export async function listReceivers(
 ): Promise<Answer> {
   const { rows, next } = await receivers.list(input.query);
   const body: SchemaTypes['admin/receiver-list'] = {
-    receivers: rows.map(receiverBody),
+    receivers: rows.map((row) => shownTo(input.caller).receiver(receiverBody(row))),
   };
   const link = next === undefined ? {} : nextPageAfter(input, input.query, { after: next });
   return { status: 200, headers: { ...NO_STORE, ...link }, body };
@@ -48,14 +49,16 @@ export async function listAllDeliveries(
 ): Promise<Answer> {
   const { since: _since, until: _until, ...query } = input.query;
   const { rows, next } = await deliveries.list({ ...query, ...periodOf(input.query) });
-  const body: SchemaTypes['common/delivery-row-list'] = { deliveries: rows.map(deliveryRow) };
+  const body: SchemaTypes['common/delivery-row-list'] = {
+    deliveries: rows.map(deliveryRow).map(shownTo(input.caller).deliveryRow),
+  };
   const link = next === undefined ? {} : nextPageAfter(input, input.query, { after: next });
   // Not cached, because the URL of a receiver may hold a token.
   return { status: 200, headers: { ...NO_STORE, ...link }, body };
 }
 
 /** Reads a delivery with its body, in which secrets are hidden, and the results of its failed attempts. */
-export async function readDelivery({ deliveryLog }: AdminServices, { params }: AtDelivery): Promise<Answer> {
+export async function readDelivery({ deliveryLog }: AdminServices, { params, caller }: AtDelivery): Promise<Answer> {
   const delivery = await deliveryLog.find(params.applicationId, params.deliveryId);
   const { body: sent, answer: answered, failedAttempts, ...about } = deliveryDetail(delivery);
   const body: SchemaTypes['common/delivery-detail'] = {
@@ -65,7 +68,7 @@ export async function readDelivery({ deliveryLog }: AdminServices, { params }: A
     // The signatures in the headers are no secrets: nobody can make another one from them.
     failedAttempts: failedAttempts.map(({ headers, ...attempt }) => ({ ...withoutSecrets(attempt), headers })),
   };
-  return { status: 200, headers: NO_STORE, body };
+  return { status: 200, headers: NO_STORE, body: shownTo(caller).delivery(body) };
 }
 
 /** Sends a delivery again. */

@@ -7,7 +7,9 @@ import { JsonSlices, lazily } from '../http/json-slices.ts';
 import { periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
+import type { Administrator } from './authorize.ts';
 import type { AdminServices } from './services.ts';
+import { shownTo } from './shown.ts';
 
 /** Makes the body of a list of transactions, which is turned into text while it is sent. */
 export const transactionRows = (rows: readonly Listed[]): JsonSlices =>
@@ -23,10 +25,14 @@ export async function listFleetTransactions(
   return { status: 200, headers, body: transactionRows(rows) };
 }
 
-type AtTransaction = Input<{ transactionId: number }>;
+type AtTransaction = Input<{ transactionId: number }, unknown, unknown, Administrator>;
 
-export async function readFleetTransaction({ overview }: AdminServices, { params }: AtTransaction): Promise<Answer> {
-  return { status: 200, body: transactionDetail(await overview.find(params.transactionId)) };
+export async function readFleetTransaction(
+  { overview }: AdminServices,
+  { params, caller }: AtTransaction,
+): Promise<Answer> {
+  const detail = transactionDetail(await overview.find(params.transactionId));
+  return { status: 200, body: shownTo(caller).transaction(detail) };
 }
 
 export async function cancelFleetTransaction(

@@ -5,6 +5,7 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
+import type { People } from '../../core/people/people.ts';
 import type { Removals } from '../../core/removals/removals.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Quotas } from '../../core/software/quotas.ts';
@@ -36,6 +37,7 @@ import type { Overview } from '../../views/transactions.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { Input } from '../http/route.ts';
 import type { ConsolePages } from '../pages/pages.ts';
+import type { Administrator } from './authorize.ts';
 import type { ConsoleSessions } from './sessions/sessions.ts';
 
 /** The parts that the handlers of administration use; each handler names the ones that it needs. */
@@ -96,6 +98,8 @@ export interface AdminServices {
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;
   sessions: ConsoleSessions;
+  /** Who administers the service. */
+  people: People;
   contracts: Contracts;
   clock: Clock;
   log: Log;
@@ -112,10 +116,14 @@ export interface AdminServices {
 export type At<Name extends string, Body extends SchemaName = never, Query extends SchemaName = never> = Input<
   { [Parameter in Name]: string },
   SchemaTypes[Body],
-  SchemaTypes[Query]
+  SchemaTypes[Query],
+  Administrator
 >;
+/** The input of a handler that needs no body and no query. */
+export type By<Name extends string = never> = At<Name>;
 export type List<Name extends string = never> = Input<
   { [Parameter in Name]: string },
   unknown,
-  SchemaTypes['common/paging-query']
+  SchemaTypes['common/paging-query'],
+  Administrator
 >;

@@ -3,10 +3,13 @@ import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer, Input } from '../http/route.ts';
-import type { Administrator } from './authorize.ts';
-import type { AdminServices, At } from './services.ts';
+import { type Administrator, bySession } from './authorize.ts';
+import { actorOf } from './changes.ts';
+import { whoIs } from './people.ts';
+import type { AdminServices, At, By } from './services.ts';
 import { checkOwnChange, checkOwnRead } from './sessions/own-page.ts';
 import { cookieOf, noCookie, sessionSecret } from './sessions/session-cookie.ts';
+import type { ConsoleSession } from './sessions/session-repository.ts';
 
 type Services = Pick<AdminServices, 'sessions'>;
 type Audited = Pick<AdminServices, 'sessions' | 'audit'>;
@@ -17,10 +20,10 @@ type Audited = Pick<AdminServices, 'sessions' | 'audit'>;
  */
 const change = (
   method: string,
-  sessionId: string,
-  { target, requestId, address }: Pick<Input, 'target' | 'requestId' | 'address'>,
+  session: ConsoleSession,
+  { target, requestId, address, headers }: Pick<Input, 'target' | 'requestId' | 'address' | 'headers'>,
 ) => ({
-  actor: { kind: 'session' as const, name: sessionId },
+  actor: actorOf(bySession(session), headers),
   method,
   route: target.path,
   path: target.path,
@@ -35,7 +38,7 @@ function secretOf({ headers }: Pick<Input, 'headers'>): string {
 }
 
 /**
- * Opens a session for the holder of the administrator token. The login is recorded in the audit log before the secret
+ * Opens a session for the holder of a token. The login is recorded in the audit log before the secret
  * is sent.
  */
 export async function openSession(
@@ -43,13 +46,13 @@ export async function openSession(
   input: At<never, 'admin/console-login'>,
 ): Promise<Answer> {
   const page = checkOwnChange(input.headers);
-  const { sessionId, secret } = await sessions.open(input.body.token, input.address);
-  await (await audit.begin(change('POST', sessionId, input))).ended(204);
+  const { session, secret } = await sessions.open(input.body.token, input.address);
+  await (await audit.begin(change('POST', session, input))).ended(204);
   return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': cookieOf(secret, page) } };
 }
 
 /**
- * Reads the time at which the caller's session ends. Without a session the answer is 204 and no error, because browsers
+ * Reads who is signed in, and the time at which the session ends. Without a session the answer is 204 and no error, because browsers
  * would report an error each time.
  */
 export async function readOwnSession({ sessions }: Services, { headers }: Input): Promise<Answer> {
@@ -60,6 +63,7 @@ export async function readOwnSession({ sessions }: Services, { headers }: Input)
   const body: SchemaTypes['admin/console-session-state'] = {
     expiresAt: toUtc(session.expiresAt),
     idleUntil: toUtc(sessions.idleUntil(session)),
+    ...whoIs(bySession(session)),
   };
   return { status: 200, headers: NO_STORE, body };
 }
@@ -67,34 +71,38 @@ export async function readOwnSession({ sessions }: Services, { headers }: Input)
 /** Ends the caller's session. */
 export async function closeSession({ sessions, audit }: Audited, input: Input): Promise<Answer> {
   const page = checkOwnChange(input.headers);
-  const { sessionId } = await sessions.find(secretOf(input));
-  const begun = await audit.begin(change('DELETE', sessionId, input));
-  await sessions.end(sessionId);
+  const session = await sessions.find(secretOf(input));
+  const begun = await audit.begin(change('DELETE', session, input));
+  await sessions.end(session.sessionId);
   await begun.ended(204);
   return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': noCookie(page) } };
 }
 
-/** Lists all valid sessions. */
-export async function listSessions(
-  { sessions }: Services,
-  { caller }: Input<unknown, unknown, unknown, Administrator>,
-): Promise<Answer> {
+/** Whether a caller may see and end the sessions of everybody, or their own only. */
+const isForAll = ({ role }: Administrator): boolean => role === 'owner';
+
+/** Lists the valid sessions: an owner sees those of everybody, others see their own. */
+export async function listSessions({ sessions }: Services, { caller }: By): Promise<Answer> {
   const own = caller.kind === 'session' ? caller.sessionId : undefined;
+  const all = await sessions.list();
+  const shown = isForAll(caller) ? all : all.filter(({ personId }) => personId === caller.person?.personId);
   const body: SchemaTypes['admin/console-session-list'] = {
-    sessions: (await sessions.list()).map(({ sessionId, createdAt, lastUsedAt, expiresAt, address }) => ({
+    sessions: shown.map(({ sessionId, createdAt, lastUsedAt, expiresAt, address, ...who }) => ({
       sessionId,
       createdAt: toUtc(createdAt),
       lastUsedAt: toUtc(lastUsedAt),
       expiresAt: toUtc(expiresAt),
       address,
       own: sessionId === own,
+      personId: who.personId,
+      name: who.name,
     })),
   };
   return { status: 200, body };
 }
 
-/** Ends a session of the console, also one that is not the caller's own. */
-export async function endSession({ sessions }: Services, { params }: At<'sessionId'>): Promise<Answer> {
-  await sessions.end(params.sessionId);
+/** Ends a session of the console, also one that is not the caller's own. Only an owner ends sessions of others. */
+export async function endSession({ sessions }: Services, { params, caller }: By<'sessionId'>): Promise<Answer> {
+  await sessions.end(params.sessionId, isForAll(caller) ? undefined : (caller.person?.personId ?? ''));
   return { status: 204 };
 }

@@ -9,15 +9,16 @@ import type { Answer } from '../http/route.ts';
 import { auditBody } from './audit.ts';
 import { utcOrNull } from './fleet-devices.ts';
 import type { AdminServices, At } from './services.ts';
+import { type Shown, shownTo } from './shown.ts';
 
 type Body = SchemaTypes['admin/story-entry'];
 
-function entryBody(entry: StoryEntry): Body {
+function entryBody(entry: StoryEntry, shown: Shown): Body {
   const { kind } = entry;
   const at = toUtc(entry.at);
   if (kind === 'command') return { at, kind, command: transactionRow(entry.command.record, entry.command.warning) };
-  if (kind === 'event') return { at, kind, event: deliveryRow(entry.event) };
-  if (kind === 'change') return { at, kind, change: auditBody(entry.change) };
+  if (kind === 'event') return { at, kind, event: shown.deliveryRow(deliveryRow(entry.event)) };
+  if (kind === 'change') return { at, kind, change: shown.auditEntry(auditBody(entry.change)) };
   if (kind === 'action') {
     const { actionId, action, state, code } = entry.action;
     return { at, kind, action: { actionId, action, state, code: code || null } };
@@ -44,6 +45,8 @@ export async function readDeviceStory(
   return {
     status: 200,
     headers,
-    body: { entries: entries.map(entryBody) } satisfies SchemaTypes['admin/device-story'],
+    body: {
+      entries: entries.map((entry) => entryBody(entry, shownTo(input.caller))),
+    } satisfies SchemaTypes['admin/device-story'],
   };
 }

@@ -1,4 +1,5 @@
 import type { Audit } from '../../core/audit/audit.ts';
+import type { Refusals } from '../../core/audit/refusals.ts';
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
 import { createAuthorize } from './authorize.ts';
@@ -8,6 +9,7 @@ import type { ApiServices } from './services.ts';
 
 interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit'> {
   audit: Pick<Audit, 'begin'>;
+  refusals: Pick<Refusals, 'count'>;
   /** LAPEL_RATE_LIMIT: requests per second and application. */
   rateLimit: number;
   /** LAPEL_TOKEN_RATE_LIMIT: requests for access tokens per second and application. */
@@ -36,6 +38,7 @@ export function createApiServer(parts: Parts): HttpServer {
     services: { ...parts, tokenLimit },
     authorize: createAuthorize(parts),
     changes: createApiChanges(parts.audit),
+    refused: (error, request) => parts.refusals.count(error, { listener: 'api', ...request }),
     headersFor: () => told,
     applicationOf: ({ applicationId }) => applicationId,
     developerOf: ({ developerId }) => developerId,

@@ -36,6 +36,8 @@ export interface Wanted {
   /** The developer of that application. */
   developerId?: string;
   sessionId?: string;
+  /** How an item is shown to the reader, when its role may not see all of it. */
+  shows?(item: FeedItem): FeedItem;
   /** Whether the token or session of the reader is still valid. */
   isGood(): Promise<boolean>;
 }
@@ -66,7 +68,7 @@ export type FeedReader = ReturnType<typeof createFeedReader>;
 
 /** One reader of the feed: the topics that it follows, and the values that it was sent. */
 export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
-  const { topics, applicationId } = wanted;
+  const { topics, applicationId, shows = (item: FeedItem): FeedItem => item } = wanted;
   const stream = createFeedStream(clock);
   const messages = createLiveMessages(clock);
   /** The JSON that the reader was sent last, by topic and key: an unchanged value is not sent again. */
@@ -182,7 +184,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     const items = parts.flat();
     news(items.filter(({ topic }) => topic !== 'transactions'));
     if (fleet) items.unshift({ topic: 'fleet', key: '', value: fleet });
-    stream.snapshot(items);
+    stream.snapshot(items.map(shows));
     if (live) tellGap(unseen.length + dropped, isOwnDevice);
   }
 
@@ -191,7 +193,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     if (seen.length === 0 && dropped === 0 && !isSecond) return;
     const isOwnDevice = await ownDevices();
     const shown = await ownMessages(seen.filter(({ deviceId }) => isOwnDevice(deviceId)));
-    if (shown.length > 0) stream.change(shown.map(({ item }) => item()));
+    if (shown.length > 0) stream.change(shown.map(({ item }) => shows(item())));
     tellGap(dropped, isOwnDevice);
   }
 
@@ -245,7 +247,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
       const items = [...transactionItems(transactions), ...others, ...states];
       if (fleet && topics.fleet && applicationId === undefined)
         items.unshift({ topic: 'fleet', key: '', value: fleet });
-      if (items.length > 0) stream.change(items);
+      if (items.length > 0) stream.change(items.map(shows));
       await flushMessages(isSecond);
     },
   };

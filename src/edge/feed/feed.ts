@@ -186,6 +186,18 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
       });
   }
 
+  /** Ends the stream of a reader whose token, session or role is no longer good, now instead of at the next check. */
+  function recheckOne({ wanted, stream }: FeedReader): void {
+    work.begun();
+    wanted
+      .isGood()
+      .then((isGood) => isGood || stream.end('session'))
+      .catch((err: unknown) =>
+        log.error({ err }, 'the service could not check whether a reader of the feed may still read'),
+      )
+      .finally(work.ended);
+  }
+
   function begin(reader: FeedReader): Promise<void> {
     const { developerId = '', applicationId } = reader.wanted;
     if (applicationId === undefined) return reader.begin();
@@ -225,23 +237,15 @@ export function createFeed({ clock, log, metrics, watch, sources, mostStreams }:
      */
     recheck(applicationId?: string): void {
       for (const reader of readers) {
-        const { wanted, stream } = reader;
+        const { wanted } = reader;
         if (wanted.applicationId === undefined) continue;
-        if (applicationId !== undefined && wanted.applicationId !== applicationId) continue;
-        work.begun();
-        wanted
-          .isGood()
-          .then((isGood) => isGood || stream.end('session'))
-          .catch((err: unknown) =>
-            log.error({ err }, 'the service could not check whether a reader of the feed may still read'),
-          )
-          .finally(work.ended);
+        if (applicationId === undefined || wanted.applicationId === applicationId) recheckOne(reader);
       }
     },
 
-    /** Ends the streams that were opened with this session of the console. */
-    endSession(sessionId: string): void {
-      for (const reader of readers) if (reader.wanted.sessionId === sessionId) reader.stream.end('session');
+    /** Ends the streams of administration whose caller is no longer good, or has another role than before. */
+    recheckAdministrators(): void {
+      for (const reader of readers) if (reader.wanted.listener === 'admin') recheckOne(reader);
     },
 
     /** Resolves when no flush runs and no stream is being opened or checked. */

@@ -17,8 +17,10 @@ export interface ChangeAsked<Caller> {
 
 /** A change that was recorded before it was carried out; its outcome is recorded with these functions. */
 export interface BegunChange {
-  /** Records the status of the answer, and the code of an error. */
-  ended(status: number, code?: string): Promise<void>;
+  /** Records the status of the answer, and the code of an error; `isOpen`: details may still come. */
+  ended(status: number, code?: string, isOpen?: boolean): Promise<void>;
+  /** Records that an open answer, whose details come while it is sent, was sent. */
+  closed(): Promise<void>;
   /**
    * Records details of the change: how many objects it concerned, or their values before and after it; and the objects
    * that the path of the request does not name.

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { DomainError, toDomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
@@ -83,6 +84,8 @@ interface Parts<Services, Caller> extends ListenerParts {
    * request is refused with 429.
    */
   limit?(caller: Caller): RateLimitVerdict | undefined;
+  /** Is told of each error with which a request is answered, and of the request. */
+  refused?(error: DomainError, request: RefusedRequest): void;
   /** Records changes in the audit log. Without it, nothing is recorded. */
   changes?: Changes<Caller>;
   /**
@@ -93,6 +96,14 @@ interface Parts<Services, Caller> extends ListenerParts {
   strictPaths?: readonly string[];
   /** The base URL (`{base_url}`) of the listener. */
   baseUrl(): string;
+}
+
+/** A request that was answered with an error. */
+interface RefusedRequest {
+  method: string;
+  path: string;
+  requestId: string;
+  address: string;
 }
 
 /** The data of one request that its steps share. */
@@ -287,8 +298,13 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   }
 
   /** Makes the answer for an error. Too many wrong credentials change the error to RATE_LIMITED. */
-  async function answerError({ context, address, route, headers }: Exchange<Services, Caller>, thrown: unknown) {
+  async function answerError(
+    { context, target, address, route, headers }: Exchange<Services, Caller>,
+    thrown: unknown,
+  ) {
     let error = toDomainError(thrown);
+    const requestId = headers['X-Request-Id'] ?? '';
+    parts.refused?.(error, { method: context.method, path: target.path, requestId, address });
     if (logins.concerns(error)) {
       sockets.waits(context.req.socket);
       error = await logins.judge(error, addressGroup(address));
@@ -336,7 +352,10 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     } catch (thrown) {
       ({ error, given } = await answerError(exchange, thrown));
     }
-    if (exchange.change) await exchange.change.ended(given.status, error?.code);
+    const { change } = exchange;
+    const open = given.body instanceof Readable ? given.body : undefined;
+    if (change) await change.ended(given.status, error?.code, open !== undefined);
+    if (change && open) open.once('close', () => void change.closed());
     // At shutdown Node closes only idle connections; this header makes it close the others after their answer.
     if (sockets.isDraining() || given.endless) exchange.headers['Connection'] = 'close';
     if (given.endless) sockets.markEndless(req.socket);

@@ -12,6 +12,8 @@ const SCHEMAS: Record<string, SchemaName> = {
   actionId: 'common/action-id',
   keyId: 'common/software-key-id',
   sessionId: 'common/console-session-id',
+  personId: 'common/person-id',
+  tokenId: 'common/person-token-id',
   page: 'common/docs-page',
   package: 'common/package-name',
   version: 'common/version-name',

@@ -91,17 +91,17 @@ export interface Route<Services, Caller> extends Options<SchemaName, SchemaName>
   name: string;
   method: Method;
   path: string;
-  /** The scope that the token must have; null where no token is needed. */
+  /** The scope that the token must have, or the role of its holder; null where no token is needed. */
   scope: string | null;
   handler: (services: Services, input: Input<never, never, never, Caller>) => Answer | Promise<Answer>;
 }
 
 /** Makes the `route` function of a listener, which checks each handler against its path and schemas at compile time. */
-export function routesOf<Services, Caller>() {
+export function routesOf<Services, Caller, Scope extends string = string>() {
   return function route<Path extends string, Body extends SchemaName = never, Query extends SchemaName = never>(
     method: Method,
     path: Path,
-    scope: string | null,
+    scope: Scope | null,
     options: Options<Body, Query>,
     handler: (
       services: Services,

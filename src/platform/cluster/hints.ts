@@ -8,6 +8,7 @@
  * - due: a webhook is due for a receiver in one of that node's partitions
  * - partitions: a partition is free, and may be taken
  * - held, released: the undelivered commands of a rollout are held, or not any more; a number that rises follows the id
+ * - people: a person, a token or a session of administration was changed
  * - used: how much the sender has let through of each limit that all nodes share
  */
 export const HINT_KINDS = [
@@ -19,6 +20,7 @@ export const HINT_KINDS = [
   'partitions',
   'held',
   'released',
+  'people',
   'used',
 ] as const;
 export type HintKind = (typeof HINT_KINDS)[number];
@@ -41,6 +43,7 @@ const LETTERS: Record<HintKind, string> = {
   partitions: 'p',
   held: 'h',
   released: 'r',
+  people: 'm',
   used: 'u',
 };
 const KINDS = new Map(HINT_KINDS.map((kind) => [LETTERS[kind], kind]));

@@ -77,6 +77,18 @@ export type Moment = string;
  */
 export type Moment1 = string;
 /**
+ * Only entries of this moment or later.
+ */
+export type Moment2 = string;
+/**
+ * Only entries before this moment.
+ */
+export type Moment3 = string;
+/**
+ * What somebody may do in administration; each role may do what the roles behind it may do. `owner`: decides who administers the service. `operator`: works with all objects, and sees payloads. `support`: sees no payloads and no secrets; may repeat, cancel and disconnect. `reader`: sees what support sees, and changes nothing.
+ */
+export type Role = 'owner' | 'operator' | 'support' | 'reader';
+/**
  * Name of a session of the console. It is not a secret.
  */
 export type ConsoleSessionId = string;
@@ -92,6 +104,14 @@ export type UtcDateTime4 = string;
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime5 = string;
+/**
+ * Identifier of a person who administers the service. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ */
+export type PersonId = string;
+/**
+ * The last use of one of them, to the minute.
+ */
+export type UtcDateTimeOrNull1 = string | null;
 /**
  * MQTT password of a device. The service stores only its hash.
  */
@@ -115,11 +135,11 @@ export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' |
 /**
  * Only deliveries that were created at this moment or later.
  */
-export type Moment2 = string;
+export type Moment4 = string;
 /**
  * Only deliveries that were created before this moment.
  */
-export type Moment3 = string;
+export type Moment5 = string;
 /**
  * Identifier of a webhook delivery: the `webhook-id` of all its attempts.
  */
@@ -247,11 +267,11 @@ export type ActionState = 'gathering' | 'running' | 'completed' | 'stopped' | 'r
 /**
  * When all its devices were found; null before.
  */
-export type UtcDateTimeOrNull1 = string | null;
+export type UtcDateTimeOrNull2 = string | null;
 /**
  * When it ended; null before.
  */
-export type UtcDateTimeOrNull2 = string | null;
+export type UtcDateTimeOrNull3 = string | null;
 /**
  * Identifier of a device action.
  */
@@ -263,7 +283,7 @@ export type ApplicationId4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull3 = string | null;
+export type UtcDateTimeOrNull4 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -275,7 +295,7 @@ export type UtcDateTime7 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull4 = string | null;
+export type UtcDateTimeOrNull5 = string | null;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -318,11 +338,11 @@ export type UtcDateTime10 = string;
 /**
  * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
  */
-export type Moment4 = string;
+export type Moment6 = string;
 /**
  * Only installations that ended before this moment; by default now.
  */
-export type Moment5 = string;
+export type Moment7 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -406,7 +426,7 @@ export type UtcDateTime12 = string;
 /**
  * The beginning of the period; by default a day ago, at most seven days.
  */
-export type Moment6 = string;
+export type Moment8 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -414,7 +434,7 @@ export type UtcDateTime13 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment7 = string;
+export type Moment9 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -422,11 +442,11 @@ export type UtcDateTime14 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull5 = string | null;
+export type UtcDateTimeOrNull6 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull6 = string | null;
+export type UtcDateTimeOrNull7 = string | null;
 /**
  * Kind of a fault.
  */
@@ -450,11 +470,11 @@ export type FaultType =
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment8 = string;
+export type Moment10 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment9 = string;
+export type Moment11 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -462,7 +482,7 @@ export type DeviceId2 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull7 = string | null;
+export type UtcDateTimeOrNull8 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -472,9 +492,13 @@ export type UtcDateTime15 = string;
  */
 export type DeveloperId4 = string;
 /**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ * Name of a token of a person. It is not a secret.
  */
-export type UtcDateTimeOrNull8 = string | null;
+export type PersonTokenId = string;
+/**
+ * Name for people.
+ */
+export type Name1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -483,6 +507,34 @@ export type UtcDateTimeOrNull9 = string | null;
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull10 = string | null;
+/**
+ * Name for people.
+ */
+export type Name2 = string;
+/**
+ * Name for people.
+ */
+export type Name3 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull11 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull12 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull13 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull14 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull15 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -551,11 +603,11 @@ export type SoftwareKeyId = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment10 = string;
+export type Moment12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment11 = string;
+export type Moment13 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -594,11 +646,11 @@ export type Duration2 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment12 = string;
+export type Moment14 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment13 = string;
+export type Moment15 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -677,7 +729,7 @@ export type DeliveryRowOrNull = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull3;
+  nextAttemptAt: UtcDateTimeOrNull4;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 } | null;
@@ -760,7 +812,7 @@ export type FirmwareVersion6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull11 = string | null;
+export type UtcDateTimeOrNull16 = string | null;
 /**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
@@ -812,7 +864,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull12 = string | null;
+export type UtcDateTimeOrNull17 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -825,7 +877,7 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull13 = string | null;
+export type UtcDateTimeOrNull18 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -884,7 +936,7 @@ export type DeliveryRowOrNull1 = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull3;
+  nextAttemptAt: UtcDateTimeOrNull4;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 } | null;
@@ -1017,11 +1069,11 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment14 = string;
+export type Moment16 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment15 = string;
+export type Moment17 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -1060,11 +1112,11 @@ export type Duration5 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment16 = string;
+export type Moment18 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment17 = string;
+export type Moment19 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -1076,7 +1128,7 @@ export type VersionName12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment18 = string;
+export type Moment20 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -1128,6 +1180,7 @@ export type WifiSettings = WifiEntry[];
 export interface SchemaTypes {
   'admin/action-device-list': ActionDeviceList;
   'admin/action-device-query': ActionDeviceQuery;
+  'admin/administrator-token': AdministratorToken;
   'admin/alarm-list': AlarmList;
   'admin/application': ApplicationAnswer;
   'admin/application-create': ApplicationCreate;
@@ -1138,13 +1191,18 @@ export interface SchemaTypes {
   'admin/application-row-query': ApplicationRowQuery;
   'admin/application-secret': ApplicationSecret;
   'admin/audit-entry': AuditEntry;
+  'admin/audit-export-query': AuditExportQuery;
   'admin/audit-list': AuditList;
   'admin/audit-query': AuditQuery;
+  'admin/audit-verification': AuditVerification;
+  'admin/audit-verification-query': AuditVerificationQuery;
+  'admin/caller': Caller;
   'admin/console-login': ConsoleLogin;
   'admin/console-session': ConsoleSession;
   'admin/console-session-list': ConsoleSessionList;
   'admin/console-session-state': ConsoleSessionState;
   'admin/contents': Contents;
+  'admin/counted-person': CountedPerson;
   'admin/credential-replace': CredentialReplace;
   'admin/credential-replaced': CredentialReplaced;
   'admin/delivery-query': DeliveryQuery;
@@ -1188,6 +1246,14 @@ export interface SchemaTypes {
   'admin/package-row': PackageRow;
   'admin/package-row-list': PackageRowList;
   'admin/package-row-query': PackageRowQuery;
+  'admin/person': Person;
+  'admin/person-create': PersonCreate;
+  'admin/person-details': PersonDetails;
+  'admin/person-list': PersonList;
+  'admin/person-token': PersonToken;
+  'admin/person-token-create': PersonTokenCreate;
+  'admin/person-token-created': PersonTokenCreated;
+  'admin/person-update': PersonUpdate;
   'admin/receiver': Receiver;
   'admin/receiver-list': ReceiverList;
   'admin/receiver-query': ReceiverQuery;
@@ -1274,17 +1340,20 @@ export interface SchemaTypes {
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
-  'common/moment': Moment7;
+  'common/moment': Moment9;
   'common/name': Name;
   'common/operation': Operation;
   'common/package-name': PackageName2;
   'common/paging-query': PagingQuery;
   'common/percent': Percent;
+  'common/person-id': PersonId;
+  'common/person-token-id': PersonTokenId;
   'common/reason-error': ReasonError;
   'common/recorded-file': RecordedFile;
   'common/recorded-files': RecordedFiles;
   'common/removal-id': RemovalId;
   'common/request-id': RequestId;
+  'common/role': Role;
   'common/rollout': RolloutDetails;
   'common/rollout-abort': RolloutAbortRule;
   'common/rollout-actor': RolloutActor;
@@ -1328,7 +1397,7 @@ export interface SchemaTypes {
   'common/upload-method': UploadMethod;
   'common/url': Url;
   'common/utc-date-time': UtcDateTime1;
-  'common/utc-date-time-or-null': UtcDateTimeOrNull3;
+  'common/utc-date-time-or-null': UtcDateTimeOrNull4;
   'common/version-name': VersionName3;
   'common/version-range': VersionRange6;
   'common/webhook-setting': WebhookSetting;
@@ -1488,6 +1557,12 @@ export interface ActionDeviceQuery {
   limit: number;
 }
 /**
+ * Whether the administrator token of the settings is accepted.
+ */
+export interface AdministratorToken {
+  accepted: boolean;
+}
+/**
  * What must be mended.
  */
 export interface AlarmList {
@@ -1499,7 +1574,7 @@ export interface AlarmList {
     /**
      * `part`: a part of the service that `/readyz` names.
      */
-    kind: 'receivers' | 'disk' | 'certificate' | 'node' | 'retention' | 'database' | 'clock' | 'part';
+    kind: 'receivers' | 'disk' | 'certificate' | 'node' | 'retention' | 'database' | 'clock' | 'part' | 'people';
     /**
      * `critical`: users notice it now, or soon.
      */
@@ -1608,17 +1683,25 @@ export interface AuditEntry {
   at: UtcDateTime2;
   actor: {
     /**
-     * The kind of the author: a session of the console, the administrator token, the command line (with that token), an application, or the service itself when it raised its numbers (`RAISE /numbers`: see docs/operations.md).
+     * The kind of the author: a session of the console, a token, the command line (with a token), an application, the service itself when it raised its numbers (`RAISE /numbers`: see docs/operations.md), or a command on the machine of the service (`machine`).
      */
-    kind: 'session' | 'token' | 'command line' | 'application' | 'service';
+    kind: 'session' | 'token' | 'command line' | 'application' | 'service' | 'machine';
     /**
      * The name of the session, or the applicationId.
      */
     name: string | null;
     /**
-     * The name that people have given the application; null for other authors.
+     * The name of the person at that time, or the name that people have given the application; null for other authors.
      */
     displayName: string | null;
+    /**
+     * The person whose token or session it was; null for the administrator token, and for other authors.
+     */
+    personId: string | null;
+    /**
+     * The name of that person's token; null without a person.
+     */
+    token: string | null;
   };
   /**
    * The method and the path template of the request.
@@ -1648,21 +1731,23 @@ export interface AuditEntry {
    * The objects that the change is about, with the names that people have given them. A name is null when there is none, or when the object no longer exists.
    */
   objects: {
-    kind: 'device' | 'developer' | 'application' | 'package' | 'rollout';
+    kind: 'device' | 'developer' | 'application' | 'package' | 'rollout' | 'person';
     id: string;
     name: string | null;
   }[];
+  /**
+   * The place of the entry in the chain of hashes; null while its request has not ended, and for entries of earlier releases.
+   */
+  position: number | null;
+  /**
+   * SHA-256, in hexadecimal digits, of the entry and of the hash before it; null without a position.
+   */
+  hash: string | null;
 }
 /**
- * A page of the audit log, the newest entries first.
+ * Filters of an export of the audit log.
  */
-export interface AuditList {
-  entries: AuditEntry[];
-}
-/**
- * Filters of the audit log.
- */
-export interface AuditQuery {
+export interface AuditExportQuery {
   since?: Moment;
   until?: Moment1;
   /**
@@ -1674,7 +1759,32 @@ export interface AuditQuery {
    */
   resource?: string;
   /**
-   * Only entries about one object: its kind (`device`, `developer`, `application`, `package` or `rollout`), a colon and its identifier.
+   * Only entries about one object: its kind (`device`, `developer`, `application`, `package`, `rollout` or `person`), a colon and its identifier.
+   */
+  about?: string;
+}
+/**
+ * A page of the audit log, the newest entries first.
+ */
+export interface AuditList {
+  entries: AuditEntry[];
+}
+/**
+ * Filters of the audit log.
+ */
+export interface AuditQuery {
+  since?: Moment2;
+  until?: Moment3;
+  /**
+   * The kind of the author, or the name of one.
+   */
+  actor?: string;
+  /**
+   * A part of the path, in upper or lower case.
+   */
+  resource?: string;
+  /**
+   * Only entries about one object: its kind (`device`, `developer`, `application`, `package`, `rollout` or `person`), a colon and its identifier.
    */
   about?: string;
   /**
@@ -1687,11 +1797,75 @@ export interface AuditQuery {
   limit: number;
 }
 /**
+ * What a check of the chain of hashes of the audit log has found.
+ */
+export interface AuditVerification {
+  /**
+   * The number of entries that were checked.
+   */
+  entries: number;
+  /**
+   * The position of the oldest entry that is left.
+   */
+  from: number;
+  /**
+   * The end of the chain: the position and the hash of the last sealed entry. Who notes it elsewhere can prove later that it is still part of the chain.
+   */
+  head: {
+    position: number;
+    hash: string;
+  };
+  /**
+   * Entries of earlier releases, which have no hash.
+   */
+  earlier: number;
+  /**
+   * Entries whose request has not ended.
+   */
+  open: number;
+  /**
+   * The first entry that is not as it was written; null when all are.
+   */
+  broken: {
+    position: number;
+    auditId: number | null;
+    reason: string;
+  } | null;
+}
+/**
+ * An end of the chain that was noted before. Both parts belong together.
+ */
+export interface AuditVerificationQuery {
+  /**
+   * The position that was noted.
+   */
+  position?: number;
+  /**
+   * The hash that was noted.
+   */
+  hash?: string;
+}
+/**
+ * Who the caller of administration is.
+ */
+export interface Caller {
+  role: Role;
+  /**
+   * Null for the administrator token, which belongs to nobody.
+   */
+  personId: string | null;
+  name: string | null;
+  /**
+   * The name of the token that was given, or that opened the session.
+   */
+  token: string | null;
+}
+/**
  * The body that opens a session of the console of administration.
  */
 export interface ConsoleLogin {
   /**
-   * The administrator token.
+   * A token of a person, or the administrator token.
    */
   token: string;
 }
@@ -1711,6 +1885,11 @@ export interface ConsoleSession {
    * Whether this is the session of the request.
    */
   own: boolean;
+  /**
+   * The person whose token opened the session; null for the administrator token.
+   */
+  personId: string | null;
+  name: string | null;
 }
 /**
  * The valid sessions of the console; the one that was used last comes first.
@@ -1719,11 +1898,21 @@ export interface ConsoleSessionList {
   sessions: ConsoleSession[];
 }
 /**
- * How long a session of the console is valid.
+ * Who is signed in to the console, and how long the session is valid.
  */
 export interface ConsoleSessionState {
   expiresAt: UtcDateTime4;
   idleUntil: UtcDateTime5;
+  role: Role;
+  /**
+   * Null for the administrator token, which belongs to nobody.
+   */
+  personId: string | null;
+  name: string | null;
+  /**
+   * The name of the token that was given, or that opened the session.
+   */
+  token: string | null;
 }
 /**
  * What belongs to a developer or an application, and is removed with it. Counted in parts, while others go on working.
@@ -1806,6 +1995,24 @@ export interface Contents {
   auditEntries: number;
 }
 /**
+ * A person in the list.
+ */
+export interface CountedPerson {
+  personId: PersonId;
+  name: Name;
+  role: Role;
+  /**
+   * Whether the tokens of the person are refused.
+   */
+  disabled: boolean;
+  createdAt: UtcDateTime1;
+  /**
+   * The number of tokens.
+   */
+  tokens: number;
+  lastUsedAt: UtcDateTimeOrNull1;
+}
+/**
  * A new credential; if it is left out, the service makes one. From then on a client certificate is accepted in its place only if its fingerprint is given here.
  */
 export interface CredentialReplace {
@@ -1827,8 +2034,8 @@ export interface DeliveryQuery {
   transactionId?: TransactionId;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
-  since?: Moment2;
-  until?: Moment3;
+  since?: Moment4;
+  until?: Moment5;
   after?: DeliveryId;
   /**
    * The largest number of rows in the answer.
@@ -1995,8 +2202,8 @@ export interface DeviceAction {
     devices: number;
   }[];
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull1;
-  endedAt: UtcDateTimeOrNull2;
+  startedAt: UtcDateTimeOrNull2;
+  endedAt: UtcDateTimeOrNull3;
 }
 /**
  * Conditions on devices, of which all must hold: those of the list of devices. Without any, all devices match. Durations count back from the beginning of the action.
@@ -2121,7 +2328,7 @@ export interface TagPatch1 {
  */
 export interface DeviceConnection {
   connected: boolean;
-  since: UtcDateTimeOrNull3;
+  since: UtcDateTimeOrNull4;
   /**
    * The address that the device connects from.
    */
@@ -2139,7 +2346,7 @@ export interface DeviceConnection {
     present: boolean;
     subscriptions: string[];
   };
-  lastSeenAt: UtcDateTimeOrNull3;
+  lastSeenAt: UtcDateTimeOrNull4;
   /**
    * The node that the device is connected to; null if there is only one node.
    */
@@ -2181,7 +2388,7 @@ export interface DeviceRegistered {
  */
 export interface FleetDeviceStatus {
   deviceId: DeviceId;
-  reportedAt: UtcDateTimeOrNull3;
+  reportedAt: UtcDateTimeOrNull4;
   fields: {
     /**
      * The name of the field in the status message of the device.
@@ -2250,7 +2457,7 @@ export interface StoryEntry {
      * More about the reason, for people.
      */
     detail: string | null;
-    since: UtcDateTimeOrNull4;
+    since: UtcDateTimeOrNull5;
     /**
      * The address of the client; null for the end of a connection.
      */
@@ -2296,10 +2503,10 @@ export interface TransactionRow {
    */
   progress: number | null;
   createdAt: UtcDateTime1;
-  publishedAt: UtcDateTimeOrNull3;
-  deliveredAt: UtcDateTimeOrNull3;
+  publishedAt: UtcDateTimeOrNull4;
+  deliveredAt: UtcDateTimeOrNull4;
   updatedAt: UtcDateTime1;
-  completedAt: UtcDateTimeOrNull3;
+  completedAt: UtcDateTimeOrNull4;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -2357,7 +2564,7 @@ export interface DeliveryRow {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull3;
+  nextAttemptAt: UtcDateTimeOrNull4;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 }
@@ -2433,8 +2640,8 @@ export interface FailureBreakdown {
  * The installations whose failures are counted.
  */
 export interface FailureQuery {
-  since?: Moment4;
-  until?: Moment5;
+  since?: Moment6;
+  until?: Moment7;
   applicationId?: ApplicationId5;
   package?: PackageName1;
   version?: VersionName2;
@@ -2695,7 +2902,7 @@ export interface FleetHealth {
  * The period, and the distance of its points.
  */
 export interface FleetHealthQuery {
-  since?: Moment6;
+  since?: Moment8;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -2750,7 +2957,7 @@ export interface FleetHistory {
  * Only points of this moment or later.
  */
 export interface FleetHistoryQuery {
-  since: Moment7;
+  since: Moment9;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -2768,11 +2975,11 @@ export interface FleetSummary {
   };
   transactions: {
     unfinished: number;
-    oldestAt: UtcDateTimeOrNull5;
+    oldestAt: UtcDateTimeOrNull6;
   };
   deliveries: {
     pending: number;
-    oldestDueAt: UtcDateTimeOrNull6;
+    oldestDueAt: UtcDateTimeOrNull7;
   };
   receivers: {
     /**
@@ -2865,8 +3072,8 @@ export interface InstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment8;
-  until?: Moment9;
+  since?: Moment10;
+  until?: Moment11;
   after?: DeviceId2;
   /**
    * The largest number of rows in the answer.
@@ -2932,7 +3139,7 @@ export interface NodeList {
     disk: {
       freeBytes: number;
       sizeBytes: number;
-      fullAt: UtcDateTimeOrNull7;
+      fullAt: UtcDateTimeOrNull8;
       /**
        * The free space, hour by hour.
        */
@@ -2996,6 +3203,93 @@ export interface PackageRowQuery {
   limit: number;
 }
 /**
+ * Somebody who administers the service.
+ */
+export interface Person {
+  personId: PersonId;
+  name: Name;
+  role: Role;
+  /**
+   * Whether the tokens of the person are refused.
+   */
+  disabled: boolean;
+  createdAt: UtcDateTime1;
+}
+/**
+ * The body that creates a person, without tokens. Without an identifier the service makes one.
+ */
+export interface PersonCreate {
+  personId?: PersonId;
+  name: Name;
+  role: Role;
+}
+/**
+ * A person with their tokens, the newest first.
+ */
+export interface PersonDetails {
+  personId: PersonId;
+  name: Name;
+  role: Role;
+  /**
+   * Whether the tokens of the person are refused.
+   */
+  disabled: boolean;
+  createdAt: UtcDateTime1;
+  tokens: PersonToken[];
+}
+/**
+ * A token of a person, without its secret.
+ */
+export interface PersonToken {
+  tokenId: PersonTokenId;
+  name: Name1;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTimeOrNull9;
+  lastUsedAt: UtcDateTimeOrNull10;
+}
+/**
+ * A page of people, ordered by their personIds.
+ */
+export interface PersonList {
+  people: CountedPerson[];
+  total: Total;
+}
+/**
+ * The body that makes a token for a person.
+ */
+export interface PersonTokenCreate {
+  name: Name2;
+  /**
+   * Days until it expires, 90 if left out; null: it does not expire.
+   */
+  expiresInDays?: number | null;
+}
+/**
+ * A new token of a person. Its secret is shown only in this answer.
+ */
+export interface PersonTokenCreated {
+  tokenId: PersonTokenId;
+  name: Name3;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTimeOrNull11;
+  lastUsedAt: UtcDateTimeOrNull12;
+  /**
+   * The token itself, to be sent as `Authorization: Bearer`.
+   */
+  token: string;
+}
+/**
+ * The changes of a person. While a person is disabled, their tokens are refused.
+ */
+export interface PersonUpdate {
+  name?: Name;
+  role?: Role;
+  /**
+   * Whether the tokens of the person are refused.
+   */
+  disabled?: boolean;
+}
+/**
  * A receiver of webhooks: the URL in a setting of an application.
  */
 export interface Receiver {
@@ -3016,8 +3310,8 @@ export interface Receiver {
    */
   state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull8;
-  failingSince: UtcDateTimeOrNull9;
+  oldestDueAt: UtcDateTimeOrNull13;
+  failingSince: UtcDateTimeOrNull14;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -3026,7 +3320,7 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull10;
+  nextAttemptAt: UtcDateTimeOrNull15;
   /**
    * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
    */
@@ -3070,8 +3364,8 @@ export interface ReceiverQuery {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: those that were given up, which are exhausted or gone.
  */
 export interface FleetRedeliveryRange {
-  since?: Moment7;
-  until?: Moment7;
+  since?: Moment9;
+  until?: Moment9;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
   /**
@@ -3163,7 +3457,7 @@ export interface Removal {
   };
   requestedAt: UtcDateTime17;
   progressedAt: UtcDateTime18;
-  endedAt: UtcDateTimeOrNull3;
+  endedAt: UtcDateTimeOrNull4;
 }
 /**
  * What belongs to a developer or an application, and is removed with it. Counted in parts, while others go on working.
@@ -3366,8 +3660,8 @@ export interface SoftwareKey {
  * The part of the story of a device, with its defaults filled in.
  */
 export interface StoryQuery {
-  since?: Moment10;
-  until?: Moment11;
+  since?: Moment12;
+  until?: Moment13;
   /**
    * The page begins after this place, which the Link of the page before names.
    */
@@ -3398,8 +3692,8 @@ export interface TransactionQuery {
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
   olderThan?: Duration2;
-  since?: Moment12;
-  until?: Moment13;
+  since?: Moment14;
+  until?: Moment15;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -3451,7 +3745,7 @@ export interface VersionRow {
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
   distributing: boolean;
-  distributionStartedAt: UtcDateTimeOrNull3;
+  distributionStartedAt: UtcDateTimeOrNull4;
   /**
    * The binary of the version; null if it has none. The fields are null while the object store does not answer.
    */
@@ -3592,7 +3886,7 @@ export interface DeliveryDetail {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull3;
+  nextAttemptAt: UtcDateTimeOrNull4;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
   /**
@@ -3664,7 +3958,7 @@ export interface DeviceRow {
    */
   blocked: boolean;
   connected: boolean;
-  lastSeenAt: UtcDateTimeOrNull3;
+  lastSeenAt: UtcDateTimeOrNull4;
   /**
    * The firmware version that the device last reported.
    */
@@ -3767,7 +4061,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull11;
+    since: UtcDateTimeOrNull16;
   }[];
 }
 /**
@@ -3839,8 +4133,8 @@ export interface RolloutDetails {
   devices: number;
   counts: RolloutCounts;
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull3;
-  endedAt: UtcDateTimeOrNull3;
+  startedAt: UtcDateTimeOrNull4;
+  endedAt: UtcDateTimeOrNull4;
   /**
    * The stages.
    */
@@ -3916,7 +4210,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull12;
+  estimatedEnd: UtcDateTimeOrNull17;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -4047,7 +4341,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull13;
+  from: UtcDateTimeOrNull18;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -4095,8 +4389,8 @@ export interface RolloutRow {
   devices: number;
   counts: RolloutCounts;
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull3;
-  endedAt: UtcDateTimeOrNull3;
+  startedAt: UtcDateTimeOrNull4;
+  endedAt: UtcDateTimeOrNull4;
 }
 /**
  * A page of rollouts, the newest first.
@@ -4162,10 +4456,10 @@ export interface TransactionDetail {
    */
   progress: number | null;
   createdAt: UtcDateTime1;
-  publishedAt: UtcDateTimeOrNull3;
-  deliveredAt: UtcDateTimeOrNull3;
+  publishedAt: UtcDateTimeOrNull4;
+  deliveredAt: UtcDateTimeOrNull4;
   updatedAt: UtcDateTime1;
-  completedAt: UtcDateTimeOrNull3;
+  completedAt: UtcDateTimeOrNull4;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -5216,8 +5510,8 @@ export interface OwnInstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment14;
-  until?: Moment15;
+  since?: Moment16;
+  until?: Moment17;
   after?: DeviceId5;
   /**
    * The largest number of rows in the answer.
@@ -5237,8 +5531,8 @@ export interface OwnTransactionQuery {
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration5;
-  since?: Moment16;
-  until?: Moment17;
+  since?: Moment18;
+  until?: Moment19;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -5342,7 +5636,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment18;
+  startAt?: Moment20;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.
@@ -5957,8 +6251,8 @@ export interface WebhookTransactionRecord {
   attempts: number;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
-  deliveredAt: UtcDateTimeOrNull3;
-  completedAt: UtcDateTimeOrNull3;
+  deliveredAt: UtcDateTimeOrNull4;
+  completedAt: UtcDateTimeOrNull4;
   /**
    * The progress that the device reported, in percent.
    */

@@ -49,6 +49,7 @@ export const statementsOf = (text: string): string[] =>
 const AT_ONCE = [
   /^CREATE TABLE\b/i,
   /^DROP INDEX\b/i,
+  /^CREATE (OR REPLACE )?(FUNCTION|TRIGGER)\b/i,
   /^ALTER TABLE \w+ (ADD COLUMN (?!.*\bSTORED\b)|SET \(|RENAME\b)/is,
 ];
 

@@ -73,6 +73,7 @@ const INSTALLATIONS = ['installed', 'waiting', 'failed'].flatMap((state) =>
 const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   sumLargeParameters: [[anything], [anything, anything]],
   unfinishedOf: [[anything], [anything, anything]],
+  addCleared: [['r', { devices: 1 }, 9]],
   countOwnedByAny: [[['n']]],
   ownedByAny: [[['n'], 9]],
   ownersOf: [[['d']]],

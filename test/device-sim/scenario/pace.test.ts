@@ -23,9 +23,9 @@ const FAULTS: Readonly<Record<string, { faults: Faults; receiver?: string; figur
   },
   'a webhook that is tried again at once': {
     faults: {
-      async sending(_, pass) {
+      async sending({ body }, pass) {
         const reply = await pass();
-        return reply.status === 503 ? pass() : reply;
+        return reply.status === 503 && body.includes('transactionId') ? pass() : reply;
       },
     },
     receiver: '    receiver: { fault: fail, share: 50 % }\n',

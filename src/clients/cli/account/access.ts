@@ -28,8 +28,8 @@ export const APPLICATION_OPTIONS = {
 /** The options of every command of administration. */
 export const ADMIN_OPTIONS = {
   'admin-url': { value: 'URL', text: 'URL of administration (LAPEL_ADMIN_URL; http://127.0.0.1:8081)' },
-  token: { value: 'TOKEN', text: 'the administrator token; better in LAPEL_ADMIN_TOKEN' },
-  'token-stdin': { text: 'read the administrator token from the first line of standard input' },
+  token: { value: 'TOKEN', text: 'your token, or the administrator token; better in LAPEL_ADMIN_TOKEN' },
+  'token-stdin': { text: 'read the token from the first line of standard input' },
   'data-dir': {
     value: 'FOLDER',
     text: 'the data folder of the service, which holds the token (LAPEL_DATA_DIR, ./data)',

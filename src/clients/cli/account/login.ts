@@ -1,8 +1,10 @@
+import type { AdminOperations } from '../../client/admin-operations.ts';
 import { adminRequest } from '../../client/admin-request.ts';
 import type { Command } from '../line/command.ts';
 import { type Given, readUrl } from '../line/command-line.ts';
 import type { Options } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
+import { oneLine } from '../show/plain-text.ts';
 import { table } from '../show/table.ts';
 import type { Terminal } from '../show/terminal.ts';
 import { ADMIN_OPTIONS, APPLICATION_OPTIONS, connectAdministration, connectApplication, readSecret } from './access.ts';
@@ -62,21 +64,28 @@ async function askForApplication(given: Given, terminal: Terminal): Promise<Requ
   return { url: baseUrl, applicationId, secret: value };
 }
 
-async function askForAdministration(given: Given, terminal: Terminal): Promise<Required<Profile>['administration']> {
+async function askForAdministration(
+  given: Given,
+  terminal: Terminal,
+): Promise<{ who: string; account: Required<Profile>['administration'] }> {
   const parts = { given, option: 'admin-url', variable: 'LAPEL_ADMIN_URL', question: 'Administration' };
   const baseUrl = readUrl('admin-url', await inquire({ ...parts, fallback: 'http://127.0.0.1:8081' }, terminal));
   const fallback = terminal.env['LAPEL_ADMIN_TOKEN'];
-  const question = 'Administrator token (the file admin-token in the data folder; is not shown): ';
+  const question = 'Your token, or the administrator token of the data folder (is not shown): ';
   const token = await readSecret(given, { option: 'token', fallback, question }, terminal);
   if (!token) throw new UsageError('--token', 'is needed (or LAPEL_ADMIN_TOKEN, or --token-stdin)');
   const tried = connectAdministration({ baseUrl, token }, terminal);
-  await tried.request('log in', adminRequest('listDevelopers', { query: { limit: 1 } }));
-  return { url: baseUrl, token };
+  const { name, role } = (await tried.request(
+    'log in',
+    adminRequest('readCaller', {}),
+  )) as AdminOperations['readCaller']['answer'];
+  const who = name === null ? 'the administrator' : `${oneLine(name)} (${role})`;
+  return { who, account: { url: baseUrl, token } };
 }
 
 export const login: Command = {
   name: 'login',
-  summary: 'Checks and stores your account: an application and its secret, or the administrator token',
+  summary: 'Checks and stores your account: an application and its secret, or an administrator token',
   about: `Asks for missing values; it is best to type a secret in, or to send it on standard input. Valid credentials are
 stored in $XDG_CONFIG_HOME/lapel/credentials.json (else ~/.config/lapel/credentials.json), which only you can read. A profile
 can have both, an application and the administrator. A secret is only sent to the service that it was stored for.`,
@@ -89,12 +98,13 @@ can have both, an application and the administrator. A secret is only sent to th
   async run(given, terminal) {
     const isAdmin = given.flag('admin');
     const name = given.text('profile') ?? (terminal.env['LAPEL_PROFILE'] || DEFAULT_PROFILE);
-    const found: Profile = isAdmin
-      ? { administration: await askForAdministration(given, terminal) }
+    const admin = isAdmin ? await askForAdministration(given, terminal) : undefined;
+    const found: Profile = admin
+      ? { administration: admin.account }
       : { application: await askForApplication(given, terminal) };
     const all = await readProfiles(terminal);
     const file = await writeProfiles(terminal, all.set(name, { ...all.get(name), ...found }));
-    const who = isAdmin ? 'the administrator' : found.application?.applicationId;
+    const who = admin?.who ?? found.application?.applicationId;
     const where = (found.application ?? found.administration)?.url;
     return {
       json: { ok: true, profile: name, file, url: where, applicationId: found.application?.applicationId ?? null },

@@ -19,7 +19,9 @@ import { uploadFile } from '../software/upload-file.ts';
 import { ACTION_COMMANDS } from './action-commands.ts';
 import type { Field, Resource, Row, Verb } from './admin-resource.ts';
 import { RESOURCES } from './admin-resources.ts';
+import { auditExport } from './audit-export.ts';
 import { REMOVAL_COMMANDS, removalWatch } from './removal-commands.ts';
+import { tokenRenew } from './token-renew.ts';
 
 const NAMES: Options = {
   package: { value: 'NAME', text: 'the package; by default the one named in the APK file' },
@@ -170,7 +172,8 @@ async function call(parts: Call): Promise<Outcome> {
   const text: Text = (look) =>
     (record ? render(verb.show?.(record) ?? recordText(record), look) : `${done}\n`) +
     (verb.note ? `${look.paint('dim', verb.note)}\n` : '');
-  return { json: { ok: true, ...record }, text };
+  const problem = record && verb.fails?.(record);
+  return { json: { ok: problem === undefined, ...record }, text, ...(problem !== undefined && { problem }) };
 }
 
 /** An argument in brackets, `[NAME]`, is optional. */
@@ -249,7 +252,7 @@ function commandOf(resource: Resource, verb: Verb): Command {
 }
 
 const FROM_TABLE = RESOURCES.flatMap((resource) => resource.verbs.map((verb) => commandOf(resource, verb)));
-const BY_HAND = [...REMOVAL_COMMANDS, removalWatch, adminDeviceImport, ...ACTION_COMMANDS];
+const BY_HAND = [...REMOVAL_COMMANDS, removalWatch, adminDeviceImport, ...ACTION_COMMANDS, auditExport, tokenRenew];
 
 /** The resource of a command, such as `admin device`. */
 const resourceOf = ({ name }: Command): string => name.split(' ').slice(0, 2).join(' ');

@@ -59,6 +59,8 @@ export interface Verb {
   done?: string;
   /** The answer as text, when its fields alone would be hard to read. */
   show?(answer: Row): Text;
+  /** The problem that an answer reports, which makes the exit code 1; undefined without one. */
+  fails?(answer: Row): string | undefined;
   /** An additional text for people, after the answer. */
   note?: string;
   examples: readonly string[];

@@ -5,6 +5,7 @@ import { AUDIT } from './audit-resource.ts';
 import { DEVICES } from './device-resource.ts';
 import { FLEET } from './fleet-resource.ts';
 import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
+import { ADMINISTRATOR_TOKEN, CALLER, PEOPLE, TOKENS } from './person-resource.ts';
 import { REMOVALS } from './removal-resource.ts';
 import { ROLLOUTS } from './rollout-resource.ts';
 import { SESSION } from './session-resource.ts';
@@ -240,6 +241,10 @@ export const RESOURCES: readonly Resource[] = [
       issueUrl: 'issueFirmwareUrl',
     },
   }),
+  CALLER,
+  PEOPLE,
+  TOKENS,
+  ADMINISTRATOR_TOKEN,
   SESSION,
   SEARCH,
   SETTINGS,

@@ -1,4 +1,5 @@
 import { column, date, type Resource } from './admin-resource.ts';
+import { faultOf, type Verification, verificationText } from './audit-verification.ts';
 
 const whoOf = ({
   kind,
@@ -41,12 +42,12 @@ export const AUDIT: Resource = {
         actor: {
           parameter: 'actor',
           value: 'WHO',
-          text: 'only changes by this kind of caller (session, token, command line, application, service), or by this name',
+          text: 'only changes by this kind of caller (session, token, command line, application, service, machine), or by this person or name',
         },
         about: {
           parameter: 'about',
           value: 'KIND:ID',
-          text: 'only changes of one device, developer, application, package or rollout, as device:490154203237518',
+          text: 'only changes of one device, developer, application, package, rollout or person, as device:490154203237518',
         },
         resource: { parameter: 'resource', value: 'PATH', text: 'only changes of paths that contain this' },
       },
@@ -55,6 +56,20 @@ export const AUDIT: Resource = {
         'lapel admin audit list --about device:490154203237518',
         'lapel admin audit list --resource /admin/v1/devices --since 2026-11-20T00:00:00Z --json',
       ],
+    },
+    {
+      verb: 'verify',
+      summary: 'Checks that no entry of the audit log was changed, removed or inserted',
+      about:
+        'Each complete entry has the hash of itself and of the entry before it. Note the end of the chain elsewhere, and give it to a later check: then nobody can have written the whole chain anew.',
+      operation: 'verifyAudit',
+      query: {
+        position: { parameter: 'position', value: 'N', text: 'the position of an end that was noted', needs: 'hash' },
+        hash: { parameter: 'hash', value: 'HASH', text: 'the hash of that end', needs: 'position' },
+      },
+      show: (found) => verificationText(found as unknown as Verification),
+      fails: (found) => faultOf(found as unknown as Verification),
+      examples: ['lapel admin audit verify', `lapel admin audit verify --position 1245 --hash ${'9f86d081'.repeat(8)}`],
     },
   ],
 };

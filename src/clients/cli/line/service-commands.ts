@@ -96,6 +96,32 @@ Files of the same names in FOLDER are replaced. A running service has the same p
 Exit codes: 0 written, 1 not written, 2 wrong command line, 78 a setting is wrong.
 `;
 
+const OWNER_HELP = `Lets an owner into administration, when nobody has a valid token any more. Makes PERSON an owner (a new person, if there is
+none of this id; a disabled one is enabled) and shows a new token, which is valid for 7 days. The service may be running
+or not. The audit log has an entry of it.
+
+  lapel owner PERSON --data-dir DIR        accepts every setting of lapel serve as an option
+  lapel owner PERSON --database-url URL    with PostgreSQL
+
+Then sign in with the token, or: lapel admin token create PERSON --name laptop --token TOKEN
+
+Exit codes: 0 the token is valid, 1 refused (there is no database, or it is of an older release), 2 wrong command line, 78
+a setting is wrong.
+`;
+
+const AUDIT_HELP = `Checks that no entry of the audit log was changed, removed or inserted: each complete entry has the hash of itself and of
+the entry before it. Says which is the first that is not as it was written. Only reads; the service may be running or not.
+
+  lapel audit verify --data-dir DIR                 also for the folder of a backup that was restored
+  lapel audit verify --database-url URL             with PostgreSQL
+  lapel audit verify --position N --hash HASH       also checks that an end of the chain that was noted before is part of it
+
+Note the end of the chain elsewhere from time to time: who can write the database can also write the whole chain anew.
+
+Exit codes: 0 all entries are as they were written, 1 one is not, or there is no database, 2 wrong command line, 78 a
+setting is wrong.
+`;
+
 const MOVE_HELP = `Moves all data of the service to the other database, which must be empty. Stop the service before. The rows of each
 table are compared as both databases give them, and nothing is stored if they differ. The former database stays.
 
@@ -144,6 +170,22 @@ export const SERVICE_COMMANDS = {
       to: { value: 'DATABASE', choices: ['postgres', 'sqlite'], text: 'the database that the data is moved to' },
     },
     help: () => MOVE_HELP,
+  },
+  owner: {
+    argument: 'PERSON',
+    summary: 'Makes a person an owner with a new token, on the machine of the service, when nobody can sign in',
+    options: SETTING_OPTIONS,
+    help: () => OWNER_HELP,
+  },
+  audit: {
+    argument: 'verify',
+    summary: 'Checks that no entry of the audit log was changed, removed or inserted: lapel audit verify',
+    options: {
+      ...SETTING_OPTIONS,
+      position: { value: 'N', text: 'the position of an end of the chain that was noted' },
+      hash: { value: 'HASH', text: 'the hash of that end' },
+    },
+    help: () => AUDIT_HELP,
   },
   docs: {
     argument: 'FOLDER',

@@ -1,5 +1,4 @@
-import { scrypt, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
+import type { People } from '../../../core/people/people.ts';
 import { DomainError } from '../../../errors.ts';
 import type { Database } from '../../../platform/database/sql.ts';
 import type { Clock } from '../../../runtime/clock.ts';
@@ -7,6 +6,7 @@ import type { Ids } from '../../../runtime/ids.ts';
 import { hashSecret } from '../../../runtime/secret-hash.ts';
 import { addressGroup } from '../../../runtime/socket-bounds.ts';
 import { createTokenBuckets } from '../../../runtime/token-buckets.ts';
+import type { IdentifyToken } from '../identify.ts';
 import {
   type ConsoleSession,
   deleteLeastUsed,
@@ -16,6 +16,7 @@ import {
   insertSession,
   listSessions,
   saveUse,
+  type Validity,
 } from './session-repository.ts';
 
 // All times below are in microseconds.
@@ -26,8 +27,12 @@ export const SESSION_LIFETIME = 12 * 60 * MINUTE;
 export const SESSION_IDLE = 30 * MINUTE;
 /** The last use of a session is stored at most this often. */
 const USE_PRECISION = MINUTE;
-/** The most simultaneous sessions; a further one ends the session that was not used for longest. */
-export const MOST_SESSIONS = 100;
+/**
+ * The most simultaneous sessions of one person, and of the administrator token; a further one ends the own session that
+ * was not used for longest.
+ */
+export const MOST_SESSIONS = 20;
+export const MOST_SESSIONS_OF_TOKEN = 100;
 /**
  * Requests with a wrong token, per minute, address and node, that are answered as wrong; further ones are answered 429.
  */
@@ -37,30 +42,26 @@ interface Parts {
   database: Pick<Database, 'read' | 'transact' | 'transactSoon'>;
   clock: Clock;
   ids: Ids;
-  administratorToken: string;
+  identify: IdentifyToken;
+  people: Pick<People, 'isTokenAccepted'>;
+  /** Called when a session was ended, so that its streams can be ended, on all nodes. */
+  ended(sessionId: string): void;
 }
 
 export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 
-const slowHash = promisify(scrypt) as (secret: string, salt: string, length: number) => Promise<Buffer>;
-
 /**
- * The sessions of the console of administration. They are opened with the administrator token and valid on all nodes. A
- * session ends when somebody ends it, when it is unused or too old, and when the token changes. The session is looked
- * up for each request, so its end has an effect at once.
+ * The sessions of the console of administration. They are opened with a token, and valid on all nodes. A session ends when
+ * somebody ends it, when it is unused or too old, and when its token is revoked, expires or gets another value, or its
+ * person is disabled. The session is looked up for each request, so its end has an effect at once.
  */
-export function createConsoleSessions({ database, clock, ids, administratorToken }: Parts) {
-  const wanted = hashSecret(administratorToken);
+export function createConsoleSessions({ database, clock, ids, identify, people, ended }: Parts) {
   const tries = createTokenBuckets({ clock, perSecond: LOGIN_TRIES / 60, size: LOGIN_TRIES });
-  const watching = new Set<(sessionId: string) => void>();
-  let hashing: Promise<Buffer> | undefined;
-  /**
-   * The hash of the administrator token in the database. It is a slow hash, because people may have chosen the token.
-   */
-  function administrator(): Promise<Buffer> {
-    hashing ??= slowHash(administratorToken, 'lapel console sessions', 16);
-    return hashing;
-  }
+
+  const validity = async (): Promise<Validity> => ({
+    now: clock.now(),
+    administrator: (await people.isTokenAccepted()) ? await identify.administrator() : null,
+  });
 
   const idleUntil = ({ lastUsedAt, expiresAt }: ConsoleSession): number =>
     Math.min(expiresAt, lastUsedAt + SESSION_IDLE);
@@ -74,12 +75,8 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
     return { ...session, lastUsedAt: now };
   }
 
-  /**
-   * Throws ADMIN_TOKEN_INVALID, or RATE_LIMITED for an address that has sent too many wrong tokens. The token is
-   * checked first, so the right one is accepted whatever others send from the same address.
-   */
-  function checkToken(token: string, address: string): void {
-    if (timingSafeEqual(hashSecret(token), wanted)) return;
+  /** Throws ADMIN_TOKEN_INVALID, or RATE_LIMITED for an address that has sent too many wrong tokens. */
+  function refuse(address: string): never {
     const left = tries.take(addressGroup(address));
     if (left && !left.allowed) throw new DomainError('RATE_LIMITED', { values: { seconds: left.waitSeconds } });
     throw new DomainError('ADMIN_TOKEN_INVALID');
@@ -87,32 +84,37 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
 
   /** Finds the session of a secret and marks it as used; undefined when it is not valid. */
   async function look(secret: string): Promise<ConsoleSession | undefined> {
-    const proof = { secretHash: hashSecret(secret), administrator: await administrator() };
-    return use(await findSession(database.read, proof));
+    return use(await findSession(database.read, hashSecret(secret), await validity()));
   }
 
   return {
     idleUntil,
 
-    /** Opens a session for the holder of the token. Throws ADMIN_TOKEN_INVALID and RATE_LIMITED. */
-    async open(token: string, address: string): Promise<{ sessionId: string; secret: string }> {
-      checkToken(token, address);
+    /**
+     * Opens a session for the holder of a token. Throws ADMIN_TOKEN_INVALID and RATE_LIMITED. The token is checked
+     * first, so a right one is accepted whatever others send from the same address.
+     */
+    async open(token: string, address: string): Promise<{ session: ConsoleSession; secret: string }> {
+      const who = (await identify.token(token)) ?? refuse(address);
       const secret = ids.secret();
       const now = clock.now();
+      const { person } = who;
       const session = {
         sessionId: ids.next('session', now),
-        secretHash: hashSecret(secret),
-        administrator: await administrator(),
         createdAt: now,
         lastUsedAt: now,
         expiresAt: now + SESSION_LIFETIME,
         address,
+        personId: person?.personId ?? null,
+        tokenId: person?.tokenId ?? null,
       };
+      const proof = person?.secretHash ?? (await identify.administrator());
       await database.transact(async (unit) => {
-        await insertSession(unit, session);
-        await deleteLeastUsed(unit, MOST_SESSIONS);
+        await insertSession(unit, { ...session, secretHash: hashSecret(secret), proof });
+        await deleteLeastUsed(unit, session.personId, person ? MOST_SESSIONS : MOST_SESSIONS_OF_TOKEN);
       });
-      return { sessionId: session.sessionId, secret };
+      const { name = null, tokenName = null } = person ?? {};
+      return { session: { ...session, name, role: person ? who.role : null, tokenName }, secret };
     },
 
     look,
@@ -124,32 +126,20 @@ export function createConsoleSessions({ database, clock, ids, administratorToken
       return session;
     },
 
-    /** Marks a session as used; false when it is no longer valid. Open streams call this from time to time. */
-    async keep(sessionId: string): Promise<boolean> {
-      return (await use(await findSessionById(database.read, sessionId, await administrator()))) !== undefined;
-    },
+    /** Marks a session as used; undefined when it is no longer valid. Open streams call this from time to time. */
+    keep: async (sessionId: string): Promise<ConsoleSession | undefined> =>
+      use(await findSessionById(database.read, sessionId, await validity())),
 
     /** Lists the valid sessions, the last used one first. */
     list: async (): Promise<ConsoleSession[]> =>
-      listSessions(database.read, await administrator(), {
-        now: clock.now(),
-        usedSince: clock.now() - SESSION_IDLE,
-      }),
+      listSessions(database.read, clock.now() - SESSION_IDLE, await validity()),
 
-    /** Ends a session. Throws SESSION_NOT_FOUND. */
-    async end(sessionId: string): Promise<void> {
+    /** Ends a session of anybody, or of one person only. Throws SESSION_NOT_FOUND. */
+    async end(sessionId: string, personId?: string): Promise<void> {
       await database.transact(async (unit) => {
-        if (!(await deleteSession(unit, sessionId))) throw new DomainError('SESSION_NOT_FOUND');
-        unit.onCommit(() => {
-          for (const tell of watching) tell(sessionId);
-        });
+        if (!(await deleteSession(unit, sessionId, personId))) throw new DomainError('SESSION_NOT_FOUND');
+        unit.onCommit(() => ended(sessionId));
       });
-    },
-
-    /** Calls `tell` for each session that is ended on this node, until the returned function is called. */
-    onEnd(tell: (sessionId: string) => void): () => void {
-      watching.add(tell);
-      return () => watching.delete(tell);
     },
   };
 }

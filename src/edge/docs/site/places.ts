@@ -139,6 +139,12 @@ export const SECTIONS: readonly Section[] = [
         about: 'Each status of each operation, with its test case.',
       },
       {
+        name: 'security',
+        file: 'SECURITY.md',
+        title: 'Security',
+        about: 'What stops whom, with the test of each, and how to report a fault.',
+      },
+      {
         name: 'architecture',
         file: 'docs/architecture.md',
         title: 'Architecture',

@@ -1,0 +1,32 @@
+/** What a check of the audit log has found. */
+export interface Verification {
+  entries: number;
+  from: number;
+  head: { position: number; hash: string };
+  earlier: number;
+  open: number;
+  broken: { position: number; auditId: number | null; reason: string } | null;
+}
+
+/** The first entry that is not as it was written, in words; undefined when all are. */
+export function faultOf({ broken }: Verification): string | undefined {
+  if (broken === null) return undefined;
+  const which = broken.auditId === null ? '' : ` (auditId ${broken.auditId})`;
+  return `the entry at position ${broken.position}${which} is not as it was written: ${broken.reason}`;
+}
+
+const counted = (count: number, what: string): string => `${count} ${count === 1 ? 'entry' : 'entries'} ${what}\n`;
+
+/** The result of a check, for people. */
+export function verificationText(found: Verification): string {
+  const { entries, from, head, earlier, open } = found;
+  const fault = faultOf(found);
+  return [
+    fault === undefined
+      ? `${entries} ${entries === 1 ? 'entry is' : 'entries are'} as they were written, from position ${from} on.\n`
+      : '',
+    earlier > 0 ? counted(earlier, 'of earlier releases: without a hash') : '',
+    open > 0 ? counted(open, 'of requests that have not ended: not yet part of the chain') : '',
+    head.position > 0 ? `The end of the chain, to be noted: --position ${head.position} --hash ${head.hash}\n` : '',
+  ].join('');
+}
