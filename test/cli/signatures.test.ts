@@ -33,6 +33,10 @@ t.test('software is signed and keys are kept on the command line', async (t) => 
     t.match(await administer(...add, privatePath), { code: 1 }, 'a private key is refused');
     const { stdout } = await administer('software-key', 'list', '--developer', 'dev');
     t.match(JSON.parse(stdout), { keys: [{ keyId: key.keyId, name: 'release' }], total: 1 });
+    t.match(await call('app', 'keys'), {
+      code: 0,
+      stdout: new RegExp(`"softwareSignatures":"optional".*${key.keyId}`),
+    });
     const rules = ['--signatures', 'required', '--certificate-change', 'refuse'];
     t.match(JSON.parse((await administer('developer', 'update', 'dev', ...rules)).stdout), {
       softwareSignatures: 'required',
