@@ -61,12 +61,6 @@ export async function deleteKeysOf(sql: Sql, developerId: string): Promise<void>
   await sql.run('DELETE FROM pinned_certificates WHERE developer_id = ?', developerId);
 }
 
-export const findSignature = (sql: Sql, binaryId: string): Promise<Signature | undefined> =>
-  sql.get(
-    `SELECT key_id AS "keyId", sha256, signature, signed_at AS "signedAt" FROM version_signatures WHERE binary_id = ?`,
-    binaryId,
-  );
-
 export async function saveSignature(sql: Sql, binaryId: string, signature: Signature): Promise<void> {
   await sql.run(
     `INSERT INTO version_signatures (binary_id, key_id, sha256, signature, signed_at) VALUES (?, ?, ?, ?, ?)

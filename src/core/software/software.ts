@@ -44,6 +44,7 @@ export function createSoftware(given: Parts) {
   return {
     inspection,
     digests,
+    trust,
     packages: createPackages(parts),
     versions: createVersions(parts),
     binaries: createBinaries(parts),

@@ -79,14 +79,20 @@ export function createTrust({ database, digests, inspection }: Parts) {
     return undefined;
   }
 
+  const demandsOf = async (developerId: string | null, binaryId: string): Promise<Demands> =>
+    (developerId === null ? undefined : await findDemands(database.read, developerId, binaryId)) ?? NOTHING;
+
   return {
     /** The rules and the signature of a version; those of the service's own software are empty. */
-    demands: async (developerId: string | null, binaryId: string): Promise<Demands> =>
-      (developerId === null ? undefined : await findDemands(database.read, developerId, binaryId)) ?? NOTHING,
+    demands: demandsOf,
 
     /** The state of the signature of a version, with the digest of the stored file if that is known. */
-    async signatureState(developerId: string, version: Judged, sha256: string | undefined): Promise<SignatureState> {
-      const { signature } = (await findDemands(database.read, developerId, version.binaryId)) ?? NOTHING;
+    async signatureState(
+      developerId: string | null,
+      version: Judged,
+      sha256: string | undefined,
+    ): Promise<SignatureState> {
+      const { signature } = await demandsOf(developerId, version.binaryId);
       if (signature === null) return 'none';
       if (refusalOf(version, { softwareSignatures: 'optional', signature }, sha256)) return 'invalid';
       return sha256 === undefined ? 'unchecked' : 'valid';

@@ -660,6 +660,10 @@ export type PackageName5 = string;
  */
 export type VersionName6 = string;
 /**
+ * SHA-256 of a certificate with which an APK is signed, in hexadecimal digits.
+ */
+export type ApkCertificate = string;
+/**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName7 = string;
@@ -667,10 +671,6 @@ export type VersionName7 = string;
  * Seconds from the delivery in which the device must give a final result. Without one the transaction ends as `failed` with the code `NO_ANSWER`. Reports of progress do not prolong the time.
  */
 export type AnswerWithin = number;
-/**
- * SHA-256 of a certificate with which an APK is signed, in hexadecimal digits.
- */
-export type ApkCertificate = string;
 /**
  * Key that signs the webhooks of an application: `whsec_` and 32 random bytes in base64.
  */
@@ -3760,6 +3760,16 @@ export interface VersionRow {
      */
     foundPackage: string | null;
     foundVersion: string | null;
+    /**
+     * SHA-256 of the certificates with which the APK is signed; empty without one, and until the file is read.
+     *
+     * @maxItems 10
+     */
+    certificates: ApkCertificate[];
+    /**
+     * The state of the signature of the version.
+     */
+    signature: 'none' | 'valid' | 'unchecked' | 'invalid';
   } | null;
   /**
    * The difference between the file and its registration.
@@ -3936,7 +3946,7 @@ export interface DeliveryRowList {
   deliveries: DeliveryRow[];
 }
 /**
- * The reason why a device could not carry out a command. Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH, VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
+ * The reason why a device could not carry out a command. Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH, VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, SIGNATURE_REJECTED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
  */
 export interface DeviceError {
   code: string;
@@ -4554,7 +4564,7 @@ export interface Ack {
    */
   error?: {
     /**
-     * Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH (installed nevertheless), VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL. Other codes are passed on unchanged.
+     * Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH (installed nevertheless), VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, SIGNATURE_REJECTED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL. Other codes are passed on unchanged.
      */
     code?: string;
     /**
@@ -4767,7 +4777,7 @@ export interface DeviceRequest {
   data: JsonObject;
 }
 /**
- * Answer to a request: data or an error. Codes in use: NOT_ACTIVATED, NOT_CONFIGURED (a setting that the feature needs has no URL), UPLOAD_URL_FAILED, BUSY (a bound is reached; ask again later), DISTRIBUTION_STOPPED, BINARY_DELETED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
+ * Answer to a request: data or an error. Codes in use: NOT_ACTIVATED, NOT_CONFIGURED (a setting that the feature needs has no URL), UPLOAD_URL_FAILED, BUSY (a bound is reached; ask again later), DISTRIBUTION_STOPPED, BINARY_DELETED, SIGNATURE_MISSING, SIGNATURE_INVALID, CERTIFICATE_CHANGED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
  */
 export interface DeviceResponse {
   requestId: string;
