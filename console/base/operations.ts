@@ -141,6 +141,7 @@ export const APPLICATION = {
   listOwnTransactions: { method: 'GET', path: '/transactions' },
   readOwnTransaction: { method: 'GET', path: '/transactions/{transactionId}' },
   listInstallations: { method: 'GET', path: '/packages/{package}/versions/{version}/installations' },
+  listOwnAudit: { method: 'GET', path: '/audit' },
   listDeliveries: { method: 'GET', path: '/webhooks/deliveries' },
   readDelivery: { method: 'GET', path: '/webhooks/deliveries/{deliveryId}' },
   redeliverRange: { method: 'POST', path: '/webhooks/deliveries/redeliver' },

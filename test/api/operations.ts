@@ -89,6 +89,7 @@ export const OPERATIONS: Operation[] = [
   { op: 'transactions of the application', method: 'GET', path: '/transactions', scope: A },
   { op: 'transaction of the application', method: 'GET', path: '/transactions/{transactionId}', scope: A },
   { op: 'installations', method: 'GET', path: '/packages/{package}/versions/{version}/installations', scope: A },
+  { op: 'audit log of the application', method: 'GET', path: '/audit', scope: A },
   { op: 'delivery log', method: 'GET', path: '/webhooks/deliveries', scope: A },
   { op: 'delivery lookup', method: 'GET', path: '/webhooks/deliveries/{deliveryId}', scope: A },
   { op: 'redelivery of a range', method: 'POST', path: '/webhooks/deliveries/redeliver', scope: B, json: {} },

@@ -1,4 +1,7 @@
 import t from 'tap';
+import { checkChain, sealEntry } from '../../src/core/audit/audit-chain.ts';
+import { insertEntry } from '../../src/core/audit/audit-repository.ts';
+import { openTestDatabase } from '../applications/tenant.ts';
 import { run } from '../cli/run.ts';
 import { runMain } from '../flow/service-process.ts';
 import { NO_POSTGRES } from '../postgres/databases.ts';
@@ -208,6 +211,24 @@ for (const database of ['sqlite', 'postgres'] as const) {
     });
   });
 }
+
+t.test('entries of earlier releases stay as they are, and are counted', async (t) => {
+  const { database } = openTestDatabase(t);
+  const nobody = { actorName: null, personId: null, personName: null, tokenName: null, address: null } as const;
+  const entry = { ...nobody, at: 1, actorKind: 'token', action: 'GET /', resource: '/', requestId: 'r' } as const;
+  const insert = () => database.transact((unit) => insertEntry(unit, entry));
+  t.match(await checkChain(database.read), { entries: 0, from: 1, earlier: 0, open: 0, broken: null });
+  await insert();
+  await insert();
+  t.match(await checkChain(database.read), { entries: 0, earlier: 2, open: 0, broken: null });
+  const third = await insert();
+  await database.transact((unit) => sealEntry(unit, third));
+  await database.transact((unit) => sealEntry(unit, third));
+  await insert();
+  t.match(await checkChain(database.read), { entries: 1, earlier: 2, open: 1, head: { position: 1 }, broken: null });
+  const known = { position: 5, hash: 'f'.repeat(64) };
+  t.match(await checkChain(database.read, known), { broken: { position: 5, reason: 'it is missing' } });
+});
 
 t.test('several nodes write one chain, in the order of their commits', { skip: NO_POSTGRES }, async (t) => {
   const world = await startWorld(t, { nodes: 2 });

@@ -22,7 +22,7 @@ import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine,
 const MINUTE = 60_000;
 const WARNING = `the device reported firmware 8 ${HOSTILE.script}; it answers`;
 
-t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t) => {
+t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 400_000 }, async (t) => {
   const clock = createRunningClock();
   const folder = t.testdir({ data: {}, tls: {} });
   const env = tlsSettings(join(folder, 'tls'), 20);

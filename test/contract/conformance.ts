@@ -317,6 +317,7 @@ const OWN: Record<string, Cases> = {
       run: async ({ api, newVersion }) => api.get(`${(await newVersion()).version}/installations`),
     },
   },
+  'audit log of the application': { 200: PLAIN('audit log of the application', 'the changes of the application') },
   'delivery log': { 200: PLAIN('delivery log', 'the deliveries of the application') },
   'delivery lookup': {
     200: { title: 'a delivery of the application', run: async (world) => world.api.get(await newestDelivery(world)) },

@@ -91,6 +91,7 @@ t.test('every request example is accepted, and every answer example has the shap
     { operationId: 'readMetadata' },
     { operationId: 'issueKey' },
     { operationId: 'updateSettings' },
+    { operationId: 'listOwnAudit', query: '?limit=1' },
     {
       operationId: 'readSettings',
       after: () => api.patch(path, { json: { deviceEvent: receiver.url, callEvent: null } }),

@@ -85,6 +85,7 @@ export const REFERENCED: Record<string, Row> = {
   'software keys': { key: 'GET /v1/applications/{applicationId}/software-keys', scope: A, statuses: [200, 401, 403, 500] },
   'binary warnings': { key: 'GET /v1/applications/{applicationId}/binary-warnings', scope: A, statuses: [200, 400, 401, 403, 500] },
   'installations': { key: 'GET /v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', scope: A, statuses: [200, 400, 401, 403, 404, 500] },
+  'audit log of the application': { key: 'GET /v1/applications/{applicationId}/audit', scope: A, statuses: [200, 400, 401, 403, 500] },
   'delivery log': { key: 'GET /v1/applications/{applicationId}/webhooks/deliveries', scope: A, statuses: [200, 400, 401, 403, 500] },
   'delivery lookup': { key: 'GET /v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', scope: A, statuses: [200, 401, 403, 404, 500] },
   'redelivery': { key: 'POST /v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', scope: B, statuses: [202, 401, 403, 404, 500] },

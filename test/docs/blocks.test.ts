@@ -164,7 +164,15 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
     .map(({ id }) => id);
   t.same(
     without.sort(),
-    ['listInstallations', 'listOwnTransactions', 'readFeed', 'readJwks', 'readMetadata', 'readOwnTransaction'],
+    [
+      'listInstallations',
+      'listOwnAudit',
+      'listOwnTransactions',
+      'readFeed',
+      'readJwks',
+      'readMetadata',
+      'readOwnTransaction',
+    ],
     'all other operations have a command',
   );
   const folder = t.testdir({

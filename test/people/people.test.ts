@@ -201,7 +201,11 @@ t.test('people who administer the service', async (t) => {
     t.match(await anybody.get('/admin/v1/me', inSession), { headers: { 'lapel-error-code': 'SESSION_ENDED' } });
     const revoke = await anybody.delete(`/admin/v1/people/ada/tokens/${first.tokenId}`, as(first.token));
     t.match(revoke, { status: 409, headers: { 'lapel-error-code': 'LAST_OWNER' } }, 'the last way in stays');
-    const alarms = async () => (await anybody.get('/admin/v1/fleet/alarms', as(first.token))).body.alarms;
+    // With PostgreSQL the clock that stands still is an alarm, too.
+    const alarms = async () =>
+      (await anybody.get('/admin/v1/fleet/alarms', as(first.token))).body.alarms.filter(
+        ({ kind }: { kind: string }) => kind === 'people',
+      );
     t.same(await alarms(), []);
     world.clock.advance(80 * 24 * 60 * MINUTE);
     t.match(await alarms(), [{ kind: 'people', level: 'warning', text: /expires in 9 days/ }]);

@@ -45,6 +45,7 @@ const LISTS = {
   listOwnDevices: 'devices',
   listTransactions: 'transactions',
   listOwnTransactions: 'transactions',
+  listOwnAudit: 'entries',
   listDeliveries: 'deliveries',
   listPackages: 'packages',
   listVersions: 'versions',

@@ -86,6 +86,8 @@ export interface Operations {
   readOwnTransaction: { input: { transactionId: number }; answer: SchemaTypes['common/transaction-detail'] };
   /** List the devices that have a version, wait for it, or failed at it (installations). */
   listInstallations: { input: { package: string; version: string; query?: Partial<SchemaTypes['rest/own-installation-query']> }; answer: SchemaTypes['common/installations'] };
+  /** List the changes of the application (audit log of the application). */
+  listOwnAudit: { input: { query?: Partial<SchemaTypes['rest/own-audit-query']> }; answer: SchemaTypes['rest/own-audit-list'] };
   /** List the webhook deliveries of the application (delivery log). */
   listDeliveries: { input: { query?: Partial<SchemaTypes['rest/delivery-list-query']> }; answer: SchemaTypes['rest/delivery-list'] };
   /** Show a webhook delivery (delivery lookup). */
@@ -185,6 +187,7 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   listOwnTransactions: { method: 'GET', path: '/v1/applications/{applicationId}/transactions', scope: 'svc:application:read' },
   readOwnTransaction: { method: 'GET', path: '/v1/applications/{applicationId}/transactions/{transactionId}', scope: 'svc:application:read' },
   listInstallations: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', scope: 'svc:application:read' },
+  listOwnAudit: { method: 'GET', path: '/v1/applications/{applicationId}/audit', scope: 'svc:application:read' },
   listDeliveries: { method: 'GET', path: '/v1/applications/{applicationId}/webhooks/deliveries', scope: 'svc:application:read' },
   readDelivery: { method: 'GET', path: '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', scope: 'svc:application:read' },
   redeliverRange: { method: 'POST', path: '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', scope: 'svc:application:write' },

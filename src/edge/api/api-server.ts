@@ -8,7 +8,7 @@ import { ROUTES, STRICT_PATHS } from './routes.ts';
 import type { ApiServices } from './services.ts';
 
 interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit'> {
-  audit: Pick<Audit, 'begin'>;
+  audit: Pick<Audit, 'begin' | 'list'>;
   refusals: Pick<Refusals, 'count'>;
   /** LAPEL_RATE_LIMIT: requests per second and application. */
   rateLimit: number;

@@ -4,6 +4,7 @@ import { leadTo } from '../http/lead-to.ts';
 import { routesOf } from '../http/route.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { readActivation } from './activation.ts';
+import { listOwnAudit } from './audit.ts';
 import { listAvailable, listFirmware } from './available.ts';
 import { issueUploadUrl, readBinary, removeBinary, uploadApp } from './binaries.ts';
 import { command, commandOfQuery } from './commands.ts';
@@ -108,6 +109,7 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/transactions/{transactionId}', A, {}, readOwnTransaction),
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/installations', A, { query: 'rest/own-installation-query', costly: true }, listInstallations),
 
+  route('GET',    '/v1/applications/{applicationId}/audit', A, { query: 'rest/own-audit-query', costly: true }, listOwnAudit),
   route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries', A, { query: 'rest/delivery-list-query', costly: true }, listDeliveries),
   route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', A, {}, readDelivery),
   route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', B, { body: 'rest/redelivery-range' }, redeliverRange),

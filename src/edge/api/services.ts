@@ -1,6 +1,7 @@
 import type { AccessTokens } from '../../core/applications/access-tokens.ts';
 import type { Application } from '../../core/applications/application-repository.ts';
 import type { Applications } from '../../core/applications/applications.ts';
+import type { Audit } from '../../core/audit/audit.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { TagsOfDevices } from '../../core/devices/tags.ts';
@@ -46,6 +47,8 @@ export interface ApiServices {
    */
   fleet: Pick<Fleet, 'list'>;
   overview: Pick<Overview, 'list' | 'find'>;
+  /** The audit log, of which an application sees what concerns it. */
+  audit: Pick<Audit, 'list'>;
   installations: Pick<Installations, 'counts' | 'list'>;
   clock: Clock;
   deliveryLog: DeliveryLog;

@@ -1035,6 +1035,18 @@ export type EitherTime2 = string;
  */
 export type PackageName7 = string;
 /**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime22 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment16 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment17 = string;
+/**
  * A firmware version as devices report it.
  */
 export type FirmwareVersion7 = string;
@@ -1069,11 +1081,11 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment16 = string;
+export type Moment18 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment17 = string;
+export type Moment19 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -1112,11 +1124,11 @@ export type Duration5 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment18 = string;
+export type Moment20 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment19 = string;
+export type Moment21 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -1128,7 +1140,7 @@ export type VersionName12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment20 = string;
+export type Moment22 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -1472,6 +1484,8 @@ export interface SchemaTypes {
   'rest/install-request': InstallRequest;
   'rest/jwks': JsonWebKeySet;
   'rest/language-setting': LanguageSetting;
+  'rest/own-audit-list': OwnAuditList;
+  'rest/own-audit-query': OwnAuditQuery;
   'rest/own-device-query': OwnDeviceQuery;
   'rest/own-installation-query': OwnInstallationQuery;
   'rest/own-transaction-query': OwnTransactionQuery;
@@ -5447,6 +5461,61 @@ export interface LanguageSetting {
   lang: LanguageTag;
 }
 /**
+ * A page of the audit log of an application.
+ */
+export interface OwnAuditList {
+  entries: {
+    /**
+     * Number of the entry; later entries have larger ones.
+     */
+    auditId: number;
+    at: UtcDateTime22;
+    /**
+     * Who made the change: the application itself, administration, or the service.
+     */
+    by: 'application' | 'administration' | 'service';
+    /**
+     * The method and the path template of the request. `REFUSED api`: requests for access tokens with a wrong secret; `details` has their number within a minute (`count`).
+     */
+    action: string;
+    /**
+     * The path of the request, cut after 1024 characters.
+     */
+    resource: string;
+    /**
+     * The status code of the answer. Null for entries of the service, and while there is no answer.
+     */
+    status: number | null;
+    /**
+     * Details of the change: the values that it changed (`before` and `after`; secrets are named and not shown), the secrets that it replaced (`replaced`); for refused requests the `code`, and the number of equal ones within a minute.
+     */
+    details: {} | null;
+    /**
+     * The IP address of the client; null for administration and for the service itself.
+     */
+    address: string | null;
+    /**
+     * The request id in the answer.
+     */
+    requestId: string;
+  }[];
+}
+/**
+ * Query of the audit log of an application, with its defaults filled in.
+ */
+export interface OwnAuditQuery {
+  since?: Moment16;
+  until?: Moment17;
+  /**
+   * Only entries older than this one; take it from the `Link` of the page before.
+   */
+  after?: number;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+}
+/**
  * Query of the devices of the application, with its defaults filled in.
  */
 export interface OwnDeviceQuery {
@@ -5520,8 +5589,8 @@ export interface OwnInstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment16;
-  until?: Moment17;
+  since?: Moment18;
+  until?: Moment19;
   after?: DeviceId5;
   /**
    * The largest number of rows in the answer.
@@ -5541,8 +5610,8 @@ export interface OwnTransactionQuery {
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration5;
-  since?: Moment18;
-  until?: Moment19;
+  since?: Moment20;
+  until?: Moment21;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -5646,7 +5715,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment20;
+  startAt?: Moment22;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.
