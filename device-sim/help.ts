@@ -69,6 +69,7 @@ A run
   --client lean | mqtt       the MQTT client of the devices: that of the simulator (lean), or the package mqtt, which has
                              other authors
   --state FOLDER             devices keep answers, settings and software here over restarts of the simulator
+  --trusted-key FILE         installs only software that this public key (ed25519, PEM) has signed; several times: any of them
   --download-dir FOLDER      folder for files during their download (a temporary folder, removed at the end)
 
 The service
@@ -116,6 +117,8 @@ The command device (it also takes --seed, --wait, --json, --junit)
   --credential S             its credential; or LAPEL_CREDENTIAL (test-credential-of-ID)
   --operations LIST          the operations that are sent, separated by commas (all)
   --cases LIST               the cases that are played, separated by commas (all)
+  --signing-key FILE         the private key (ed25519, PEM) whose public key the device trusts: signs what the test offers,
+                             and plays the case signatures
   --answer-time SECONDS      how long to wait for an answer; four times as long for an installation (30)
   --by-hand SECONDS          plays also the cases that need your hand (send an event, restart), and waits so long for it
   --thorough                 plays also the cases that take minutes on a slow device

@@ -26,6 +26,7 @@ const OF_A_RUN = {
   client: { type: 'string' },
   state: { type: 'string' },
   'download-dir': { type: 'string' },
+  'trusted-key': { type: 'string', multiple: true },
   mqtt: { type: 'string' },
   api: { type: 'string' },
   admin: { type: 'string' },
@@ -61,6 +62,7 @@ const OF_A_DEVICE_TEST = {
   operations: { type: 'string' },
   cases: { type: 'string' },
   'answer-time': { type: 'string' },
+  'signing-key': { type: 'string' },
   'by-hand': { type: 'string' },
   thorough: { type: 'boolean' },
 } as const;

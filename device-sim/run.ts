@@ -289,6 +289,7 @@ async function runThrough(
       ...(recorder && { createLink: recorded(links ?? createLink, recorder) }),
       stateFolder: settings.stateFolder,
       downloadFolder: settings.downloadFolder,
+      trustedKeys: settings.trustedKeys,
       timers,
       own,
       service,

@@ -8,6 +8,9 @@ export const OPERATOR = {
   readDeveloper: { method: 'GET', path: '/developers/{developerId}', role: 'reader' },
   updateDeveloper: { method: 'PATCH', path: '/developers/{developerId}', role: 'operator' },
   deleteDeveloper: { method: 'DELETE', path: '/developers/{developerId}', role: 'operator' },
+  addSoftwareKey: { method: 'POST', path: '/developers/{developerId}/software-keys', role: 'operator' },
+  listSoftwareKeys: { method: 'GET', path: '/developers/{developerId}/software-keys', role: 'reader' },
+  revokeSoftwareKey: { method: 'DELETE', path: '/developers/{developerId}/software-keys/{keyId}', role: 'operator' },
   createApplication: { method: 'POST', path: '/developers/{developerId}/applications', role: 'operator' },
   listApplications: { method: 'GET', path: '/developers/{developerId}/applications', role: 'reader' },
   listAllApplications: { method: 'GET', path: '/applications', role: 'reader' },
@@ -168,6 +171,10 @@ export const APPLICATION = {
   readDistribution: { method: 'GET', path: '/packages/{package}/versions/{version}/distributions' },
   startDistribution: { method: 'POST', path: '/packages/{package}/versions/{version}/distributions' },
   stopDistribution: { method: 'DELETE', path: '/packages/{package}/versions/{version}/distributions' },
+  readSignature: { method: 'GET', path: '/packages/{package}/versions/{version}/signature' },
+  putSignature: { method: 'PUT', path: '/packages/{package}/versions/{version}/signature' },
+  removeSignature: { method: 'DELETE', path: '/packages/{package}/versions/{version}/signature' },
+  readSoftwareTrust: { method: 'GET', path: '/software-keys' },
   listFirmware: { method: 'GET', path: '/firmware' },
 } as const;
 

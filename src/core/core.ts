@@ -52,6 +52,7 @@ import { createSessions } from './sessions/sessions.ts';
 import { aboutObjects } from './software/owner.ts';
 import { hasPackages } from './software/package-repository.ts';
 import { createQuotas } from './software/quotas.ts';
+import { deleteKeysOf } from './software/signature-repository.ts';
 import { createSoftware } from './software/software.ts';
 import { packageClearing, versionClearing } from './software/software-clearing.ts';
 import { forgetUsage } from './software/usage-repository.ts';
@@ -98,6 +99,7 @@ export async function createCore(given: Given) {
     ...common,
     isInUse: async (unit, id) => (await hasDevices(unit, id)) || (await hasPackages(unit, id)),
     forgetUsage,
+    forgetKeys: deleteKeysOf,
   });
   const applications = createApplications({
     ...common,

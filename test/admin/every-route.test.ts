@@ -1,6 +1,7 @@
 import t from 'tap';
 import { ROUTES } from '../../src/edge/admin/routes.ts';
 import { faultsOf } from '../api/operations.ts';
+import { createKeyPair } from '../software/signing.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 
 interface Row {
@@ -18,6 +19,8 @@ const NO_REMOVAL = `rem_${'0'.repeat(32)}`;
 const NO_BATCH = `enb_${'0'.repeat(32)}`;
 const NO_ACTION = `act_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
+const NO_KEY = '0'.repeat(16);
+const PUBLIC_KEY = createKeyPair().publicKey;
 const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
 
 // Section 5 of the contract; deletion of an application is the service's own.
@@ -28,6 +31,9 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/developers/{developerId}', unknown: [NOBODY] },
   { method: 'PATCH', path: '/developers/{developerId}', json: {}, unknown: [NOBODY] },
   { method: 'DELETE', path: '/developers/{developerId}', unknown: [NOBODY] },
+  { method: 'POST', path: '/developers/{developerId}/software-keys', json: { name: 'x', publicKey: PUBLIC_KEY }, unknown: [['/developers/nobody/software-keys', 'developer not found.']] },
+  { method: 'GET', path: '/developers/{developerId}/software-keys', unknown: [['/developers/nobody/software-keys', 'developer not found.']] },
+  { method: 'DELETE', path: '/developers/{developerId}/software-keys/{keyId}', unknown: [[`/developers/nobody/software-keys/${NO_KEY}`, 'developer not found.'], [`/developers/dev/software-keys/${NO_KEY}`, 'software key not found.']] },
   { method: 'GET', path: '/applications' },
   { method: 'GET', path: '/applications/{applicationId}', unknown: [['/applications/none', 'application not found.']] },
   { method: 'POST', path: '/developers/{developerId}/applications', json: { name: 'x' }, unknown: [['/developers/nobody/applications', 'developer not found.']] },
@@ -141,6 +147,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     actionId: NO_ACTION,
     batchId: NO_BATCH,
     transactionId: '1',
+    keyId: NO_KEY,
     package: 'com.example.own',
     version: '1.0.0',
   };
@@ -176,6 +183,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             applicationId: '%zz',
             package: 'x',
             version: '%20',
+            keyId: 'x',
             sessionId: 'x',
             personId: '%20',
             tokenId: 'x',

@@ -53,6 +53,7 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   listAnyVersions: [],
   listAnyInstallations: [],
   listBinaryWarnings: [],
+  listSoftwareKeys: [],
   listSystemPackages: [],
   listFirmwareVersions: [],
   listSessions: [],

@@ -1,4 +1,6 @@
 import type { Test } from 'tap';
+import { makeApk, signedApk } from '../../device-sim/files/make-apk.ts';
+import { createKeyPair, sha256Of, signatureOf } from '../software/signing.ts';
 import { until } from '../until.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';
 import { deviceIdOf, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
@@ -68,7 +70,8 @@ export async function createCustomer(t: Test, world: World, name: string) {
 
   const packageName = `com.example.${name}`;
   await api.post(`${path}/packages`, { json: { package: packageName } });
-  const binary = Buffer.from(`the binary of ${name}`);
+  const attributes = [{ name: 'package', value: packageName }];
+  const binary = signedApk(makeApk({ attributes }), name);
   const upload = await api.post(`${path}/apps`, {
     json: { package: packageName, version: '1.0.0', fileSize: binary.length },
   });
@@ -76,6 +79,13 @@ export async function createCustomer(t: Test, world: World, name: string) {
   const put = (): Promise<Response> => fetch(uploadUrl, { method: 'PUT', body: new Uint8Array(binary) });
   await put();
   await api.get(`${path}/packages/${packageName}/versions/1.0.0/binaries`);
+  const key = createKeyPair();
+  const { publicKey } = key;
+  await world.admin().post(`/admin/v1/developers/${name}/software-keys`, { json: { name: 'release', publicKey } });
+  await api.put(`${path}/packages/${packageName}/versions/1.0.0/signature`, {
+    json: signatureOf(key, { package: packageName, version: '1.0.0' }, sha256Of(binary)),
+  });
+  await api.post(`${path}/packages/${packageName}/versions/1.0.0/distributions`);
   await api.post(`${path}/packages`, { json: { package: `${packageName}.empty` } });
   await world.idle();
   world.clock.advance(11_000);
@@ -91,6 +101,7 @@ export async function createCustomer(t: Test, world: World, name: string) {
     waiting,
     failing,
     packageName,
+    storedBytes: binary.length,
     put,
     /** The identifiers by which rows of the customer are found. */
     ids: [

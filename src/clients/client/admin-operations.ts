@@ -10,10 +10,16 @@ export interface AdminOperations {
   listDevelopers: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/developer-list'] };
   /** Read a developer. */
   readDeveloper: { input: { developerId: string }; answer: SchemaTypes['admin/developer-details'] };
-  /** Change the name or the contract of a developer. */
+  /** Change the name, the contract or the rules of a developer. */
   updateDeveloper: { input: { developerId: string; body: SchemaTypes['admin/developer-update'] }; answer: SchemaTypes['admin/developer'] };
   /** Delete a developer. */
   deleteDeveloper: { input: { developerId: string }; answer: undefined };
+  /** Add a software key. */
+  addSoftwareKey: { input: { developerId: string; body: SchemaTypes['admin/software-key-create'] }; answer: SchemaTypes['common/software-key'] };
+  /** List the software keys of a developer. */
+  listSoftwareKeys: { input: { developerId: string }; answer: SchemaTypes['admin/software-key-list'] };
+  /** Revoke a software key. */
+  revokeSoftwareKey: { input: { developerId: string; keyId: string }; answer: undefined };
   /** Create an application. */
   createApplication: { input: { developerId: string; body: SchemaTypes['admin/application-create'] }; answer: SchemaTypes['admin/application-created'] };
   /** List the applications of a developer. */
@@ -205,6 +211,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   readDeveloper: { method: 'GET', path: '/admin/v1/developers/{developerId}' },
   updateDeveloper: { method: 'PATCH', path: '/admin/v1/developers/{developerId}' },
   deleteDeveloper: { method: 'DELETE', path: '/admin/v1/developers/{developerId}' },
+  addSoftwareKey: { method: 'POST', path: '/admin/v1/developers/{developerId}/software-keys' },
+  listSoftwareKeys: { method: 'GET', path: '/admin/v1/developers/{developerId}/software-keys' },
+  revokeSoftwareKey: { method: 'DELETE', path: '/admin/v1/developers/{developerId}/software-keys/{keyId}' },
   createApplication: { method: 'POST', path: '/admin/v1/developers/{developerId}/applications' },
   listApplications: { method: 'GET', path: '/admin/v1/developers/{developerId}/applications' },
   listAllApplications: { method: 'GET', path: '/admin/v1/applications' },

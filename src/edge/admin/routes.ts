@@ -83,6 +83,7 @@ import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
 import { closeSession, endSession, listSessions, openSession, readOwnSession } from './sessions.ts';
 import { listSettings } from './settings.ts';
+import { addSoftwareKey, listSoftwareKeys, revokeSoftwareKey } from './software-keys.ts';
 import { readDeviceStory } from './story.ts';
 
 const route = routesOf<AdminServices, Administrator, Role>();
@@ -104,6 +105,10 @@ export const ROUTES = [
   route('GET',    '/admin/v1/developers/{developerId}', ANY, {}, readDeveloper),
   route('PATCH',  '/admin/v1/developers/{developerId}', OPR, { body: 'admin/developer-update' }, updateDeveloper),
   route('DELETE', '/admin/v1/developers/{developerId}', OPR, {}, deleteDeveloper),
+
+  route('POST',   '/admin/v1/developers/{developerId}/software-keys', OPR, { body: 'admin/software-key-create' }, addSoftwareKey),
+  route('GET',    '/admin/v1/developers/{developerId}/software-keys', ANY, {}, listSoftwareKeys),
+  route('DELETE', '/admin/v1/developers/{developerId}/software-keys/{keyId}', OPR, {}, revokeSoftwareKey),
 
   route('POST',   '/admin/v1/developers/{developerId}/applications', OPR, { body: 'admin/application-create' }, createApplication),
   route('GET',    '/admin/v1/developers/{developerId}/applications', ANY, { query: 'common/paging-query' }, listApplications),

@@ -76,7 +76,7 @@ export interface AdminServices {
   settings: Config['given'];
   /** Knows the software that is installed on devices. */
   installations: Installations;
-  software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection'>;
+  software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection' | 'keys'>;
   /** The views of packages and versions of all developers, and of the service. */
   softwareOverview: SoftwareOverview;
   /** Figures of the whole fleet, now and over time. */

@@ -32,6 +32,7 @@ import {
 } from './rollouts.ts';
 import type { ApiServices } from './services.ts';
 import { issueKey, readSettings, updateSettings } from './settings.ts';
+import { putSignature, readSignature, readSoftwareTrust, removeSignature } from './signatures.ts';
 import { readTags, updateTags, updateTagsOfMany } from './tags.ts';
 import { issueToken, readJwks, readMetadata, tokenError } from './tokens.ts';
 import { cancelTransaction, listTransactions, readTransaction } from './transactions.ts';
@@ -134,6 +135,10 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', A, {}, readDistribution), // op 25
   route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, startDistribution), // op 26
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, stopDistribution), // op 27
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', A, {}, readSignature),
+  route('PUT',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', B, { body: 'rest/signature-put' }, putSignature),
+  route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', B, {}, removeSignature),
+  route('GET',    '/v1/applications/{applicationId}/software-keys', A, {}, readSoftwareTrust),
   route('GET',    '/v1/applications/{applicationId}/firmware', A, {}, listFirmware), // op 29
 ];
 

@@ -11,6 +11,7 @@ const SCHEMAS: Record<string, SchemaName> = {
   batchId: 'common/batch-id',
   removalId: 'common/removal-id',
   actionId: 'common/action-id',
+  keyId: 'common/software-key-id',
   sessionId: 'common/console-session-id',
   personId: 'common/person-id',
   tokenId: 'common/person-token-id',

@@ -149,6 +149,14 @@ export type DeliveryId = string;
  */
 export type DeviceLimit = number | null;
 /**
+ * `required`: only versions with a signature are distributed. `optional`: versions without a signature are distributed, too. A signature that does not verify is refused in both cases.
+ */
+export type SignatureRule = 'optional' | 'required';
+/**
+ * What happens to a version whose APK has another certificate than the newest earlier version with a known certificate. `warn`: it has a warning. `refuse`: it is not distributed.
+ */
+export type CertificateRule = 'warn' | 'refuse';
+/**
  * The hardware of a device. Every part may be unknown; null means that all parts are.
  */
 export type HardwareProperties = {
@@ -613,6 +621,14 @@ export type ApplicationId9 = string;
  */
 export type RolloutId1 = string;
 /**
+ * A public key of ed25519 in PEM (SubjectPublicKeyInfo): `openssl pkey -in key.pem -pubout`.
+ */
+export type SoftwarePublicKey = string;
+/**
+ * Name of a software key: the first 16 hexadecimal digits of the SHA-256 of the public key in DER form (SubjectPublicKeyInfo).
+ */
+export type SoftwareKeyId = string;
+/**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
 export type Moment13 = string;
@@ -671,6 +687,10 @@ export type PackageName5 = string;
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName6 = string;
+/**
+ * SHA-256 of a certificate with which an APK is signed, in hexadecimal digits.
+ */
+export type ApkCertificate = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -902,6 +922,10 @@ export type SettingUrl = string | null;
  * SHA-256 of the stored file, in hexadecimal digits.
  */
 export type Sha256 = string;
+/**
+ * Signature of ed25519 in base64, over the text `lapel-software-v1`, package, version and SHA-256 of the file, each with a line end (`\n`) behind it.
+ */
+export type SoftwareSignature = string;
 /**
  * `true`: the command takes the place of the application’s older unfinished commands of the same operation for the device; of installs, those of the same package. They end as `cancelled` with the code `SUPERSEDED`.
  */
@@ -1295,6 +1319,8 @@ export interface SchemaTypes {
   'admin/service-software-put': ServiceSoftwarePut;
   'admin/service-software-version': ServiceSoftwareVersion;
   'admin/setting-list': SettingList;
+  'admin/software-key-create': SoftwareKeyCreate;
+  'admin/software-key-list': SoftwareKeyList;
   'admin/story-entry': StoryEntry;
   'admin/story-query': StoryQuery;
   'admin/system-package-list': SystemPackageList;
@@ -1310,6 +1336,7 @@ export interface SchemaTypes {
   'common/action-name': ActionName;
   'common/action-state': ActionState;
   'common/answer-within': AnswerWithin;
+  'common/apk-certificate': ApkCertificate;
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
@@ -1318,6 +1345,7 @@ export interface SchemaTypes {
   'common/bluetooth-name': BluetoothName;
   'common/call-id': CallId;
   'common/certificate-fingerprint': CertificateFingerprint;
+  'common/certificate-rule': CertificateRule;
   'common/client-id': ClientId;
   'common/connection-id': ConnectionId;
   'common/connectivity-type': ConnectivityType;
@@ -1402,6 +1430,11 @@ export interface SchemaTypes {
   'common/seen-within': SeenWithin;
   'common/setting-url': SettingUrl;
   'common/sha256': Sha256;
+  'common/signature-rule': SignatureRule;
+  'common/software-key': SoftwareKey;
+  'common/software-key-id': SoftwareKeyId;
+  'common/software-public-key': SoftwarePublicKey;
+  'common/software-signature': SoftwareSignature;
   'common/supersede': Supersede;
   'common/tag-key': TagKey;
   'common/tag-patch': TagPatch2;
@@ -1517,6 +1550,8 @@ export interface SchemaTypes {
   'rest/rollout-retried': RolloutRetried;
   'rest/rollout-retry': RolloutRetry;
   'rest/rollout-update': RolloutUpdate;
+  'rest/signature-put': SignaturePut;
+  'rest/software-trust': SoftwareTrust;
   'rest/tagged': Tagged;
   'rest/tagging': Tagging;
   'rest/terms-query': TermsQuery;
@@ -1533,6 +1568,7 @@ export interface SchemaTypes {
   'rest/version-create': VersionCreate;
   'rest/version-list': VersionList;
   'rest/version-list-query': VersionListQuery;
+  'rest/version-signature': VersionSignature;
   'rest/version-update': VersionUpdate;
   'rest/webhook-test': WebhookTest;
   'rest/webhook-test-sent': WebhookTestSent;
@@ -2074,6 +2110,8 @@ export interface DeveloperAnswer {
   developerId: DeveloperId;
   name: Name;
   deviceLimit: DeviceLimit;
+  softwareSignatures: SignatureRule;
+  certificateChange: CertificateRule;
   /**
    * The removal by which the developer is being removed; null: none. Such a developer can neither be changed nor get applications or devices.
    */
@@ -2086,6 +2124,8 @@ export interface DeveloperCreate {
   developerId?: DeveloperId;
   name: Name;
   deviceLimit?: DeviceLimit;
+  softwareSignatures?: SignatureRule;
+  certificateChange?: CertificateRule;
 }
 /**
  * A developer with the contract, the quotas and their use.
@@ -2094,6 +2134,8 @@ export interface DeveloperDetails {
   developerId: DeveloperId;
   name: Name;
   deviceLimit: DeviceLimit;
+  softwareSignatures: SignatureRule;
+  certificateChange: CertificateRule;
   /**
    * The removal by which the developer is being removed; null: none. Such a developer can neither be changed nor get applications or devices.
    */
@@ -2146,6 +2188,8 @@ export interface DeveloperList {
 export interface DeveloperUpdate {
   name?: Name;
   deviceLimit?: DeviceLimit;
+  softwareSignatures?: SignatureRule;
+  certificateChange?: CertificateRule;
 }
 /**
  * A device, as administration shows it.
@@ -3791,6 +3835,28 @@ export interface SettingList {
   }[];
 }
 /**
+ * The public key of a developer, and a name for people.
+ */
+export interface SoftwareKeyCreate {
+  name: Name;
+  publicKey: SoftwarePublicKey;
+}
+/**
+ * All software keys of a developer; at most 20.
+ */
+export interface SoftwareKeyList {
+  keys: SoftwareKey[];
+}
+/**
+ * A public key with which the signatures of the versions of a developer are verified.
+ */
+export interface SoftwareKey {
+  keyId: SoftwareKeyId;
+  name: Name;
+  publicKey: SoftwarePublicKey;
+  createdAt: UtcDateTime1;
+}
+/**
  * The part of the story of a device, with its defaults filled in.
  */
 export interface StoryQuery {
@@ -3894,6 +3960,16 @@ export interface VersionRow {
      */
     foundPackage: string | null;
     foundVersion: string | null;
+    /**
+     * SHA-256 of the certificates with which the APK is signed; empty without one, and until the file is read.
+     *
+     * @maxItems 10
+     */
+    certificates: ApkCertificate[];
+    /**
+     * The state of the signature of the version.
+     */
+    signature: 'none' | 'valid' | 'unchecked' | 'invalid';
   } | null;
   /**
    * The difference between the file and its registration.
@@ -4070,7 +4146,7 @@ export interface DeliveryRowList {
   deliveries: DeliveryRow[];
 }
 /**
- * The reason why a device could not carry out a command. Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH, VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
+ * The reason why a device could not carry out a command. Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH, VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, SIGNATURE_REJECTED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
  */
 export interface DeviceError {
   code: string;
@@ -4688,7 +4764,7 @@ export interface Ack {
    */
   error?: {
     /**
-     * Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH (installed nevertheless), VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL. Other codes are passed on unchanged.
+     * Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH (installed nevertheless), VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, SIGNATURE_REJECTED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL. Other codes are passed on unchanged.
      */
     code?: string;
     /**
@@ -4828,7 +4904,7 @@ export interface FileUploadUrlRequest {
   contentType: ContentType;
 }
 /**
- * Parameters of `installSoftware` and `updateFirmware`: the version to install, and its download URL. The URL is made at each delivery of the command; if it has expired, the device asks for another one (`softwareDownloadUrl`). The device installs the file only if its size and SHA-256 match.
+ * Parameters of `installSoftware` and `updateFirmware`: the version to install, and its download URL. The URL is made at each delivery of the command; if it has expired, the device asks for another one (`softwareDownloadUrl`). The device installs the file only if its size and SHA-256 match. A signed version has `signature` and `signatureKeyId`, which a device with trusted keys of its own verifies before it installs the file.
  */
 export interface InstallParameters {
   package: PackageName2;
@@ -4837,6 +4913,8 @@ export interface InstallParameters {
   expiresAt: UtcDateTime1;
   size: FileSize;
   sha256: Sha256;
+  signature?: SoftwareSignature;
+  signatureKeyId?: SoftwareKeyId;
 }
 /**
  * Parameters of `pairBluetooth`. A successful ack has the result `{ name, macAddress }`, where the name may be null.
@@ -4899,7 +4977,7 @@ export interface DeviceRequest {
   data: JsonObject;
 }
 /**
- * Answer to a request: data or an error. Codes in use: NOT_ACTIVATED, NOT_CONFIGURED (a setting that the feature needs has no URL), UPLOAD_URL_FAILED, BUSY (a bound is reached; ask again later), DISTRIBUTION_STOPPED, BINARY_DELETED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
+ * Answer to a request: data or an error. Codes in use: NOT_ACTIVATED, NOT_CONFIGURED (a setting that the feature needs has no URL), UPLOAD_URL_FAILED, BUSY (a bound is reached; ask again later), DISTRIBUTION_STOPPED, BINARY_DELETED, SIGNATURE_MISSING, SIGNATURE_INVALID, CERTIFICATE_CHANGED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
  */
 export interface DeviceResponse {
   requestId: string;
@@ -4989,13 +5067,15 @@ export interface SetWifiParameters {
   networks: WifiEntry[];
 }
 /**
- * Data of the response to `softwareDownloadUrl`: the new URL of the file.
+ * Data of the response to `softwareDownloadUrl`: the new URL of the file, with its signature if the version has one.
  */
 export interface SoftwareDownloadUrl {
   url: Url;
   expiresAt: UtcDateTime1;
   size: FileSize;
   sha256: Sha256;
+  signature?: SoftwareSignature;
+  signatureKeyId?: SoftwareKeyId;
 }
 /**
  * Data of the request `softwareDownloadUrl`: the unfinished installation that needs a new URL.
@@ -5222,6 +5302,16 @@ export interface BinaryStatus {
    * The difference between the binary and its registration: devices will report an error for it. Null if there is no difference, or no binary.
    */
   warning: string | null;
+  /**
+   * SHA-256 of the certificates with which the APK is signed (APK Signature Scheme v2 or v3), as `apksigner verify --print-certs` prints them. Empty without such a certificate, and until the file was read.
+   *
+   * @maxItems 10
+   */
+  certificates: ApkCertificate[];
+  /**
+   * The state of the signature of the version. `none`: it has none. `valid`: it verifies for the stored file. `unchecked`: there is no file yet, or its SHA-256 is not known yet. `invalid`: it does not verify, and the version is not distributed.
+   */
+  signature: 'none' | 'valid' | 'unchecked' | 'invalid';
 }
 /**
  * The Bluetooth device to pair with, as the list of Bluetooth devices names it.
@@ -5947,6 +6037,22 @@ export interface RolloutUpdate {
   abort?: {} | null;
 }
 /**
+ * The detached signature of a version.
+ */
+export interface SignaturePut {
+  keyId: SoftwareKeyId;
+  sha256: Sha256;
+  signature: SoftwareSignature;
+}
+/**
+ * The rules and keys of the developer, by which versions are distributed. Only administration changes them.
+ */
+export interface SoftwareTrust {
+  softwareSignatures: SignatureRule;
+  certificateChange: CertificateRule;
+  keys: SoftwareKey[];
+}
+/**
  * The outcome of a change of tags.
  */
 export interface Tagged {
@@ -6161,6 +6267,16 @@ export interface BinaryStatus1 {
    * The difference between the binary and its registration: devices will report an error for it. Null if there is no difference, or no binary.
    */
   warning: string | null;
+  /**
+   * SHA-256 of the certificates with which the APK is signed (APK Signature Scheme v2 or v3), as `apksigner verify --print-certs` prints them. Empty without such a certificate, and until the file was read.
+   *
+   * @maxItems 10
+   */
+  certificates: ApkCertificate[];
+  /**
+   * The state of the signature of the version. `none`: it has none. `valid`: it verifies for the stored file. `unchecked`: there is no file yet, or its SHA-256 is not known yet. `invalid`: it does not verify, and the version is not distributed.
+   */
+  signature: 'none' | 'valid' | 'unchecked' | 'invalid';
 }
 /**
  * The state of a distribution.
@@ -6207,6 +6323,19 @@ export interface VersionListQuery {
    * `true`: with the state of each binary and distribution; then `limit` is at most 100.
    */
   details?: 'true' | 'false';
+}
+/**
+ * The signature of a version.
+ */
+export interface VersionSignature {
+  keyId: SoftwareKeyId;
+  sha256: Sha256;
+  signature: SoftwareSignature;
+  signedAt: UtcDateTime1;
+  /**
+   * Why the signature does not verify, for example because its key was revoked or the stored file is another one; null when nothing is known against it.
+   */
+  problem: string | null;
 }
 /**
  * The new description of a version; null removes it.

@@ -7,7 +7,7 @@ import type { Command, Outcome } from '../line/command.ts';
 import { type Given, readWhole } from '../line/command-line.ts';
 import { limitOption, readLimit } from '../line/limit.ts';
 import type { Argument, Option, Options } from '../line/options.ts';
-import { readJson } from '../line/read-json.ts';
+import { readJson, readText } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
 import type { Text } from '../show/look.ts';
 import { render } from '../show/look.ts';
@@ -61,6 +61,7 @@ async function bodyOf(
       body[field] = null;
     } else if (text !== undefined) {
       if (kind === 'json') body[field] = await readJson(`--${name}`, text, terminal);
+      else if (kind === 'text') body[field] = await readText(`--${name}`, text, terminal);
       else body[field] = kind === 'number' ? readWhole(name, text) : text;
     }
   }
