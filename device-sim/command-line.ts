@@ -1,8 +1,10 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { stringify } from 'yaml';
 import { type AccountSource, readAccounts } from './customer/accounts.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
 import { readDeviceTest } from './device-test-options.ts';
 import { MAX_DEVICES } from './fleet/device-ids.ts';
+import { readKeyFile } from './key-file.ts';
 import { readListen } from './listen-address.ts';
 import { commandsOf, type OptionName, type Options, optionNames, readOptions, shortWayNames } from './options.ts';
 import { readRecord } from './record-options.ts';
@@ -48,6 +50,8 @@ export interface RunSettings {
   readonly client: 'lean' | 'mqtt';
   readonly stateFolder: string | undefined;
   readonly downloadFolder: string | undefined;
+  /** The public keys that must have signed the software which devices install. */
+  readonly trustedKeys: readonly KeyObject[];
   /** The addresses of the nodes for devices and for the customer. */
   readonly mqtt: readonly string[];
   readonly api: readonly string[];
@@ -104,6 +108,7 @@ function readClient(text = 'lean'): RunSettings['client'] {
 
 function accountsOf(options: Options, env: Environment): AccountSource {
   const file = options.text('devices');
+  if (file !== undefined && options.has('enrol')) throw new UsageError('--enrol', 'cannot be used with --devices');
   if (file !== undefined && options.has('save')) throw new UsageError('--save', 'cannot be used with --devices');
   const count = options.has('count')
     ? options.number('count', 1, { min: 1, max: MAX_DEVICES, whole: true })
@@ -115,6 +120,7 @@ function accountsOf(options: Options, env: Environment): AccountSource {
     adminUrl: options.url('admin', 'http://127.0.0.1:8081', HTTP),
     token: token ?? { dataDir: options.text('data-dir') ?? env['LAPEL_DATA_DIR'] ?? './data' },
     developerId: options.text('developer') ?? 'simulated',
+    code: options.text('enrol') ?? env['LAPEL_ENROLMENT_CODE'],
   };
 }
 
@@ -165,6 +171,7 @@ function surroundings(options: Options, env: Environment): Omit<RunSettings, 'sc
     client: readClient(options.text('client')),
     stateFolder: options.text('state'),
     downloadFolder: options.text('download-dir'),
+    trustedKeys: options.texts('trusted-key').map((file) => readKeyFile('trusted-key', file, createPublicKey)),
     mqtt: options.urls('mqtt', 'mqtt://127.0.0.1:1883', ['mqtt:', 'mqtts:', 'ws:', 'wss:']),
     api: options.urls('api', 'http://127.0.0.1:8080', HTTP),
     accounts: accountsOf(options, env),

@@ -1,7 +1,9 @@
+import { createPrivateKey } from 'node:crypto';
 import { CASES } from './device-test/cases.ts';
 import { readContract } from './device-test/contract.ts';
 import type { DeviceTestSettings } from './device-test/device-test-settings.ts';
 import { deviceIdFor, isDeviceId } from './fleet/device-ids.ts';
+import { readKeyFile } from './key-file.ts';
 import { readListen } from './listen-address.ts';
 import { deviceTestNames, type OptionName, type Options, optionNames } from './options.ts';
 import { among } from './scenario/among.ts';
@@ -51,6 +53,7 @@ export function readDeviceTest(options: Options, env: Environment): DeviceTestSe
   const seconds = (name: 'wait' | 'answer-time' | 'by-hand', fallback: number, min: number): number =>
     1000 * options.number(name, fallback, { min, max: HOUR_SECONDS });
   const { operations } = readContract();
+  const signingKey = options.text('signing-key');
   return {
     listen,
     filesListen: readListen('files-listen', options.text('files-listen') ?? `${listen.host}:0`),
@@ -63,6 +66,7 @@ export function readDeviceTest(options: Options, env: Environment): DeviceTestSe
     answerMs: seconds('answer-time', 30, 0.1),
     byHandMs: options.has('by-hand') ? seconds('by-hand', 60, 1) : null,
     isThorough: options.has('thorough'),
+    signingKey: signingKey === undefined ? null : readKeyFile('signing-key', signingKey, createPrivateKey),
     json: options.has('json'),
     junitFile: options.text('junit'),
   };

@@ -69,6 +69,7 @@ A run
   --client lean | mqtt       the MQTT client of the devices: that of the simulator (lean), or the package mqtt, which has
                              other authors
   --state FOLDER             devices keep answers, settings and software here over restarts of the simulator
+  --trusted-key FILE         installs only software that this public key (ed25519, PEM) has signed; several times: any of them
   --download-dir FOLDER      folder for files during their download (a temporary folder, removed at the end)
 
 The service
@@ -85,6 +86,8 @@ The service
   --ca FILE                  trusts these certificate authorities as well, for MQTT and HTTP; PEM
   --certificates FOLDER      devices with files DEVICEID.pem and DEVICEID.key there log in with this client certificate
   --developer ID             developer of the devices; created if missing (simulated)
+  --enrol CODE               its new devices enrol by the code of this batch ("lapel admin enrolment create"), over --api,
+                             instead of being registered; or LAPEL_ENROLMENT_CODE
   --save FILE                writes the devices of the run, as {deviceId, credential} lines (NDJSON)
   --devices FILE             reads such a file instead of registering devices (with --count its first N lines)
 
@@ -114,6 +117,8 @@ The command device (it also takes --seed, --wait, --json, --junit)
   --credential S             its credential; or LAPEL_CREDENTIAL (test-credential-of-ID)
   --operations LIST          the operations that are sent, separated by commas (all)
   --cases LIST               the cases that are played, separated by commas (all)
+  --signing-key FILE         the private key (ed25519, PEM) whose public key the device trusts: signs what the test offers,
+                             and plays the case signatures
   --answer-time SECONDS      how long to wait for an answer; four times as long for an installation (30)
   --by-hand SECONDS          plays also the cases that need your hand (send an event, restart), and waits so long for it
   --thorough                 plays also the cases that take minutes on a slow device

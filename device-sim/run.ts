@@ -99,10 +99,18 @@ async function castOf(settings: RunSettings): Promise<Cast> {
       clean: async () => {},
     };
   }
-  const { adminUrl, developerId, token } = source;
+  const { adminUrl, developerId, token, code } = source;
   const admin = { url: adminUrl, token: typeof token === 'string' ? token : readToken(token.dataDir) };
   const models = scenario.groups.flatMap(({ count, model }) => Array.from({ length: count }, () => model));
-  const names = { developerId, run, seed: scenario.seed, places, model: (place: number) => models[place] ?? 'SIM-1' };
+  const [api = ''] = settings.api;
+  const names = {
+    developerId,
+    run,
+    seed: scenario.seed,
+    places,
+    model: (place: number) => models[place] ?? 'SIM-1',
+    enrol: code === undefined ? undefined : { api, code },
+  };
   const membersOf = (made: readonly DeviceAccount[]): RunMember[] =>
     made.map((account, at) => ({ account, place: places[at]! }));
   if (!wanted) {
@@ -281,6 +289,7 @@ async function runThrough(
       ...(recorder && { createLink: recorded(links ?? createLink, recorder) }),
       stateFolder: settings.stateFolder,
       downloadFolder: settings.downloadFolder,
+      trustedKeys: settings.trustedKeys,
       timers,
       own,
       service,

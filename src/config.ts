@@ -63,6 +63,7 @@ export interface Config {
   rateLimit: number;
   tokenRateLimit: number;
   failedLoginLimit: number;
+  enrolmentRateLimit: number;
   feedStreams: number;
   /** The most devices of one device action. */
   deviceActionLimit: number;
@@ -276,6 +277,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     rateLimit: Number(text('LAPEL_RATE_LIMIT')),
     tokenRateLimit: Number(text('LAPEL_TOKEN_RATE_LIMIT')),
     failedLoginLimit: Number(text('LAPEL_FAILED_LOGIN_LIMIT')),
+    enrolmentRateLimit: Number(text('LAPEL_ENROLMENT_RATE_LIMIT')),
     feedStreams: Number(text('LAPEL_FEED_STREAMS')),
     deviceActionLimit: Number(text('LAPEL_DEVICE_ACTION_LIMIT')),
     timeZone: optional('LAPEL_TIME_ZONE') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,

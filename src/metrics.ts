@@ -114,6 +114,11 @@ export function createMetrics() {
       'Device actions refused because a limit was reached, by limit',
       ['bound'],
     ),
+    enrolments: counter(
+      'enrolments_total',
+      'Requests of devices for enrolment, by outcome: `enrolled`, `again` (the answer was lost), `pending`, `rate_limited`, or the reason of a refusal',
+      ['outcome'],
+    ),
     lateResults: counter(
       'late_results_total',
       'Results of devices that came after the service itself had ended the transaction, by the code of that end',

@@ -80,6 +80,7 @@ export const SETTINGS = [
   { name: 'LAPEL_FEED_STREAMS', kind: 'count', fallback: '256', description: 'Most open streams of changes, which the console reads: this many for the API, and as many for administration. At the limit a new stream ends another one: the oldest of the application with most streams, of the developer with most streams' },
   { name: 'LAPEL_DEVICE_ACTION_LIMIT', kind: 'count', fallback: '1000000', shared: true, description: 'Most devices of one device action, which changes all devices that match a filter. An action that finds more changes none' },
   { name: 'LAPEL_TOKEN_RATE_LIMIT', kind: 'number', fallback: '20', shared: true, description: 'Requests to the token endpoint per second of one application; twice as many at once after a pause; 0 is no limit' },
+  { name: 'LAPEL_ENROLMENT_RATE_LIMIT', kind: 'number', fallback: '20', shared: true, description: 'Requests for enrolment per second with the code of one batch, and four times as many with all codes of one developer; twice as many at once after a pause; 0 is no limit. Requests with wrong codes count as wrong credentials' },
   { name: 'LAPEL_FAILED_LOGIN_LIMIT', kind: 'number', fallback: '50', shared: true, description: 'Requests with wrong credentials per second from one address, and for one application; twice as many at once after a pause. Further ones are answered 429, with a delay of a second. Correct credentials are always accepted; 0 is no limit' },
   { name: 'LAPEL_LEGACY_ISSUER', kind: 'text', fallback: null, shared: true, description: 'The `iss` in the tokens of a legacy identity provider, whose access tokens are then accepted too' },
   { name: 'LAPEL_LEGACY_JWKS_URL', kind: 'endpoint', fallback: null, shared: true, description: 'URL of the keys of the legacy identity provider (RFC 7517); needed with `LAPEL_LEGACY_ISSUER`' },
@@ -116,6 +117,7 @@ export const CLIENTS_OWN = [
   'LAPEL_APPLICATION_SECRET',
   'LAPEL_URL',
   'LAPEL_ADMIN_URL',
+  'LAPEL_ENROLMENT_CODE',
   'LAPEL_PROFILE',
 ];
 

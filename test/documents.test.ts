@@ -132,6 +132,7 @@ t.test('settings and metrics that the documents name exist', async (t) => {
     ...SETTINGS.map(({ name }) => name),
     ...CLIENTS_OWN,
     'LAPEL_CREDENTIAL',
+    'LAPEL_TRUSTED_KEY',
     'LAPEL_AUTHENTICATION_KEY',
   ]);
   const metrics = new Set(

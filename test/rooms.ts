@@ -47,6 +47,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
       'device-actions': {
         about: 'one change of all devices that match a filter: gathered, then carried out in pieces',
       },
+      enrolments: { about: 'devices that come to their credential by the one-time code of their batch' },
       rollouts: { about: 'one operation for many devices: stages, pace, windows, rules that stop it' },
       transactions: { about: 'the state machine of commands: submission, settlement, cancel' },
       events: { about: 'events of devices; upload URLs that devices ask customers for' },

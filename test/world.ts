@@ -76,6 +76,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       LAPEL_RATE_LIMIT: '0', // the clock stands still, so a bucket would never fill again
       LAPEL_TOKEN_RATE_LIMIT: '0',
       LAPEL_FAILED_LOGIN_LIMIT: '0',
+      LAPEL_ENROLMENT_RATE_LIMIT: '0',
       LAPEL_DEVICE_RATE_LIMIT: '0',
       LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true',
       ...(own && {

@@ -15,6 +15,9 @@ const REASONS: Readonly<Record<string, string>> = {
     'The database was restored from a backup, so the service does not know what happened since. Compare with what the devices report before it goes on.',
   DISTRIBUTION_STOPPED: 'The version is not distributed any more.',
   BINARY_DELETED: 'The file of the version is gone.',
+  SIGNATURE_MISSING: 'The version is not signed, and its developer requires a signature.',
+  SIGNATURE_INVALID: 'The signature of the version does not verify.',
+  CERTIFICATE_CHANGED: 'The APK has another certificate than the version before.',
   NOTIFICATION_NOT_CONFIGURED: 'The application has no URL for deviceEvent, so no command can be sent.',
 };
 

@@ -9,12 +9,13 @@ import { given, typed } from '../base/typed.ts';
 import { askForChange } from '../parts/change.ts';
 import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
-import { textField } from '../parts/fields.ts';
+import { choice, textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
 import { removalCard } from '../parts/removal.ts';
 import { showSecret } from '../parts/secret.ts';
 import { age, badge, card, empty, fact, id, idLink, nothing, said } from '../parts/show.ts';
+import { softwareKeysCard } from '../parts/software-keys.ts';
 import { rowsTable } from '../parts/table.ts';
 import { wholeNumber } from './developers.ts';
 import { importDevicesOf } from './import-devices.ts';
@@ -33,11 +34,20 @@ async function whoChanged(developerId: string): Promise<Child> {
   ];
 }
 
+/** The rules for software that differ from those of the developer. */
+const changedRules = (data: FormData, before: Developer): Record<string, string> =>
+  Object.fromEntries(
+    (['softwareSignatures', 'certificateChange'] as const).flatMap((name) => {
+      const value = typed(data, name);
+      return value === undefined || value === before[name] ? [] : [[name, value]];
+    }),
+  );
+
 function change(developerId: string, seen: Seen<Developer>, done: () => void): void {
   askForChange<Developer>({
     title: `Change the contract of ${developerId}`,
     seen,
-    fields: ({ name, deviceLimit }) => [
+    fields: ({ name, deviceLimit, softwareSignatures, certificateChange }) => [
       textField({ name: 'name', label: 'Name', value: name, required: true }),
       textField(
         {
@@ -48,6 +58,14 @@ function change(developerId: string, seen: Seen<Developer>, done: () => void): v
         },
         { inputMode: 'numeric' },
       ),
+      choice({ name: 'softwareSignatures', label: 'Signatures of software', value: softwareSignatures }, [
+        ['optional', 'optional'],
+        ['required', 'required: only signed versions are distributed'],
+      ]),
+      choice({ name: 'certificateChange', label: 'Another certificate in an APK', value: certificateChange }, [
+        ['warn', 'has a warning'],
+        ['refuse', 'is refused'],
+      ]),
     ],
     does: 'Change',
     async send(data, { value, tag }) {
@@ -56,6 +74,7 @@ function change(developerId: string, seen: Seen<Developer>, done: () => void): v
       const json = {
         ...(name !== value.name && { name }),
         ...(deviceLimit !== value.deviceLimit && { deviceLimit }),
+        ...changedRules(data, value),
       };
       if (Object.keys(json).length === 0) return false;
       await send(operation('updateDeveloper', { developerId }), { json, ifMatch: tag });
@@ -63,7 +82,12 @@ function change(developerId: string, seen: Seen<Developer>, done: () => void): v
       return true;
     },
     read: () => readSeen<DeveloperDetails>(operation('readDeveloper', { developerId })),
-    shown: ({ name, deviceLimit }) => ({ Name: name, 'Most activated devices': deviceLimit }),
+    shown: ({ name, deviceLimit, softwareSignatures, certificateChange }) => ({
+      Name: name,
+      'Most activated devices': deviceLimit,
+      'Signatures of software': softwareSignatures,
+      'Another certificate in an APK': certificateChange,
+    }),
     who: () => whoChanged(developerId),
     done: () => `The contract of ${developerId} was changed.`,
   });
@@ -210,6 +234,7 @@ function OneDeveloper({ developerId }: { developerId: string }) {
           { class: 'facts' },
           fact('developerId', id(one.developerId)),
           fact('Devices', a({ href: addressOf(['devices'], { developerId }) }, 'All devices')),
+          fact('Enrolment', a({ href: addressOf(['developers', developerId, 'enrolment']) }, 'Codes for new devices')),
           fact(
             'Packages',
             a(
@@ -221,6 +246,8 @@ function OneDeveloper({ developerId }: { developerId: string }) {
             'Versions',
             ofQuota(count(one.usage.versions), one.quotas.versions === null ? null : count(one.quotas.versions)),
           ),
+          fact('Signatures', one.softwareSignatures === 'required' ? 'required' : 'optional'),
+          fact('Another certificate', one.certificateChange === 'refuse' ? 'is refused' : 'has a warning'),
           fact(
             'Binaries',
             ofQuota(
@@ -282,6 +309,7 @@ function OneDeveloper({ developerId }: { developerId: string }) {
                 }),
           ),
         ),
+    value && value.value.removalId === null ? softwareKeysCard(developerId) : null,
     historyOf('developer', developerId),
   ];
 }

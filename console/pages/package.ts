@@ -32,6 +32,8 @@ interface Version {
     sha256: string | null;
     foundPackage?: string | null;
     foundVersion?: string | null;
+    certificates?: readonly string[];
+    signature?: 'none' | 'valid' | 'unchecked' | 'invalid';
   } | null;
   warning: string | null;
   devices: { installed: number; waiting: number; failed: number } | null;
@@ -59,12 +61,35 @@ async function ofApplication(name: string, signal: AbortSignal): Promise<Page<Ve
       updatedAt: fromServiceTime(updateDate),
       distributing: distribution?.distributable ?? false,
       distributionStartedAt: null,
-      binary: binary?.appFileExists ? { sizeBytes: binary.fileSize, sha256: null } : null,
+      binary: binary?.appFileExists
+        ? { sizeBytes: binary.fileSize, sha256: null, certificates: binary.certificates, signature: binary.signature }
+        : null,
       warning: binary?.warning ?? null,
       devices: null,
     };
   });
   return { rows, next: offset + rows.length < total ? String(offset + rows.length) : null };
+}
+
+const SIGNATURES = {
+  none: null,
+  valid: ['good', 'signed'],
+  unchecked: ['calm', 'signature not checked yet'],
+  invalid: ['bad', 'signature does not verify'],
+} as const;
+
+/** The signature of a version, and the certificates of its APK. */
+function proofs(binary: Version['binary']): Child[] {
+  const signature = SIGNATURES[binary?.signature ?? 'none'];
+  return [
+    signature === null ? null : badge(signature[0], signature[1]),
+    ...(binary?.certificates ?? []).map((certificate) =>
+      small(
+        { class: 'num', title: `SHA-256 of the certificate: ${certificate}` },
+        `certificate ${certificate.slice(0, 12)}…`,
+      ),
+    ),
+  ];
 }
 
 interface Of {
@@ -223,6 +248,7 @@ function columns(of: Of, ownIsService: boolean, done: () => void): Column<Versio
                 { class: 'num', ...(binary.sha256 && { title: `SHA-256 ${binary.sha256}` }) },
                 binary.sizeBytes === null ? 'uploaded' : bytes(binary.sizeBytes),
               ),
+          ...proofs(binary),
           warning === null ? null : small({ class: 'fault' }, said(warning)),
         ),
     },

@@ -13,6 +13,8 @@ import { devicePage } from './device.ts';
 import { deviceActionPage } from './device-action.ts';
 import { deviceActionsPage } from './device-actions.ts';
 import { devicesPage } from './devices.ts';
+import { enrolmentBatchPage } from './enrolment-batch.ts';
+import { enrolmentBatchesPage } from './enrolment-batches.ts';
 import { failuresPage } from './failures.ts';
 import { healthPage } from './health.ts';
 import { newRolloutPage } from './new-rollout.ts';
@@ -59,7 +61,12 @@ const EVERYBODY: Readonly<Record<string, readonly (Show | undefined)[]>> = {
 const OPERATOR: typeof EVERYBODY = {
   ...EVERYBODY,
   '': [overviewPage],
-  developers: [developersPage, developerPage],
+  developers: [
+    developersPage,
+    developerPage,
+    (developerId, part) => (part === 'enrolment' ? enrolmentBatchesPage(developerId!) : notFound()),
+  ],
+  enrolment: [undefined, enrolmentBatchPage],
   applications: [undefined, applicationPage],
   people: [peoplePage, personPage],
   removals: [undefined, removalPage],

@@ -12,6 +12,9 @@ interface Field {
 const field = (words: string, hint: string | undefined, control: Child): VNode =>
   label({ class: 'field' }, span(null, words), control, hint === undefined ? null : span({ class: 'hint' }, hint));
 
+/** A field with a control of its own. */
+export const controlField = (words: string, hint: string, control: Child): VNode => field(words, hint, control);
+
 export const textField = (
   { name, label: words, hint, value = '', required = false }: Field,
   more: JSX.IntrinsicElements['input'] = {},

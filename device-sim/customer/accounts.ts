@@ -46,4 +46,11 @@ export function readToken(dataDir: string): string {
 /** Where the devices of a run come from: a file, or registration through the administration API. */
 export type AccountSource =
   | { kind: 'file'; file: string; limit: number | undefined }
-  | { kind: 'register'; adminUrl: string; token: string | { dataDir: string }; developerId: string };
+  | {
+      kind: 'register';
+      adminUrl: string;
+      token: string | { dataDir: string };
+      developerId: string;
+      /** The code of the batch by which the devices enrol, instead of being registered. */
+      code: string | undefined;
+    };

@@ -10,7 +10,13 @@ const ANSWERS_KEPT = 3;
 export const WITHDRAWN = 'WITHDRAWN';
 
 /** Error codes with which the service itself ends a transaction. No device has answered then. */
-export const OF_THE_SERVICE: ReadonlySet<string> = new Set(['DISTRIBUTION_STOPPED', 'BINARY_DELETED']);
+export const OF_THE_SERVICE: ReadonlySet<string> = new Set([
+  'DISTRIBUTION_STOPPED',
+  'BINARY_DELETED',
+  'SIGNATURE_MISSING',
+  'SIGNATURE_INVALID',
+  'CERTIFICATE_CHANGED',
+]);
 
 /**
  * The differences between the end of a transaction whose time has passed and its terms: the customer must have given the

@@ -3,6 +3,7 @@ import { deviceIdFor } from '../fleet/device-ids.ts';
 import type { DeviceAccount } from '../fleet/member.ts';
 import { deriveSeed } from '../random.ts';
 import { UsageError } from '../usage-error.ts';
+import { type EnrolmentCode, enrolByCode } from './enrol-by-code.ts';
 import { type AdminClient, inParallel, sendLines, unexpected } from './service-client.ts';
 
 const PARALLEL_REQUESTS = 16;
@@ -17,6 +18,8 @@ export interface FleetNames {
   readonly seed: number;
   /** The indexes of the devices in the whole fleet, from 0. Processes that share a fleet have different indexes. */
   readonly places: readonly number[];
+  /** Set when new devices enrol by the code of a batch, instead of being registered. */
+  readonly enrol?: EnrolmentCode | undefined;
   /** The model name in the hardware properties of the device with this index. */
   readonly model?: ((place: number) => string) | undefined;
 }
@@ -61,8 +64,14 @@ export async function ensureDeveloper(admin: AdminClient, developerId: string, d
 }
 
 /** Rejects with a UsageError if the run may not use the device. */
-async function refuseOthers(admin: AdminClient, deviceId: string, { developerId, run }: FleetNames): Promise<void> {
+async function refuseOthers(
+  admin: AdminClient,
+  deviceId: string,
+  { developerId, run, enrol }: FleetNames,
+): Promise<void> {
   const found = await admin('readDevice', { deviceId });
+  if (found.status === 404 && enrol)
+    throw new UsageError('--enrol', `the service refuses to enrol device ${deviceId}; its audit log has the reason`);
   if (found.status !== 200) throw unexpected(`cannot read device ${deviceId}`, found);
   const { developerId: owner, hardwareProperties: properties } = found.body;
   const advice = 'it was not changed; use another --run or --seed';
@@ -102,6 +111,27 @@ async function importAbsent(
   return credentials;
 }
 
+/** Enrols the devices that do not exist yet. Resolves to their credentials by deviceId. */
+async function enrolAbsent(
+  admin: AdminClient,
+  names: FleetNames & { enrol: EnrolmentCode },
+  devices: readonly { deviceId: string; place: number }[],
+): Promise<Map<string, string>> {
+  const { developerId, enrol, run, model = () => 'Simulated camera' } = names;
+  const deviceIds = devices.map(({ deviceId }) => deviceId);
+  const credentials = await enrolByCode(enrol, deviceIds);
+  const enrolled = devices.filter(({ deviceId }) => credentials.has(deviceId));
+  await inParallel(enrolled, PARALLEL_REQUESTS, async ({ deviceId, place }) => {
+    const body = { hardwareProperties: hardwareProperties(place, model(place), run) };
+    const reply = await admin('updateDevice', { deviceId, body });
+    if (reply.status !== 200) throw unexpected(`cannot mark device ${deviceId}`, reply);
+    const owner = String(reply.body['developerId']);
+    if (owner !== developerId)
+      throw new UsageError('--enrol', `is the code of developer ${owner}; use --developer ${owner}`);
+  });
+  return credentials;
+}
+
 /**
  * Registers the devices of a run for a developer through the administration API (contract, section 5). A missing
  * developer is created, with a contract for the devices. Devices of an earlier run of the same name get new
@@ -116,7 +146,10 @@ export async function registerDevices(
   await ensureDeveloper(admin, developerId, contractFor(places));
   const own = seedOfRun(seed, run);
   const devices = places.map((place) => ({ deviceId: deviceIdFor(own, place), place }));
-  const credentials = await importAbsent(at, names, devices);
+  const { enrol } = names;
+  const credentials = enrol
+    ? await enrolAbsent(admin, { ...names, enrol }, devices)
+    : await importAbsent(at, names, devices);
   const known = devices.filter(({ deviceId }) => !credentials.has(deviceId));
   try {
     // An import gives known devices new credentials, so all of them are checked before the first import.

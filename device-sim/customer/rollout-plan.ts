@@ -21,7 +21,7 @@ export interface RolloutPlan {
 }
 
 /** Parameters of an install or firmware command that the service makes anew at each delivery. */
-export const DOWNLOAD: readonly string[] = ['url', 'expiresAt', 'size', 'sha256'];
+export const DOWNLOAD: readonly string[] = ['url', 'expiresAt', 'size', 'sha256', 'signature', 'signatureKeyId'];
 
 const INSTALLS: readonly string[] = ['installSoftware', 'updateFirmware'];
 

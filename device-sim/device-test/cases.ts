@@ -9,6 +9,7 @@ import { messageCases } from './cases/message-cases.ts';
 import { operationCases } from './cases/operation-cases.ts';
 import { outageCases } from './cases/outage-cases.ts';
 import { repetitionCases } from './cases/repetition-cases.ts';
+import { signatureCases } from './cases/signature-cases.ts';
 
 /** All cases by their names, in the order of the documents. */
 export const CASES: Readonly<Record<string, Case>> = {
@@ -19,6 +20,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   ...cutCases,
   ...messageCases,
   ...downloadCases,
+  ...signatureCases,
   ...byHandCases,
   ...outageCases,
 };

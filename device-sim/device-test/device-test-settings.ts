@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Account } from './login.ts';
 
 /** The settings of a test of a device. */
@@ -20,5 +21,7 @@ export interface DeviceTestSettings {
   /** Whether cases that take minutes on a slow device are played as well. */
   readonly isThorough: boolean;
   readonly json: boolean;
+  /** The private key whose public key the device trusts; null: the device verifies no signatures. */
+  readonly signingKey: KeyObject | null;
   readonly junitFile: string | undefined;
 }

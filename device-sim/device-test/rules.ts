@@ -79,6 +79,10 @@ export const RULES = {
     must: 'It downloads to a file, and installs the file only if its size and SHA-256 are the `size` and `sha256` of the command; otherwise it fails with `DOWNLOAD_FAILED`',
     why: 'a download can end early, or give another file',
   },
+  signatures: {
+    must: 'A device with a trusted key of its own installs software only if that key has signed package, version and SHA-256 of the command; otherwise it fails with `SIGNATURE_REJECTED`',
+    why: 'whoever breaks into the service can send commands, but cannot sign',
+  },
   status: {
     must: 'It reports its status at each connection',
     why: 'the service shows the last report',

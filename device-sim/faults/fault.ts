@@ -57,6 +57,11 @@ export const FAULTS = {
     about: 'the answer has unknown members, and a wrong value in an optional one',
   },
   'storage-full': { occasion: 'command', files: true, about: 'the device answers the install with STORAGE_FULL' },
+  'signature-rejected': {
+    occasion: 'command',
+    files: true,
+    about: 'the device answers the install with SIGNATURE_REJECTED, as if it trusted another key',
+  },
   'battery-low': {
     occasion: 'command',
     about: 'the device reports a battery of 5 %, also as an event, and answers an install with a failure',

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import type { ApkIdentity } from './android-manifest.ts';
 import { readApk } from './apk.ts';
 import { download, type Passage, type Patience } from './download.ts';
 import type { DownloadFolder } from './download-folder.ts';
+import { signatureFailure } from './signature.ts';
 import { readSource, type Source, type SourceHolder } from './source.ts';
 
 /** A downloaded file: its size, and for an APK its identity. */
@@ -32,6 +33,8 @@ export interface Fetcher {
     onProgress: (bytes: number, size: number) => void;
     /** A fault to play on the way. */
     mishap?: string | undefined;
+    /** The version that an APK must be signed as, where the device trusts some keys only. */
+    name: { readonly package: string; readonly version: string };
   }): Promise<{ file: DownloadedFile | Failure; passage: Passage }>;
 }
 
@@ -62,6 +65,7 @@ export function createFetcher({
   patience,
   random,
   timers,
+  trustedKeys = [],
 }: {
   deviceId: string;
   folder: DownloadFolder;
@@ -69,6 +73,8 @@ export function createFetcher({
   patience: Patience;
   random: Random;
   timers: Timers;
+  /** The keys that must have signed an APK; none: any APK is taken. */
+  trustedKeys?: readonly KeyObject[] | undefined;
 }): Fetcher {
   async function renew(transactionId: number, signal: AbortSignal): Promise<Source | Failure | undefined> {
     const reply = await requests.ask('softwareDownloadUrl', { transactionId }, signal);
@@ -79,8 +85,13 @@ export function createFetcher({
   }
 
   return {
-    async fetch({ transactionId, kind, source, signal, onProgress, mishap }) {
+    async fetch({ transactionId, kind, source, signal, onProgress, mishap, name }) {
       const passage: Passage = { bytes: 0, resumed: 0, renewed: 0 };
+      const rejected = (): Failure | undefined =>
+        kind === 'apk' && trustedKeys.length > 0 ? signatureFailure(trustedKeys, name, source.current) : undefined;
+      // Before the download, to save it; and behind it, because a fresh URL may have brought another file.
+      const early = rejected();
+      if (early) return { file: early, passage };
       let path: string;
       try {
         path = join(await folder.path(), `${deviceId}-${transactionId}.part`);
@@ -102,6 +113,8 @@ export function createFetcher({
         });
         if (failure) return { file: failure, passage };
         if (!(await isMeant(path, source.current.sha256))) return { file: ANOTHER, passage };
+        const late = rejected();
+        if (late) return { file: late, passage };
         const file = kind === 'apk' ? await lookInto(path, passage.bytes) : { size: passage.bytes, apk: undefined };
         signal.throwIfAborted();
         return { file, passage };

@@ -126,6 +126,41 @@ export function makeZip(files: MadeFile[], end: { entries?: number; offset?: num
   return Buffer.concat([...parts, list, ...tail, u32(list.length, end.offset ?? at), u16(comment.length), comment]);
 }
 
+const prefixed = (...parts: Buffer[]): Buffer => {
+  const bytes = Buffer.concat(parts);
+  return Buffer.concat([u32(bytes.length), bytes]);
+};
+const long = (value: number): Buffer => u32(value, 0);
+
+/** The identifiers of the APK Signature Schemes. */
+export const SCHEMES = { v2: 0x7109871a, v3: 0xf05368c0 } as const;
+
+/**
+ * The value of an APK Signature Scheme with signers that have these certificates. There are no signatures in it, so no
+ * device accepts it; whoever reads the certificates does not mind.
+ */
+export const makeScheme = (signers: readonly (readonly Buffer[])[]): Buffer =>
+  prefixed(
+    ...signers.map((certificates) =>
+      prefixed(prefixed(prefixed(), prefixed(...certificates.map((each) => prefixed(each)))), prefixed(), prefixed()),
+    ),
+  );
+
+/** Puts an APK Signing Block with these pairs before the directory of a zip archive that has no comment. */
+export function withSigningBlock(zip: Buffer, pairs: readonly { id: number; value: Buffer }[]): Buffer {
+  const end = Buffer.from(zip.subarray(-22));
+  const directory = end.readUInt32LE(16);
+  const body = Buffer.concat(pairs.map(({ id, value }) => Buffer.concat([long(value.length + 4), u32(id), value])));
+  const size = long(body.length + 24);
+  const block = Buffer.concat([size, body, size, Buffer.from('APK Sig Block 42')]);
+  end.writeUInt32LE(directory + block.length, 16);
+  return Buffer.concat([zip.subarray(0, directory), block, zip.subarray(directory, -22), end]);
+}
+
+/** An APK that is signed with one certificate. */
+export const signedApk = (apk: Buffer, certificate: string): Buffer =>
+  withSigningBlock(apk, [{ id: SCHEMES.v2, value: makeScheme([[Buffer.from(certificate)]]) }]);
+
 export const MANIFEST = 'AndroidManifest.xml';
 
 /** An APK with nothing but a manifest of these attributes. */

@@ -6,19 +6,28 @@ export interface Source {
   readonly size: number;
   /** Hexadecimal. */
   readonly sha256: string;
+  /** The signature of the version (base64), if it has one. */
+  readonly signature?: string;
 }
 
 /**
  * Reads the URL of a file, with its expiry, size and SHA-256, from a command or from the answer to a request for a
  * fresh URL. A returned string says what is wrong with them.
  */
-export function readSource({ url, expiresAt, size, sha256 }: Readonly<Record<string, unknown>>): Source | string {
+export function readSource({
+  url,
+  expiresAt,
+  size,
+  sha256,
+  signature,
+}: Readonly<Record<string, unknown>>): Source | string {
   const protocol = typeof url === 'string' ? URL.parse(url)?.protocol : undefined;
   if (protocol !== 'http:' && protocol !== 'https:') return 'url is not an http or https URL';
   if (typeof expiresAt !== 'string' || Number.isNaN(Date.parse(expiresAt))) return 'expiresAt is not a time';
   if (!Number.isSafeInteger(size) || (size as number) < 0) return 'size is not a number of bytes';
   if (typeof sha256 !== 'string' || !/^[\da-f]{64}$/.test(sha256)) return 'sha256 is not a SHA-256';
-  return { url: url as string, expiresAt, size: size as number, sha256 };
+  const known = { url: url as string, expiresAt, size: size as number, sha256 };
+  return typeof signature === 'string' ? { ...known, signature } : known;
 }
 
 /** The source of a download in progress. It may be replaced by a newer one at any time. */

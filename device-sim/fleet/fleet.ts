@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { type Chances, createChances, type Decision } from '../faults/chances.ts';
 import type { FaultKind } from '../faults/fault.ts';
@@ -107,6 +108,8 @@ interface FleetOptions {
   stateFolder?: string;
   /** The folder for files while they are downloaded; by default a temporary folder, which is removed at the end. */
   downloadFolder?: string | undefined;
+  /** The public keys that must have signed the software which devices install. */
+  trustedKeys?: readonly KeyObject[] | undefined;
   patience?: Partial<Patience>;
   timers?: Timers;
   /**
@@ -140,6 +143,7 @@ export function createFleet({
   createLink,
   stateFolder,
   downloadFolder,
+  trustedKeys,
   patience = {},
   timers = createTimerWheel(systemTimers),
   keyOf,
@@ -205,6 +209,7 @@ export function createFleet({
       gate: pacer.turn,
       ...(equipment && { equipment }),
       downloads,
+      trustedKeys,
       patience,
       timers,
       watch,

@@ -22,6 +22,7 @@ const OWN = [
   'application',
   'activate',
   'developer',
+  'enrol',
   'run',
   'receiver',
   'on',
@@ -58,6 +59,7 @@ function readFleet(options: FleetOptions) {
     accounts: read,
     application: application && readApplication(application),
     activate: activate ?? true,
+    enrol: options.enrol === undefined ? undefined : readText('enrol', options.enrol),
     developerId: readText('developer', options.developer ?? 'simulated'),
     run: readText('run', options.run ?? `test-${randomUUID().slice(0, 8)}`),
     receiver,
@@ -70,11 +72,12 @@ function readFleet(options: FleetOptions) {
 type Read = ReturnType<typeof readFleet>;
 
 /** Registers the devices with an application, unless both are given. `clean` removes all that was registered. */
-async function registered({ accounts, application, service, count, ...names }: Read) {
+async function registered({ accounts, application, service, count, enrol: code, ...names }: Read) {
   if (accounts) return { accounts, application: application ?? null, clean: async () => {} };
   const token = readText('service.adminToken', service.adminToken);
   const places = Array.from({ length: count }, (_, place) => place);
-  return provision({ ...names, adminUrl: service.admin, token, application, places });
+  const enrol = code === undefined ? undefined : { api: service.api, code };
+  return provision({ ...names, enrol, adminUrl: service.admin, token, application, places });
 }
 
 /** Makes a fleet, registers and activates its devices, and connects them. Throws a UsageError for a wrong option. */

@@ -164,6 +164,8 @@ export interface FleetOptions extends Nature {
   readonly activate?: boolean;
   /** The developer of the registered devices; created if missing. Default: `simulated`. */
   readonly developer?: string;
+  /** The code of an enrolment batch of the developer, by which the devices enrol instead of being registered. */
+  readonly enrol?: string;
   /** The name that decides the deviceIds, together with `seed`. Default: a new one, so that tests do not share devices. */
   readonly run?: string;
   /** The address of the fleet's own receiver. */

@@ -150,6 +150,8 @@ export function createDeviceModel({
     if (fault) return failure('INVALID_PARAMETERS', fault);
     if (!operation.download) return operation.hindrance?.(state, parameters, peers);
     if (mishap?.kind === 'battery-low') return failure('INTERNAL', 'the battery is too low for an installation');
+    if (mishap?.kind === 'signature-rejected')
+      return failure('SIGNATURE_REJECTED', 'no key of this device has signed this version');
     if (mishap?.kind === 'storage-full') return failure('STORAGE_FULL', 'the storage is full of recordings');
     // The installed version keeps its storage until the new file is complete, so the new file needs free storage beside
     // it.

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { Chances } from '../faults/chances.ts';
 import type { Patience } from '../files/download.ts';
@@ -102,6 +103,8 @@ export interface DeviceOptions {
   reportStatus?: boolean;
   /** The folder for files while they are downloaded; by default a temporary folder of its own. */
   downloads?: DownloadFolder;
+  /** The public keys of ed25519 that must have signed the software that the device installs; without any it installs all. */
+  trustedKeys?: readonly KeyObject[] | undefined;
   patience?: Partial<Patience>;
   /** The network of the device, if it may be bad; the device asks each time. */
   conditions?: ConditionsNow | undefined;

@@ -234,6 +234,7 @@ class SimulatedDevice implements Device {
       uploadFailureRate: this.#behaviour.uploadFailureRate,
       fileSize: this.#behaviour.fileSize,
       downloads: this.#options.downloads,
+      trustedKeys: this.#options.trustedKeys,
       patience: this.#options.patience,
       timers: this.#timers,
       wrongBy: () => (this.#mishaps?.wrongBy() ?? 0) + (this.#options.clockError?.() ?? 0),

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Chances } from '../faults/chances.ts';
 import { type Patience, plainPatience } from '../files/download.ts';
 import { createDownloadFolder, type DownloadFolder } from '../files/download-folder.ts';
@@ -22,6 +23,7 @@ interface ErrandsParts {
   uploadFailureRate: number;
   fileSize: Range;
   downloads: DownloadFolder | undefined;
+  trustedKeys: readonly KeyObject[] | undefined;
   patience: Partial<Patience> | undefined;
   timers: Timers;
   wrongBy: (() => number) | undefined;
@@ -83,7 +85,7 @@ export class Errands {
   }
 
   makeFetcher(): Fetcher {
-    const { deviceId, downloads, seed, timers } = this.#parts;
+    const { deviceId, downloads, seed, timers, trustedKeys } = this.#parts;
     // Without a given folder the device makes a folder for its downloads, and removes it at its end.
     if (!downloads) this.#folder ??= createDownloadFolder();
     return createFetcher({
@@ -93,6 +95,7 @@ export class Errands {
       patience: this.#patience,
       random: createRandom(deriveSeed(seed, 4)),
       timers,
+      trustedKeys,
     });
   }
 

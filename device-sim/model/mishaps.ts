@@ -26,6 +26,7 @@ const PLANNED: readonly FaultKind[] = [
   'bad-payload',
   'unknown-fields',
   'storage-full',
+  'signature-rejected',
 ];
 
 /** Faults that begin when the download of a command is on its way. */

@@ -52,14 +52,16 @@ export function createRunningDownloads({
   let run: Promise<void> = Promise.resolve();
 
   async function carryOut(
-    { command: { transactionId }, plan: { latency, download: mishap }, download }: Execution,
+    { command: { transactionId, parameters }, plan: { latency, download: mishap }, download }: Execution,
     source: SourceHolder,
     signal: AbortSignal,
   ): Promise<DownloadedFile | Failure | undefined> {
     try {
       onProgress(transactionId, 0);
       const steps = createSteps((percent) => onProgress(transactionId, percent));
-      const order = { transactionId, kind: download ?? 'any', source, signal, onProgress: steps, mishap: mishap?.kind };
+      const name = { package: String(parameters['package']), version: String(parameters['version']) };
+      const kind = download ?? 'any';
+      const order = { transactionId, kind, source, signal, onProgress: steps, mishap: mishap?.kind, name };
       const { file, passage } = await fetcher.fetch(order);
       onPassage(passage);
       // The time that the installation itself takes.

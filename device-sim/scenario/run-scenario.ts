@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Customer } from '../customer/customer.ts';
 import type { Enrolment } from '../customer/enrolment.ts';
 import { createOperator } from '../customer/operator.ts';
@@ -61,6 +62,7 @@ interface RunOptions {
   readonly createLink?: DeviceOptions['createLink'];
   readonly stateFolder?: string | undefined;
   readonly downloadFolder?: string | undefined;
+  readonly trustedKeys?: readonly KeyObject[] | undefined;
   readonly timers: Timers;
   readonly own: OwnPace;
   /** Looks at the service while the run lasts; null without a customer. */
@@ -101,6 +103,7 @@ export async function runScenario({
   createLink,
   stateFolder,
   downloadFolder,
+  trustedKeys,
   timers,
   own,
   service = null,
@@ -147,6 +150,7 @@ export async function runScenario({
     clean: cleanSessions,
     ...(createLink && { createLink }),
     downloadFolder,
+    trustedKeys,
     timers,
     ...(stateFolder !== undefined && { stateFolder }),
     ...(customer && { keyOf: customer.keyOf }),

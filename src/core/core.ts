@@ -7,6 +7,7 @@ import { openObjects } from '../platform/objects/open-objects.ts';
 import type { Deprecations } from '../runtime/deprecations.ts';
 import type { createOwners } from '../runtime/device-owners.ts';
 import { createHeldRollouts } from '../runtime/held-rollouts.ts';
+import { createLogLimit } from '../runtime/log-limit.ts';
 import { createApplications } from './applications/applications.ts';
 import type { Clearing } from './applications/clearing.ts';
 import { createDevelopers } from './applications/developers.ts';
@@ -20,6 +21,11 @@ import { createDevices, type Revoke } from './devices/devices.ts';
 import { createStatuses } from './devices/statuses.ts';
 import { removeTags } from './devices/tag-repository.ts';
 import { createTags } from './devices/tags.ts';
+import { createBatches } from './enrolments/batches.ts';
+import { enrolmentClearing } from './enrolments/enrolment-clearing.ts';
+import { enrolmentSweep } from './enrolments/enrolment-sweep.ts';
+import { createEnrolments } from './enrolments/enrolments.ts';
+import { createRefusals } from './enrolments/refusals.ts';
 import { createAnswering } from './events/answering.ts';
 import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
@@ -46,6 +52,7 @@ import { createSessions } from './sessions/sessions.ts';
 import { aboutObjects } from './software/owner.ts';
 import { hasPackages } from './software/package-repository.ts';
 import { createQuotas } from './software/quotas.ts';
+import { deleteKeysOf } from './software/signature-repository.ts';
 import { createSoftware } from './software/software.ts';
 import { packageClearing, versionClearing } from './software/software-clearing.ts';
 import { forgetUsage } from './software/usage-repository.ts';
@@ -92,6 +99,7 @@ export async function createCore(given: Given) {
     ...common,
     isInUse: async (unit, id) => (await hasDevices(unit, id)) || (await hasPackages(unit, id)),
     forgetUsage,
+    forgetKeys: deleteKeysOf,
   });
   const applications = createApplications({
     ...common,
@@ -169,11 +177,11 @@ export async function createCore(given: Given) {
   const keptDays = config.retention.connections;
   const { nodeId } = parts.add(createNodeLives({ ...common, cluster: peers.cluster, keptDays }));
   const connectionLog = parts.add(createConnectionLog({ ...common, nodeId }));
+  const ofDevelopers = { requireDeveloper: developers.find, requireStaying: developers.findStaying };
   const devices = createDevices({
     ...common,
     owners,
-    requireDeveloper: developers.find,
-    requireStaying: developers.findStaying,
+    ...ofDevelopers,
     revoke: given.revoke,
     forgetting: [sessions.remove, presence.remove, deleteEvents, removeTags, deleteFacts],
     forgetRequests: deleteRequests,
@@ -181,6 +189,9 @@ export async function createCore(given: Given) {
     endTransactions: transactions.endAll,
     dropDue,
   });
+  const refusals = parts.add(createRefusals({ ...common, audit: given.audit, logLimit: createLogLimit(common) }));
+  const enrolments = createEnrolments({ ...common, ...ofDevelopers, audit: given.audit, refusals });
+  const enrolmentBatches = createBatches({ ...common, ...ofDevelopers });
   const statuses = createStatuses({ ...common, presence, connected });
   const selection = createSelection({ ...common, presence, connected });
   const tags = createTags(common);
@@ -227,6 +238,7 @@ export async function createCore(given: Given) {
       clearings: [
         connectionClearing({ connected, revoke: given.revoke }),
         deviceClearing(devices),
+        enrolmentClearing(),
         rolloutClearing(),
         transactionClearing(),
         deliveryClearing(),
@@ -249,6 +261,7 @@ export async function createCore(given: Given) {
     auditSweep({ keptDays: config.retention.audit }),
     connectionSweep({ keptDays }),
     removalSweep({ keptDays: config.retention.audit }),
+    enrolmentSweep({ keptDays: config.retention.audit }),
   ];
 
   return {
@@ -257,6 +270,8 @@ export async function createCore(given: Given) {
     devices,
     tags,
     deviceActions,
+    enrolments,
+    enrolmentBatches,
     statuses,
     software,
     quotas,

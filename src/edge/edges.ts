@@ -178,6 +178,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         parseTime: createLocalTimeReader(formatTime),
         rateLimit: config.rateLimit,
         tokenRateLimit: config.tokenRateLimit,
+        enrolmentRateLimit: config.enrolmentRateLimit,
         publicUrl,
       }),
     ),

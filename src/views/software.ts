@@ -5,6 +5,8 @@ import type { Digests } from '../core/software/digests.ts';
 import type { Inspection } from '../core/software/inspection.ts';
 import type { ObjectStore } from '../core/software/object-store.ts';
 import * as packages from '../core/software/package-repository.ts';
+import { findCertificates } from '../core/software/signature-repository.ts';
+import type { SignatureState, Trust } from '../core/software/trust.ts';
 import { findVersion, type Version, versionsBehind } from '../core/software/version-repository.ts';
 import { DomainError } from '../errors.ts';
 import type { Database } from '../platform/database/sql.ts';
@@ -18,6 +20,7 @@ interface Parts {
   objects: Pick<ObjectStore, 'head'>;
   inspection: Pick<Inspection, 'seen'>;
   digests: Pick<Digests, 'known'>;
+  trust: Pick<Trust, 'signatureState'>;
 }
 
 /**
@@ -31,6 +34,10 @@ interface FoundBinary {
   sha256: string | null;
   foundPackage: string | null;
   foundVersion: string | null;
+  /** The SHA-256 of the certificates of the APK. */
+  certificates: string[];
+  /** The state of the signature of the version. */
+  signature: SignatureState;
 }
 
 export interface VersionSummary extends Version {
@@ -42,7 +49,14 @@ export interface VersionSummary extends Version {
   warning: string | null;
 }
 
-const NOT_KNOWN: FoundBinary = { sizeBytes: null, sha256: null, foundPackage: null, foundVersion: null };
+const NOT_KNOWN: FoundBinary = {
+  sizeBytes: null,
+  sha256: null,
+  foundPackage: null,
+  foundVersion: null,
+  certificates: [],
+  signature: 'unchecked',
+};
 
 function away(error: unknown): 'away' {
   if (error instanceof DomainError && error.code === 'OBJECT_STORE_UNAVAILABLE') return 'away';
@@ -55,8 +69,12 @@ export type SoftwareOverview = ReturnType<typeof createSoftwareOverview>;
 type PackagePlace = Pick<packages.PackageSummary, 'line' | 'package'>;
 
 /** Lists the packages and versions of all developers, and those of the service itself. */
-export function createSoftwareOverview({ database: { read, aside }, objects, inspection, digests }: Parts) {
-  async function summaryOf(line: Catalogue, version: Version, store: { isAway: boolean }): Promise<VersionSummary> {
+export function createSoftwareOverview({ database: { read, aside }, objects, inspection, digests, trust }: Parts) {
+  async function summaryOf(
+    { line, developerId }: Pick<packages.PackageSummary, 'line' | 'developerId'>,
+    version: Version,
+    store: { isAway: boolean },
+  ): Promise<VersionSummary> {
     const { binaryId } = version;
     const stored = store.isAway ? 'away' : await objects.head(objectKey(binaryId)).catch(away);
     if (!stored) return { ...version, binary: null, warning: null };
@@ -66,12 +84,15 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
     }
     // The first look at a binary starts the work of reading its manifest, so that the data is known at a later request.
     if (line === 'software') inspection.seen(version, stored);
-    const [sha256 = null, content] = await Promise.all([
+    const [sha256, content, certificates = []] = await Promise.all([
       digests.known(binaryId, stored),
       findContent(read, binaryId, stored.etag),
+      findCertificates(read, binaryId, stored.etag),
     ]);
+    const signature = await trust.signatureState(developerId, version, sha256);
     const found = { foundPackage: content?.foundPackage ?? null, foundVersion: content?.foundVersionName ?? null };
-    return { ...version, binary: { sizeBytes: stored.size, sha256, ...found }, warning: content?.warning ?? null };
+    const binary = { sizeBytes: stored.size, sha256: sha256 ?? null, ...found, certificates, signature };
+    return { ...version, binary, warning: content?.warning ?? null };
   }
 
   /** Finds a package. Throws PACKAGE_NOT_FOUND. */
@@ -99,14 +120,14 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
      * PACKAGE_NOT_FOUND.
      */
     async versions(line: Catalogue, name: string, { after, limit }: { after?: string; limit: number }) {
-      await find(line, name);
+      const owner = await find(line, name);
       const behind = await versionsBehind(read, line, name, { after, limit: limit + 1 });
       const { rows: page, next } = pageOf(behind, limit, (row) => row.version);
       const versions: VersionSummary[] = [];
       const store = { isAway: false };
       for (let start = 0; start < page.length; start += AT_ONCE) {
         const some = page.slice(start, start + AT_ONCE);
-        versions.push(...(await Promise.all(some.map((version) => summaryOf(line, version, store)))));
+        versions.push(...(await Promise.all(some.map((version) => summaryOf(owner, version, store)))));
       }
       return { rows: versions, next };
     },

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { ROUTES } from '../../src/edge/admin/routes.ts';
 import { faultsOf } from '../api/operations.ts';
+import { createKeyPair } from '../software/signing.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 
 interface Row {
@@ -15,8 +16,11 @@ interface Row {
 const NO_DEVICE = deviceIdOf(99_999);
 const NO_ROLLOUT = `rol_${'0'.repeat(32)}`;
 const NO_REMOVAL = `rem_${'0'.repeat(32)}`;
+const NO_BATCH = `enb_${'0'.repeat(32)}`;
 const NO_ACTION = `act_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
+const NO_KEY = '0'.repeat(16);
+const PUBLIC_KEY = createKeyPair().publicKey;
 const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
 
 // Section 5 of the contract; deletion of an application is the service's own.
@@ -27,6 +31,9 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/developers/{developerId}', unknown: [NOBODY] },
   { method: 'PATCH', path: '/developers/{developerId}', json: {}, unknown: [NOBODY] },
   { method: 'DELETE', path: '/developers/{developerId}', unknown: [NOBODY] },
+  { method: 'POST', path: '/developers/{developerId}/software-keys', json: { name: 'x', publicKey: PUBLIC_KEY }, unknown: [['/developers/nobody/software-keys', 'developer not found.']] },
+  { method: 'GET', path: '/developers/{developerId}/software-keys', unknown: [['/developers/nobody/software-keys', 'developer not found.']] },
+  { method: 'DELETE', path: '/developers/{developerId}/software-keys/{keyId}', unknown: [[`/developers/nobody/software-keys/${NO_KEY}`, 'developer not found.'], [`/developers/dev/software-keys/${NO_KEY}`, 'software key not found.']] },
   { method: 'GET', path: '/applications' },
   { method: 'GET', path: '/applications/{applicationId}', unknown: [['/applications/none', 'application not found.']] },
   { method: 'POST', path: '/developers/{developerId}/applications', json: { name: 'x' }, unknown: [['/developers/nobody/applications', 'developer not found.']] },
@@ -46,6 +53,13 @@ const ROWS: Row[] = [
   { method: 'PATCH', path: '/devices/{deviceId}', json: {}, unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'DELETE', path: '/devices/{deviceId}', unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'POST', path: '/devices/{deviceId}/credential', json: {}, unknown: [[`/devices/${NO_DEVICE}/credential`, 'device not found.']] },
+  { method: 'POST', path: '/developers/{developerId}/enrolment-batches', json: { name: 'x', expiresAt: '2027-01-01T00:00:00Z', mostDevices: 1 }, unknown: [['/developers/nobody/enrolment-batches', 'developer not found.']] },
+  { method: 'GET', path: '/developers/{developerId}/enrolment-batches', unknown: [['/developers/nobody/enrolment-batches', 'developer not found.']] },
+  { method: 'GET', path: '/enrolment-batches/{batchId}', unknown: [[`/enrolment-batches/${NO_BATCH}`, 'enrolment batch not found.']] },
+  { method: 'POST', path: '/enrolment-batches/{batchId}/revoke', unknown: [[`/enrolment-batches/${NO_BATCH}/revoke`, 'enrolment batch not found.']] },
+  { method: 'GET', path: '/enrolment-batches/{batchId}/devices', unknown: [[`/enrolment-batches/${NO_BATCH}/devices`, 'enrolment batch not found.']] },
+  { method: 'POST', path: '/enrolment-batches/{batchId}/devices/{deviceId}/approve', unknown: [[`/enrolment-batches/${NO_BATCH}/devices/${NO_DEVICE}/approve`, 'enrolment batch not found.']] },
+  { method: 'POST', path: '/enrolment-batches/{batchId}/devices/{deviceId}/refuse', unknown: [[`/enrolment-batches/${NO_BATCH}/devices/${NO_DEVICE}/refuse`, 'enrolment batch not found.']] },
   { method: 'GET', path: '/devices' },
   { method: 'GET', path: '/devices/{deviceId}/status', unknown: [[`/devices/${NO_DEVICE}/status`, 'device not found.']] },
   { method: 'GET', path: '/devices/{deviceId}/connection', unknown: [[`/devices/${NO_DEVICE}/connection`, 'device not found.']] },
@@ -131,7 +145,9 @@ t.test('every route of administration keeps the common rules', async (t) => {
     rolloutId: NO_ROLLOUT,
     removalId: NO_REMOVAL,
     actionId: NO_ACTION,
+    batchId: NO_BATCH,
     transactionId: '1',
+    keyId: NO_KEY,
     package: 'com.example.own',
     version: '1.0.0',
   };
@@ -167,12 +183,14 @@ t.test('every route of administration keeps the common rules', async (t) => {
             applicationId: '%zz',
             package: 'x',
             version: '%20',
+            keyId: 'x',
             sessionId: 'x',
             personId: '%20',
             tokenId: 'x',
             deliveryId: 'x',
             rolloutId: 'x',
             removalId: 'x',
+            batchId: 'x',
             actionId: 'x',
             transactionId: 'x',
           }),

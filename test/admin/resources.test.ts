@@ -10,7 +10,14 @@ t.test('administration of developers, applications and devices', async (t) => {
     'developers: created, read, changed in parts, listed by pages; a contract begins, changes and ends',
     async (t) => {
       const made = await admin.post('/admin/v1/developers', { json: { developerId: 'acme.1_x-y', name: 'Ä "Acme"' } });
-      const developer = { developerId: 'acme.1_x-y', name: 'Ä "Acme"', deviceLimit: null, removalId: null };
+      const developer = {
+        developerId: 'acme.1_x-y',
+        name: 'Ä "Acme"',
+        deviceLimit: null,
+        softwareSignatures: 'optional',
+        certificateChange: 'warn',
+        removalId: null,
+      };
       t.match(made, { status: 201 });
       t.same(made.body, developer);
       const own = '/admin/v1/developers/acme.1_x-y';
@@ -20,6 +27,10 @@ t.test('administration of developers, applications and devices', async (t) => {
         [{ deviceLimit: 5 }, { deviceLimit: 5 }],
         [{ name: 'New' }, { name: 'New' }],
         [{ deviceLimit: null }, { deviceLimit: null }],
+        [
+          { softwareSignatures: 'required', certificateChange: 'refuse' },
+          { softwareSignatures: 'required', certificateChange: 'refuse' },
+        ],
         [
           { deviceLimit: 0, name: 'Newer' },
           { deviceLimit: 0, name: 'Newer' },

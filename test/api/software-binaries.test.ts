@@ -20,6 +20,8 @@ t.test('binaries', async (t) => {
     uploadDate: null,
     inspected: false,
     warning: null,
+    certificates: [],
+    signature: 'none',
   };
 
   t.test('op 22 answers one URL for an hour; op 20 describes the upload', async (t) => {

@@ -11,7 +11,7 @@ const ATTRIBUTES = [
   { name: 'versionName', value: '1.0.0' },
   { name: 'versionCode', value: 7 },
 ];
-const FOUND = { package: 'com.example.camera', versionName: '1.0.0', versionCode: 7 };
+const FOUND = { package: 'com.example.camera', versionName: '1.0.0', versionCode: 7, certificates: [] };
 const sourceOf = (file: Buffer) => ({
   size: file.length,
   read: async (start: number, end: number) => file.subarray(start, end + 1),

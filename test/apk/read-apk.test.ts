@@ -29,7 +29,12 @@ function fileOf(bytes: Buffer) {
     },
   };
 }
-const read = (bytes: Buffer) => readApk(fileOf(bytes));
+/** The manifest alone; signing-block.test.ts is about the certificates. */
+async function manifestOf(file: Parameters<typeof readApk>[0]) {
+  const { certificates: _, ...manifest } = await readApk(file);
+  return manifest;
+}
+const read = (bytes: Buffer) => manifestOf(fileOf(bytes));
 async function refused(t: Test, bytes: Buffer, reason: ApkFault, what: string): Promise<void> {
   await t.rejects(read(bytes), { name: 'ApkError', reason }, what);
 }
@@ -182,7 +187,7 @@ await t.test('a large APK takes few reads, wherever its manifest lies', async (t
   const apk = makeZip([...others(0, 1500), manifest, ...others(1500, 1500)], { comment: 'c'.repeat(60_000) });
   t.ok(apk.length > 90e6);
   const file = fileOf(apk);
-  t.same(await readApk(file), ANSWER);
+  t.same(await manifestOf(file), ANSWER);
   t.ok(file.spent.reads <= 5, `${file.spent.reads} reads`);
   t.ok(file.spent.bytes < 600_000, `${file.spent.bytes} bytes`);
 });
@@ -236,13 +241,13 @@ async function survives(t: Test, bytes: Buffer, answer: object, what: string): P
   const file = fileOf(bytes);
   let outcome: 'answer' | 'error' = 'answer';
   try {
-    const got = await readApk(file);
+    const got = await manifestOf(file);
     if (!isDeepStrictEqual(got, answer)) t.same(got, answer, what);
   } catch (error) {
     outcome = 'error';
     if (!(error instanceof ApkError)) t.error(error, what);
   }
-  if (file.spent.reads > 12 || file.spent.bytes > 6 * 1024 ** 2) t.fail(`${what}: ${JSON.stringify(file.spent)}`);
+  if (file.spent.reads > 14 || file.spent.bytes > 8 * 1024 ** 2) t.fail(`${what}: ${JSON.stringify(file.spent)}`);
   return outcome;
 }
 

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { NO_RULES } from '../../src/core/applications/developer-repository.ts';
 import { createTenant } from './tenant.ts';
 
 void t.test('a developer without deviceLimit has no contract', async (t) => {
@@ -7,6 +8,7 @@ void t.test('a developer without deviceLimit has no contract', async (t) => {
     developerId: 'dev-1',
     name: 'Acme',
     deviceLimit: null,
+    ...NO_RULES,
     removalId: null,
   });
 });
@@ -25,6 +27,7 @@ void t.test('a patch changes the given fields, and null ends the contract', asyn
     developerId: 'dev-1',
     name: 'Acme',
     deviceLimit: 3,
+    ...NO_RULES,
     removalId: null,
   });
   await developers.update('dev-1', { name: 'Acme & Co' });
@@ -32,6 +35,7 @@ void t.test('a patch changes the given fields, and null ends the contract', asyn
     developerId: 'dev-1',
     name: 'Acme & Co',
     deviceLimit: 3,
+    ...NO_RULES,
     removalId: null,
   });
   await developers.update('dev-1', { deviceLimit: null });

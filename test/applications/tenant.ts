@@ -26,7 +26,14 @@ export async function createTenant(t: Test, { allowHttpWebhooks = false, isInUse
   const ids = randomIds;
   const urlFault = createSettingUrlRule({ allowHttp: allowHttpWebhooks, allowPrivate: true });
   const nothing = async (): Promise<void> => undefined;
-  const developers = createDevelopers({ database, clock, ids, isInUse: async () => false, forgetUsage: nothing });
+  const developers = createDevelopers({
+    database,
+    clock,
+    ids,
+    isInUse: async () => false,
+    forgetUsage: nothing,
+    forgetKeys: nothing,
+  });
   const left = { endWork: nothing, forgetReceivers: nothing };
   const applications = createApplications({ database, clock, ids, urlFault, isInUse, ...left });
   await developers.create({ developerId: 'dev-1', name: 'Acme' });

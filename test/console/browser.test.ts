@@ -8,6 +8,7 @@ import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
 import { checkPage, DESK } from './check-page.ts';
 import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-walks.ts';
+import { enrolmentByPerson, hostileBatch } from './enrolment-walk.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
@@ -15,13 +16,14 @@ import { changedOnce, createHostilePerson, logIsChecked, rolesHold, tokenRefused
 import { questions } from './question-walks.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
+import { softwareKeys } from './signing-walk.ts';
 import { backRestores, copied, countsLead, faultyImport, ownReceiver, zones } from './true-walks.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
 
 const MINUTE = 60_000;
 const WARNING = `the device reported firmware 8 ${HOSTILE.script}; it answers`;
 
-t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t) => {
+t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 400_000 }, async (t) => {
   const clock = createRunningClock();
   const folder = t.testdir({ data: {}, tls: {} });
   const env = tlsSettings(join(folder, 'tls'), 20);
@@ -69,6 +71,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     const tagged = { action: 'tag', filter: { activation: 'deactivated' }, tags: { odd: HOSTILE.image } };
     const begun = await world.admin().post('/admin/v1/device-actions', { json: tagged });
     const action = `device-actions/${begun.body.actionId}`;
+    const batchId = await hostileBatch(world, HOSTILE.image);
     const failed = new URLSearchParams({ state: 'failed', code: HOSTILE_ROLLOUT.code }).toString();
     const pages: [path: string, ...texts: string[]][] = [
       ['', HOSTILE.image, 'Too many devices failed', 'The certificate of mqtts expires in 19 days'],
@@ -87,6 +90,8 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
       [`software/${packageName}`, HOSTILE.image],
       ['developers', HOSTILE.image, HOSTILE.long],
       ['developers/dev', HOSTILE.script],
+      ['developers/dev/enrolment', HOSTILE.image, '0 of 2'],
+      [`enrolment/${batchId}`, HOSTILE.image, 'No devices yet'],
       [`applications/${applicationId}`],
       ['people', HOSTILE.image],
       ['people/hostile', HOSTILE.image, HOSTILE.script],
@@ -226,8 +231,10 @@ t.test('the console in a browser', { skip: skip || missing.openssl() }, async (t
     'times are in local time or in UTC everywhere, and say their zone': zones,
     'the questions of an operator are answered within five clicks': questions,
     'each list is saved whole as a file': savedAsCsv,
+    'software keys and rules of a developer are changed': softwareKeys,
     'the audit log says that it is whole': logIsChecked,
     'filters are kept under a name, and everything is reached by keyboard': viewsAndPalette,
+    'a person makes a code, and approves a device that asks with it': enrolmentByPerson,
     'a dialog goes with its page, and says what it is about': dialogsGoWithTheirPage,
     'what is shown once stays until somebody says that it is kept': secretsStay,
     'an import whose answer never comes costs no credential': brokenImport,

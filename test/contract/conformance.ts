@@ -1,3 +1,4 @@
+import { createKeyPair, signatureOf } from '../software/signing.ts';
 import {
   asked,
   type Case,
@@ -18,6 +19,18 @@ import { ROWS } from './rows.ts';
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const newestDelivery = async ({ api, path }: ConformanceWorld): Promise<string> =>
   `${path}/webhooks/deliveries/${(await api.get(`${path}/webhooks/deliveries`)).body.deliveries[0].deliveryId}`;
+
+const KEY = createKeyPair();
+
+/** Signs a new version with a key of its developer; returns the answer, and the path of the signature. */
+async function signVersion({ api, world, tenant, newVersion }: ConformanceWorld) {
+  const json = { name: 'release', publicKey: KEY.publicKey };
+  await world.admin().post(`/admin/v1/developers/${tenant.developerId}/software-keys`, { json });
+  const { name, version } = await newVersion();
+  const path = `${version}/signature`;
+  const signed = signatureOf(KEY, { package: name, version: '1.0.0' }, '0'.repeat(64));
+  return { path, answer: await api.put(path, { json: signed }) };
+}
 
 /** The cases of single rows. */
 const OWN: Record<string, Cases> = {
@@ -238,6 +251,25 @@ const OWN: Record<string, Cases> = {
     },
   },
   'devices of the application': { 200: PLAIN('devices of the application', 'the devices of the application') },
+  signature: {
+    200: {
+      title: 'a version with a signature',
+      async run(world) {
+        const signed = await signVersion(world);
+        return world.api.get(signed.path);
+      },
+    },
+  },
+  signing: {
+    200: { title: 'a signature that verifies', run: async (world) => (await signVersion(world)).answer },
+  },
+  'removal of a signature': {
+    204: {
+      title: 'a version with a signature',
+      run: async (world) => world.api.delete((await signVersion(world)).path),
+    },
+  },
+  'software keys': { 200: PLAIN('software keys', 'the keys of the developer') },
   'binary warnings': { 200: PLAIN('binary warnings', 'the files of the developer') },
   'device count': { 200: PLAIN('device count', 'all devices of the application') },
   'tags of a device': {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { makeApk, signedApk } from '../../device-sim/files/make-apk.ts';
 import { ERRORS } from '../../src/errors.ts';
 import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { startWorld } from '../world.ts';
@@ -12,6 +13,7 @@ const contracts = loadContracts();
 const DEVICE = '490154203237518';
 const PACKAGE = 'com.example.camera';
 const VERSION = '1.1.0';
+const KEYS = 'POST /admin/v1/developers/{developerId}/software-keys';
 const FIRMWARE = { package: 'com.lapel.firmware', version: '9.2.0' };
 
 function messageOf(name: string): unknown {
@@ -55,7 +57,16 @@ t.test('every request example is accepted, and every answer example has the shap
   let link: Awaited<ReturnType<typeof world.connect>>;
   const made: Record<string, string> = {};
 
-  const put = async (url: string, content: string): Promise<void> => {
+  const certified = signedApk(
+    makeApk({
+      attributes: [
+        { name: 'package', value: PACKAGE },
+        { name: 'versionName', value: VERSION },
+      ],
+    }),
+    'certificate',
+  );
+  const put = async (url: string, content: string | Uint8Array<ArrayBuffer>): Promise<void> => {
     const answer = await fetch(url, { method: 'PUT', body: content });
     t.equal(answer.status, 200, 'uploaded');
     await answer.arrayBuffer();
@@ -123,10 +134,32 @@ t.test('every request example is accepted, and every answer example has the shap
     { operationId: 'listVersions' },
     {
       operationId: 'issueUploadUrl',
-      after: ({ body }) => put(body.urlList[0].uploadUrl, 'binary'),
+      after: async ({ body }) => {
+        made['uploadUrl'] = body.urlList[0].uploadUrl;
+        await put(made['uploadUrl']!, new Uint8Array(certified));
+        await api.get(`${path}/packages/${PACKAGE}/versions/${VERSION}/binaries`);
+        await world.idle();
+      },
+    },
+    {
+      operationId: 'readSoftwareTrust',
+      before: async () => {
+        const json = readOpenApi('openapi-admin.yaml').operations.get(KEYS)!.requestBody!.content!['application/json']!;
+        t.match(await admin.post('/admin/v1/developers/dev/software-keys', { json: json.example }), { status: 201 });
+      },
     },
     { operationId: 'readBinary' },
-    { operationId: 'listOwnBinaryWarnings', before: () => world.idle() },
+    { operationId: 'putSignature' },
+    { operationId: 'readSignature' },
+    { operationId: 'removeSignature' },
+    {
+      operationId: 'listOwnBinaryWarnings',
+      before: async () => {
+        await put(made['uploadUrl']!, 'binary');
+        await api.get(`${path}/packages/${PACKAGE}/versions/${VERSION}/binaries`);
+        await world.idle();
+      },
+    },
     { operationId: 'startDistribution' },
     { operationId: 'readDistribution' },
     {

@@ -165,6 +165,7 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
   t.same(
     without.sort(),
     [
+      'enrolDevice',
       'listInstallations',
       'listOwnAudit',
       'listOwnTransactions',

@@ -38,6 +38,7 @@ export const RUN = {
   'docs/recovery.md': 'test/docs/guides.test.ts',
   'docs/application-developers.md': 'test/docs/guides.test.ts',
   'docs/rollouts.md': 'test/docs/guides.test.ts',
+  'docs/signing.md': 'test/docs/guides.test.ts',
   'docs/devices.md': 'test/docs/guides.test.ts',
 } as const;
 

@@ -5,18 +5,31 @@ import t, { type Test } from 'tap';
 import { skip as withoutOpenssl } from '../broker/authority.ts';
 import { startSecured } from '../broker/secured-world.ts';
 import { until } from '../until.ts';
-import { startWorld, transactionIdOf } from '../world.ts';
+import { deviceIdOf, startWorld, transactionIdOf, type World } from '../world.ts';
 import { DOCUMENTED } from './documented-devices.ts';
 
 const APK = { package: 'com.example.camera', version: '1.0.0' };
 
+const registered = async (world: World) => {
+  const { deviceId, credential } = await world.registerDevice();
+  return { deviceId, env: { LAPEL_CREDENTIAL: credential } };
+};
+
+/** A device that nobody has registered, with the code of its batch. */
+async function inBatch(world: World) {
+  const json = { name: 'a batch', expiresAt: '2027-01-01T00:00:00Z', mostDevices: 1 };
+  const { body } = await world.admin().post('/admin/v1/developers/dev/enrolment-batches', { json });
+  const env = { LAPEL_ENROLMENT_CODE: String(body.code), LAPEL_URL: world.service.addresses.http };
+  return { deviceId: deviceIdOf(1), env };
+}
+
 /** Tests the life of a device from its first connection on, in any language. */
-async function liveOf(t: Test, make: (typeof DOCUMENTED)[number]['make']): Promise<void> {
+async function liveOf(t: Test, { make, enrols }: (typeof DOCUMENTED)[number]): Promise<void> {
   const folder = t.testdir({ data: {}, device: {} });
   const [command = '', ...program] = await make(join(folder, 'device'));
   const world = await startWorld(t, { dataDir: join(folder, 'data') });
   const tenant = await world.createTenant();
-  const { deviceId, credential } = await world.registerDevice();
+  const { deviceId, env } = enrols ? await inBatch(world) : await registered(world);
   const path = `${tenant.path}/devices/${deviceId}`;
   const { hostname, port } = new URL(world.service.addresses.mqtt);
   let output = '';
@@ -24,7 +37,7 @@ async function liveOf(t: Test, make: (typeof DOCUMENTED)[number]['make']): Promi
   let running: ChildProcess | undefined;
   function start(): ChildProcess {
     const device = spawn(command, [...program, hostname, port, deviceId, join(folder, 'device', 'state.json')], {
-      env: { PATH: process.env['PATH'], LAPEL_CREDENTIAL: credential },
+      env: { PATH: process.env['PATH'], ...env },
     });
     device.stdout.on('data', (chunk) => (output += String(chunk)));
     device.stderr.on('data', (chunk) => (errors += String(chunk)));
@@ -42,6 +55,7 @@ async function liveOf(t: Test, make: (typeof DOCUMENTED)[number]['make']): Promi
   const put = (where: string, json: unknown) => tenant.api.put(`${path}${where}`, { json }).then(transactionIdOf);
 
   start();
+  await until(() => world.service.isConnected(deviceId));
   await tenant.api.post(path, { json: {} });
   t.match(await result(), { operation: 'activate', status: 'succeeded' });
   t.match((await tenant.api.get(`${path}/status`)).body, { lang: 'en', firmwareVersion: '9.001.0', bluetooth: {} });
@@ -102,8 +116,11 @@ async function liveOf(t: Test, make: (typeof DOCUMENTED)[number]['make']): Promi
   t.equal(errors, '', 'nothing was wrong with its messages');
 }
 
-for (const { language, make, skip } of DOCUMENTED) {
-  t.test(`the device of docs/devices.md in ${language} does what a device must do`, { skip }, (t) => liveOf(t, make));
+for (const documented of DOCUMENTED) {
+  const { language, skip } = documented;
+  t.test(`the device of docs/devices.md in ${language} does what a device must do`, { skip }, (t) =>
+    liveOf(t, documented),
+  );
 }
 
 t.test(

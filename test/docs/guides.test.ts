@@ -87,6 +87,13 @@ t.test('the commands of the tutorial and of the guides behind it work as they st
   writeFileSync(join(cwd, 'camera-1.1.0.apk'), apkOf('1.1.0', 2));
   await run('lapel app upload camera-1.1.0.apk');
   t.match(await outputOf('docs/rollouts.md'), /"rolloutId":"rol_/);
+
+  writeFileSync(join(cwd, 'camera-1.2.0.apk'), apkOf('1.2.0', 3));
+  const signing = await outputOf('docs/signing.md');
+  t.notMatch(signing, /^lapel: /m, 'no command fails');
+  const [, signature = 'none'] = /signature +(\S{86}==)/.exec(signing) ?? [];
+  t.equal(signing.split(signature).length, 4, 'signed, shown, and made the same by OpenSSL');
+  t.match(signing, /certificateChange +refuse/);
 });
 
 t.test(

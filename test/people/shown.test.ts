@@ -39,6 +39,9 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   listDeviceActions: [],
   readDeviceAction: [],
   listDevicesOfAction: [],
+  listEnrolmentBatches: [],
+  listEnrolments: [],
+  readEnrolmentBatch: [],
   listFleetRollouts: [],
   readFleetRollout: [],
   listFleetRolloutDevices: [],
@@ -50,6 +53,7 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   listAnyVersions: [],
   listAnyInstallations: [],
   listBinaryWarnings: [],
+  listSoftwareKeys: [],
   listSystemPackages: [],
   listFirmwareVersions: [],
   listSessions: [],
@@ -142,6 +146,10 @@ async function fillWorld(world: World, t: Test) {
   const rollout = await tenant.api.post(`${path}/rollouts`, {
     json: { operation: 'setWifi', parameters: networks, label: 'all', devices: {} },
   });
+  const wanted = { name: 'a batch', expiresAt: '2027-01-01T00:00:00Z', mostDevices: 1 };
+  const batch = await world
+    .admin()
+    .post(`/admin/v1/developers/${tenant.developerId}/enrolment-batches`, { json: wanted });
   await world.createTenant('gone');
   const removal = await world.admin().post('/admin/v1/developers/gone/removal', { json: { confirmation: 'gone' } });
   const block = { action: 'unblock', filter: { prefix: device.deviceId } };
@@ -158,6 +166,7 @@ async function fillWorld(world: World, t: Test) {
     rolloutId: [rollout.body.rolloutId],
     actionId: [action.body.actionId],
     removalId: [removal.body.removalId],
+    batchId: [batch.body.batchId],
     deliveryId: [String(headers['webhook-id']), tested.body.deliveryId],
     personId: ['ada'],
     package: ['com.example.own'],

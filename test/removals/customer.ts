@@ -1,7 +1,9 @@
 import type { Test } from 'tap';
+import { makeApk, signedApk } from '../../device-sim/files/make-apk.ts';
+import { createKeyPair, sha256Of, signatureOf } from '../software/signing.ts';
 import { until } from '../until.ts';
 import { createTestReceiver } from '../webhooks/test-receiver.ts';
-import { type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
+import { deviceIdOf, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
 
 const OCCURRED = '2026-11-20T09:29:59.000000Z';
 const FILE = { fileId: 'f1', name: 'a.txt', size: 1, contentType: 'text/plain' };
@@ -59,9 +61,17 @@ export async function createCustomer(t: Test, world: World, name: string) {
   await api.post(`${path}/rollouts`, { json: { ...language, devices: { devices: [asleep.deviceId] } } });
   await api.post(`${path}/rollouts`, { json: { ...language, devices: {}, startAt: '2030-01-01T00:00:00Z' } });
 
+  const newcomer = deviceIdOf(9_000 + name.length);
+  const batch = await world.admin().post(`/admin/v1/developers/${name}/enrolment-batches`, {
+    json: { name: 'a batch', expiresAt: '2027-01-01T00:00:00Z', mostDevices: 10, approval: 'manual' },
+  });
+  const asked = { deviceId: newcomer, code: batch.body.code, nonce: 'a secret that the device keeps' };
+  await world.anonymous().post('/v1/enrolments', { json: asked });
+
   const packageName = `com.example.${name}`;
   await api.post(`${path}/packages`, { json: { package: packageName } });
-  const binary = Buffer.from(`the binary of ${name}`);
+  const attributes = [{ name: 'package', value: packageName }];
+  const binary = signedApk(makeApk({ attributes }), name);
   const upload = await api.post(`${path}/apps`, {
     json: { package: packageName, version: '1.0.0', fileSize: binary.length },
   });
@@ -69,6 +79,13 @@ export async function createCustomer(t: Test, world: World, name: string) {
   const put = (): Promise<Response> => fetch(uploadUrl, { method: 'PUT', body: new Uint8Array(binary) });
   await put();
   await api.get(`${path}/packages/${packageName}/versions/1.0.0/binaries`);
+  const key = createKeyPair();
+  const { publicKey } = key;
+  await world.admin().post(`/admin/v1/developers/${name}/software-keys`, { json: { name: 'release', publicKey } });
+  await api.put(`${path}/packages/${packageName}/versions/1.0.0/signature`, {
+    json: signatureOf(key, { package: packageName, version: '1.0.0' }, sha256Of(binary)),
+  });
+  await api.post(`${path}/packages/${packageName}/versions/1.0.0/distributions`);
   await api.post(`${path}/packages`, { json: { package: `${packageName}.empty` } });
   await world.idle();
   world.clock.advance(11_000);
@@ -84,6 +101,7 @@ export async function createCustomer(t: Test, world: World, name: string) {
     waiting,
     failing,
     packageName,
+    storedBytes: binary.length,
     put,
     /** The identifiers by which rows of the customer are found. */
     ids: [
@@ -92,6 +110,7 @@ export async function createCustomer(t: Test, world: World, name: string) {
       device.deviceId,
       asleep.deviceId,
       idle.deviceId,
+      newcomer,
       rollout.body.rolloutId as string,
       packageName,
     ],

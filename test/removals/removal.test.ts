@@ -55,7 +55,7 @@ t.test('a developer is removed whole', async (t) => {
       idempotencyKeys: 1,
       packages: 2,
       versions: 1,
-      storedBytes: 'the binary of leaver'.length,
+      storedBytes: leaver.storedBytes,
     });
     t.match(await admin.get('/admin/v1/developers/nobody/contents'), { status: 404 });
   });

@@ -4,9 +4,6 @@ import './prepared.ts';
 import t from 'tap';
 import { filesOf } from './groups.ts';
 
-/** Milliseconds that one test may take; 0 means no bound. The process has no other bound. */
-const LONGEST = Number(process.env['TAP_TIMEOUT'] ?? 30) * 1000;
-
 /** Tests of one process that run at a time. */
 const AT_ONCE = 3;
 
@@ -14,8 +11,6 @@ const untilIdle = async (): Promise<void> => {
   while (!t.idle) await once(t, 'idle');
 };
 
-// Counted from the start of the process, because the runner compares the whole time with the last bound.
-if (LONGEST > 0) t.on('subtestStart', () => t.setTimeout(performance.now() + LONGEST));
 for (const { oneByOne, atOnce } of process.argv.slice(2).map(filesOf)) {
   for (const file of oneByOne) {
     const env = { ...process.env };

@@ -3,9 +3,22 @@ import './without-async-hooks.ts';
 import t, { type Test } from 'tap';
 import { folderInMemory } from './folder-in-memory.ts';
 
+/** Milliseconds that one test may take; 0 means no bound. The process has no other bound. */
+const LONGEST = Number(process.env['TAP_TIMEOUT'] ?? 30) * 1000;
+
+/**
+ * Counted from the start of the process, because the runner compares the whole time with the last bound. A test with a
+ * bound of its own goes on as long as its subtests begin in time.
+ */
+const renew = (): void => {
+  if (LONGEST > 0) t.setTimeout(performance.now() + LONGEST);
+};
+
 let newest: Test | undefined;
 t.on('subtestStart', (test) => {
   newest = test as Test;
+  renew();
+  newest.on('subtestStart', renew);
 });
 // Also a rejection that nobody handles arrives here. It fails the newest test, and the others are run.
 process.on('uncaughtException', (error) => (newest ?? t).threw(error));

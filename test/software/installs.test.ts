@@ -65,10 +65,10 @@ t.test('the software part of an install', async (t) => {
     const current = await installs.findCurrent('software', NAME, 'mine');
     t.ok(current);
     if (!current) return;
-    t.equal(await installs.hasBinary(current), false);
+    t.equal((await installs.obstacle(current))?.code, 'BINARY_MISSING');
     t.equal(await installs.download(current, { expiresIn: 60, waits: true }), undefined);
     stored.set(current.objectKey, { size: 7, uploadedAt: 0, etag: '"x"' });
-    t.equal(await installs.hasBinary(current), true);
+    t.equal(await installs.obstacle(current), undefined);
     t.same(await installs.download(current, { expiresIn: 60, waits: true }), {
       url: `https://objects.example/${current.objectKey}`,
       expiresAt: clock.now() + 60_000_000,

@@ -1,7 +1,7 @@
 import { isRecord } from '../../mqtt/messages.ts';
 import { type Ack, answerAfterSending, codeOf, shownAck, stillAnswers } from '../asking.ts';
 import { Breach } from '../breach.ts';
-import { type Install, installOf, installParameters } from '../install.ts';
+import { type Install, installOf, installParameters, signerOf } from '../install.ts';
 import { type PackageFile, spoilt } from '../package-files.ts';
 import { need, reconnected, type Stage } from '../stage.ts';
 import type { Case } from './case.ts';
@@ -9,7 +9,7 @@ import type { Case } from './case.ts';
 /** Downloads and installations take longer than other commands: this many times the time for an answer. */
 const PATIENCE = 4;
 
-const answerOf = (stage: Stage, { command }: Install): Promise<Ack> =>
+export const answerOf = (stage: Stage, { command }: Install): Promise<Ack> =>
   answerAfterSending(stage, command, { times: PATIENCE });
 
 async function install(stage: Stage): Promise<string> {
@@ -22,7 +22,7 @@ async function install(stage: Stage): Promise<string> {
 }
 
 /** Whether the status lists the version as installed. */
-const lists = (status: unknown, { package: name, version }: PackageFile): boolean =>
+export const lists = (status: unknown, { package: name, version }: PackageFile): boolean =>
   isRecord(status) &&
   Array.isArray(status['software']) &&
   status['software'].some((one) => isRecord(one) && one['package'] === name && one['version'] === version);
@@ -50,8 +50,12 @@ async function expiredUrl(stage: Stage): Promise<string> {
   need(stage, 'installSoftware');
   const order = installOf(stage, { service: 'expired' });
   const fresh = stage.files.host(order.wanted.bytes, 'whole');
-  const { url, expiresAt, size, sha256 } = installParameters(order.wanted, fresh.url, order.wanted.bytes);
-  stage.freshUrls.set(order.command.transactionId, { url, expiresAt, size, sha256 });
+  const {
+    package: _,
+    version: __,
+    ...made
+  } = installParameters(order.wanted, fresh.url, order.wanted.bytes, signerOf(stage));
+  stage.freshUrls.set(order.command.transactionId, made);
   const ack = await answerOf(stage, order);
   if (ack.status === 'succeeded' && !fresh.isComplete)
     throw new Breach('downloads', 'no success without the file', `${shownAck(ack)}, but every download was refused`);

@@ -12,7 +12,9 @@ import { completionOf } from './line/completion.ts';
 import { ROLLOUT_COMMANDS } from './rollout/rollout-commands.ts';
 import { rolloutStart } from './rollout/rollout-start.ts';
 import { rolloutWatch } from './rollout/rollout-watch.ts';
+import { appKeys } from './software/app-keys.ts';
 import { appList } from './software/app-list.ts';
+import { appSign } from './software/app-sign.ts';
 import { appUpload } from './software/app-upload.ts';
 import { PACKAGE_COMMANDS, VERSION_COMMANDS } from './software/software-commands.ts';
 import { SETTINGS_COMMANDS } from './webhook/settings-commands.ts';
@@ -58,7 +60,11 @@ export const GROUPS: readonly Group[] = [
     about: 'Webhooks: a receiver for development, and the state of each delivery',
     commands: [webhookListen, ...WEBHOOK_COMMANDS, webhookVerify],
   },
-  { name: 'app', about: 'Software in one command: upload, distribute, install', commands: [appUpload, appList] },
+  {
+    name: 'app',
+    about: 'Software in one command: upload, distribute, install; signatures',
+    commands: [appUpload, appList, appSign, appKeys],
+  },
   { name: 'package', about: 'Packages of a developer, one step at a time', commands: PACKAGE_COMMANDS },
   { name: 'version', about: 'Versions of a package, one step at a time', commands: VERSION_COMMANDS },
   {

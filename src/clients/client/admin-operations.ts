@@ -10,10 +10,16 @@ export interface AdminOperations {
   listDevelopers: { input: { query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/developer-list'] };
   /** Read a developer. */
   readDeveloper: { input: { developerId: string }; answer: SchemaTypes['admin/developer-details'] };
-  /** Change the name or the contract of a developer. */
+  /** Change the name, the contract or the rules of a developer. */
   updateDeveloper: { input: { developerId: string; body: SchemaTypes['admin/developer-update'] }; answer: SchemaTypes['admin/developer'] };
   /** Delete a developer. */
   deleteDeveloper: { input: { developerId: string }; answer: undefined };
+  /** Add a software key. */
+  addSoftwareKey: { input: { developerId: string; body: SchemaTypes['admin/software-key-create'] }; answer: SchemaTypes['common/software-key'] };
+  /** List the software keys of a developer. */
+  listSoftwareKeys: { input: { developerId: string }; answer: SchemaTypes['admin/software-key-list'] };
+  /** Revoke a software key. */
+  revokeSoftwareKey: { input: { developerId: string; keyId: string }; answer: undefined };
   /** Create an application. */
   createApplication: { input: { developerId: string; body: SchemaTypes['admin/application-create'] }; answer: SchemaTypes['admin/application-created'] };
   /** List the applications of a developer. */
@@ -52,6 +58,20 @@ export interface AdminOperations {
   deleteDevice: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/device-delete-query']> }; answer: undefined };
   /** Replace the credential of a device. */
   replaceCredential: { input: { deviceId: string; body?: SchemaTypes['admin/credential-replace'] }; answer: SchemaTypes['admin/credential-replaced'] };
+  /** Make an enrolment batch. */
+  createEnrolmentBatch: { input: { developerId: string; body: SchemaTypes['admin/enrolment-batch-create'] }; answer: SchemaTypes['admin/enrolment-batch-created'] };
+  /** List the enrolment batches of a developer. */
+  listEnrolmentBatches: { input: { developerId: string; query?: Partial<SchemaTypes['common/paging-query']> }; answer: SchemaTypes['admin/enrolment-batch-list'] };
+  /** Read an enrolment batch. */
+  readEnrolmentBatch: { input: { batchId: string }; answer: SchemaTypes['admin/enrolment-batch'] };
+  /** Revoke the code of an enrolment batch. */
+  revokeEnrolmentBatch: { input: { batchId: string }; answer: SchemaTypes['admin/enrolment-batch'] };
+  /** List the devices of an enrolment batch. */
+  listEnrolments: { input: { batchId: string; query?: Partial<SchemaTypes['admin/enrolment-query']> }; answer: SchemaTypes['admin/enrolment-list'] };
+  /** Approve a device that waits. */
+  approveEnrolment: { input: { batchId: string; deviceId: string }; answer: SchemaTypes['admin/enrolment-device'] };
+  /** Refuse a device that waits. */
+  refuseEnrolment: { input: { batchId: string; deviceId: string }; answer: SchemaTypes['admin/enrolment-device'] };
   /** List devices. */
   listFleetDevices: { input: { query?: Partial<SchemaTypes['admin/fleet-device-query']> }; answer: SchemaTypes['common/device-row-list'] };
   /** Read the last reported status of a device. */
@@ -191,6 +211,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   readDeveloper: { method: 'GET', path: '/admin/v1/developers/{developerId}' },
   updateDeveloper: { method: 'PATCH', path: '/admin/v1/developers/{developerId}' },
   deleteDeveloper: { method: 'DELETE', path: '/admin/v1/developers/{developerId}' },
+  addSoftwareKey: { method: 'POST', path: '/admin/v1/developers/{developerId}/software-keys' },
+  listSoftwareKeys: { method: 'GET', path: '/admin/v1/developers/{developerId}/software-keys' },
+  revokeSoftwareKey: { method: 'DELETE', path: '/admin/v1/developers/{developerId}/software-keys/{keyId}' },
   createApplication: { method: 'POST', path: '/admin/v1/developers/{developerId}/applications' },
   listApplications: { method: 'GET', path: '/admin/v1/developers/{developerId}/applications' },
   listAllApplications: { method: 'GET', path: '/admin/v1/applications' },
@@ -210,6 +233,13 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   updateDevice: { method: 'PATCH', path: '/admin/v1/devices/{deviceId}' },
   deleteDevice: { method: 'DELETE', path: '/admin/v1/devices/{deviceId}' },
   replaceCredential: { method: 'POST', path: '/admin/v1/devices/{deviceId}/credential' },
+  createEnrolmentBatch: { method: 'POST', path: '/admin/v1/developers/{developerId}/enrolment-batches' },
+  listEnrolmentBatches: { method: 'GET', path: '/admin/v1/developers/{developerId}/enrolment-batches' },
+  readEnrolmentBatch: { method: 'GET', path: '/admin/v1/enrolment-batches/{batchId}' },
+  revokeEnrolmentBatch: { method: 'POST', path: '/admin/v1/enrolment-batches/{batchId}/revoke' },
+  listEnrolments: { method: 'GET', path: '/admin/v1/enrolment-batches/{batchId}/devices' },
+  approveEnrolment: { method: 'POST', path: '/admin/v1/enrolment-batches/{batchId}/devices/{deviceId}/approve' },
+  refuseEnrolment: { method: 'POST', path: '/admin/v1/enrolment-batches/{batchId}/devices/{deviceId}/refuse' },
   listFleetDevices: { method: 'GET', path: '/admin/v1/devices' },
   readFleetDeviceStatus: { method: 'GET', path: '/admin/v1/devices/{deviceId}/status' },
   readConnection: { method: 'GET', path: '/admin/v1/devices/{deviceId}/connection' },

@@ -132,6 +132,14 @@ export interface Operations {
   startDistribution: { input: { package: string; version: string }; answer: SchemaTypes['rest/distribution-started'] };
   /** Stop the distribution of a version (op 27). */
   stopDistribution: { input: { package: string; version: string }; answer: undefined };
+  /** Read the signature of a version. */
+  readSignature: { input: { package: string; version: string }; answer: SchemaTypes['rest/version-signature'] };
+  /** Sign a version. */
+  putSignature: { input: { package: string; version: string; body: SchemaTypes['rest/signature-put'] }; answer: SchemaTypes['rest/version-signature'] };
+  /** Remove the signature of a version. */
+  removeSignature: { input: { package: string; version: string }; answer: undefined };
+  /** Read the keys and rules for software. */
+  readSoftwareTrust: { input: object; answer: SchemaTypes['rest/software-trust'] };
   /** List the firmware that can be distributed (op 29). */
   listFirmware: { input: object; answer: SchemaTypes['rest/firmware-list'] };
 }
@@ -202,6 +210,10 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   readDistribution: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', scope: 'svc:application:read' },
   startDistribution: { method: 'POST', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', scope: 'svc:application:write' },
   stopDistribution: { method: 'DELETE', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', scope: 'svc:application:write' },
+  readSignature: { method: 'GET', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', scope: 'svc:application:read' },
+  putSignature: { method: 'PUT', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', scope: 'svc:application:write' },
+  removeSignature: { method: 'DELETE', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', scope: 'svc:application:write' },
+  readSoftwareTrust: { method: 'GET', path: '/v1/applications/{applicationId}/software-keys', scope: 'svc:application:read' },
   listFirmware: { method: 'GET', path: '/v1/applications/{applicationId}/firmware', scope: 'svc:application:read' },
 };
 

@@ -7,11 +7,22 @@ export interface Developer {
   name: string;
   /** The contracted number of activated devices; null: no contract. */
   deviceLimit: number | null;
+  /** `required`: only versions with a signature are distributed. */
+  softwareSignatures: 'optional' | 'required';
+  /** Whether a version is refused when its APK has another certificate than the version before. */
+  certificateChange: 'warn' | 'refuse';
   /** The removal that was accepted for the developer; null: none. */
   removalId: string | null;
 }
 
-const COLUMNS = 'developer_id AS "developerId", name, device_limit AS "deviceLimit", removal_id AS "removalId"';
+/** The rules of a developer for whom nobody has set any. */
+export const NO_RULES: Pick<Developer, 'softwareSignatures' | 'certificateChange'> = {
+  softwareSignatures: 'optional',
+  certificateChange: 'warn',
+};
+
+const COLUMNS = `developer_id AS "developerId", name, device_limit AS "deviceLimit",
+  software_signatures AS "softwareSignatures", certificate_change AS "certificateChange", removal_id AS "removalId"`;
 
 /**
  * Finds a developer. A unit of work whose decision depends on the row passes `lock` (its `forUpdate`), so that no other
@@ -45,11 +56,13 @@ export async function insertDeveloper(
   createdAt: Micros,
 ): Promise<boolean> {
   const inserted = await sql.run(
-    `INSERT INTO developers (developer_id, name, device_limit, created_at) VALUES (?, ?, ?, ?)
-     ON CONFLICT (developer_id) DO NOTHING`,
+    `INSERT INTO developers (developer_id, name, device_limit, software_signatures, certificate_change, created_at)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (developer_id) DO NOTHING`,
     developer.developerId,
     developer.name,
     developer.deviceLimit,
+    developer.softwareSignatures,
+    developer.certificateChange,
     createdAt,
   );
   return inserted === 1;
@@ -57,9 +70,12 @@ export async function insertDeveloper(
 
 export async function updateDeveloper(sql: Sql, developer: Developer): Promise<void> {
   await sql.run(
-    'UPDATE developers SET name = ?, device_limit = ? WHERE developer_id = ?',
+    `UPDATE developers SET name = ?, device_limit = ?, software_signatures = ?, certificate_change = ?
+     WHERE developer_id = ?`,
     developer.name,
     developer.deviceLimit,
+    developer.softwareSignatures,
+    developer.certificateChange,
     developer.developerId,
   );
 }

@@ -6,6 +6,8 @@ import { hasApplications, moveDeleted } from './application-repository.ts';
 import * as repository from './developer-repository.ts';
 
 type Developer = repository.Developer;
+/** The rules for the software of a developer. */
+type Rules = Partial<Pick<Developer, 'softwareSignatures' | 'certificateChange'>>;
 
 interface Parts {
   database: Database;
@@ -15,12 +17,14 @@ interface Parts {
   isInUse(unit: UnitOfWork, developerId: string): Promise<boolean>;
   /** Forgets what was counted for a developer, in the unit of work that removes it. */
   forgetUsage(unit: UnitOfWork, developerId: string): Promise<void>;
+  /** Deletes its software keys, in the same unit of work. */
+  forgetKeys(unit: UnitOfWork, developerId: string): Promise<void>;
 }
 
 export type Developers = ReturnType<typeof createDevelopers>;
 
 /** Developers and their contracts. A `deviceLimit` of null means no contract; unknown ids throw DEVELOPER_NOT_FOUND. */
-export function createDevelopers({ database, clock, ids, isInUse, forgetUsage }: Parts) {
+export function createDevelopers({ database, clock, ids, isInUse, forgetUsage, forgetKeys }: Parts) {
   const found = (developer: Developer | undefined): Developer => {
     if (!developer) throw new DomainError('DEVELOPER_NOT_FOUND');
     return developer;
@@ -31,12 +35,16 @@ export function createDevelopers({ database, clock, ids, isInUse, forgetUsage }:
   };
   return {
     /** Creates a developer. Throws DEVELOPER_EXISTS when the given id is taken; without one, the service makes an id. */
-    async create(wanted: { developerId?: string; name: string; deviceLimit?: number | null }): Promise<Developer> {
+    async create(
+      wanted: { developerId?: string; name: string; deviceLimit?: number | null } & Rules,
+    ): Promise<Developer> {
       const now = clock.now();
       const developer: Developer = {
         developerId: wanted.developerId ?? ids.next('dev', now),
         name: wanted.name,
         deviceLimit: wanted.deviceLimit ?? null,
+        softwareSignatures: wanted.softwareSignatures ?? repository.NO_RULES.softwareSignatures,
+        certificateChange: wanted.certificateChange ?? repository.NO_RULES.certificateChange,
         removalId: null,
       };
       return database.transact(async (unit) => {
@@ -69,10 +77,11 @@ export function createDevelopers({ database, clock, ids, isInUse, forgetUsage }:
         }
         await repository.insertDeveloper(
           unit,
-          { developerId: repository.NOBODY, name: '', deviceLimit: null },
+          { developerId: repository.NOBODY, name: '', deviceLimit: null, ...repository.NO_RULES },
           clock.now(),
         );
         await moveDeleted(unit, developerId, repository.NOBODY);
+        await forgetKeys(unit, developerId);
         await repository.deleteDeveloper(unit, developerId);
       });
     },
@@ -94,6 +103,7 @@ export function createDevelopers({ database, clock, ids, isInUse, forgetUsage }:
       const known = await repository.findDeveloper(unit, developerId, unit.forUpdate);
       if (!known || known.removalId === null) return;
       await forgetUsage(unit, developerId);
+      await forgetKeys(unit, developerId);
       await repository.deleteDeveloper(unit, developerId);
     },
 
@@ -103,7 +113,7 @@ export function createDevelopers({ database, clock, ids, isInUse, forgetUsage }:
      */
     update(
       developerId: string,
-      patch: { name?: string; deviceLimit?: number | null },
+      patch: { name?: string; deviceLimit?: number | null } & Rules,
       check: (known: Developer) => void = () => undefined,
     ): Promise<Developer> {
       return database.transact(async (unit) => {

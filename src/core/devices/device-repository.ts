@@ -63,18 +63,44 @@ interface Login {
   leaves: boolean;
   certificate: string | null;
   developerId: string;
+  /** Whether nobody has logged in as this device since it was registered. */
+  neverLoggedIn: boolean;
 }
 
 /** Reads the fields that decide on a login. */
 export async function findLogin(sql: Sql, deviceId: string): Promise<Login | undefined> {
-  const row = await sql.get<Omit<Login, 'blocked' | 'leaves'> & { blocked: number; leaves: string | null }>(
+  type Row = Omit<Login, 'blocked' | 'leaves' | 'neverLoggedIn'> & {
+    blocked: number;
+    leaves: string | null;
+    neverLoggedIn: number | null;
+  };
+  const row = await sql.get<Row>(
     `SELECT d.credential_hash AS "hash", d.blocked, d.certificate, d.developer_id AS "developerId",
+       d.never_logged_in AS "neverLoggedIn",
        COALESCE((SELECT v.removal_id FROM developers v WHERE v.developer_id = d.developer_id),
          (SELECT a.removal_id FROM applications a WHERE a.application_id = d.application_id)) AS leaves
      FROM devices d WHERE d.device_id = ?`,
     deviceId,
   );
-  return row && { ...row, blocked: row.blocked !== 0, leaves: row.leaves !== null };
+  return (
+    row && { ...row, blocked: row.blocked !== 0, leaves: row.leaves !== null, neverLoggedIn: row.neverLoggedIn === 1 }
+  );
+}
+
+/** Stores that a device has logged in, unless its credential is another one by now; returns false then. */
+export async function saveFirstLogin(sql: Sql, deviceId: string, hash: Buffer): Promise<boolean> {
+  const text = 'UPDATE devices SET never_logged_in = NULL WHERE device_id = ? AND credential_hash = ?';
+  return (await sql.run(text, deviceId, hash)) === 1;
+}
+
+/** Finds a device that asks for its first credential. A unit of work passes `lock` (its `forUpdate`) as above. */
+export async function findEnrolling(sql: Sql, deviceId: string, lock: Lock = '') {
+  const row = await sql.get<Row & { credentialHash: Buffer; neverLoggedIn: number | null }>(
+    `SELECT ${COLUMNS}, credential_hash AS "credentialHash", never_logged_in AS "neverLoggedIn"
+     FROM devices WHERE device_id = ?${lock}`,
+    deviceId,
+  );
+  return row && { ...toDevice(row), credentialHash: row.credentialHash, neverLoggedIn: row.neverLoggedIn === 1 };
 }
 
 /** Adds a device; returns false when the identifier is taken. */
@@ -84,8 +110,9 @@ export async function insertDevice(
   credentialHash: Buffer,
 ): Promise<boolean> {
   const changed = await sql.run(
-    `INSERT INTO devices (device_id, developer_id, credential_hash, hardware_properties, activation, created_at, lot)
-     VALUES (?, ?, ?, ?, 'deactivated', ?, ?) ON CONFLICT (device_id) DO NOTHING`,
+    `INSERT INTO devices (device_id, developer_id, credential_hash, hardware_properties, activation, created_at, lot,
+       never_logged_in)
+     VALUES (?, ?, ?, ?, 'deactivated', ?, ?, 1) ON CONFLICT (device_id) DO NOTHING`,
     device.deviceId,
     device.developerId,
     credentialHash,

@@ -14,6 +14,7 @@ import {
   findLogin,
   insertDevice,
   listDevices,
+  saveFirstLogin,
   updateCredential,
   updateDevice,
 } from './device-repository.ts';
@@ -253,7 +254,8 @@ export function createDevices({
     /**
      * Checks the device's credential, or the certificate that it uses instead, and whether the device is blocked. A device
      * counts as blocked, too, while its developer or its application is being removed. A
-     * unit of work passes itself as `sql`, so that the check sees its uncommitted changes.
+     * unit of work passes itself as `sql`, so that the check sees its uncommitted changes. The first login of a device is
+     * stored, because from then on it cannot enrol any more.
      */
     async authenticate(
       deviceId: string,
@@ -267,6 +269,10 @@ export function createDevices({
           : login !== undefined && (login.certificate ?? proof.certificateFingerprint) === proof.certificateFingerprint;
       if (!login || !matches) return 'bad';
       if (login.blocked || login.leaves) return 'blocked';
+      if (login.neverLoggedIn && sql === database.read) {
+        const first = (unit: UnitOfWork): Promise<boolean> => saveFirstLogin(unit, deviceId, login.hash);
+        if (!(await database.transactInCrowd(first, deviceId))) return 'bad';
+      }
       owners.learn(deviceId, login.developerId);
       return 'good';
     },

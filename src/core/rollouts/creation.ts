@@ -16,7 +16,7 @@ import { stagesOf, type WrittenStage } from './stages.ts';
 import type { Transitions } from './transitions.ts';
 
 /** The errors of a version that can still be distributed before a rollout of it starts. */
-const CAN_COME: readonly ErrorCode[] = ['DISTRIBUTION_NOT_STARTED', 'BINARY_MISSING'];
+const CAN_COME: readonly ErrorCode[] = ['DISTRIBUTION_NOT_STARTED', 'BINARY_MISSING', 'SIGNATURE_MISSING'];
 
 /** A rollout as an application asks for it. */
 export interface WantedRollout extends Omit<Plan, 'stages' | 'accepted' | 'letPass' | 'since'> {

@@ -27,6 +27,9 @@ const OF_ALL: readonly ErrorCode[] = [
   'VERSION_NOT_FOUND',
   'DISTRIBUTION_NOT_STARTED',
   'BINARY_MISSING',
+  'SIGNATURE_MISSING',
+  'SIGNATURE_INVALID',
+  'CERTIFICATE_CHANGED',
   'FIRMWARE_NOT_LISTED',
 ];
 /** Errors that pass. */

@@ -6,32 +6,36 @@ import type { InstallName } from '../transactions/installation.ts';
 import { isInstall, lineOf } from '../transactions/operations.ts';
 import type { Rollout } from './rollout.ts';
 
-/** The object store is asked for a binary at most so often, unless something has changed. */
+/** The object store is asked for a binary, and its signature judged, at most so often, unless something has changed. */
 const EVERY_MICROS = 10_000_000;
 
 interface Parts {
   clock: Clock;
-  installs: Pick<Software['installs'], 'findCurrent' | 'hasBinary'>;
+  installs: Pick<Software['installs'], 'findCurrent' | 'obstacle'>;
 }
 
 export type Obstacles = ReturnType<typeof createObstacles>;
 
 /** Finds the reason for which no device can install the version of a rollout. */
 export function createObstacles({ clock, installs }: Parts) {
-  /** By rollout: the time at which the binary was seen. */
+  /** By rollout: the time at which the binary was seen, with nothing against it. */
   const seenAt = new Map<string, Micros>();
 
-  async function hasBinary(rolloutId: string, current: Parameters<typeof installs.hasBinary>[0]): Promise<boolean> {
+  async function ofFile(
+    rolloutId: string,
+    current: Parameters<typeof installs.obstacle>[0],
+  ): Promise<string | undefined> {
     const now = clock.now();
-    if (now - (seenAt.get(rolloutId) ?? 0) < EVERY_MICROS) return true;
+    if (now - (seenAt.get(rolloutId) ?? 0) < EVERY_MICROS) return undefined;
     try {
-      if (!(await installs.hasBinary(current))) return false;
+      const obstacle = await installs.obstacle(current);
+      if (obstacle) return obstacle.code === 'BINARY_MISSING' ? 'BINARY_DELETED' : obstacle.code;
     } catch (error) {
       // While the object store is away, commands wait for it; it is no reason to pause.
       if (!(error instanceof DomainError) || error.code !== 'OBJECT_STORE_UNAVAILABLE') throw error;
     }
     seenAt.set(rolloutId, now);
-    return true;
+    return undefined;
   }
 
   return {
@@ -42,7 +46,7 @@ export function createObstacles({ clock, installs }: Parts) {
       const current = await installs.findCurrent(line, asked as InstallName, plan.developerId);
       if (!current) return 'BINARY_DELETED';
       if (line === 'software' && current.distributionStartedAt === null) return 'DISTRIBUTION_STOPPED';
-      return (await hasBinary(rolloutId, current)) ? undefined : 'BINARY_DELETED';
+      return ofFile(rolloutId, current);
     },
 
     /** Call this when a rollout has ended. */

@@ -14,7 +14,13 @@ const SECOND = 1_000_000;
 const NOTHING = { written: Promise.resolve() };
 
 /** The version cannot be installed any more. It is no fault of the device, which waits until somebody resumes. */
-const UNAVAILABLE = ['DISTRIBUTION_STOPPED', 'BINARY_DELETED'];
+const UNAVAILABLE = [
+  'DISTRIBUTION_STOPPED',
+  'BINARY_DELETED',
+  'SIGNATURE_MISSING',
+  'SIGNATURE_INVALID',
+  'CERTIFICATE_CHANGED',
+];
 /** The service took the command back before its delivery; see `withdraw`. */
 const WITHDRAWN = 'WITHDRAWN';
 

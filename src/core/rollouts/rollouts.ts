@@ -45,7 +45,7 @@ interface Parts {
   transitions: Transitions;
   statuses: Pick<Statuses, 'versionsOf'>;
   selection: Pick<Selection, 'page'>;
-  installs: Pick<Software['installs'], 'findCurrent' | 'hasBinary'>;
+  installs: Pick<Software['installs'], 'findCurrent' | 'obstacle'>;
 }
 
 /** Changes of a rollout that is paused or scheduled; null removes a rule. */

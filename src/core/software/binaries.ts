@@ -6,41 +6,59 @@ import type { Inspection } from './inspection.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 import { requireVersion, type VersionName } from './ownership.ts';
 import type { Quotas } from './quotas.ts';
+import { findCertificates } from './signature-repository.ts';
+import type { SignatureState, Trust } from './trust.ts';
 
 interface Parts {
   database: Database;
   objects: ObjectStore;
   inspection: Inspection;
-  digests: Pick<Digests, 'seen'>;
+  digests: Pick<Digests, 'known'>;
+  trust: Pick<Trust, 'signatureState'>;
   quotas: Pick<Quotas, 'seen' | 'requireAnyRoom'>;
   unavailable(): void;
 }
 
-interface Binary extends StoredObject {
+/** What is known of the binary of a version. */
+export interface Binary {
+  /** The file in the object store; undefined when there is none. */
+  stored: StoredObject | undefined;
   /**
    * Whether the binary was inspected, and the warning that the inspection found; the warning is null when there is
    * none.
    */
   inspected: boolean;
   warning: string | null;
+  /** The SHA-256 of the certificates in the file; empty until it was inspected. */
+  certificates: string[];
+  signature: SignatureState;
 }
 
 /**
  * The binaries of versions (ops 20 to 22). The object store is asked each time and its answer is not kept, because uploads
  * do not pass through the service. All methods throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND.
  */
-export function createBinaries({ database, objects, inspection, digests, quotas, unavailable }: Parts) {
+export function createBinaries({ database, objects, inspection, digests, trust, quotas, unavailable }: Parts) {
   return {
-    /** Reads the facts of a binary (op 20); returns undefined when there is none. */
-    async find(developerId: string, name: VersionName): Promise<Binary | undefined> {
+    /** Reads the facts of a binary (op 20). */
+    async find(developerId: string, name: VersionName): Promise<Binary> {
       const version = await requireVersion(database.read, developerId, name);
       const stored = await objects.head(objectKey(version.binaryId));
-      if (!stored) return undefined;
+      if (!stored) {
+        const signature = await trust.signatureState(developerId, version, undefined);
+        return { stored, inspected: false, warning: null, certificates: [], signature };
+      }
       inspection.seen(version, stored);
-      digests.seen(version.binaryId, stored);
+      const sha256 = await digests.known(version.binaryId, stored);
       if (stored.size !== version.storedBytes) await quotas.seen(version.binaryId, stored.size);
       const content = await findContent(database.read, version.binaryId, stored.etag);
-      return { ...stored, inspected: content !== undefined, warning: content?.warning ?? null };
+      return {
+        stored,
+        inspected: content !== undefined,
+        warning: content?.warning ?? null,
+        certificates: (await findCertificates(database.read, version.binaryId, stored.etag)) ?? [],
+        signature: await trust.signatureState(developerId, version, sha256),
+      };
     },
 
     /** Removes a binary (op 21); succeeds when there is none. */

@@ -1,20 +1,38 @@
 import { DomainError } from '../../errors.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { objectKey } from './binary.ts';
 import type { Inspection } from './inspection.ts';
+import type { ObjectStore } from './object-store.ts';
 import { requireVersion, type VersionName } from './ownership.ts';
 import { permitApplication } from './package-repository.ts';
+import { pinDistributed } from './signature-repository.ts';
+import type { Trust } from './trust.ts';
 import { updateVersion } from './version-repository.ts';
 
 interface Parts {
   database: Database;
   clock: Clock;
   inspection: Inspection;
+  objects: Pick<ObjectStore, 'head'>;
+  trust: Trust;
   unavailable(): void;
 }
 
 /** The distribution of versions (ops 25 to 27). All methods throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND. */
-export function createDistributions({ database, clock, inspection, unavailable }: Parts) {
+export function createDistributions({ database, clock, inspection, objects, trust, unavailable }: Parts) {
+  /**
+   * Throws SIGNATURE_MISSING, SIGNATURE_INVALID, CERTIFICATE_CHANGED. The object store is asked only where the file matters,
+   * so that other distributions begin without it. Deliveries judge again.
+   */
+  async function requireTrusted(developerId: string, name: VersionName): Promise<void> {
+    const version = await requireVersion(database.read, developerId, name);
+    const demands = await trust.demands(developerId, version.binaryId);
+    const stored = trust.needsFile(demands) ? await objects.head(objectKey(version.binaryId)) : undefined;
+    const refusal = await trust.early(demands, version, stored);
+    if (refusal) throw new DomainError(refusal.code, { values: refusal.values });
+  }
+
   return {
     /** Reads when the distribution began (op 25), in microseconds; null when the version is not distributed. */
     startedAt: async (developerId: string, name: VersionName): Promise<number | null> =>
@@ -22,14 +40,16 @@ export function createDistributions({ database, clock, inspection, unavailable }
 
     /**
      * Begins a distribution (op 26). It also permits the caller's application to distribute the package. Throws
-     * DISTRIBUTION_STARTED.
+     * DISTRIBUTION_STARTED, SIGNATURE_MISSING, SIGNATURE_INVALID, CERTIFICATE_CHANGED.
      */
-    start(caller: { developerId: string; applicationId: string }, name: VersionName): Promise<number> {
+    async start(caller: { developerId: string; applicationId: string }, name: VersionName): Promise<number> {
+      await requireTrusted(caller.developerId, name);
       return database.transact(async (unit) => {
         const known = await requireVersion(unit, caller.developerId, name, unit.forUpdate);
         if (known.distributionStartedAt !== null) throw new DomainError('DISTRIBUTION_STARTED');
         const distributionStartedAt = clock.now();
         await updateVersion(unit, 'software', { ...known, distributionStartedAt });
+        await pinDistributed(unit, known.binaryId);
         await permitApplication(unit, name.package, caller.applicationId);
         unit.onCommit(() => inspection.look(known));
         return distributionStartedAt;

@@ -1,6 +1,6 @@
 import { ApkError } from '../../platform/apk/apk-error.ts';
 import { createApkInspector } from '../../platform/apk/inspector.ts';
-import type { ApkManifest } from '../../platform/apk/manifest.ts';
+import type { ApkFile } from '../../platform/apk/read-apk.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
@@ -8,6 +8,7 @@ import type { Log } from '../../runtime/log.ts';
 import { objectKey } from './binary.ts';
 import { findEtag, listWarnings, saveContent } from './binary-content-repository.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
+import { findCertificates, findEarlierCertificates, pinDistributed, saveCertificates } from './signature-repository.ts';
 
 interface Registered {
   package: string;
@@ -30,7 +31,7 @@ const MOST_WAITING = 1000;
 export type Inspection = ReturnType<typeof createInspection>;
 
 /** The difference between the file and the registration, or null (specification, "Version"). */
-function warningOf(registered: Registered, found: ApkManifest): string | null {
+function differenceOf(registered: Registered, found: ApkFile): string | null {
   if (found.package !== registered.package) return `the file is of the package ${found.package}.`;
   if (found.versionName !== registered.version)
     return `the file has the version name ${found.versionName ?? '(none)'}.`;
@@ -48,17 +49,31 @@ export function createInspection({ database, clock, log, objects }: Parts) {
   const { signal } = stopping;
   const waiting = new Map<string, () => Promise<void>>();
   const inspectApk = createApkInspector({ clock });
+  /** The inspections for which a delivery waits, one at a time. */
+  const soon = new Map<string, Promise<void>>();
+  let lastSoon: Promise<unknown> = Promise.resolve();
+
+  /** Warns of an APK that devices with the version before cannot accept, since Android wants the same certificate. */
+  async function otherCertificate(registered: Registered, { certificates }: ApkFile): Promise<string | null> {
+    const earlier = await findEarlierCertificates(database.read, registered, 'all');
+    if (!earlier || earlier.certificates.join(' ') === certificates.join(' ')) return null;
+    return certificates.length === 0
+      ? `no certificate of the APK Signature Schemes v2 and v3 was found in the file, unlike in version ${earlier.version}.`
+      : `the file has another certificate than version ${earlier.version}.`;
+  }
 
   async function inspect(registered: Registered, { etag, size }: StoredObject): Promise<void> {
     const { binaryId, package: name, version } = registered;
-    if ((await findEtag(database.read, binaryId)) === etag) return;
+    if ((await findEtag(database.read, binaryId)) === etag && (await findCertificates(database.read, binaryId, etag)))
+      return;
     const key = objectKey(binaryId);
-    let found: ApkManifest | null = null;
+    let found: ApkFile | null = null;
     let warning: string | null;
     try {
       const read = (start: number, end: number): Promise<Buffer> => objects.read(key, start, end, { signal });
       found = await inspectApk({ size, read }, signal);
-      warning = warningOf(registered, found);
+      const warnings = [differenceOf(registered, found), await otherCertificate(registered, found)];
+      warning = warnings.filter((each) => each !== null).join(' ') || null;
     } catch (thrown) {
       // An error of the store says nothing about the file, which is inspected when it is seen again.
       if (!(thrown instanceof ApkError)) throw thrown;
@@ -69,8 +84,10 @@ export function createInspection({ database, clock, log, objects }: Parts) {
         { package: name, version, warning },
         'an uploaded binary differs from its registration, or cannot be read as an APK',
       );
-    await database.transactSoon((unit) =>
-      saveContent(unit, {
+    await database.transactSoon(async (unit) => {
+      await saveCertificates(unit, { binaryId, etag, certificates: found?.certificates ?? [] });
+      await pinDistributed(unit, binaryId);
+      await saveContent(unit, {
         binaryId,
         package: name,
         version,
@@ -80,8 +97,27 @@ export function createInspection({ database, clock, log, objects }: Parts) {
         foundVersionCode: found?.versionCode ?? null,
         warning,
         readAt: clock.now(),
-      }),
-    );
+      });
+    });
+  }
+
+  /** Inspects a binary now, or after the inspections that are in work. Rejects when there are too many of them. */
+  async function inspectSoon(registered: Registered, stored: StoredObject): Promise<void> {
+    const { binaryId } = registered;
+    const known = soon.get(binaryId);
+    if (known) return known;
+    if (soon.size >= MOST_WAITING) throw new Error('too many files wait for their inspection');
+    work.begun();
+    const task = lastSoon
+      .then(() => signal.throwIfAborted())
+      .then(() => inspect(registered, stored))
+      .finally(() => {
+        soon.delete(binaryId);
+        work.ended();
+      });
+    lastSoon = task.catch(() => undefined);
+    soon.set(binaryId, task);
+    return task;
   }
 
   /** Starts an inspection, or puts it into the queue; does not wait for it. */
@@ -115,6 +151,28 @@ export function createInspection({ database, clock, log, objects }: Parts) {
      */
     seen: (registered: Registered, stored: StoredObject): void =>
       enqueue(registered, () => inspect(registered, stored)),
+
+    /**
+     * The certificates in a stored binary; undefined when it was not inspected yet, which begins then. With `waits` it is
+     * inspected first; rejects when the store does not answer, or the binary was replaced meanwhile.
+     */
+    async certificates(
+      registered: Registered,
+      stored: StoredObject,
+      { waits }: { waits: boolean },
+    ): Promise<string[] | undefined> {
+      const find = () => findCertificates(database.read, registered.binaryId, stored.etag);
+      const known = await find();
+      if (known) return known;
+      if (!waits) {
+        enqueue(registered, () => inspect(registered, stored));
+        return undefined;
+      }
+      await inspectSoon(registered, stored);
+      const found = await find();
+      if (!found) throw new Error('the binary was replaced while it was read');
+      return found;
+    },
 
     /** Asks the object store whether there is a binary, and inspects it (for op 26, which works without a binary). */
     look: (registered: Registered): void =>

@@ -8,6 +8,7 @@ import type { Inspection } from './inspection.ts';
 import type { ObjectStore } from './object-store.ts';
 import { requireServiceVersion, type VersionName } from './ownership.ts';
 import { findPackage } from './package-repository.ts';
+import type { Refusal, Trust } from './trust.ts';
 import { findVersion, type Version } from './version-repository.ts';
 
 /** The properties of a version that the database has, without asking the object store. */
@@ -19,13 +20,16 @@ interface Installable {
   objectKey: string;
   /** The version, if its binary is an APK that can be inspected; undefined for firmware, which can be any file. */
   inspect: Version | undefined;
+  /** The developer whose rules for signatures hold; null for the service's own software. */
+  judgedBy: string | null;
 }
 
-const toInstallable = (catalogue: Catalogue, version: Version): Installable => ({
+const toInstallable = (catalogue: Catalogue, version: Version, judgedBy: string | null): Installable => ({
   distributionStartedAt: version.distributionStartedAt,
   binaryId: version.binaryId,
   objectKey: objectKey(version.binaryId),
   inspect: catalogue === 'software' ? version : undefined,
+  judgedBy,
 });
 
 interface Download {
@@ -35,17 +39,25 @@ interface Download {
   size: number;
   /** The SHA-256 of the binary, hexadecimal. */
   sha256: string;
+  /** The signature of the version (base64) and its key, for devices that verify it. */
+  signature?: string;
+  signatureKeyId?: string;
 }
+
+/** The reason why a version cannot be installed: an error of the API. */
+export type Obstacle = Refusal | { code: 'BINARY_MISSING'; values: Record<string, never> };
+export const NO_BINARY: Obstacle = { code: 'BINARY_MISSING', values: {} };
 
 interface Parts {
   database: Database;
   objects: ObjectStore;
   inspection: Inspection;
   digests: Pick<Digests, 'of' | 'known' | 'seen'>;
+  trust: Trust;
 }
 
 /** Checks for an install (op 28) or a firmware update whether a version may be installed, and makes the download URL. */
-export function createInstalls({ database, objects, inspection, digests }: Parts) {
+export function createInstalls({ database, objects, inspection, digests, trust }: Parts) {
   return {
     /**
      * Finds a version that applications of the developer can install (op 28): the developer's, or a system package's. The
@@ -58,12 +70,12 @@ export function createInstalls({ database, objects, inspection, digests }: Parts
       }
       const version = await findVersion(sql, 'software', name.package, name.version);
       if (!version) throw new DomainError('VERSION_NOT_FOUND');
-      return toInstallable('software', version);
+      return toInstallable('software', version, known.developerId);
     },
 
     /** Finds a version of firmware, as op 29 lists them. Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND. */
     async findFirmware(sql: Sql, name: VersionName): Promise<Installable> {
-      return toInstallable('firmware', await requireServiceVersion(sql, 'firmware', name));
+      return toInstallable('firmware', await requireServiceVersion(sql, 'firmware', name), null);
     },
 
     /**
@@ -74,31 +86,46 @@ export function createInstalls({ database, objects, inspection, digests }: Parts
       const known = await findPackage(database.read, catalogue, name.package);
       if (!known || (known.developerId !== null && known.developerId !== developerId)) return undefined;
       const version = await findVersion(database.read, catalogue, name.package, name.version);
-      return version && toInstallable(catalogue, version);
+      return version && toInstallable(catalogue, version, known.developerId);
     },
 
-    /** Asks the object store whether there is a binary. */
-    async hasBinary(installable: Installable): Promise<boolean> {
+    /**
+     * Asks the object store whether there is a binary, and judges its signature. Returns the reason why the version cannot
+     * be installed now; each delivery judges again.
+     */
+    async obstacle(installable: Installable): Promise<Obstacle | undefined> {
       const stored = await objects.head(installable.objectKey);
       if (stored && installable.inspect) inspection.seen(installable.inspect, stored);
       if (stored) digests.seen(installable.binaryId, stored);
-      return stored !== undefined;
+      if (!stored) return NO_BINARY;
+      const { inspect, judgedBy, binaryId } = installable;
+      return inspect && trust.early(await trust.demands(judgedBy, binaryId), inspect, stored);
     },
 
     /**
      * Makes a URL for a device that is valid for `expiresIn` seconds; undefined when there is no binary. A missing digest is
      * computed first, because every device must be able to check its download: with `waits` the method waits for it,
-     * without it the answer is `preparing`.
+     * without it the answer is `preparing`. A version that its developer does not vouch for is refused.
      */
     async download(
       installable: Installable,
       { expiresIn, waits }: { expiresIn: number; waits: boolean },
-    ): Promise<Download | 'preparing' | undefined> {
+    ): Promise<Download | Refusal | 'preparing' | undefined> {
       const stored = await objects.head(installable.objectKey);
       if (!stored) return undefined;
       const sha256 = await digests[waits ? 'of' : 'known'](installable.binaryId, stored);
       if (sha256 === undefined) return 'preparing';
-      return { ...(await objects.downloadUrl(installable.objectKey, { expiresIn })), size: stored.size, sha256 };
+      const { inspect, judgedBy, binaryId } = installable;
+      const demands = await trust.demands(judgedBy, binaryId);
+      const refusal = inspect && (await trust.final(demands, inspect, { stored, sha256, waits }));
+      if (refusal) return refusal;
+      const { signature } = demands;
+      return {
+        ...(await objects.downloadUrl(installable.objectKey, { expiresIn })),
+        size: stored.size,
+        sha256,
+        ...(signature && { signature: signature.signature, signatureKeyId: signature.keyId }),
+      };
     },
   };
 }

@@ -27,8 +27,10 @@ export async function isReferred(sql: Sql, binaryId: string): Promise<boolean> {
   return (await sql.get('SELECT 1 AS "one" FROM versions WHERE binary_id = ?', binaryId)) !== undefined;
 }
 
-/** Deletes the inspection and the digest of a removed binary. */
+/** Deletes the inspection, the digest and the signature of a removed binary. */
 export async function forgetBinary(sql: Sql, binaryId: string): Promise<void> {
   await sql.run('DELETE FROM binary_contents WHERE binary_id = ?', binaryId);
   await sql.run('DELETE FROM binary_digests WHERE binary_id = ?', binaryId);
+  await sql.run('DELETE FROM binary_certificates WHERE binary_id = ?', binaryId);
+  await sql.run('DELETE FROM version_signatures WHERE binary_id = ?', binaryId);
 }

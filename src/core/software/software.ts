@@ -13,6 +13,8 @@ import { createObjectSweep } from './object-sweep.ts';
 import { createPackages } from './packages.ts';
 import type { Quotas } from './quotas.ts';
 import { createServiceSoftware } from './service-software.ts';
+import { createSignatures, createSoftwareKeys } from './signatures.ts';
+import { createTrust } from './trust.ts';
 import { createUploads } from './uploads.ts';
 import { createVersions } from './versions.ts';
 
@@ -37,15 +39,19 @@ export type Software = ReturnType<typeof createSoftware>;
 export function createSoftware(given: Parts) {
   const inspection = createInspection(given);
   const digests = createDigests(given);
-  const parts = { ...given, inspection, digests };
+  const trust = createTrust({ ...given, inspection, digests });
+  const parts = { ...given, inspection, digests, trust };
   return {
     inspection,
     digests,
+    trust,
     packages: createPackages(parts),
     versions: createVersions(parts),
     binaries: createBinaries(parts),
     distributions: createDistributions(parts),
     upload: createUploads(parts),
+    keys: createSoftwareKeys(parts),
+    signatures: createSignatures(parts),
     available: createAvailable(parts),
     installs: createInstalls(parts),
     systemPackages: createServiceSoftware({ ...parts, catalogue: 'software' }),

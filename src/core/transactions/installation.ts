@@ -4,7 +4,9 @@ import { toUtc } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Due } from '../outbox/due.ts';
+import { NO_BINARY, type Obstacle } from '../software/installs.ts';
 import type { Software } from '../software/software.ts';
+import type { Refusal } from '../software/trust.ts';
 import { type InstallOperation, isInstall, lineOf } from './operations.ts';
 import { isFinished } from './transaction.ts';
 import { findParameters, findTransaction } from './transaction-repository.ts';
@@ -23,11 +25,14 @@ interface DeviceDownload {
   size: number;
   /** SHA-256 of the file, hexadecimal. */
   sha256: string;
+  /** The signature of the version (base64), and its key. */
+  signature?: string;
+  signatureKeyId?: string;
 }
 
 /** The reason why the service ends a transaction by itself, with a code of the contract. */
 export interface Failure {
-  code: 'DISTRIBUTION_STOPPED' | 'BINARY_DELETED';
+  code: 'DISTRIBUTION_STOPPED' | 'BINARY_DELETED' | Refusal['code'];
   message: string;
 }
 
@@ -68,7 +73,10 @@ export function createInstallation({ database, installs, findApplication, log, f
     if (lineOf(operation) === 'software' && current.distributionStartedAt === null) return STOPPED;
     const found = await installs.download(current, { expiresIn: URL_LIFETIME_SECONDS, waits });
     if (found === 'preparing') return PREPARING;
-    return found ? { ...found, expiresAt: toUtc(found.expiresAt) } : DELETED;
+    if (!found) return DELETED;
+    // The reason is the error that a caller gets: a key may have been revoked, or a file replaced, since the call.
+    if ('code' in found) return { code: found.code, message: new DomainError(found.code, found).message };
+    return { ...found, expiresAt: toUtc(found.expiresAt) };
   }
 
   async function prepareInstall(operation: InstallOperation, due: Due): Promise<object | null> {
@@ -88,24 +96,24 @@ export function createInstallation({ database, installs, findApplication, log, f
 
   return {
     /**
-     * Whether there is a binary that the developer can install. Called before the unit of work, because the check uses the
-     * network.
+     * The reason why the developer cannot install the version's file, as far as `admit` does not know it. Called before
+     * the unit of work, because the check uses the network.
      */
-    async hasBinary(operation: InstallOperation, name: InstallName, developerId: string): Promise<boolean> {
+    async obstacle(operation: InstallOperation, name: InstallName, developerId: string): Promise<Obstacle | undefined> {
       const current = await installs.findCurrent(lineOf(operation), name, developerId);
-      return current !== undefined && installs.hasBinary(current);
+      return current ? installs.obstacle(current) : NO_BINARY;
     },
 
     /**
      * Checks the rules of op 28 and of firmware updates. Nothing is locked, because they are checked again at every delivery.
-     * Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND, DISTRIBUTION_NOT_STARTED, BINARY_MISSING, FIRMWARE_NOT_LISTED.
+     * Throws PACKAGE_NOT_FOUND, VERSION_NOT_FOUND, DISTRIBUTION_NOT_STARTED, FIRMWARE_NOT_LISTED, and the obstacle.
      */
     async admit(
       sql: Sql,
       operation: InstallOperation,
       name: InstallName,
       developerId: string,
-      hasBinary: boolean,
+      obstacle: Obstacle | undefined,
     ): Promise<void> {
       if (lineOf(operation) === 'firmware') {
         await installs.findFirmware(sql, name).catch((cause: unknown) => {
@@ -115,7 +123,7 @@ export function createInstallation({ database, installs, findApplication, log, f
         const { distributionStartedAt } = await installs.findInstallable(sql, developerId, name);
         if (distributionStartedAt === null) throw new DomainError('DISTRIBUTION_NOT_STARTED');
       }
-      if (!hasBinary) throw new DomainError('BINARY_MISSING');
+      if (obstacle) throw new DomainError(obstacle.code, obstacle);
     },
 
     /**

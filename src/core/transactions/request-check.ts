@@ -22,7 +22,7 @@ export function requireReady({ authenticationKey, settings }: Application): void
 interface Parts {
   database: Pick<Database, 'read'>;
   findApplication: Applications['findIn'];
-  installation: Pick<Installation, 'hasBinary' | 'admit'>;
+  installation: Pick<Installation, 'obstacle' | 'admit'>;
 }
 
 /** Makes the function that checks a request before its devices are known. */
@@ -37,7 +37,7 @@ export function createRequestCheck({ database, findApplication, installation }: 
     requireReady(application);
     if (!isInstallRequest(request)) return;
     const { operation, asked } = request;
-    const hasBinary = await installation.hasBinary(operation, asked, application.developerId);
-    await installation.admit(database.read, operation, asked, application.developerId, hasBinary);
+    const obstacle = await installation.obstacle(operation, asked, application.developerId);
+    await installation.admit(database.read, operation, asked, application.developerId, obstacle);
   };
 }

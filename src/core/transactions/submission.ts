@@ -10,6 +10,7 @@ import type { Applications } from '../applications/applications.ts';
 import { findDeveloper } from '../applications/developer-repository.ts';
 import { holdActivation, requireActivatedDevice } from '../devices/activation.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import type { Obstacle } from '../software/installs.ts';
 import type { Demand } from './demand.ts';
 import { setTerms } from './expiry-repository.ts';
 import type { Installation } from './installation.ts';
@@ -52,7 +53,7 @@ interface Parts {
   demand: Pick<Demand, 'add'>;
   findApplication: Applications['findIn'];
   lockApplication: Applications['lockIn'];
-  installation: Pick<Installation, 'hasBinary' | 'admit'>;
+  installation: Pick<Installation, 'obstacle' | 'admit'>;
   /** Ends older transactions of the device, whose place the new one takes. */
   supersedeIn(unit: UnitOfWork, records: readonly TransactionRecord[], by: number): Promise<void>;
   /** Called after the commit of a transaction that may have to be ended at this time, or later. */
@@ -106,12 +107,12 @@ export function createSubmission({
     unit: UnitOfWork,
     submission: Submission,
     owner: Owner,
-    { lock, hasBinary }: { lock: Lock; hasBinary: boolean },
+    { lock, obstacle }: { lock: Lock; obstacle: Obstacle | undefined },
   ): Promise<void> {
     await requireActivatedDevice(unit, submission.deviceId, owner, lock);
     if (!isInstallRequest(submission)) return;
     const { operation, asked } = submission;
-    await installation.admit(unit, operation, asked, owner.developerId, hasBinary);
+    await installation.admit(unit, operation, asked, owner.developerId, obstacle);
   }
 
   /**
@@ -157,9 +158,9 @@ export function createSubmission({
    * Asks the object store for a binary of the caller's own developer only; otherwise the time that it takes would
    * reveal the packages of others.
    */
-  async function lookForBinary({ applicationId, operation, asked }: Installing): Promise<boolean> {
+  async function lookForBinary({ applicationId, operation, asked }: Installing): Promise<Obstacle | undefined> {
     const { developerId } = await findApplication(database.read, applicationId);
-    return installation.hasBinary(operation, asked, developerId);
+    return installation.obstacle(operation, asked, developerId);
   }
 
   async function keepTerms(unit: UnitOfWork, transactionId: number, stored: StoredTerms): Promise<void> {
@@ -183,7 +184,7 @@ export function createSubmission({
     if (isAsked) demand.add();
     // Read before the unit of work, which may run for several requests. A rollout belongs to no request.
     const traceparent = isAsked ? currentTrace() : null;
-    const hasBinary = isInstallRequest(submission) && (await lookForBinary(submission));
+    const obstacle = isInstallRequest(submission) ? await lookForBinary(submission) : undefined;
     const parameters = parametersOf(submission, { applicationId, newClientId: ids.uuid });
     const text = JSON.stringify(parameters);
     const subject = subjectOf(operation, parameters);
@@ -208,7 +209,7 @@ export function createSubmission({
             { deviceId, applicationId, clientId: (parameters as { clientId: string }).clientId },
             developer,
           )
-        : admit(unit, submission, application, { lock, hasBinary });
+        : admit(unit, submission, application, { lock, obstacle });
       const older = terms.supersede ? await admitted.then(() => olderOf(unit, submission)) : NO_OLDER;
       const wanted = { applicationId, deviceId, operation, text, freed: older.freed };
       const slot = await takePlace(unit, admitted, wanted, isAlone);

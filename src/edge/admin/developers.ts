@@ -7,7 +7,12 @@ import type { AdminServices, At, List } from './services.ts';
 
 type Developer = SchemaTypes['admin/developer'];
 
-const stateOf = ({ name, deviceLimit }: Developer): unknown => [name, deviceLimit];
+const stateOf = ({ name, deviceLimit, softwareSignatures, certificateChange }: Developer): unknown => [
+  name,
+  deviceLimit,
+  softwareSignatures,
+  certificateChange,
+];
 const tagged = (developer: Developer): Record<string, string> => ({ ETag: entityTag(stateOf(developer)) });
 
 export async function createDeveloper(

@@ -16,6 +16,15 @@ import {
   stopDeviceAction,
 } from './device-actions.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
+import {
+  approveEnrolment,
+  createEnrolmentBatch,
+  listEnrolmentBatches,
+  listEnrolments,
+  readEnrolmentBatch,
+  refuseEnrolment,
+  revokeEnrolmentBatch,
+} from './enrolments.ts';
 import { readFailures } from './failures.ts';
 import { readFeed } from './feed.ts';
 import { listAllApplications, readApplication } from './fleet-applications.ts';
@@ -74,6 +83,7 @@ import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
 import { closeSession, endSession, listSessions, openSession, readOwnSession } from './sessions.ts';
 import { listSettings } from './settings.ts';
+import { addSoftwareKey, listSoftwareKeys, revokeSoftwareKey } from './software-keys.ts';
 import { readDeviceStory } from './story.ts';
 
 const route = routesOf<AdminServices, Administrator, Role>();
@@ -96,6 +106,10 @@ export const ROUTES = [
   route('PATCH',  '/admin/v1/developers/{developerId}', OPR, { body: 'admin/developer-update' }, updateDeveloper),
   route('DELETE', '/admin/v1/developers/{developerId}', OPR, {}, deleteDeveloper),
 
+  route('POST',   '/admin/v1/developers/{developerId}/software-keys', OPR, { body: 'admin/software-key-create' }, addSoftwareKey),
+  route('GET',    '/admin/v1/developers/{developerId}/software-keys', ANY, {}, listSoftwareKeys),
+  route('DELETE', '/admin/v1/developers/{developerId}/software-keys/{keyId}', OPR, {}, revokeSoftwareKey),
+
   route('POST',   '/admin/v1/developers/{developerId}/applications', OPR, { body: 'admin/application-create' }, createApplication),
   route('GET',    '/admin/v1/developers/{developerId}/applications', ANY, { query: 'common/paging-query' }, listApplications),
   route('GET',    '/admin/v1/applications', ANY, { query: 'admin/application-row-query' }, listAllApplications),
@@ -117,6 +131,14 @@ export const ROUTES = [
   route('PATCH',  '/admin/v1/devices/{deviceId}', OPR, { body: 'admin/device-update' }, updateDevice),
   route('DELETE', '/admin/v1/devices/{deviceId}', OPR, { query: 'admin/device-delete-query' }, deleteDevice),
   route('POST',   '/admin/v1/devices/{deviceId}/credential', OPR, { body: 'admin/credential-replace', bodyOptional: true }, replaceCredential),
+
+  route('POST',   '/admin/v1/developers/{developerId}/enrolment-batches', OPR, { body: 'admin/enrolment-batch-create' }, createEnrolmentBatch),
+  route('GET',    '/admin/v1/developers/{developerId}/enrolment-batches', ANY, { query: 'common/paging-query' }, listEnrolmentBatches),
+  route('GET',    '/admin/v1/enrolment-batches/{batchId}', ANY, {}, readEnrolmentBatch),
+  route('POST',   '/admin/v1/enrolment-batches/{batchId}/revoke', OPR, {}, revokeEnrolmentBatch),
+  route('GET',    '/admin/v1/enrolment-batches/{batchId}/devices', ANY, { query: 'admin/enrolment-query' }, listEnrolments),
+  route('POST',   '/admin/v1/enrolment-batches/{batchId}/devices/{deviceId}/approve', OPR, {}, approveEnrolment),
+  route('POST',   '/admin/v1/enrolment-batches/{batchId}/devices/{deviceId}/refuse', OPR, {}, refuseEnrolment),
 
   route('GET',    '/admin/v1/devices', ANY, { query: 'admin/fleet-device-query' }, listFleetDevices),
   route('GET',    '/admin/v1/devices/{deviceId}/status', ANY, {}, readFleetDeviceStatus),

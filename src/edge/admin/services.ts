@@ -5,6 +5,7 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
+import type { EnrolmentBatches } from '../../core/enrolments/batches.ts';
 import type { People } from '../../core/people/people.ts';
 import type { Removals } from '../../core/removals/removals.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
@@ -52,6 +53,7 @@ export interface AdminServices {
     Devices,
     'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
   >;
+  enrolmentBatches: EnrolmentBatches;
   removals: Pick<Removals, 'request' | 'find' | 'list'>;
   /** Counts what belongs to a developer or an application. */
   countContents: CountContents;
@@ -74,7 +76,7 @@ export interface AdminServices {
   settings: Config['given'];
   /** Knows the software that is installed on devices. */
   installations: Installations;
-  software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection'>;
+  software: Pick<Software, 'systemPackages' | 'firmware' | 'inspection' | 'keys'>;
   /** The views of packages and versions of all developers, and of the service. */
   softwareOverview: SoftwareOverview;
   /** Figures of the whole fleet, now and over time. */

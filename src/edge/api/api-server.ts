@@ -7,13 +7,15 @@ import { createApiChanges } from './changes.ts';
 import { ROUTES, STRICT_PATHS } from './routes.ts';
 import type { ApiServices } from './services.ts';
 
-interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit'> {
+interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit' | 'enrolmentLimits' | 'proxies'> {
   audit: Pick<Audit, 'begin' | 'list'>;
   refusals: Pick<Refusals, 'count'>;
   /** LAPEL_RATE_LIMIT: requests per second and application. */
   rateLimit: number;
   /** LAPEL_TOKEN_RATE_LIMIT: requests for access tokens per second and application. */
   tokenRateLimit: number;
+  /** LAPEL_ENROLMENT_RATE_LIMIT: requests for enrolment per second with one code; of one developer four times as many. */
+  enrolmentRateLimit: number;
   /** LAPEL_TIME_ZONE: the time zone of local date-times. */
   timeZone: string;
   /**
@@ -25,17 +27,21 @@ interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit
 
 /** The application API, the token endpoint and the documents of the token service, on one listener. */
 export function createApiServer(parts: Parts): HttpServer {
-  const { clock, publicUrl, rateLimit, tokenRateLimit, timeZone, shares } = parts;
+  const { clock, publicUrl, rateLimit, tokenRateLimit, enrolmentRateLimit, timeZone, shares } = parts;
   const told = { 'Lapel-Time-Zone': timeZone };
   const shared = { clock, shares };
   const requests = createRateLimit({ ...shared, name: 'requests', perSecond: rateLimit });
   const tokenLimit = createRateLimit({ ...shared, name: 'tokens', perSecond: tokenRateLimit });
+  const enrolmentLimits = {
+    ofBatch: createRateLimit({ ...shared, name: 'enrolments of a batch', perSecond: enrolmentRateLimit }),
+    ofDeveloper: createRateLimit({ ...shared, name: 'enrolments of a developer', perSecond: enrolmentRateLimit * 4 }),
+  };
   return createListener({
     ...parts,
     name: 'api',
     routes: ROUTES,
     strictPaths: STRICT_PATHS,
-    services: { ...parts, tokenLimit },
+    services: { ...parts, tokenLimit, enrolmentLimits },
     authorize: createAuthorize(parts),
     changes: createApiChanges(parts.audit),
     refused: (error, request) => parts.refusals.count(error, { listener: 'api', ...request }),

@@ -1,14 +1,13 @@
+import type { Binary } from '../../core/software/binaries.ts';
 import type { BinaryStatus } from '../../platform/contracts/types.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
 import type { ApiServices, AtApplication, AtVersion } from './services.ts';
 
-type Stored = Awaited<ReturnType<ApiServices['software']['binaries']['find']>>;
-
 /** The state of the binary of a version. */
 export const binaryBody = (
   name: { package: string; version: string },
-  stored: Stored,
+  { stored, inspected, warning, certificates, signature }: Binary,
   formatTime: ApiServices['formatTime'],
 ): BinaryStatus => ({
   package: name.package,
@@ -16,8 +15,10 @@ export const binaryBody = (
   appFileExists: stored !== undefined,
   fileSize: stored?.size ?? null,
   uploadDate: stored ? formatTime(stored.uploadedAt) : null,
-  inspected: stored?.inspected ?? false,
-  warning: stored?.warning ?? null,
+  inspected,
+  warning,
+  certificates,
+  signature,
 });
 
 /** Reads whether a version has a binary (op 20). */
@@ -25,8 +26,8 @@ export async function readBinary(
   { software, formatTime }: ApiServices,
   { params, caller }: AtVersion,
 ): Promise<Answer> {
-  const stored = await software.binaries.find(caller.developerId, params);
-  return { status: 200, body: binaryBody(params, stored, formatTime) };
+  const binary = await software.binaries.find(caller.developerId, params);
+  return { status: 200, body: binaryBody(params, binary, formatTime) };
 }
 
 /** Deletes the binary of a version (op 21). */

@@ -13,6 +13,7 @@ import { readFirmware } from './device-software.ts';
 import { listStatuses, readHardware, readStatus } from './device-status.ts';
 import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
 import { readDocs } from './docs.ts';
+import { enrolDevice } from './enrolments.ts';
 import { readFeed } from './feed.ts';
 import { listInstallations, listOwnDevices, listOwnTransactions, readOwnTransaction } from './overview.ts';
 import { listOwnBinaryWarnings, listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
@@ -31,6 +32,7 @@ import {
 } from './rollouts.ts';
 import type { ApiServices } from './services.ts';
 import { issueKey, readSettings, updateSettings } from './settings.ts';
+import { putSignature, readSignature, readSoftwareTrust, removeSignature } from './signatures.ts';
 import { readTags, updateTags, updateTagsOfMany } from './tags.ts';
 import { issueToken, readJwks, readMetadata, tokenError } from './tokens.ts';
 import { cancelTransaction, listTransactions, readTransaction } from './transactions.ts';
@@ -52,6 +54,7 @@ const D = 'svc:device:write';
 // biome-ignore format: a table is read by its rows
 export const ROUTES = [
   route('POST',   '/api/v1/authenticate', null, { form: 'rest/token-request', errors: tokenError }, issueToken),
+  route('POST',   '/v1/enrolments', null, { body: 'rest/enrolment-request', bodyLimit: 4096 }, enrolDevice),
   route('GET',    '/.well-known/jwks.json', null, {}, readJwks),
   route('GET',    '/.well-known/oauth-authorization-server', null, {}, readMetadata),
   route('GET',    '/', null, { head: true, name: 'openRoot' }, leadTo('docs')),
@@ -132,6 +135,10 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', A, {}, readDistribution), // op 25
   route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, startDistribution), // op 26
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, stopDistribution), // op 27
+  route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', A, {}, readSignature),
+  route('PUT',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', B, { body: 'rest/signature-put' }, putSignature),
+  route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', B, {}, removeSignature),
+  route('GET',    '/v1/applications/{applicationId}/software-keys', A, {}, readSoftwareTrust),
   route('GET',    '/v1/applications/{applicationId}/firmware', A, {}, listFirmware), // op 29
 ];
 

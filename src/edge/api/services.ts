@@ -5,6 +5,7 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { TagsOfDevices } from '../../core/devices/tags.ts';
+import type { Enrolments } from '../../core/enrolments/enrolments.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Selection } from '../../core/selection/selection.ts';
 import type { Software } from '../../core/software/software.ts';
@@ -13,6 +14,7 @@ import type { DeliveryLog } from '../../core/webhooks/delivery-log.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { Proxies } from '../../platform/entrance/forwarded.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
 import type { Fleet } from '../../views/devices.ts';
@@ -29,6 +31,11 @@ import type { ConsolePages } from '../pages/pages.ts';
 export interface ApiServices {
   applications: Pick<Applications, 'find' | 'findLive' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
   accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
+  enrolments: Enrolments;
+  /** The rate limits of enrolment, for each batch and for each developer. */
+  enrolmentLimits: { ofBatch: RateLimit; ofDeveloper: RateLimit };
+  /** The proxies in front of the listener; undefined when none is trusted. */
+  proxies?: Proxies | undefined;
   /** The rate limit of the token endpoint, for each application. */
   tokenLimit: RateLimit;
   devices: Pick<Devices, 'activationStatus' | 'requireActivated' | 'requireLinked'>;
@@ -58,7 +65,7 @@ export interface ApiServices {
   feed: Pick<Feed, 'open'>;
   /** Knows which deprecated features are still served. */
   deprecations: Deprecations;
-  metrics: Pick<Metrics, 'tokensIssued' | 'httpRefused'>;
+  metrics: Pick<Metrics, 'tokensIssued' | 'httpRefused' | 'enrolments'>;
   /** Formats microseconds as a local date-time. */
   formatTime(micros: number): string;
   /** Reads a local date-time back into microseconds. */

@@ -1,3 +1,4 @@
+import type { Binary } from '../../core/software/binaries.ts';
 import { distributionDate } from '../../core/software/distribution-date.ts';
 import type { Version } from '../../core/software/version-repository.ts';
 import { DomainError } from '../../errors.ts';
@@ -26,9 +27,17 @@ const MOST_DETAILED = 100;
 /** The most simultaneous look-ups for one list. */
 const AT_ONCE = 8;
 
+const NO_BINARY: Binary = {
+  stored: undefined,
+  inspected: false,
+  warning: null,
+  certificates: [],
+  signature: 'none',
+};
+
 /** A version that was removed while the list is made has no binary. */
-function ofRemoved(error: unknown): undefined {
-  if (error instanceof DomainError && error.code === 'VERSION_NOT_FOUND') return undefined;
+function ofRemoved(error: unknown): Binary {
+  if (error instanceof DomainError && error.code === 'VERSION_NOT_FOUND') return NO_BINARY;
   throw error;
 }
 

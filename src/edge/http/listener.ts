@@ -195,8 +195,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   }
 
   async function readBody(exchange: Exchange<Services, Caller>, route: Route<Services, Caller>): Promise<unknown> {
-    const { context } = exchange;
-    const bounds = { limit: BODY_LIMIT, source: sourceOf(exchange), developer: exchange.developerId, bytes };
+    const { context, developerId: developer } = exchange;
+    const bounds = { limit: route.bodyLimit ?? BODY_LIMIT, source: sourceOf(exchange), developer, bytes };
     const body = await readFromClient(context, () => readJson(context.req, bounds));
     if (body !== undefined) return contracts.check(route.body!, body, 'body');
     if (route.bodyOptional) return {};

@@ -8,6 +8,7 @@ const WRONG_CREDENTIALS: ReadonlySet<ErrorCode> = new Set([
   'ADMIN_TOKEN_INVALID',
   'SESSION_ENDED',
   'CLIENT_INVALID',
+  'ENROLMENT_REFUSED',
 ]);
 /**
  * Milliseconds by which the answer to a wrong credential above the limit is delayed. It slows down a client that

@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AuditObject } from '../../core/audit/audit-repository.ts';
 import type { DomainError } from '../../errors.ts';
 import type { SchemaName } from '../../platform/contracts/contracts.ts';
@@ -41,7 +40,7 @@ export interface Input<Params = unknown, Body = unknown, Query = unknown, Caller
   /** The caller that was found by the token; undefined for a route that needs no token. */
   caller: Caller;
   /** The request as a stream of bytes, for a handler that processes its body while it arrives. */
-  stream: Readable;
+  stream: IncomingMessage;
   /**
    * Records details of the change in the audit log: how many objects it concerned, or their values before and after it;
    * and the objects that the path does not name. Does nothing for a request that is not recorded.
@@ -65,6 +64,8 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
   name?: string;
   /** The schema of the JSON body; a route without one does not read a body. */
   body?: Body;
+  /** The most bytes of the body, if fewer than of others. */
+  bodyLimit?: number;
   /** True when a missing body counts as `{}`. */
   bodyOptional?: true;
   /**

@@ -4,7 +4,7 @@ import { MODULE_ENDING } from '../../runtime/installation.ts';
 import { ApkError } from './apk-error.ts';
 import type { ApkSource } from './bounded-source.ts';
 import type { FromWorker, ToWorker } from './inspector-worker.ts';
-import type { ApkManifest } from './manifest.ts';
+import type { ApkFile } from './read-apk.ts';
 
 /** Milliseconds that the worker may compute between two reads of the file; a large real file takes a hundred. */
 const LONGEST_COMPUTATION_MS = 5_000;
@@ -27,8 +27,8 @@ interface Parts {
 const WORKER = new URL(`./inspector-worker${MODULE_ENDING}`, import.meta.url);
 
 export function createApkInspector({ clock, module = WORKER }: Parts) {
-  return async function inspect(source: ApkSource, signal?: AbortSignal): Promise<ApkManifest> {
-    const { promise, resolve, reject } = Promise.withResolvers<ApkManifest>();
+  return async function inspect(source: ApkSource, signal?: AbortSignal): Promise<ApkFile> {
+    const { promise, resolve, reject } = Promise.withResolvers<ApkFile>();
     // The worker gets no environment and no flags of this process, which may hold secrets.
     const worker = new Worker(module, { workerData: source.size, resourceLimits: MEMORY, execArgv: [], env: {} });
     let cancel = (): void => undefined;

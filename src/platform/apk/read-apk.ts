@@ -5,6 +5,7 @@ import { type Entry, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
 import { ApkError } from './apk-error.ts';
 import { type ApkSource, type BoundedSource, createBoundedSource, SourceReader } from './bounded-source.ts';
 import { type ApkManifest, readManifest } from './manifest.ts';
+import { readCertificates } from './signing-block.ts';
 
 const inflate = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflateRaw);
 
@@ -13,7 +14,7 @@ const MANIFEST = Buffer.from('AndroidManifest.xml');
 // APKs have manifests of 300 KB and directories of 2 MB.
 const LARGEST_MANIFEST = 1024 ** 2;
 const LARGEST_DIRECTORY = 4 * 1024 ** 2;
-const LIMITS = { reads: 12, bytes: 6 * 1024 ** 2 };
+const LIMITS = { reads: 14, bytes: 8 * 1024 ** 2 };
 const SMALLEST_ENTRY = 46;
 const STORED = 0;
 const DEFLATED = 8;
@@ -21,15 +22,22 @@ const DEFLATED = 8;
 // after this many.
 const ENTRIES_PER_TURN = 100;
 
+/** What an APK states about itself. */
+export interface ApkFile extends ApkManifest {
+  /** The SHA-256 of the certificates of its signers; empty when none was found. */
+  certificates: string[];
+}
+
 /**
- * Reads package, versionName and versionCode of a remote APK, in a few reads of small parts. The file may be hostile:
+ * Reads package, versionName, versionCode and certificates of a remote APK, in a few reads of small parts. The file may be hostile:
  * reads, bytes and memory are bounded, and a file that contradicts itself is refused. Throws ApkError for a file that is
  * not a readable APK; an error of `source.read` is thrown unchanged.
  */
-export async function readApk(source: ApkSource): Promise<ApkManifest> {
+export async function readApk(source: ApkSource): Promise<ApkFile> {
   const bounded = createBoundedSource(source, LIMITS);
   try {
-    return readManifest(await readManifestFile(source.size, bounded));
+    const { manifest, directory } = await readManifestFile(source.size, bounded);
+    return { ...readManifest(manifest), certificates: await certificatesOf(directory, bounded) };
   } catch (error) {
     const failure = bounded.failure();
     if (failure) throw failure.error;
@@ -38,7 +46,20 @@ export async function readApk(source: ApkSource): Promise<ApkManifest> {
   }
 }
 
-async function readManifestFile(size: number, source: BoundedSource): Promise<Buffer> {
+/**
+ * A block that cannot be read gives no certificates, as if there were none: no device accepts the file, and its manifest
+ * is worth knowing.
+ */
+async function certificatesOf(directory: number, source: BoundedSource): Promise<string[]> {
+  try {
+    return await readCertificates(directory, source);
+  } catch (error) {
+    if (error instanceof ApkError) return [];
+    throw error;
+  }
+}
+
+async function readManifestFile(size: number, source: BoundedSource): Promise<{ manifest: Buffer; directory: number }> {
   const zip = await openArchive(size, source);
   const directory = zip.readEntryCursor as unknown as number; // yauzl's types are wrong here: the value is a number
   const length = size - directory;
@@ -49,7 +70,7 @@ async function readManifestFile(size: number, source: BoundedSource): Promise<Bu
   await source.part(directory, length); // one read; the reads below then find the directory in memory
   const entry = await findManifest(zip);
   const start = await findData(zip, entry, directory);
-  return unpack(entry, await source.part(start, entry.compressedSize));
+  return { manifest: await unpack(entry, await source.part(start, entry.compressedSize)), directory };
 }
 
 async function openArchive(size: number, source: BoundedSource): Promise<ZipFile> {

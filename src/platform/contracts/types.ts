@@ -149,6 +149,14 @@ export type DeliveryId = string;
  */
 export type DeviceLimit = number | null;
 /**
+ * `required`: only versions with a signature are distributed. `optional`: versions without a signature are distributed, too. A signature that does not verify is refused in both cases.
+ */
+export type SignatureRule = 'optional' | 'required';
+/**
+ * What happens to a version whose APK has another certificate than the newest earlier version with a known certificate. `warn`: it has a warning. `refuse`: it is not distributed.
+ */
+export type CertificateRule = 'warn' | 'refuse';
+/**
  * The hardware of a device. Every part may be unknown; null means that all parts are.
  */
 export type HardwareProperties = {
@@ -324,17 +332,45 @@ export type TransactionId1 = number;
  */
 export type RolloutId = string;
 /**
+ * Identifier of an enrolment batch.
+ */
+export type BatchId = string;
+/**
+ * `automatic`: the code of the batch is enough. `manual`: a person approves each device.
+ */
+export type EnrolmentApproval = 'automatic' | 'manual';
+/**
+ * The end of the code, in the next 366 days.
+ */
+export type Moment6 = string;
+/**
+ * The one-time code of an enrolment batch. The service stores only its hash.
+ */
+export type EnrolmentCode = string;
+/**
+ * `pending`: the device waits for a person. `approved`: it gets its credential when it asks again. `enrolled`: it has got its credential. `refused`: by a person.
+ */
+export type EnrolmentState = 'pending' | 'approved' | 'enrolled' | 'refused';
+/**
+ * `pending`: the device waits for a person. `approved`: it gets its credential when it asks again. `enrolled`: it has got its credential. `refused`: by a person.
+ */
+export type EnrolmentState1 = 'pending' | 'approved' | 'enrolled' | 'refused';
+/**
+ * IMEI of a device: 15 digits whose last is the Luhn check digit.
+ */
+export type DeviceId2 = string;
+/**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime10 = string;
 /**
  * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
  */
-export type Moment6 = string;
+export type Moment7 = string;
 /**
  * Only installations that ended before this moment; by default now.
  */
-export type Moment7 = string;
+export type Moment8 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -418,7 +454,7 @@ export type UtcDateTime12 = string;
 /**
  * The beginning of the period; by default a day ago, at most seven days.
  */
-export type Moment8 = string;
+export type Moment9 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -426,7 +462,7 @@ export type UtcDateTime13 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment9 = string;
+export type Moment10 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -462,15 +498,15 @@ export type FaultType =
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment10 = string;
+export type Moment11 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment11 = string;
+export type Moment12 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId2 = string;
+export type DeviceId3 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -575,7 +611,7 @@ export type RolloutOperation =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId3 = string;
+export type DeviceId4 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -585,13 +621,21 @@ export type ApplicationId9 = string;
  */
 export type RolloutId1 = string;
 /**
- * ISO 8601 date-time in UTC, with at most microseconds.
+ * A public key of ed25519 in PEM (SubjectPublicKeyInfo): `openssl pkey -in key.pem -pubout`.
  */
-export type Moment12 = string;
+export type SoftwarePublicKey = string;
+/**
+ * Name of a software key: the first 16 hexadecimal digits of the SHA-256 of the public key in DER form (SubjectPublicKeyInfo).
+ */
+export type SoftwareKeyId = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
 export type Moment13 = string;
+/**
+ * ISO 8601 date-time in UTC, with at most microseconds.
+ */
+export type Moment14 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -614,7 +658,7 @@ export type ApplicationId10 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId4 = string;
+export type DeviceId5 = string;
 /**
  * Only transactions of this rollout.
  */
@@ -630,11 +674,11 @@ export type Duration2 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment14 = string;
+export type Moment15 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment15 = string;
+export type Moment16 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -643,6 +687,10 @@ export type PackageName5 = string;
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName6 = string;
+/**
+ * SHA-256 of a certificate with which an APK is signed, in hexadecimal digits.
+ */
+export type ApkCertificate = string;
 /**
  * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -766,6 +814,10 @@ export type Duration3 = string;
  */
 export type EitherTime = string;
 /**
+ * A secret that a device makes before its first request for enrolment, of at least 128 random bits, and repeats in each further one. The service stores only its hash.
+ */
+export type EnrolmentNonce = string;
+/**
  * Identifier of an event, unique on its device. A repetition has the same one.
  */
 export type EventId = string;
@@ -870,6 +922,10 @@ export type SettingUrl = string | null;
  * SHA-256 of the stored file, in hexadecimal digits.
  */
 export type Sha256 = string;
+/**
+ * Signature of ed25519 in base64, over the text `lapel-software-v1`, package, version and SHA-256 of the file, each with a line end (`\n`) behind it.
+ */
+export type SoftwareSignature = string;
 /**
  * `true`: the command takes the place of the application’s older unfinished commands of the same operation for the device; of installs, those of the same package. They end as `cancelled` with the code `SUPERSEDED`.
  */
@@ -1017,11 +1073,11 @@ export type UtcDateTime22 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment16 = string;
+export type Moment17 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment17 = string;
+export type Moment18 = string;
 /**
  * A firmware version as devices report it.
  */
@@ -1057,15 +1113,15 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment18 = string;
+export type Moment19 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment19 = string;
+export type Moment20 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId5 = string;
+export type DeviceId6 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -1084,7 +1140,7 @@ export type Operation2 =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId6 = string;
+export type DeviceId7 = string;
 /**
  * Identifier of a rollout.
  */
@@ -1100,11 +1156,11 @@ export type Duration5 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment20 = string;
+export type Moment21 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment21 = string;
+export type Moment22 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -1116,7 +1172,7 @@ export type VersionName12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment22 = string;
+export type Moment23 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -1134,7 +1190,7 @@ export type RolloutOperation2 =
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
-export type DeviceId7 = string;
+export type DeviceId8 = string;
 /**
  * Identifier of a rollout.
  */
@@ -1215,6 +1271,13 @@ export interface SchemaTypes {
   'admin/device-story': DeviceStory;
   'admin/device-transaction-query': DeviceTransactionQuery;
   'admin/device-update': DeviceUpdate;
+  'admin/enrolment-batch': EnrolmentBatch;
+  'admin/enrolment-batch-create': EnrolmentBatchCreate;
+  'admin/enrolment-batch-created': EnrolmentBatchCreated;
+  'admin/enrolment-batch-list': EnrolmentBatchList;
+  'admin/enrolment-device': EnrolmentDevice;
+  'admin/enrolment-list': EnrolmentList;
+  'admin/enrolment-query': EnrolmentQuery;
   'admin/failure-breakdown': FailureBreakdown;
   'admin/failure-query': FailureQuery;
   'admin/firmware-version-list': FirmwareVersionList;
@@ -1256,6 +1319,8 @@ export interface SchemaTypes {
   'admin/service-software-put': ServiceSoftwarePut;
   'admin/service-software-version': ServiceSoftwareVersion;
   'admin/setting-list': SettingList;
+  'admin/software-key-create': SoftwareKeyCreate;
+  'admin/software-key-list': SoftwareKeyList;
   'admin/story-entry': StoryEntry;
   'admin/story-query': StoryQuery;
   'admin/system-package-list': SystemPackageList;
@@ -1271,13 +1336,16 @@ export interface SchemaTypes {
   'common/action-name': ActionName;
   'common/action-state': ActionState;
   'common/answer-within': AnswerWithin;
+  'common/apk-certificate': ApkCertificate;
   'common/apn-entry': ApnEntry;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
+  'common/batch-id': BatchId;
   'common/binary-warning-list': BinaryWarningList;
   'common/bluetooth-name': BluetoothName;
   'common/call-id': CallId;
   'common/certificate-fingerprint': CertificateFingerprint;
+  'common/certificate-rule': CertificateRule;
   'common/client-id': ClientId;
   'common/connection-id': ConnectionId;
   'common/connectivity-type': ConnectivityType;
@@ -1304,6 +1372,10 @@ export interface SchemaTypes {
   'common/docs-page': DocsPage;
   'common/duration': Duration3;
   'common/either-time': EitherTime;
+  'common/enrolment-approval': EnrolmentApproval;
+  'common/enrolment-code': EnrolmentCode;
+  'common/enrolment-nonce': EnrolmentNonce;
+  'common/enrolment-state': EnrolmentState;
   'common/event-id': EventId;
   'common/expire-in': ExpireIn;
   'common/fault': Fault;
@@ -1324,7 +1396,7 @@ export interface SchemaTypes {
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
-  'common/moment': Moment9;
+  'common/moment': Moment10;
   'common/name': Name;
   'common/operation': Operation;
   'common/package-name': PackageName2;
@@ -1358,6 +1430,11 @@ export interface SchemaTypes {
   'common/seen-within': SeenWithin;
   'common/setting-url': SettingUrl;
   'common/sha256': Sha256;
+  'common/signature-rule': SignatureRule;
+  'common/software-key': SoftwareKey;
+  'common/software-key-id': SoftwareKeyId;
+  'common/software-public-key': SoftwarePublicKey;
+  'common/software-signature': SoftwareSignature;
   'common/supersede': Supersede;
   'common/tag-key': TagKey;
   'common/tag-patch': TagPatch2;
@@ -1444,6 +1521,9 @@ export interface SchemaTypes {
   'rest/device-status-query': DeviceStatusQuery;
   'rest/distribution-started': DistributionStarted;
   'rest/distribution-status': DistributionStatus;
+  'rest/enrolment': Enrolment;
+  'rest/enrolment-pending': EnrolmentPending;
+  'rest/enrolment-request': EnrolmentRequest;
   'rest/expiry-query': ExpiryQuery;
   'rest/firmware-list': FirmwareList;
   'rest/firmware-state': FirmwareState;
@@ -1470,6 +1550,8 @@ export interface SchemaTypes {
   'rest/rollout-retried': RolloutRetried;
   'rest/rollout-retry': RolloutRetry;
   'rest/rollout-update': RolloutUpdate;
+  'rest/signature-put': SignaturePut;
+  'rest/software-trust': SoftwareTrust;
   'rest/tagged': Tagged;
   'rest/tagging': Tagging;
   'rest/terms-query': TermsQuery;
@@ -1486,6 +1568,7 @@ export interface SchemaTypes {
   'rest/version-create': VersionCreate;
   'rest/version-list': VersionList;
   'rest/version-list-query': VersionListQuery;
+  'rest/version-signature': VersionSignature;
   'rest/version-update': VersionUpdate;
   'rest/webhook-test': WebhookTest;
   'rest/webhook-test-sent': WebhookTestSent;
@@ -2027,6 +2110,8 @@ export interface DeveloperAnswer {
   developerId: DeveloperId;
   name: Name;
   deviceLimit: DeviceLimit;
+  softwareSignatures: SignatureRule;
+  certificateChange: CertificateRule;
   /**
    * The removal by which the developer is being removed; null: none. Such a developer can neither be changed nor get applications or devices.
    */
@@ -2039,6 +2124,8 @@ export interface DeveloperCreate {
   developerId?: DeveloperId;
   name: Name;
   deviceLimit?: DeviceLimit;
+  softwareSignatures?: SignatureRule;
+  certificateChange?: CertificateRule;
 }
 /**
  * A developer with the contract, the quotas and their use.
@@ -2047,6 +2134,8 @@ export interface DeveloperDetails {
   developerId: DeveloperId;
   name: Name;
   deviceLimit: DeviceLimit;
+  softwareSignatures: SignatureRule;
+  certificateChange: CertificateRule;
   /**
    * The removal by which the developer is being removed; null: none. Such a developer can neither be changed nor get applications or devices.
    */
@@ -2099,6 +2188,8 @@ export interface DeveloperList {
 export interface DeveloperUpdate {
   name?: Name;
   deviceLimit?: DeviceLimit;
+  softwareSignatures?: SignatureRule;
+  certificateChange?: CertificateRule;
 }
 /**
  * A device, as administration shows it.
@@ -2567,6 +2658,145 @@ export interface DeviceUpdate {
   blocked?: boolean;
 }
 /**
+ * Devices that may enrol with one code.
+ */
+export interface EnrolmentBatch {
+  batchId: BatchId;
+  developerId: DeveloperId;
+  name: Name;
+  /**
+   * `open`: devices may enrol, unless as many have as may.
+   */
+  state: 'open' | 'expired' | 'revoked';
+  approval: EnrolmentApproval;
+  /**
+   * The beginnings of the deviceIds that may enrol: a whole deviceId, or its first digits, such as the eight of a type allocation code. Without them any device may.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  deviceIds: string[] | null;
+  /**
+   * Whether devices that are registered already may enrol, too, if they have never logged in.
+   */
+  registered: boolean;
+  /**
+   * The most devices that may enrol with the code.
+   */
+  mostDevices: number;
+  /**
+   * The devices that have enrolled.
+   */
+  enrolled: number;
+  /**
+   * The devices that wait for a person.
+   */
+  pending: number;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTime1;
+  revokedAt: UtcDateTimeOrNull4;
+}
+/**
+ * The body that makes an enrolment batch.
+ */
+export interface EnrolmentBatchCreate {
+  name: Name;
+  expiresAt: Moment6;
+  /**
+   * The most devices that may enrol with the code.
+   */
+  mostDevices: number;
+  approval?: EnrolmentApproval;
+  /**
+   * The beginnings of the deviceIds that may enrol: a whole deviceId, or its first digits, such as the eight of a type allocation code. Without them any device may.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  deviceIds?: string[];
+  /**
+   * Whether devices that are registered already may enrol, too, if they have never logged in.
+   */
+  registered?: boolean;
+}
+/**
+ * The new enrolment batch. Its code is shown only here.
+ */
+export interface EnrolmentBatchCreated {
+  batchId: BatchId;
+  developerId: DeveloperId;
+  name: Name;
+  /**
+   * `open`: devices may enrol, unless as many have as may.
+   */
+  state: 'open' | 'expired' | 'revoked';
+  approval: EnrolmentApproval;
+  /**
+   * The beginnings of the deviceIds that may enrol: a whole deviceId, or its first digits, such as the eight of a type allocation code. Without them any device may.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  deviceIds: string[] | null;
+  /**
+   * Whether devices that are registered already may enrol, too, if they have never logged in.
+   */
+  registered: boolean;
+  /**
+   * The most devices that may enrol with the code.
+   */
+  mostDevices: number;
+  /**
+   * The devices that have enrolled.
+   */
+  enrolled: number;
+  /**
+   * The devices that wait for a person.
+   */
+  pending: number;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTime1;
+  revokedAt: UtcDateTimeOrNull4;
+  code: EnrolmentCode;
+}
+/**
+ * A page of enrolment batches of a developer, the newest first.
+ */
+export interface EnrolmentBatchList {
+  batches: EnrolmentBatch[];
+  total: Total;
+}
+/**
+ * A device that has asked with the code of an enrolment batch.
+ */
+export interface EnrolmentDevice {
+  deviceId: DeviceId;
+  state: EnrolmentState;
+  /**
+   * The address that the device has asked from.
+   */
+  address: string;
+  requestedAt: UtcDateTime1;
+  decidedAt: UtcDateTimeOrNull4;
+}
+/**
+ * Devices of an enrolment batch, in the order of their deviceIds.
+ */
+export interface EnrolmentList {
+  devices: EnrolmentDevice[];
+}
+/**
+ * Query of the devices of an enrolment batch, with its defaults filled in.
+ */
+export interface EnrolmentQuery {
+  state?: EnrolmentState1;
+  after?: DeviceId2;
+  /**
+   * The largest number of rows in the answer.
+   */
+  limit: number;
+}
+/**
  * Installations of software and firmware that ended in a period, and how many of them failed. `finishedBefore` and `failedBefore` are those of the period of the same length before it. The answer may be ten seconds old.
  */
 export interface FailureBreakdown {
@@ -2610,8 +2840,8 @@ export interface FailureBreakdown {
  * The installations whose failures are counted.
  */
 export interface FailureQuery {
-  since?: Moment6;
-  until?: Moment7;
+  since?: Moment7;
+  until?: Moment8;
   applicationId?: ApplicationId5;
   package?: PackageName1;
   version?: VersionName2;
@@ -2872,7 +3102,7 @@ export interface FleetHealth {
  * The period, and the distance of its points.
  */
 export interface FleetHealthQuery {
-  since?: Moment8;
+  since?: Moment9;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -2927,7 +3157,7 @@ export interface FleetHistory {
  * Only points of this moment or later.
  */
 export interface FleetHistoryQuery {
-  since: Moment9;
+  since: Moment10;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -3042,9 +3272,9 @@ export interface InstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment10;
-  until?: Moment11;
-  after?: DeviceId2;
+  since?: Moment11;
+  until?: Moment12;
+  after?: DeviceId3;
   /**
    * The largest number of rows in the answer.
    */
@@ -3334,8 +3564,8 @@ export interface ReceiverQuery {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: those that were given up, which are exhausted or gone.
  */
 export interface FleetRedeliveryRange {
-  since?: Moment9;
-  until?: Moment9;
+  since?: Moment10;
+  until?: Moment10;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
   /**
@@ -3546,7 +3776,7 @@ export interface RemovalRequest {
 export interface FleetRolloutQuery {
   state?: RolloutState;
   operation?: RolloutOperation;
-  deviceId?: DeviceId3;
+  deviceId?: DeviceId4;
   applicationId?: ApplicationId9;
   after?: RolloutId1;
   /**
@@ -3605,11 +3835,33 @@ export interface SettingList {
   }[];
 }
 /**
+ * The public key of a developer, and a name for people.
+ */
+export interface SoftwareKeyCreate {
+  name: Name;
+  publicKey: SoftwarePublicKey;
+}
+/**
+ * All software keys of a developer; at most 20.
+ */
+export interface SoftwareKeyList {
+  keys: SoftwareKey[];
+}
+/**
+ * A public key with which the signatures of the versions of a developer are verified.
+ */
+export interface SoftwareKey {
+  keyId: SoftwareKeyId;
+  name: Name;
+  publicKey: SoftwarePublicKey;
+  createdAt: UtcDateTime1;
+}
+/**
  * The part of the story of a device, with its defaults filled in.
  */
 export interface StoryQuery {
-  since?: Moment12;
-  until?: Moment13;
+  since?: Moment13;
+  until?: Moment14;
   /**
    * The page begins after this place, which the Link of the page before names.
    */
@@ -3636,12 +3888,12 @@ export interface TransactionQuery {
   unfinished?: 'true' | 'false';
   operation?: Operation1;
   applicationId?: ApplicationId10;
-  deviceId?: DeviceId4;
+  deviceId?: DeviceId5;
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
   olderThan?: Duration2;
-  since?: Moment14;
-  until?: Moment15;
+  since?: Moment15;
+  until?: Moment16;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -3708,6 +3960,16 @@ export interface VersionRow {
      */
     foundPackage: string | null;
     foundVersion: string | null;
+    /**
+     * SHA-256 of the certificates with which the APK is signed; empty without one, and until the file is read.
+     *
+     * @maxItems 10
+     */
+    certificates: ApkCertificate[];
+    /**
+     * The state of the signature of the version.
+     */
+    signature: 'none' | 'valid' | 'unchecked' | 'invalid';
   } | null;
   /**
    * The difference between the file and its registration.
@@ -3884,7 +4146,7 @@ export interface DeliveryRowList {
   deliveries: DeliveryRow[];
 }
 /**
- * The reason why a device could not carry out a command. Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH, VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
+ * The reason why a device could not carry out a command. Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH, VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, SIGNATURE_REJECTED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
  */
 export interface DeviceError {
   code: string;
@@ -4502,7 +4764,7 @@ export interface Ack {
    */
   error?: {
     /**
-     * Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH (installed nevertheless), VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL. Other codes are passed on unchanged.
+     * Codes in use: DOWNLOAD_FAILED, VERSION_NAME_MISMATCH (installed nevertheless), VERSION_CODE_NOT_HIGHER, PACKAGE_NAME_MISMATCH, STORAGE_FULL, SIGNATURE_REJECTED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL. Other codes are passed on unchanged.
      */
     code?: string;
     /**
@@ -4642,7 +4904,7 @@ export interface FileUploadUrlRequest {
   contentType: ContentType;
 }
 /**
- * Parameters of `installSoftware` and `updateFirmware`: the version to install, and its download URL. The URL is made at each delivery of the command; if it has expired, the device asks for another one (`softwareDownloadUrl`). The device installs the file only if its size and SHA-256 match.
+ * Parameters of `installSoftware` and `updateFirmware`: the version to install, and its download URL. The URL is made at each delivery of the command; if it has expired, the device asks for another one (`softwareDownloadUrl`). The device installs the file only if its size and SHA-256 match. A signed version has `signature` and `signatureKeyId`, which a device with trusted keys of its own verifies before it installs the file.
  */
 export interface InstallParameters {
   package: PackageName2;
@@ -4651,6 +4913,8 @@ export interface InstallParameters {
   expiresAt: UtcDateTime1;
   size: FileSize;
   sha256: Sha256;
+  signature?: SoftwareSignature;
+  signatureKeyId?: SoftwareKeyId;
 }
 /**
  * Parameters of `pairBluetooth`. A successful ack has the result `{ name, macAddress }`, where the name may be null.
@@ -4713,7 +4977,7 @@ export interface DeviceRequest {
   data: JsonObject;
 }
 /**
- * Answer to a request: data or an error. Codes in use: NOT_ACTIVATED, NOT_CONFIGURED (a setting that the feature needs has no URL), UPLOAD_URL_FAILED, BUSY (a bound is reached; ask again later), DISTRIBUTION_STOPPED, BINARY_DELETED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
+ * Answer to a request: data or an error. Codes in use: NOT_ACTIVATED, NOT_CONFIGURED (a setting that the feature needs has no URL), UPLOAD_URL_FAILED, BUSY (a bound is reached; ask again later), DISTRIBUTION_STOPPED, BINARY_DELETED, SIGNATURE_MISSING, SIGNATURE_INVALID, CERTIFICATE_CHANGED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
  */
 export interface DeviceResponse {
   requestId: string;
@@ -4803,13 +5067,15 @@ export interface SetWifiParameters {
   networks: WifiEntry[];
 }
 /**
- * Data of the response to `softwareDownloadUrl`: the new URL of the file.
+ * Data of the response to `softwareDownloadUrl`: the new URL of the file, with its signature if the version has one.
  */
 export interface SoftwareDownloadUrl {
   url: Url;
   expiresAt: UtcDateTime1;
   size: FileSize;
   sha256: Sha256;
+  signature?: SoftwareSignature;
+  signatureKeyId?: SoftwareKeyId;
 }
 /**
  * Data of the request `softwareDownloadUrl`: the unfinished installation that needs a new URL.
@@ -5036,6 +5302,16 @@ export interface BinaryStatus {
    * The difference between the binary and its registration: devices will report an error for it. Null if there is no difference, or no binary.
    */
   warning: string | null;
+  /**
+   * SHA-256 of the certificates with which the APK is signed (APK Signature Scheme v2 or v3), as `apksigner verify --print-certs` prints them. Empty without such a certificate, and until the file was read.
+   *
+   * @maxItems 10
+   */
+  certificates: ApkCertificate[];
+  /**
+   * The state of the signature of the version. `none`: it has none. `valid`: it verifies for the stored file. `unchecked`: there is no file yet, or its SHA-256 is not known yet. `invalid`: it does not verify, and the version is not distributed.
+   */
+  signature: 'none' | 'valid' | 'unchecked' | 'invalid';
 }
 /**
  * The Bluetooth device to pair with, as the list of Bluetooth devices names it.
@@ -5281,6 +5557,27 @@ export interface DistributionStatus {
   distributionDate?: DistributionDate;
 }
 /**
+ * The credential of the device. It is shown only here.
+ */
+export interface Enrolment {
+  deviceId: DeviceId;
+  credential: Credential;
+}
+/**
+ * A person must approve the device. It asks again, with the same nonce, after the seconds in `Retry-After`.
+ */
+export interface EnrolmentPending {
+  state: 'pending';
+}
+/**
+ * A device asks for its credential.
+ */
+export interface EnrolmentRequest {
+  deviceId: DeviceId;
+  code: EnrolmentCode;
+  nonce: EnrolmentNonce;
+}
+/**
  * Query of an activation and of a deactivation: the times in which the command must be delivered and answered. An activation or deactivation supersedes no other.
  */
 export interface ExpiryQuery {
@@ -5414,8 +5711,8 @@ export interface OwnAuditList {
  * Query of the audit log of an application, with its defaults filled in.
  */
 export interface OwnAuditQuery {
-  since?: Moment16;
-  until?: Moment17;
+  since?: Moment17;
+  until?: Moment18;
   /**
    * Only entries older than this one; take it from the `Link` of the page before.
    */
@@ -5499,9 +5796,9 @@ export interface OwnInstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment18;
-  until?: Moment19;
-  after?: DeviceId5;
+  since?: Moment19;
+  until?: Moment20;
+  after?: DeviceId6;
   /**
    * The largest number of rows in the answer.
    */
@@ -5516,12 +5813,12 @@ export interface OwnTransactionQuery {
    */
   unfinished?: 'true' | 'false';
   operation?: Operation2;
-  deviceId?: DeviceId6;
+  deviceId?: DeviceId7;
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration5;
-  since?: Moment20;
-  until?: Moment21;
+  since?: Moment21;
+  until?: Moment22;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -5625,7 +5922,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment22;
+  startAt?: Moment23;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.
@@ -5696,7 +5993,7 @@ export interface RolloutDeviceQuery {
 export interface RolloutQuery {
   state?: RolloutState2;
   operation?: RolloutOperation2;
-  deviceId?: DeviceId7;
+  deviceId?: DeviceId8;
   after?: RolloutId6;
   /**
    * The largest number of rows in the answer.
@@ -5738,6 +6035,22 @@ export interface RolloutUpdate {
    * The new abort rule; null: none.
    */
   abort?: {} | null;
+}
+/**
+ * The detached signature of a version.
+ */
+export interface SignaturePut {
+  keyId: SoftwareKeyId;
+  sha256: Sha256;
+  signature: SoftwareSignature;
+}
+/**
+ * The rules and keys of the developer, by which versions are distributed. Only administration changes them.
+ */
+export interface SoftwareTrust {
+  softwareSignatures: SignatureRule;
+  certificateChange: CertificateRule;
+  keys: SoftwareKey[];
 }
 /**
  * The outcome of a change of tags.
@@ -5954,6 +6267,16 @@ export interface BinaryStatus1 {
    * The difference between the binary and its registration: devices will report an error for it. Null if there is no difference, or no binary.
    */
   warning: string | null;
+  /**
+   * SHA-256 of the certificates with which the APK is signed (APK Signature Scheme v2 or v3), as `apksigner verify --print-certs` prints them. Empty without such a certificate, and until the file was read.
+   *
+   * @maxItems 10
+   */
+  certificates: ApkCertificate[];
+  /**
+   * The state of the signature of the version. `none`: it has none. `valid`: it verifies for the stored file. `unchecked`: there is no file yet, or its SHA-256 is not known yet. `invalid`: it does not verify, and the version is not distributed.
+   */
+  signature: 'none' | 'valid' | 'unchecked' | 'invalid';
 }
 /**
  * The state of a distribution.
@@ -6000,6 +6323,19 @@ export interface VersionListQuery {
    * `true`: with the state of each binary and distribution; then `limit` is at most 100.
    */
   details?: 'true' | 'false';
+}
+/**
+ * The signature of a version.
+ */
+export interface VersionSignature {
+  keyId: SoftwareKeyId;
+  sha256: Sha256;
+  signature: SoftwareSignature;
+  signedAt: UtcDateTime1;
+  /**
+   * Why the signature does not verify, for example because its key was revoked or the stored file is another one; null when nothing is known against it.
+   */
+  problem: string | null;
 }
 /**
  * The new description of a version; null removes it.

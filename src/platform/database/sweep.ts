@@ -16,7 +16,8 @@ export interface Sweep<Found = unknown> {
     | 'connection_log'
     | 'fleet_history'
     | 'service_history'
-    | 'removals';
+    | 'removals'
+    | 'enrolments';
   /** Microseconds for which rows are kept; infinite when they are kept for ever. */
   keptForMicros: number;
   /**

@@ -144,6 +144,7 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
     asked,
     { highest: 9, after: { lot: 1, deviceId: 'd' }, limit: 9 },
   ]),
+  findEarlierCertificates: ['all', 'distributed'].map((which) => [{ package: 'p', version: '1.0.0' }, which]),
   countTagged: [['a', { key: 'k', values: ['v'] }, 9]],
   findTags: [[['d']]],
   lockActivated: [['a', ['d']]],

@@ -1,11 +1,14 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { createKeyPair } from '../../software/signing.ts';
 import type { Flaw } from './own-device.ts';
 import { brokenRules, notHeld, testedOwnDevice } from './tested.ts';
 
 t.jobs = 3; // the tests mostly wait for connections
 
 /** Operations that this device does not have, and cases that need a hand or --thorough. */
-const LEFT_OUT = ['pairBluetooth', 'wrong-firmware', 'thousand-answers', 'unconfirmed-event', 'restart'];
+const LEFT_OUT = ['pairBluetooth', 'wrong-firmware', 'thousand-answers', 'unconfirmed-event', 'restart', 'signatures'];
 
 t.test('the device of another maker holds all cases', async (t) => {
   const record = await testedOwnDevice('');
@@ -53,6 +56,15 @@ for (const [flaw, { rule, cases, line = '' }] of Object.entries(FOUND)) {
     for (const name of cases) t.ok(broken.includes(name), `${name} is one of ${broken.join(', ')}`);
   });
 }
+
+t.test('a device that installs software whose signature it does not verify is found', async (t) => {
+  const path = join(t.testdir(), 'key.pem');
+  writeFileSync(path, createKeyPair().privateKey);
+  const record = await testedOwnDevice(`--cases login,installSoftware,signatures --signing-key ${path}`);
+  t.strictSame(brokenRules(record), ['signatures']);
+  const [finding] = record.cases.flatMap(({ findings }) => findings);
+  t.match(finding, { expected: 'failed SIGNATURE_REJECTED for a version without a signature', came: /succeeded/ });
+});
 
 t.test('a device that forgets answers after a hundred others is found with --thorough', async (t) => {
   const line = '--thorough --cases login,thousand-answers';

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { DOCUMENTED } from '../../docs/documented-devices.ts';
+import { createKeyPair } from '../../software/signing.ts';
 import { brokenRules, notHeld, testedDevice } from './tested.ts';
 
 t.jobs = 3; // the tests mostly wait for the pauses of the devices
@@ -12,6 +14,10 @@ for (const { language, make, skip } of DOCUMENTED) {
     t.setTimeout(120_000);
     const folder = t.testdir();
     const [command = '', ...program] = await make(folder);
+    const key = createKeyPair();
+    const [privatePath, publicPath] = [join(folder, 'key.pem'), join(folder, 'key.pub.pem')];
+    writeFileSync(privatePath, key.privateKey);
+    writeFileSync(publicPath, key.publicKey);
     let running: ChildProcess | undefined;
     let start: () => void = () => {};
     async function kill(): Promise<void> {
@@ -21,12 +27,12 @@ for (const { language, make, skip } of DOCUMENTED) {
     }
     t.teardown(kill);
     const record = await testedDevice(
-      '--by-hand 10 --answer-time 10 --wait 20',
+      `--by-hand 10 --answer-time 10 --wait 20 --signing-key ${privatePath}`,
       (url, { deviceId, credential }) => {
         const { hostname, port } = new URL(url);
         start = () => {
           running = spawn(command, [...program, hostname, port, deviceId, join(folder, 'state.json')], {
-            env: { PATH: process.env['PATH'], LAPEL_CREDENTIAL: credential },
+            env: { PATH: process.env['PATH'], LAPEL_CREDENTIAL: credential, LAPEL_TRUSTED_KEY: publicPath },
             stdio: ['pipe', 'ignore', 'ignore'],
           });
         };

@@ -1,3 +1,5 @@
+import { createPublicKey } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Account } from '../../../device-sim/device-test/login.ts';
@@ -5,6 +7,7 @@ import { createDevice, type Device, type DeviceOptions } from '../../../device-s
 import { createStateFile } from '../../../device-sim/model/state-file.ts';
 import { createLink } from '../../../device-sim/mqtt/mqtt-link.ts';
 import { createPackageLink } from '../../../device-sim/mqtt/package-link.ts';
+import { createKeyPair } from '../../software/signing.ts';
 import { brokenRules, notHeld, testedDevice } from './tested.ts';
 
 t.jobs = 2; // the tests mostly wait for the pauses of the devices
@@ -17,16 +20,19 @@ for (const { client, create, leftOut, line } of [
 ]) {
   t.test(`the device of the simulator obeys every rule, with ${client}`, async (t) => {
     const folder = join(t.testdir(), 'state');
+    const key = createKeyPair();
+    const trustedKeys = [createPublicKey(key.publicKey)];
+    writeFileSync(`${folder}.pem`, key.privateKey);
     let device: Device | undefined;
     let identity: Pick<DeviceOptions, 'url' | keyof Account> | undefined;
     function switchOn(): void {
       if (!identity) return;
       const journal = createStateFile({ folder, deviceId: identity.deviceId, bound: 1000 });
-      device = createDevice({ ...identity, journal, createLink: create, reconnect: RECONNECT });
+      device = createDevice({ ...identity, journal, createLink: create, reconnect: RECONNECT, trustedKeys });
       device.connect().catch((error: Error) => t.fail(error.message));
     }
     const record = await testedDevice(
-      `--by-hand 10 --answer-time 10 ${line}`,
+      `--by-hand 10 --answer-time 10 --signing-key ${folder}.pem ${line}`,
       (url, account) => {
         identity = { ...account, url };
         switchOn();

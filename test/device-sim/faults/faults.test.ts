@@ -23,6 +23,7 @@ const OPERATIONS: Partial<Record<FaultKind, ActionName[]>> = {
   'download-cut': ['install'],
   'download-wrong-bytes': ['install'],
   'storage-full': ['install'],
+  'signature-rejected': ['install'],
   'battery-low': ['install', 'setWifi'],
 };
 const COMMANDS: Partial<Record<ActionName, string>> = { install: 'installSoftware' };
@@ -253,6 +254,7 @@ t.test('the promises of the service hold under faults', async (t) => {
     ['fails', 'INTERNAL'],
     ['download-wrong-bytes', 'DOWNLOAD_FAILED'],
     ['storage-full', 'STORAGE_FULL'],
+    ['signature-rejected', 'SIGNATURE_REJECTED'],
     ['battery-low', 'INTERNAL'],
   ] as const) {
     t.test(`${kind}: the failure ${code} arrives, and nothing is installed`, async (t) => {

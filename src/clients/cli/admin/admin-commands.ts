@@ -7,7 +7,7 @@ import type { Command, Outcome } from '../line/command.ts';
 import { type Given, readWhole } from '../line/command-line.ts';
 import { limitOption, readLimit } from '../line/limit.ts';
 import type { Argument, Option, Options } from '../line/options.ts';
-import { readJson } from '../line/read-json.ts';
+import { readJson, readText } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
 import type { Text } from '../show/look.ts';
 import { render } from '../show/look.ts';
@@ -51,12 +51,17 @@ async function bodyOf(
 ): Promise<Record<string, unknown>> {
   const body: Record<string, unknown> = {};
   for (const [name, { field, kind, none }] of Object.entries(fields)) {
+    if (kind === 'flag') {
+      if (given.flag(name)) body[field] = true;
+      continue;
+    }
     const text = given.text(name);
     if (none !== undefined && given.flag(`no-${name}`)) {
       if (text !== undefined) throw new UsageError(`--no-${name}`, `cannot be combined with --${name}`);
       body[field] = null;
     } else if (text !== undefined) {
       if (kind === 'json') body[field] = await readJson(`--${name}`, text, terminal);
+      else if (kind === 'text') body[field] = await readText(`--${name}`, text, terminal);
       else body[field] = kind === 'number' ? readWhole(name, text) : text;
     }
   }

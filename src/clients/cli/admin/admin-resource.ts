@@ -8,8 +8,11 @@ export type Row = Readonly<Record<string, unknown>>;
 /** An option that becomes a field of the body. */
 export interface Field extends Option {
   field: string;
-  /** `number`: a whole number; `json`: the content of a JSON file (`-` is standard input). */
-  kind?: 'number' | 'json';
+  /**
+   * `number`: a whole number; `json` and `text`: the content of a file (`-` is standard input); `flag`: true if it is
+   * given.
+   */
+  kind?: 'number' | 'json' | 'text' | 'flag';
   /** The help text of `--no-OPTION`, which sends null. */
   none?: string;
 }

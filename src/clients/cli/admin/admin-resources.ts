@@ -3,12 +3,14 @@ import { DEVICE_ACTIONS } from './action-resource.ts';
 import { column, date, type Field, flexible, type Resource, SHOWN_ONCE, type Verb } from './admin-resource.ts';
 import { AUDIT } from './audit-resource.ts';
 import { DEVICES } from './device-resource.ts';
+import { ENROLMENT } from './enrolment-resource.ts';
 import { FLEET } from './fleet-resource.ts';
 import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
 import { ADMINISTRATOR_TOKEN, CALLER, PEOPLE, TOKENS } from './person-resource.ts';
 import { REMOVALS } from './removal-resource.ts';
 import { ROLLOUTS } from './rollout-resource.ts';
 import { SESSION } from './session-resource.ts';
+import { RULES, SOFTWARE_KEYS } from './software-key-resource.ts';
 import { DELIVERIES, RECEIVERS } from './webhook-resources.ts';
 
 const SOFTWARE_COLUMNS = [
@@ -109,7 +111,7 @@ export const RESOURCES: readonly Resource[] = [
         summary: 'Creates a developer; without --device-limit it has no contract and cannot activate devices',
         operation: 'createDeveloper',
         arguments: { '[DEVELOPER]': 'developerId' },
-        fields: { name: NAME, 'device-limit': LIMIT },
+        fields: { name: NAME, 'device-limit': LIMIT, ...RULES },
         examples: ['lapel admin developer create acme --name Acme --device-limit 10'],
       },
       {
@@ -129,16 +131,18 @@ export const RESOURCES: readonly Resource[] = [
       },
       {
         verb: 'update',
-        summary: 'Changes the name or the contract of a developer',
+        summary: 'Changes the name, the contract or the rules of a developer',
         operation: 'updateDeveloper',
         arguments: { DEVELOPER: 'developerId' },
         fields: {
           name: NAME,
           'device-limit': { ...LIMIT, none: 'end the contract: activated devices stay, but none can be activated' },
+          ...RULES,
         },
         examples: [
           'lapel admin developer update acme --device-limit 500',
           'lapel admin developer update acme --no-device-limit',
+          'lapel admin developer update acme --signatures required --certificate-change refuse',
         ],
       },
       {
@@ -151,6 +155,7 @@ export const RESOURCES: readonly Resource[] = [
       },
     ],
   },
+  SOFTWARE_KEYS,
   {
     resource: 'application',
     columns: [
@@ -209,6 +214,7 @@ export const RESOURCES: readonly Resource[] = [
   },
   REMOVALS,
   DEVICES,
+  ENROLMENT,
   DEVICE_ACTIONS,
   TRANSACTIONS,
   ROLLOUTS,

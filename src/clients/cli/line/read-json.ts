@@ -3,15 +3,19 @@ import { text } from 'node:stream/consumers';
 import type { Terminal } from '../show/terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Reads JSON from a file, or from standard input (`-`). Throws a UsageError. */
-export async function readJson(option: string, path: string, { stdin }: Terminal): Promise<unknown> {
-  let content: string;
+/** Reads a text from a file, or from standard input (`-`). Throws a UsageError. */
+export async function readText(option: string, path: string, { stdin }: Pick<Terminal, 'stdin'>): Promise<string> {
   try {
-    content = path === '-' ? await text(stdin) : await readFile(path, 'utf8');
+    return path === '-' ? await text(stdin) : await readFile(path, 'utf8');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new UsageError(option, code === 'ENOENT' ? `there is no file ${path}` : message);
   }
+}
+
+/** Reads JSON from a file, or from standard input (`-`). Throws a UsageError. */
+export async function readJson(option: string, path: string, terminal: Terminal): Promise<unknown> {
+  const content = await readText(option, path, terminal);
   try {
     return JSON.parse(content) as unknown;
   } catch (error) {

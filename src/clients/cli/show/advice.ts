@@ -16,6 +16,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'package is used by a different developer.': 'package names are unique over all developers; choose another one',
   'distribution is not started.': 'start it: lapel version distribute PACKAGE VERSION',
   'binary is deleted.': 'upload it: lapel app upload FILE.apk',
+  'the version is not signed, and its developer requires a signature.':
+    'sign it: lapel app sign FILE.apk --key PRIVATE.pem',
   'administrator token is missing or wrong.':
     'give the right --token (or LAPEL_ADMIN_TOKEN), or the data folder of the running service with --data-dir',
   'wrong url.': 'the service does not know this operation; check its address and release',

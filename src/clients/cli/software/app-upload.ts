@@ -43,6 +43,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   DOWNLOAD_FAILED: 'DOWNLOAD_FAILED: not installed; run the command again when the device has a better connection',
   STORAGE_FULL: 'STORAGE_FULL: not installed; free storage on the device, then run the command again',
   BINARY_DELETED: 'BINARY_DELETED: the file was removed meanwhile; run the command again',
+  SIGNATURE_INVALID:
+    'SIGNATURE_INVALID: not installed; sign the file again (lapel app sign), then run the command again',
   DISTRIBUTION_STOPPED: 'DISTRIBUTION_STOPPED: somebody stopped the distribution meanwhile; run the command again',
 };
 

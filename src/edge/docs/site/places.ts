@@ -48,6 +48,12 @@ export const SECTIONS: readonly Section[] = [
         about: 'One operation for many devices, in stages that stop when too much fails.',
       },
       {
+        name: 'signing',
+        file: 'docs/signing.md',
+        title: 'Sign software',
+        about: 'Only software that your key has signed reaches devices.',
+      },
+      {
         name: 'errors',
         file: 'docs/errors.md',
         title: 'Errors',

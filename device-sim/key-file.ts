@@ -1,0 +1,21 @@
+import type { KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { UsageError } from './usage-error.ts';
+
+/** Reads a key from the file that an option names. Throws a UsageError that does not show what is in the file. */
+export function readKeyFile(option: string, path: string, read: (pem: string) => KeyObject): KeyObject {
+  let pem: string;
+  try {
+    pem = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`--${option}`, `the file cannot be read: ${(error as Error).message}`);
+  }
+  let key: KeyObject;
+  try {
+    key = read(pem);
+  } catch {
+    throw new UsageError(`--${option}`, `${path} has no key of ed25519 in PEM`);
+  }
+  if (key.asymmetricKeyType !== 'ed25519') throw new UsageError(`--${option}`, `${path} has no key of ed25519 in PEM`);
+  return key;
+}

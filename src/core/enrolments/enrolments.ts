@@ -1,0 +1,191 @@
+import { DomainError } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Ids } from '../../runtime/ids.ts';
+import { hashSecret, matchesSecret } from '../../runtime/secret-hash.ts';
+import type { Audit } from '../audit/audit.ts';
+import { findEnrolling, insertDevice, updateCredential } from '../devices/device-repository.ts';
+import { countEnrolled, findBatch, findBatchByCode } from './batch-repository.ts';
+import {
+  type Batch,
+  closedFor,
+  type Enrolment,
+  MOST_PENDING,
+  nextStep,
+  PENDING_MICROS,
+  type RefusalReason,
+  type Step,
+} from './enrolment.ts';
+import { countPending, findEnrolment, removeStale, saveEnrolment } from './enrolment-repository.ts';
+import type { Refusals } from './refusals.ts';
+
+/** A request of a device for its credential. */
+interface Asked {
+  deviceId: string;
+  /** The one-time code of the batch. */
+  code: string;
+  /** The secret that the device made before its first request. */
+  nonce: string;
+  address: string;
+  requestId: string;
+}
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  metrics: Pick<Metrics, 'enrolments'>;
+  audit: Pick<Audit, 'noteIn'>;
+  refusals: Refusals;
+  /** Throws DEVELOPER_NOT_FOUND and DEVELOPER_LEAVING. */
+  requireStaying(developerId: string, sql?: Sql): Promise<unknown>;
+}
+
+/** Undone when the device appeared while the unit of work waited for a lock; the unit is then repeated. */
+class Overtaken extends Error {}
+const MOST_ATTEMPTS = 3;
+
+export type Enrolments = ReturnType<typeof createEnrolments>;
+
+/**
+ * Gives devices their first credential, for the one-time code of their batch. The rules are in `nextStep`. They are
+ * checked before a unit of work begins, so that a refused request costs no commit and no lock, and once more inside.
+ */
+export function createEnrolments({ database, clock, ids, metrics, audit, refusals, requireStaying }: Parts) {
+  async function stays(developerId: string, sql: Sql): Promise<boolean> {
+    try {
+      await requireStaying(developerId, sql);
+      return true;
+    } catch (error) {
+      if (error instanceof DomainError && error.code.startsWith('DEVELOPER_')) return false;
+      throw error;
+    }
+  }
+
+  function refuse({ deviceId, address }: Asked, reason: RefusalReason, batch: Batch | undefined): never {
+    metrics.enrolments.inc({ outcome: reason });
+    refusals.count({ reason, batch, deviceId, address });
+    throw new DomainError('ENROLMENT_REFUSED');
+  }
+
+  async function note(unit: UnitOfWork, batch: Batch, { deviceId, requestId, address }: Asked, outcome: string) {
+    const { batchId, name, developerId } = batch;
+    await audit.noteIn(unit, {
+      action: outcome === 'pending' ? 'ASK /devices/{deviceId}/enrolment' : 'ENROL /devices/{deviceId}',
+      resource: `/admin/v1/devices/${deviceId}`,
+      id: requestId,
+      address,
+      details: { batchId, batch: name, outcome },
+      about: [
+        { kind: 'developer', id: developerId },
+        { kind: 'device', id: deviceId },
+      ],
+    });
+    unit.onCommit(() => metrics.enrolments.inc({ outcome }));
+  }
+
+  /** Stores a new credential for the device, and returns it. */
+  async function give(unit: UnitOfWork, batch: Batch, asked: Asked, known: Enrolment | undefined, again: boolean) {
+    const { batchId, developerId } = batch;
+    const { deviceId, nonce, address } = asked;
+    const credential = ids.secret();
+    const hash = hashSecret(credential);
+    const now = clock.now();
+    const device = await findEnrolling(unit, deviceId);
+    if (device) await updateCredential(unit, deviceId, { hash, certificate: device.certificate });
+    else {
+      const row = { deviceId, developerId, hardwareProperties: null, createdAt: now };
+      if (!(await insertDevice(unit, row, hash))) throw new Overtaken();
+    }
+    await saveEnrolment(unit, {
+      batchId,
+      deviceId,
+      state: 'enrolled',
+      nonceHash: hashSecret(nonce),
+      credentialHash: hash,
+      address,
+      requestedAt: known?.requestedAt ?? now,
+      decidedAt: known?.decidedAt ?? now,
+    });
+    await note(unit, batch, asked, again ? 'again' : 'enrolled');
+    return { state: 'enrolled' as const, credential };
+  }
+
+  async function wait(unit: UnitOfWork, batch: Batch, asked: Asked) {
+    const { batchId } = batch;
+    const { deviceId, nonce, address } = asked;
+    const now = clock.now();
+    await removeStale(unit, batchId, now - PENDING_MICROS);
+    if ((await countPending(unit, batchId, now - PENDING_MICROS)) >= MOST_PENDING) return 'pending_full';
+    const row = { batchId, deviceId, nonceHash: hashSecret(nonce), credentialHash: null, address };
+    await saveEnrolment(unit, { ...row, state: 'pending', requestedAt: now, decidedAt: null });
+    await note(unit, batch, asked, 'pending');
+    return { state: 'pending' as const };
+  }
+
+  /**
+   * Decides about a request. A unit of work reads the batch again, and locks all rows. Without a batch the same rows are
+   * looked for.
+   */
+  async function look(unit: UnitOfWork | undefined, batch: Batch | undefined, { deviceId, nonce }: Asked) {
+    const sql = unit ?? database.read;
+    const lock = unit?.forUpdate ?? '';
+    const isStaying = await stays(batch?.developerId ?? '', sql);
+    const device = await findEnrolling(sql, deviceId, lock);
+    const locked = batch && unit ? await findBatch(unit, batch.batchId, lock) : batch;
+    const known = await findEnrolment(sql, batch?.batchId ?? '', deviceId, lock);
+    const isSameNonce = matchesSecret(nonce, known?.nonceHash);
+    const now = clock.now();
+    const closed = closedFor(locked, deviceId, now);
+    if (closed || !locked) return { step: { refused: closed ?? 'unknown_code' } satisfies Step, known, isSameNonce };
+    if (!isStaying) return { step: { refused: 'developer' } satisfies Step, known, isSameNonce };
+    if (unit && !device && known?.state === 'enrolled' && (await findEnrolling(unit, deviceId))) throw new Overtaken();
+    return { step: nextStep({ batch: locked, known, isSameNonce, device, now }), known, isSameNonce };
+  }
+
+  /** Carries out a request that was not refused by what was read before, in a unit of work. */
+  function carryOut(batch: Batch, asked: Asked) {
+    return database.transactAlone(async (unit) => {
+      const { step, known } = await look(unit, batch, asked);
+      if (typeof step === 'object') return step.refused;
+      if (step === 'wait') return { state: 'pending' as const };
+      if (step === 'ask') return wait(unit, batch, asked);
+      if (step === 'enrol' && !(await countEnrolled(unit, batch.batchId))) return 'used_up';
+      return give(unit, batch, asked, known, step === 'again');
+    }, asked.deviceId);
+  }
+
+  async function repeated(batch: Batch, asked: Asked): ReturnType<typeof carryOut> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await carryOut(batch, asked);
+      } catch (error) {
+        if (!(error instanceof Overtaken) || attempt === MOST_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  return {
+    /**
+     * Answers a device with its credential, or tells it to ask again later. All refusals are one error,
+     * ENROLMENT_REFUSED, and an unknown code takes the same queries as a known one, so a guesser learns nothing.
+     * `admit` is called for the code of an open batch; it may throw RATE_LIMITED.
+     */
+    async ask(
+      asked: Asked,
+      admit: (batch: Pick<Batch, 'batchId' | 'developerId'>) => void,
+    ): Promise<{ state: 'enrolled'; credential: string } | { state: 'pending' }> {
+      const batch = await findBatchByCode(database.read, hashSecret(asked.code));
+      const { step, known, isSameNonce } = await look(undefined, batch, asked);
+      if (!batch) return refuse(asked, 'unknown_code', undefined);
+      if (closedFor(batch, asked.deviceId, clock.now()) === undefined) admit(batch);
+      // While the same request runs, the rows of the device and of its enrolment were read before and behind its commit.
+      const isSure = !(known?.state === 'enrolled' && isSameNonce);
+      if (typeof step === 'object' && isSure) return refuse(asked, step.refused, batch);
+      if (step === 'wait') return { state: 'pending' };
+      const answer = await repeated(batch, asked);
+      return typeof answer === 'string' ? refuse(asked, answer as RefusalReason, batch) : answer;
+    },
+  };
+}

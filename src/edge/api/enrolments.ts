@@ -1,0 +1,33 @@
+import { DomainError } from '../../errors.ts';
+import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { NO_STORE } from '../http/no-store.ts';
+import type { Answer, Input } from '../http/route.ts';
+import { isPrivate } from './private-way.ts';
+import type { ApiServices } from './services.ts';
+
+/** Seconds after which a device that waits for a person should ask again. */
+const ASK_AGAIN_SECONDS = 60;
+
+/**
+ * Gives a device its credential for the code of its batch. It needs no token: the code is the proof. Wrong codes count as
+ * wrong credentials of their address.
+ */
+export async function enrolDevice(
+  { enrolments, enrolmentLimits, proxies, metrics }: ApiServices,
+  { body, stream, address, requestId }: Input<unknown, SchemaTypes['rest/enrolment-request']>,
+): Promise<Answer> {
+  if (!isPrivate(stream, proxies)) throw new DomainError('ENROLMENT_INSECURE');
+  const { deviceId, code, nonce } = body;
+  const answer = await enrolments.ask({ deviceId, code, nonce, address, requestId }, ({ batchId, developerId }) => {
+    const { ofBatch, ofDeveloper } = enrolmentLimits;
+    const verdicts = [ofBatch.take(batchId), ofDeveloper.take(developerId)];
+    const seconds = Math.max(...verdicts.map((verdict) => verdict?.waitSeconds ?? 0));
+    if (seconds === 0) return;
+    metrics.enrolments.inc({ outcome: 'rate_limited' });
+    metrics.httpRefused.inc({ bound: 'enrolment_rate_limit' });
+    throw new DomainError('RATE_LIMITED', { values: { seconds } });
+  });
+  if (answer.state === 'pending')
+    return { status: 202, headers: { ...NO_STORE, 'Retry-After': String(ASK_AGAIN_SECONDS) }, body: answer };
+  return { status: 201, headers: NO_STORE, body: { deviceId, credential: answer.credential } };
+}

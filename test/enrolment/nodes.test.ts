@@ -1,0 +1,45 @@
+import t from 'tap';
+import { NO_POSTGRES } from '../postgres/databases.ts';
+import { deviceIdOf, startWorld } from '../world.ts';
+import { NONCE, startEnrolment } from './enrolment-world.ts';
+
+t.test('a batch of two nodes', { ...(NO_POSTGRES && { skip: NO_POSTGRES }) }, async (t) => {
+  const world = await startWorld(t, { nodes: 2 });
+  const { admin, batch } = await startEnrolment(world);
+  async function ask(node: number, deviceId: string, code: string) {
+    const answer = await fetch(`${world.nodes[node]?.addresses.http}/v1/enrolments`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ deviceId, code, nonce: NONCE }),
+    });
+    return { status: answer.status, body: (await answer.json()) as { credential?: string } };
+  }
+
+  await t.test('takes exactly as many devices as may, wherever they ask', async (t) => {
+    const { code, batchId } = await batch({ mostDevices: 15 });
+    const all = await Promise.all(
+      Array.from({ length: 40 }, (_, at) => ask(at % 2, deviceIdOf(6000 + Math.floor(at / 2)), code)),
+    );
+    const enrolled = (await admin.get(`/admin/v1/enrolment-batches/${batchId}`)).body.enrolled;
+    t.equal(enrolled, 15);
+    t.equal(all.filter(({ status }) => status !== 201 && status !== 403).length, 0, 'no other answers');
+    const { devices } = (await admin.get(`/admin/v1/enrolment-batches/${batchId}/devices`)).body;
+    t.equal(devices.length, 15);
+  });
+
+  await t.test('gives a device that asks both one valid credential, and a revoked code ends at both', async (t) => {
+    const { code, batchId } = await batch();
+    const deviceId = deviceIdOf(6100);
+    const both = await Promise.all([0, 1, 0, 1].map((node) => ask(node, deviceId, code)));
+    t.same([...new Set(both.map(({ status }) => status))], [201]);
+    let valid = 0;
+    for (const { body } of both) {
+      const link = await world.open({ deviceId, credential: body.credential ?? '', node: 1 });
+      if ((await link.login()).returnCode === 0) valid += 1;
+      link.socket.destroy();
+    }
+    t.equal(valid, 1);
+    await admin.post(`/admin/v1/enrolment-batches/${batchId}/revoke`);
+    for (const node of [0, 1]) t.equal((await ask(node, deviceIdOf(6101), code)).status, 403);
+  });
+});
