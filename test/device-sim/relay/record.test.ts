@@ -86,7 +86,7 @@ t.test('devices of the mqtt package are recorded on their way to a service, and 
   child.kill('SIGINT');
   const [said, [code]] = await ended;
   t.equal(code, 0, said);
-  t.match(said, /: 2 devices, 0:0\d\n\n {2}Connections {2}4 recorded; 0 passed on unread, 0 too many, /);
+  t.match(said, /: 2 devices, 0:\d\d\n\n {2}Connections {2}4 recorded; 0 passed on unread, 0 too many, /);
   t.match(said, /\d+ messages of devices are in .*traffic\.ndjson\n/);
 
   const traffic = trafficOf(file);
