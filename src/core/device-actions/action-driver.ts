@@ -1,7 +1,6 @@
-import { isDatabaseAway } from '../../errors.ts';
+import { createLooks } from '../../platform/database/looks.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import { findAtWork } from './action-repository.ts';
 import type { DeviceAction } from './device-action.ts';
@@ -24,19 +23,21 @@ interface Parts {
 
 /** Takes all actions further in turn, a piece of each at a time, until none is at work. */
 export function createActionDriver({ database, clock, log, leads, advance, stopRestored }: Parts) {
-  const work = createWork();
-  let isOn = false;
-  let looking = false;
-  /** Something has happened since the present look began. */
-  let again = false;
+  const looks = createLooks({
+    clock,
+    log,
+    look: advanceAll,
+    retryMs: RETRY_MS,
+    failed: 'device actions could not be taken further; trying again',
+  });
+  const { isOn, takeNews, start, wake, idle, stop } = looks;
   let isRestored = false;
-  let cancel = (): void => undefined;
 
   /** Takes all actions further, until none is left; one that fails holds up no other, and is tried again later. */
-  async function advanceAll(): Promise<void> {
+  async function advanceAll(): Promise<number | undefined> {
     const failed = new Map<string, unknown>();
-    while (isOn && leads()) {
-      again = false;
+    while (isOn() && leads()) {
+      takeNews();
       const all = (await findAtWork(database.read)).filter(({ actionId }) => !failed.has(actionId));
       if (isRestored) {
         for (const action of all) await stopRestored(action);
@@ -45,65 +46,25 @@ export function createActionDriver({ database, clock, log, leads, advance, stopR
       }
       if (all.length === 0) break;
       for (const action of all) {
-        if (!isOn) break;
+        if (!isOn()) break;
         await advance(action).catch((error: unknown) => failed.set(action.actionId, error));
       }
     }
     for (const error of failed.values()) throw error;
-  }
-
-  function arm(waitMs: number): void {
-    cancel();
-    cancel = clock.after(waitMs, look);
-  }
-
-  function look(): void {
-    if (!isOn) return;
-    if (looking) {
-      again = true;
-      return;
-    }
-    looking = true;
-    work.begun();
-    advanceAll()
-      .then(
-        () => {
-          if (database.concurrent) arm(LOOK_MS);
-        },
-        (err: unknown) => {
-          if (!isDatabaseAway(err)) log.error({ err }, 'device actions could not be taken further; trying again');
-          arm(RETRY_MS);
-        },
-      )
-      .finally(() => {
-        looking = false;
-        if (again) look();
-        work.ended();
-      });
+    return database.concurrent ? LOOK_MS : undefined;
   }
 
   return {
-    /** Takes up what was left when the service stopped. */
-    start(): void {
-      isOn = true;
-      look();
-    },
+    start,
 
     /** From now on, nothing is done before all actions that are at work are stopped. */
     stopFirst(): void {
       isRestored = true;
-      look();
+      wake();
     },
 
-    /** Call this after the commit of a new action. */
-    wake: look,
-
-    idle: work.idle,
-
-    async stop(): Promise<void> {
-      isOn = false;
-      cancel();
-      await work.idle();
-    },
+    wake,
+    idle,
+    stop,
   };
 }

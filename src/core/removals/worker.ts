@@ -1,8 +1,8 @@
 import { isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
+import { createLooks } from '../../platform/database/looks.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Cleared, ClearedKind, Clearing } from '../applications/clearing.ts';
 import { createPacing } from '../retention/pacing.ts';
@@ -55,13 +55,15 @@ const sumOf = (all: readonly Cleared[]): Cleared => {
  * what is left.
  */
 export function createWorker({ database, clock, log, metrics, leads, clearings, endIn, pauseFactor }: Parts) {
-  const work = createWork();
-  const { pace, isStopped, stop } = createPacing(pauseFactor);
-  let isOn = false;
-  let looking = false;
-  let again = false;
+  const { start, wake, idle, stop } = createLooks({
+    clock,
+    log,
+    look: lookAll,
+    retryMs: RETRY_MS,
+    failed: 'removals could not be read; trying again',
+  });
+  const { pace, isStopped, stop: stopPacing } = createPacing(pauseFactor);
   let failures = 0;
-  let cancel = (): void => undefined;
 
   const goesOn = (): boolean => !isStopped() && leads();
 
@@ -159,46 +161,14 @@ export function createWorker({ database, clock, log, metrics, leads, clearings, 
     return running;
   }
 
-  function look(): void {
-    if (!isOn) return;
-    if (looking) {
-      again = true;
-      return;
-    }
-    cancel();
-    looking = true;
-    again = false;
-    work.begun();
-    void lookAll()
-      .catch((err: unknown) => {
-        if (!isDatabaseAway(err)) log.error({ err }, 'removals could not be read; trying again');
-        return RETRY_MS;
-      })
-      .then((waitMs) => {
-        looking = false;
-        if (again) look();
-        else if (waitMs !== undefined && isOn) cancel = clock.after(waitMs, look);
-        work.ended();
-      });
-  }
-
   return {
-    /** Takes up what was left when the service stopped. */
-    start(): void {
-      isOn = true;
-      look();
-    },
-
-    /** Call this after the commit that stores a removal. */
-    wake: look,
-
-    idle: work.idle,
+    start,
+    wake,
+    idle,
 
     async stop(): Promise<void> {
-      isOn = false;
-      cancel();
-      stop();
-      await work.idle();
+      stopPacing();
+      await stop();
     },
   };
 }

@@ -1,7 +1,6 @@
-import { isDatabaseAway } from '../../errors.ts';
+import { createLooks } from '../../platform/database/looks.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Rollout } from './rollout.ts';
@@ -30,20 +29,16 @@ interface Parts {
  * and by one timer.
  */
 export function createDriver({ database, clock, log, leads, steps, pauseRestored }: Parts) {
-  const work = createWork();
-  let isOn = false;
-  let looking = false;
-  /** Something has happened since the present look began. */
-  let again = false;
+  const looks = createLooks({
+    clock,
+    log,
+    look: advanceAll,
+    retryMs: RETRY_MS,
+    failed: 'rollouts could not be taken further; trying again',
+  });
+  const { isOn, takeNews, start, wake, idle, stop } = looks;
   let isRestored = false;
   let rounds = 0;
-  let cancel = (): void => undefined;
-
-  function arm(at: Micros): void {
-    cancel();
-    const waitMs = Math.min(Math.max(0, Math.ceil((at - clock.now()) / 1000)), LONGEST_WAIT_MS);
-    cancel = clock.after(waitMs, look);
-  }
 
   async function pauseAll(): Promise<void> {
     for (const rollout of await findAtWork(database.read))
@@ -51,12 +46,12 @@ export function createDriver({ database, clock, log, leads, steps, pauseRestored
     isRestored = false;
   }
 
-  /** Takes all rollouts further. Resolves to the time of the next look; Infinity when nothing is known. */
-  async function advanceAll(): Promise<Micros> {
-    let next = Number.POSITIVE_INFINITY;
-    for (let isBusy = true; isBusy && isOn && leads(); ) {
+  /** Takes all rollouts further. Resolves to the milliseconds until the next look; undefined when no time is known. */
+  async function advanceAll(): Promise<number | undefined> {
+    let next: Micros = Number.POSITIVE_INFINITY;
+    for (let isBusy = true; isBusy && isOn() && leads(); ) {
       if (isRestored) await pauseAll();
-      again = false;
+      takeNews();
       isBusy = false;
       next = Number.POSITIVE_INFINITY;
       const all = await findAtWork(database.read);
@@ -65,65 +60,29 @@ export function createDriver({ database, clock, log, leads, steps, pauseRestored
       const first = rounds % Math.max(all.length, 1);
       steps.beginRound();
       for (const rollout of [...all.slice(first), ...all.slice(0, first)]) {
-        if (!isOn) break;
+        if (!isOn()) break;
         const at = await steps.advance(rollout);
         if (at === 'now') isBusy = true;
         else if (at !== undefined) next = Math.min(next, at);
       }
-      isBusy ||= again;
+      isBusy = takeNews() || isBusy;
     }
-    return next;
-  }
-
-  function look(): void {
-    if (!isOn) return;
-    if (looking) {
-      again = true;
-      return;
-    }
-    looking = true;
-    again = false;
-    work.begun();
-    advanceAll()
-      .then(
-        (nextAt) => {
-          const at = database.concurrent ? Math.min(nextAt, clock.now() + LOOK_MS * 1000) : nextAt;
-          if (at !== Number.POSITIVE_INFINITY) arm(at);
-        },
-        (err: unknown) => {
-          if (!isDatabaseAway(err)) log.error({ err }, 'rollouts could not be taken further; trying again');
-          arm(clock.now() + RETRY_MS * 1000);
-        },
-      )
-      .finally(() => {
-        looking = false;
-        if (again) look();
-        work.ended();
-      });
+    const waitMs = Math.min(Math.max(0, Math.ceil((next - clock.now()) / 1000)), LONGEST_WAIT_MS);
+    if (database.concurrent) return Math.min(waitMs, LOOK_MS);
+    return next === Number.POSITIVE_INFINITY ? undefined : waitMs;
   }
 
   return {
-    /** Takes up what was left when the service stopped. */
-    start(): void {
-      isOn = true;
-      look();
-    },
+    start,
 
     /** From now on, nothing is done before all rollouts that run are paused. */
     pauseFirst(): void {
       isRestored = true;
-      look();
+      wake();
     },
 
-    /** Call this after the commit of anything that a rollout may wait for. */
-    wake: look,
-
-    idle: work.idle,
-
-    async stop(): Promise<void> {
-      isOn = false;
-      cancel();
-      await work.idle();
-    },
+    wake,
+    idle,
+    stop,
   };
 }

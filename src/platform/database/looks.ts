@@ -1,0 +1,76 @@
+import { isDatabaseAway } from '../../errors.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { createWork } from '../../runtime/idle.ts';
+import type { Log } from '../../runtime/log.ts';
+
+interface Parts {
+  clock: Clock;
+  log: Log;
+  /** Does all the work that is due. Resolves to the milliseconds until the next look; undefined: until something happens. */
+  look(): Promise<number | undefined>;
+  /** Milliseconds between a look that failed and the next one. */
+  retryMs: number;
+  /** The line of the log for a look that failed while the database answered. */
+  failed: string;
+}
+
+/** Background work that the database holds: one look at a time, woken by what happens, and by one timer. */
+export function createLooks({ clock, log, look: lookOnce, retryMs, failed }: Parts) {
+  const work = createWork();
+  let isOn = false;
+  let looking = false;
+  let hasNews = false;
+  let cancel = (): void => undefined;
+
+  function look(): void {
+    if (!isOn) return;
+    if (looking) {
+      hasNews = true;
+      return;
+    }
+    cancel();
+    looking = true;
+    hasNews = false;
+    work.begun();
+    void lookOnce()
+      .catch((err: unknown) => {
+        if (!isDatabaseAway(err)) log.error({ err }, failed);
+        return retryMs;
+      })
+      .then((waitMs) => {
+        looking = false;
+        if (hasNews) look();
+        else if (waitMs !== undefined && isOn) cancel = clock.after(waitMs, look);
+        work.ended();
+      });
+  }
+
+  return {
+    /** Begins with the work that was left when the service stopped. */
+    start(): void {
+      isOn = true;
+      look();
+    },
+
+    /** Call this after the commit of anything that the work may wait for. */
+    wake: look,
+
+    isOn: (): boolean => isOn,
+
+    /** Whether something has happened since the look began, or since the last call. */
+    takeNews(): boolean {
+      const had = hasNews;
+      hasNews = false;
+      return had;
+    },
+
+    idle: work.idle,
+
+    /** Lets the present look end; there is no other. */
+    async stop(): Promise<void> {
+      isOn = false;
+      cancel();
+      await work.idle();
+    },
+  };
+}
