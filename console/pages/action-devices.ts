@@ -4,13 +4,11 @@ import { addressOf, place } from '../base/place.ts';
 import { operation, type Page, readPage } from '../base/requests.ts';
 import type { ActionDevice } from '../base/rows.ts';
 import { ACTION_DEVICE_STATES, actionDeviceBadge, codeWords } from '../parts/action-rows.ts';
-import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
+import { devicesCard } from '../parts/devices-card.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
-import { loaded } from '../parts/loaded.ts';
-import { pager } from '../parts/pager.ts';
-import { age, card, empty, idLink, nothing } from '../parts/show.ts';
-import { type Column, rowsTable } from '../parts/table.ts';
+import { age, idLink, nothing } from '../parts/show.ts';
+import type { Column } from '../parts/table.ts';
 
 const LIMIT = 100;
 
@@ -52,29 +50,15 @@ function ActionDevices({ actionId }: { actionId: string }) {
       about: 'What became of each device, also of deleted ones.',
     }),
     filterBar(state === 'refused' || state === 'skipped' ? [STATE, CODE] : [STATE]),
-    card(
-      {
-        title: state === undefined ? 'All devices' : 'Matching devices',
-        bare: true,
-        side: csvButton<ActionDevice>({
-          name: 'action-devices',
-          columns: CSV,
-          page: (after, signal) =>
-            readPage(request, 'devices', { query: { ...query, after, limit: EXPORT_LIMIT }, signal }),
-        }),
-      },
-      loaded(
-        page,
-        ({ rows, next }) =>
-          rows.length === 0 && next === null
-            ? empty({ title: 'No matching devices' })
-            : [
-                rowsTable({ label: 'Devices', columns: COLUMNS, rows, keyOf: ({ deviceId }) => deviceId }),
-                pager(next, rows.length),
-              ],
-        { lines: 10 },
-      ),
-    ),
+    devicesCard({
+      title: state === undefined ? 'All devices' : 'Matching devices',
+      none: 'No matching devices',
+      page,
+      request: request,
+      query,
+      columns: COLUMNS,
+      csv: { name: 'action-devices', columns: CSV },
+    }),
   ];
 }
 

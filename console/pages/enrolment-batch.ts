@@ -5,14 +5,13 @@ import { addressOf } from '../base/place.ts';
 import { operation, type Page, read, readPage, send } from '../base/requests.ts';
 import type { EnrolmentBatch, EnrolmentDevice } from '../base/rows.ts';
 import { permits } from '../base/session.ts';
+import { devicesCard } from '../parts/devices-card.ts';
 import { act, ask } from '../parts/dialog.ts';
-import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
-import { pager } from '../parts/pager.ts';
-import { age, badge, card, empty, fact, idLink, moment, nothing, said, type Tone, until } from '../parts/show.ts';
-import { type Column, rowsTable } from '../parts/table.ts';
+import { age, badge, card, fact, idLink, moment, nothing, said, type Tone, until } from '../parts/show.ts';
+import type { Column } from '../parts/table.ts';
 import { batchBadge } from './enrolment-batches.ts';
 
 const LIMIT = 100;
@@ -156,34 +155,15 @@ function OneBatch({ batchId }: { batchId: string }) {
     }),
     card({ title: 'Batch', bare: true }, loaded(batch, factsOf)),
     filterBar([STATE]),
-    card(
-      {
-        title: 'Devices that have asked',
-        bare: true,
-        side: csvButton<EnrolmentDevice>({
-          name: 'enrolment',
-          columns: CSV,
-          page: (after, signal) =>
-            readPage(request, 'devices', { query: { ...query, after, limit: EXPORT_LIMIT }, signal }),
-        }),
-      },
-      loaded(
-        page,
-        ({ rows, next }) =>
-          rows.length === 0 && next === null
-            ? empty({ title: 'No devices yet' })
-            : [
-                rowsTable({
-                  label: 'Devices',
-                  columns: columnsOf(batchId, again),
-                  rows,
-                  keyOf: ({ deviceId }) => deviceId,
-                }),
-                pager(next, rows.length),
-              ],
-        { lines: 10 },
-      ),
-    ),
+    devicesCard({
+      title: 'Devices that have asked',
+      none: 'No devices yet',
+      page,
+      request: request,
+      query,
+      columns: columnsOf(batchId, again),
+      csv: { name: 'enrolment', columns: CSV },
+    }),
   ];
 }
 

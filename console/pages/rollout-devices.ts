@@ -5,14 +5,12 @@ import { addressOf, place } from '../base/place.ts';
 import { operation, type Page, read, readPage } from '../base/requests.ts';
 import { nameOf } from '../base/rollout-words.ts';
 import type { RolloutDetails, RolloutDevice } from '../base/rows.ts';
-import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
+import { devicesCard } from '../parts/devices-card.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
-import { loaded } from '../parts/loaded.ts';
-import { pager } from '../parts/pager.ts';
 import { DEVICE_STATES, rolloutBadge, rolloutDeviceBadge } from '../parts/rollout-rows.ts';
-import { age, card, empty, idLink, nothing, said } from '../parts/show.ts';
-import { type Column, rowsTable } from '../parts/table.ts';
+import { age, idLink, nothing, said } from '../parts/show.ts';
+import type { Column } from '../parts/table.ts';
 
 const LIMIT = 100;
 /** Milliseconds between two reads. */
@@ -100,32 +98,15 @@ function RolloutDevices({ rolloutId }: { rolloutId: string }) {
       state: value ? rolloutBadge(value) : null,
     }),
     filterBar(hasCodes ? [STATE, codeFilter(value?.errors ?? [], state)] : [STATE]),
-    card(
-      {
-        title: state === undefined ? 'All devices' : 'Matching devices',
-        bare: true,
-        side: csvButton<RolloutDevice>({
-          name: 'rollout-devices',
-          columns: CSV,
-          page: (after, signal) =>
-            readPage(operation(list, { rolloutId }), 'devices', {
-              query: { ...query, after, limit: EXPORT_LIMIT },
-              signal,
-            }),
-        }),
-      },
-      loaded(
-        page,
-        ({ rows, next }) =>
-          rows.length === 0 && next === null
-            ? empty({ title: 'No matching devices' })
-            : [
-                rowsTable({ label: 'Devices', columns: COLUMNS, rows, keyOf: ({ deviceId }) => deviceId }),
-                pager(next, rows.length),
-              ],
-        { lines: 10 },
-      ),
-    ),
+    devicesCard({
+      title: state === undefined ? 'All devices' : 'Matching devices',
+      none: 'No matching devices',
+      page,
+      request: operation(list, { rolloutId }),
+      query,
+      columns: COLUMNS,
+      csv: { name: 'rollout-devices', columns: CSV },
+    }),
   ];
 }
 

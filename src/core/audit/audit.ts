@@ -7,7 +7,6 @@ import { withoutSecrets } from '../../runtime/without-secrets.ts';
 import { checkChain, sealEntry } from './audit-chain.ts';
 import { objectsOf } from './audit-objects.ts';
 import {
-  type Actor,
   type AuditFilter,
   type AuditObject,
   completeEntry,
@@ -17,6 +16,7 @@ import {
   listEntries,
   replaceByCount,
 } from './audit-repository.ts';
+import type { Actor } from './audit-row.ts';
 import { findAbandoned, findChain } from './chain-repository.ts';
 
 /** Milliseconds within which the same refusals (of an application, on a route, with an error) share one entry. */

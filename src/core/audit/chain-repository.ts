@@ -1,6 +1,7 @@
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
 import type { Micros } from '../../runtime/units.ts';
+import type { AuditRow } from './audit-row.ts';
 
 /** The chain of sealed entries: its end, and the end of the part that retention has removed. */
 export interface Chain {
@@ -14,23 +15,7 @@ export interface Chain {
 }
 
 /** An entry as it is sealed. The names of its members do not matter for the hash, their order does. */
-export interface SealedRow {
-  auditId: number;
-  position: number | null;
-  hash: string | null;
-  at: number;
-  actorKind: string;
-  actorName: string | null;
-  personId: string | null;
-  personName: string | null;
-  tokenName: string | null;
-  action: string;
-  resource: string;
-  requestId: string;
-  address: string | null;
-  status: number | null;
-  details: string | null;
-}
+export type SealedRow = AuditRow;
 
 /** The hash before the first entry. */
 export const NO_HASH = '';

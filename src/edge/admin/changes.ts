@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Audit } from '../../core/audit/audit.ts';
-import type { Actor } from '../../core/audit/audit-repository.ts';
+import type { Actor } from '../../core/audit/audit-row.ts';
 import { COMMAND_LINE } from '../../runtime/version.ts';
 import type { Changes } from '../http/changes.ts';
 import type { Administrator } from './authorize.ts';
