@@ -6,7 +6,7 @@ import { allPatterns, type Pattern } from './patterns.ts';
 
 /** Files whose patterns are matched only against texts that no stranger has written, with these texts. */
 const OWN_TEXTS: Record<string, string> = {
-  'src/edge/mqtt/certificates.ts': 'the file of revoked certificates',
+  'src/platform/entrance/revoked.ts': 'the file of revoked certificates',
   'src/clients/cli/admin/admin-commands.ts': 'paths of its own table',
   'src/clients/cli/line/completion.ts': 'the script that it makes',
   'src/clients/cli/line/command-line.ts': 'what is typed at it',

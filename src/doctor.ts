@@ -55,10 +55,9 @@ const addressesOf = ({ http, admin, mqtt, mqtts, mqttWs, objects, metrics }: Con
 async function lookAtCertificates(config: Config): Promise<Finding[]> {
   const { tlsSetsOf } = await import('./platform/entrance/entrance.ts');
   const { firstToExpire, readTlsFiles } = await import('./platform/entrance/tls-files.ts');
-  const { readRevoked } = await import('./edge/mqtt/certificates.ts');
-  return tlsSetsOf(config, readRevoked).map(({ listeners, paths, settings, checkCrl }) => {
-    const { cert } = readTlsFiles(paths, settings, checkCrl);
-    const { expires } = firstToExpire(cert);
+  return tlsSetsOf(config).map(({ listeners, paths, settings }) => {
+    const { cert, clientCa } = readTlsFiles(paths, settings);
+    const { expires } = firstToExpire((cert ?? clientCa)!);
     const left = expires * 1000 - Date.now();
     const when = new Date(expires * 1000).toISOString().slice(0, 10);
     const days = Math.floor(left / 86_400_000);

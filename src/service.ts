@@ -6,7 +6,6 @@ import { createRetention } from './core/retention/retention.ts';
 import { createSettingUrlRule } from './core/webhooks/webhook-url.ts';
 import { sessionSweep } from './edge/admin/sessions/session-sweep.ts';
 import { createEdges } from './edge/edges.ts';
-import { readRevoked } from './edge/mqtt/certificates.ts';
 import { createMqttEdge, takeoverOf } from './edge/mqtt/mqtt-edge.ts';
 import { createRevoke } from './edge/mqtt/revoke.ts';
 import { commitMetrics, createMetrics } from './metrics.ts';
@@ -87,7 +86,7 @@ export async function createService(
   const check = config.databaseUrl === null ? parts.add(createDatabaseCheck({ sql: database.aside, ...common })) : null;
   const healthy = async () => ((await database.healthy()) ? undefined : 'does not answer');
   readiness.set('database', async () => check?.trouble() ?? healthy());
-  const entrances = createEntrances(config, common, readRevoked);
+  const entrances = createEntrances(config, common);
   parts.add(entrances.certificates);
   const administratorToken = adminToken({ token: config.admin.token, folder: config.dataDir }, ids);
   const peers = await openPeers(config, common, overrides.cluster);

@@ -2,6 +2,7 @@ import type {
   ActionDeviceList,
   AdministratorToken,
   AlarmList,
+  ApplicationCertificateList,
   ApplicationRow,
   AuditEntry,
   AuditVerification,
@@ -57,6 +58,7 @@ import type {
 /** The types of the rows that the service sends, generated from its schemas. Times are date-times in UTC. */
 export type {
   AdministratorToken,
+  ApplicationCertificateList,
   ApplicationRow,
   AuditEntry,
   AuditVerification,

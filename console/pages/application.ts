@@ -5,6 +5,7 @@ import { addressOf } from '../base/place.ts';
 import { operation, RequestError, read, send } from '../base/requests.ts';
 import type { ApplicationRow } from '../base/rows.ts';
 import { permits } from '../base/session.ts';
+import { certificatesCard } from '../parts/certificates.ts';
 import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
@@ -25,6 +26,25 @@ function replaceSecret(applicationId: string): void {
         secret: string;
       };
       showSecret(`The new secret of ${applicationId}`, 'It is shown only now, and never again.', secret);
+    },
+  });
+}
+
+function changeAuthentication({ applicationId, authentication }: ApplicationRow, done: () => void): void {
+  const next = authentication === 'secret' ? 'certificate' : 'secret';
+  ask({
+    title:
+      next === 'certificate' ? `Demand a certificate of ${applicationId}?` : `Accept the secret of ${applicationId}?`,
+    text:
+      next === 'certificate'
+        ? 'Its secret gets no access tokens any more, and access tokens that were issued for it end at once.'
+        : 'Whoever has its secret gets access tokens again, without a certificate.',
+    does: next === 'certificate' ? 'Demand a certificate' : 'Accept the secret',
+    isBad: true,
+    async act() {
+      await send(operation('updateApplication', { applicationId }), { json: { authentication: next } });
+      done();
+      return `${applicationId} was changed.`;
     },
   });
 }
@@ -77,6 +97,10 @@ function OneApplication({ applicationId }: { applicationId: string }) {
                 ]
               : badge('warn', 'not issued: no command can be sent'),
           ),
+          fact(
+            'Access tokens',
+            one.authentication === 'certificate' ? 'with a certificate only' : 'with the secret or a certificate',
+          ),
           fact('Transactions', a({ href: addressOf(['transactions'], { applicationId }) }, 'All transactions')),
           fact('Deliveries', a({ href: addressOf(['webhooks'], { applicationId }) }, 'Delivery log')),
         ),
@@ -106,6 +130,12 @@ function OneApplication({ applicationId }: { applicationId: string }) {
               permits('replaceSecret')
                 ? button({ type: 'button', onClick: () => replaceSecret(applicationId) }, 'New secret')
                 : null,
+              permits('updateApplication')
+                ? button(
+                    { type: 'button', onClick: () => changeAuthentication(value, application.again) },
+                    'Access tokens',
+                  )
+                : null,
               permits('deleteApplication')
                 ? button({ type: 'button', class: 'bad', onClick: () => remove(value) }, 'Delete')
                 : null,
@@ -123,6 +153,7 @@ function OneApplication({ applicationId }: { applicationId: string }) {
           : null,
     }),
     isGone ? removalOfApplication(applicationId, details) : details,
+    value && !isGone ? certificatesCard(applicationId) : null,
     historyOf('application', applicationId),
   ];
 }

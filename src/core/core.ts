@@ -102,6 +102,7 @@ export async function createCore(given: Given) {
     forgetKeys: deleteKeysOf,
   });
   const applications = createApplications({
+    certificateMethods: given.entrances.clientCertificates.methods,
     ...common,
     urlFault,
     isInUse: hasActivatedDevice,

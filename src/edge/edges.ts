@@ -163,6 +163,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         ...both,
         ...views.ofApplications,
         entrance: ofApi,
+        clientCertificates: entrances.clientCertificates,
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
         asking: given.asking,
         accessTokens,

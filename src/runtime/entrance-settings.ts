@@ -15,6 +15,11 @@ type Name =
   | 'LAPEL_TRUST_PROXY'
   | 'LAPEL_PROXY_HEADER'
   | 'LAPEL_PROXY_PROTOCOL'
+  | 'LAPEL_HSTS_SECONDS'
+  | 'LAPEL_APPLICATION_CA'
+  | 'LAPEL_APPLICATION_CRL'
+  | 'LAPEL_APPLICATION_SELF_SIGNED'
+  | 'LAPEL_CLIENT_CERT_HEADER'
   | 'LAPEL_MQTT_PUBLIC_URL'
   | 'LAPEL_S3_ENDPOINT'
   | 'LAPEL_MQTTS_PORT'
@@ -29,6 +34,18 @@ export interface EntranceSettings {
   header: 'any' | 'forwarded' | 'x-forwarded';
   /** The listeners whose connections begin with a header of the PROXY protocol. */
   proxied: ReadonlySet<(typeof PROXIED)[number]>;
+  /** For how long browsers shall use TLS only, in seconds; 0: they are not told. */
+  hstsSeconds: number;
+  /** How applications may prove with a certificate who they are. */
+  applications: {
+    /** The files of their CA and its revocation lists; null without a CA. */
+    ca: string | null;
+    crl: string | null;
+    /** Whether a certificate that administration has registered needs no CA. */
+    selfSigned: boolean;
+    /** The header in which proxies pass on the certificates of clients, in lower case; null: clients show them to us. */
+    header: string | null;
+  };
   /** The URLs with which devices reach the service; null when they are those of the listeners. */
   mqttUrls: readonly string[] | null;
 }
@@ -57,6 +74,31 @@ function readTls(listener: WebListener, { optional, invalid }: Source): Entrance
   if (cert === null) throw invalid(names.cert, `is needed with ${key === null ? names.clientCa : names.key}`);
   if (key === null) throw invalid(names.key, `is needed with ${names.cert}`);
   return { cert, key, clientCa, clientCrl: null };
+}
+
+/** Headers that say something else, or that a client may repeat. */
+const OTHER_HEADERS = ['authorization', 'cookie', 'host', 'forwarded', 'set-cookie'];
+
+function readApplications({ optional, invalid }: Source, tls: EntranceSettings['tls']['api']) {
+  const ca = optional('LAPEL_APPLICATION_CA');
+  const crl = optional('LAPEL_APPLICATION_CRL');
+  const selfSigned = optional('LAPEL_APPLICATION_SELF_SIGNED') === 'true';
+  const header = optional('LAPEL_CLIENT_CERT_HEADER')?.toLowerCase() ?? null;
+  if (crl !== null && ca === null) throw invalid('LAPEL_APPLICATION_CRL', 'needs LAPEL_APPLICATION_CA');
+  const first = ca !== null ? 'LAPEL_APPLICATION_CA' : 'LAPEL_APPLICATION_SELF_SIGNED';
+  if (header !== null) {
+    if (optional('LAPEL_TRUST_PROXY') === null) throw invalid('LAPEL_CLIENT_CERT_HEADER', 'needs LAPEL_TRUST_PROXY');
+    if (ca === null && !selfSigned)
+      throw invalid('LAPEL_CLIENT_CERT_HEADER', 'needs LAPEL_APPLICATION_CA or LAPEL_APPLICATION_SELF_SIGNED');
+    if (OTHER_HEADERS.includes(header) || header.startsWith('x-forwarded-'))
+      throw invalid('LAPEL_CLIENT_CERT_HEADER', `${header} is a header with another meaning`);
+  } else if (ca !== null || selfSigned) {
+    if (tls === null)
+      throw invalid(first, 'needs LAPEL_HTTP_TLS_CERT, or LAPEL_CLIENT_CERT_HEADER of a proxy with TLS');
+    if (tls.clientCa !== null)
+      throw invalid(first, 'cannot be combined with LAPEL_HTTP_TLS_CLIENT_CA: a client shows one certificate');
+  }
+  return { ca, crl, selfSigned, header };
 }
 
 /** Reads the settings, and throws for values that do not go together. */
@@ -96,6 +138,8 @@ export function readEntrance(source: Source): EntranceSettings {
     trusted: trusted === null ? null : (readNetworks(trusted) ?? null),
     header: header as EntranceSettings['header'],
     proxied: new Set(names),
+    hstsSeconds: Number(optional('LAPEL_HSTS_SECONDS')),
+    applications: readApplications(source, tls.api),
     mqttUrls: mqttUrls === null ? null : listOf(mqttUrls),
   };
 }

@@ -18,7 +18,8 @@ export type Kind =
   | 'networks'
   | 'proxyHeader'
   | 'listeners'
-  | 'mqttUrls';
+  | 'mqttUrls'
+  | 'headerName';
 
 const PROXY_HEADERS = ['any', 'forwarded', 'x-forwarded'];
 /** The listeners whose connections may begin with a header of the PROXY protocol. */
@@ -78,6 +79,8 @@ export function problemOf(kind: Kind, value: string): string | null {
       return value.split(',').every((name) => (PROXIED as readonly string[]).includes(name.trim()))
         ? null
         : `must be names of listeners (${PROXIED.join(', ')}) separated by commas, not "${value}"`;
+    case 'headerName':
+      return /^[a-z0-9-]{1,64}$/i.test(value) ? null : `must be the name of a header, not "${value}"`;
     case 'mqttUrls':
       return areMqttUrls(value)
         ? null

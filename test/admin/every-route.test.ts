@@ -36,6 +36,10 @@ const ROWS: Row[] = [
   { method: 'DELETE', path: '/developers/{developerId}/software-keys/{keyId}', unknown: [[`/developers/nobody/software-keys/${NO_KEY}`, 'developer not found.'], [`/developers/dev/software-keys/${NO_KEY}`, 'software key not found.']] },
   { method: 'GET', path: '/applications' },
   { method: 'GET', path: '/applications/{applicationId}', unknown: [['/applications/none', 'application not found.']] },
+  { method: 'PATCH', path: '/applications/{applicationId}', json: { authentication: 'secret' }, unknown: [['/applications/none', 'application not found.']] },
+  { method: 'POST', path: '/applications/{applicationId}/certificates', json: { name: 'x', dns: 'a.example' }, unknown: [['/applications/none/certificates', 'application not found.']] },
+  { method: 'GET', path: '/applications/{applicationId}/certificates', unknown: [['/applications/none/certificates', 'application not found.']] },
+  { method: 'DELETE', path: '/applications/{applicationId}/certificates/{certificateId}', unknown: [[`/applications/none/certificates/${NO_KEY}`, 'application not found.'], [`/applications/dev-app/certificates/${NO_KEY}`, 'certificate not found.']] },
   { method: 'POST', path: '/developers/{developerId}/applications', json: { name: 'x' }, unknown: [['/developers/nobody/applications', 'developer not found.']] },
   { method: 'GET', path: '/developers/{developerId}/applications', unknown: [['/developers/nobody/applications', 'developer not found.']] },
   { method: 'DELETE', path: '/applications/{applicationId}', unknown: [['/applications/none', 'application not found.']] },
@@ -148,6 +152,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     batchId: NO_BATCH,
     transactionId: '1',
     keyId: NO_KEY,
+    certificateId: NO_KEY,
     package: 'com.example.own',
     version: '1.0.0',
   };
@@ -184,6 +189,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             package: 'x',
             version: '%20',
             keyId: 'x',
+            certificateId: 'x',
             sessionId: 'x',
             personId: '%20',
             tokenId: 'x',
@@ -337,7 +343,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
   t.test('methods and paths that administration does not have are a wrong url', async (t) => {
     for (const [method, path] of [
       ['PUT', '/developers'],
-      ['PATCH', `/applications/${tenant.applicationId}`],
+      ['PUT', `/applications/${tenant.applicationId}`],
       ['GET', `/applications/${tenant.applicationId}/secret`],
       ['PUT', `/devices/${good.deviceId}`],
       ['GET', `/devices/${good.deviceId}/credential`],

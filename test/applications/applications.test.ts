@@ -16,6 +16,8 @@ void t.test('a new application has no settings and no key', async (t) => {
     formerAuthenticationKey: null,
     keyReplacedAt: null,
     settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, null])),
+    authentication: 'secret',
+    certificates: [],
     createdAt: clock.now(),
     deletedAt: null,
     removalId: null,
@@ -38,7 +40,7 @@ void t.test('a client authenticates with the secret of its own application only'
   const { applications } = await createTenant(t);
   const one = await applications.create('dev-1', { applicationId: 'one', name: '1' });
   const two = await applications.create('dev-1', { applicationId: 'two', name: '2' });
-  t.type(await applications.authenticateClient('one', one.secret), 'string');
+  t.match(await applications.authenticateClient('one', one.secret), { secretMark: String, authentication: 'secret' });
   t.equal(await applications.authenticateClient('one', two.secret), undefined);
   t.equal(await applications.authenticateClient('one', ''), undefined);
   t.equal(await applications.authenticateClient('nobody', one.secret), undefined);
@@ -49,7 +51,7 @@ void t.test('a replaced secret ends at once', async (t) => {
   const { secret: old } = await applications.create('dev-1', { applicationId: 'one', name: '1' });
   const { secret } = await applications.replaceSecret('one');
   t.equal(await applications.authenticateClient('one', old), undefined);
-  t.type(await applications.authenticateClient('one', secret), 'string');
+  t.match(await applications.authenticateClient('one', secret), { secretMark: String });
   await t.rejects(applications.replaceSecret('nobody'), { code: 'APPLICATION_NOT_FOUND' });
 });
 

@@ -25,11 +25,13 @@ export function createAuthority(folder: string, name: string) {
   openssl('req', '-x509', ...newKey, '-keyout', file('ca.key'), '-out', file('ca.pem'), '-subj', `/CN=${name}`);
   return {
     ca: file('ca.pem'),
-    sign(commonName: string, label = commonName, days = 30) {
+    /** The certificate of the authority, which it has signed itself. */
+    own: () => ({ cert: readFileSync(file('ca.pem')), key: readFileSync(file('ca.key')) }),
+    sign(commonName: string, label = commonName, days = 30, names = 'IP:127.0.0.1') {
       const [certFile, keyFile, request, extensions] = ['pem', 'key', 'csr', 'ext'].map((suffix) =>
         file(`${label}.${suffix}`),
       ) as [string, string, string, string];
-      writeFileSync(extensions, 'subjectAltName=IP:127.0.0.1');
+      writeFileSync(extensions, `subjectAltName=${names}`);
       openssl('req', ...newKey, '-keyout', keyFile, '-out', request, '-subj', `/CN=${commonName}`);
       const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial'];
       openssl(

@@ -6,6 +6,7 @@ import { tlsSettings } from '../broker/secured-world.ts';
 import { missing } from '../installed.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
+import { CERTIFICATE_SETTINGS, certificates } from './certificate-walk.ts';
 import { checkPage, DESK } from './check-page.ts';
 import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-walks.ts';
 import { enrolmentByPerson, hostileBatch } from './enrolment-walk.ts';
@@ -26,7 +27,7 @@ const WARNING = `the device reported firmware 8 ${HOSTILE.script}; it answers`;
 t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 400_000 }, async (t) => {
   const clock = createRunningClock();
   const folder = t.testdir({ data: {}, tls: {} });
-  const env = tlsSettings(join(folder, 'tls'), 20);
+  const env = { ...tlsSettings(join(folder, 'tls'), 20), ...CERTIFICATE_SETTINGS };
   const world = await startWorld(t, { clock, dataDir: join(folder, 'data'), env });
   const { admin, http, objects } = world.service.addresses;
   const fleet = await createHostileFleet(world);
@@ -232,6 +233,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
     'the questions of an operator are answered within five clicks': questions,
     'each list is saved whole as a file': savedAsCsv,
     'software keys and rules of a developer are changed': softwareKeys,
+    'certificates of an application are added, demanded and revoked': certificates,
     'the audit log says that it is whole': logIsChecked,
     'filters are kept under a name, and everything is reached by keyboard': viewsAndPalette,
     'a person makes a code, and approves a device that asks with it': enrolmentByPerson,

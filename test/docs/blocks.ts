@@ -53,6 +53,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'lapel rollout start --install': 'it follows a rollout for a day; test/cli/rollout.test.ts runs such a rollout',
   'mosquitto_pub -h lapel.example.com':
     'it needs certificates; the devices of the page do the same in test/docs/device.test.ts',
+  'curl -s --cert patrol.pem':
+    'it needs certificates; test/applications/certificates.test.ts gets and uses such tokens',
   'gcc ': 'test/docs/device.test.ts compiles and starts the devices',
 };
 

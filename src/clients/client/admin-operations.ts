@@ -28,8 +28,16 @@ export interface AdminOperations {
   listAllApplications: { input: { query?: Partial<SchemaTypes['admin/application-row-query']> }; answer: SchemaTypes['admin/application-row-list'] };
   /** Read an application. */
   readApplication: { input: { applicationId: string }; answer: SchemaTypes['admin/application-row'] };
+  /** Change how an application gets its tokens. */
+  updateApplication: { input: { applicationId: string; body: SchemaTypes['admin/application-update'] }; answer: SchemaTypes['admin/application-row'] };
   /** Delete an application. */
   deleteApplication: { input: { applicationId: string }; answer: undefined };
+  /** Add a certificate of an application. */
+  addCertificate: { input: { applicationId: string; body: SchemaTypes['admin/application-certificate-create'] }; answer: SchemaTypes['admin/application-certificate'] };
+  /** List the certificates of an application. */
+  listCertificates: { input: { applicationId: string }; answer: SchemaTypes['admin/application-certificate-list'] };
+  /** Revoke a certificate of an application. */
+  revokeCertificate: { input: { applicationId: string; certificateId: string }; answer: undefined };
   /** Replace the secret of an application. */
   replaceSecret: { input: { applicationId: string }; answer: SchemaTypes['admin/application-secret'] };
   /** Count what belongs to a developer. */
@@ -218,7 +226,11 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   listApplications: { method: 'GET', path: '/admin/v1/developers/{developerId}/applications' },
   listAllApplications: { method: 'GET', path: '/admin/v1/applications' },
   readApplication: { method: 'GET', path: '/admin/v1/applications/{applicationId}' },
+  updateApplication: { method: 'PATCH', path: '/admin/v1/applications/{applicationId}' },
   deleteApplication: { method: 'DELETE', path: '/admin/v1/applications/{applicationId}' },
+  addCertificate: { method: 'POST', path: '/admin/v1/applications/{applicationId}/certificates' },
+  listCertificates: { method: 'GET', path: '/admin/v1/applications/{applicationId}/certificates' },
+  revokeCertificate: { method: 'DELETE', path: '/admin/v1/applications/{applicationId}/certificates/{certificateId}' },
   replaceSecret: { method: 'POST', path: '/admin/v1/applications/{applicationId}/secret' },
   readDeveloperContents: { method: 'GET', path: '/admin/v1/developers/{developerId}/contents' },
   removeDeveloper: { method: 'POST', path: '/admin/v1/developers/{developerId}/removal' },

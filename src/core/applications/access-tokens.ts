@@ -4,6 +4,7 @@ import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
+import { boundTo } from './bound-token.ts';
 import type { LegacyTokens } from './legacy-tokens.ts';
 import type { Scope } from './scopes.ts';
 import { createSigningKeys } from './signing-keys.ts';
@@ -39,7 +40,12 @@ interface VerifiedToken {
    * Undefined if the token has no such claim.
    */
   secretMark?: string;
+  /** The certificate that the token is bound to, as `x5t#S256` of RFC 8705 3.1; undefined if it is bound to none. */
+  thumbprint?: string;
 }
+
+/** What an application has proved itself with: its secret, or a certificate, to which the token is then bound. */
+export type Proof = { secretMark: string } | { thumbprint: string };
 
 interface Cached extends VerifiedToken {
   /** The end of the token's validity, in microseconds since the epoch. */
@@ -90,7 +96,8 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy, 
       throw new Error('the token lives longer than any that is issued');
     }
     const mark = typeof secretMark === 'string' ? { secretMark } : {};
-    return { applicationId: sub, scopes: new Set(scope.split(' ')), expiresAt: exp * 1_000_000, ...mark };
+    const scopes = new Set(scope.split(' '));
+    return { applicationId: sub, scopes, expiresAt: exp * 1_000_000, ...mark, ...boundTo(payload) };
   }
 
   const check = (token: string): Promise<Cached> =>
@@ -111,13 +118,15 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy, 
      * 6749 5.1).
      */
     async issue(
-      { applicationId, secretMark }: { applicationId: string; secretMark: string },
+      { applicationId, ...proof }: { applicationId: string } & Proof,
       scopes: readonly Scope[],
     ): Promise<{ accessToken: string; expiresIn: number; scope: string }> {
       const { keyId, privateKey } = keys.current();
       const scope = scopes.join(' ');
       const issuedAt = Math.floor(clock.now() / 1_000_000);
-      const accessToken = await new SignJWT({ scope, secret_mark: secretMark })
+      const about =
+        'secretMark' in proof ? { secret_mark: proof.secretMark } : { cnf: { 'x5t#S256': proof.thumbprint } };
+      const accessToken = await new SignJWT({ scope, ...about })
         .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid: keyId })
         .setIssuer(issuer())
         .setSubject(applicationId)

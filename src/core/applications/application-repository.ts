@@ -6,6 +6,23 @@ import { columnOf, SETTING_NAMES, type Settings } from './setting-columns.ts';
 
 const SETTING_COLUMNS = SETTING_NAMES.map((name) => `${columnOf(name)} AS "${name}"`).join(', ');
 
+/** How an application gets its tokens; see its migration. */
+export type Authentication = 'secret' | 'certificate';
+
+/** A certificate that proves who the application is, or a name in certificates that does. */
+export interface ApplicationCertificate {
+  /** Derived from kind and value. */
+  certificateId: string;
+  /** For people. */
+  name: string;
+  kind: 'certificate' | 'subject' | 'dns' | 'uri';
+  /** The SHA-256 of a certificate, base64url; or the name. */
+  value: string;
+  /** The end of the certificate; null for a name. */
+  expiresAt: Micros | null;
+  createdAt: Micros;
+}
+
 export interface Application {
   applicationId: string;
   developerId: string;
@@ -17,6 +34,8 @@ export interface Application {
   settings: Settings;
   /** Identifies the current secret: an access token that was requested with another secret is invalid. */
   secretMark: string;
+  authentication: Authentication;
+  certificates: readonly ApplicationCertificate[];
   createdAt: Micros;
   /** Null while the application exists; a deleted one keeps its row, so that its id is never used again. */
   deletedAt: Micros | null;
@@ -24,12 +43,13 @@ export interface Application {
   removalId: string | null;
 }
 
-type Row = Omit<Application, 'settings' | 'secretMark'> & Settings & { secretHash: Buffer };
+type Row = Omit<Application, 'settings' | 'secretMark' | 'certificates'> &
+  Settings & { secretHash: Buffer; certificates: string | null };
 
 const COLUMNS = `application_id AS "applicationId", developer_id AS "developerId", name,
   authentication_key AS "authenticationKey", former_authentication_key AS "formerAuthenticationKey",
   key_replaced_at AS "keyReplacedAt", secret_hash AS "secretHash", created_at AS "createdAt", deleted_at AS "deletedAt",
-  removal_id AS "removalId", ${SETTING_COLUMNS}`;
+  removal_id AS "removalId", authentication, certificates, ${SETTING_COLUMNS}`;
 
 const settingsOf = (row: Settings): Settings =>
   Object.fromEntries(SETTING_NAMES.map((name) => [name, row[name]])) as Settings;
@@ -44,6 +64,8 @@ function toApplication(row: Row): Application {
     keyReplacedAt: row.keyReplacedAt,
     settings: settingsOf(row),
     secretMark: secretMarkOf(row.secretHash),
+    authentication: row.authentication,
+    certificates: row.certificates === null ? [] : (JSON.parse(row.certificates) as ApplicationCertificate[]),
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,
     removalId: row.removalId,
@@ -175,20 +197,38 @@ export async function insertApplication(
   return inserted === 1;
 }
 
-/** The SHA-256 of the secret of an application that is not deleted. */
-export async function findSecretHash(sql: Sql, applicationId: string): Promise<Buffer | undefined> {
-  const row = await sql.get<{ hash: Buffer }>(
-    'SELECT secret_hash AS hash FROM applications WHERE application_id = ? AND deleted_at IS NULL',
+/** The SHA-256 of the secret of an application that is not deleted, and whether it gets tokens. */
+export const findSecretHash = (
+  sql: Sql,
+  applicationId: string,
+): Promise<{ hash: Buffer; authentication: Authentication } | undefined> =>
+  sql.get(
+    'SELECT secret_hash AS hash, authentication FROM applications WHERE application_id = ? AND deleted_at IS NULL',
     applicationId,
   );
-  return row?.hash;
-}
 
 // All updates below return false when the application does not exist, or was deleted.
 
 export async function updateSecretHash(sql: Sql, applicationId: string, hash: Buffer): Promise<boolean> {
   const text = 'UPDATE applications SET secret_hash = ? WHERE application_id = ? AND deleted_at IS NULL';
   return (await sql.run(text, hash, applicationId)) === 1;
+}
+
+export async function updateCertificates(
+  sql: Sql,
+  applicationId: string,
+  certificates: readonly ApplicationCertificate[],
+): Promise<void> {
+  const text = 'UPDATE applications SET certificates = ? WHERE application_id = ?';
+  await sql.run(text, certificates.length === 0 ? null : JSON.stringify(certificates), applicationId);
+}
+
+export async function updateAuthentication(
+  sql: Sql,
+  applicationId: string,
+  authentication: Authentication,
+): Promise<void> {
+  await sql.run('UPDATE applications SET authentication = ? WHERE application_id = ?', authentication, applicationId);
 }
 
 /** Stores a new key; the replaced one is kept as the former key. */

@@ -6,6 +6,7 @@ import { pageOf } from '../../runtime/page.ts';
 import { hashSecret, matchesSecret, secretMarkOf } from '../../runtime/secret-hash.ts';
 import { createApplicationCache } from './application-cache.ts';
 import * as repository from './application-repository.ts';
+import { createCertificates } from './certificates.ts';
 import { findDeveloper } from './developer-repository.ts';
 import { SETTING_NAMES, type SettingName, type Settings } from './setting-columns.ts';
 import { signingKeysOf } from './signing-keys-of.ts';
@@ -24,6 +25,8 @@ interface Options {
   endWork(unit: UnitOfWork, applicationId: string): Promise<void>;
   /** Forgets what is known of the receivers of an application, in the unit of work that removes its row. */
   forgetReceivers(unit: UnitOfWork, applicationId: string): Promise<void>;
+  /** The ways in which applications may prove by certificate who they are (RFC 8705); by default none. */
+  certificateMethods?: readonly string[];
   /** Called when this process has changed an application, so that other nodes can drop it from their caches. */
   changed?(applicationId: string): void;
   /**
@@ -44,6 +47,7 @@ export function createApplications({
   isInUse,
   endWork,
   forgetReceivers,
+  certificateMethods = [],
   ...tells
 }: Options) {
   const { changed = () => undefined, forgotten = () => undefined } = tells;
@@ -72,6 +76,9 @@ export function createApplications({
   }
 
   return {
+    /** The certificates with which applications get their tokens. */
+    certificates: createCertificates({ database, clock, changes: cache.changes, methods: certificateMethods }),
+
     /**
      * Creates an application. Throws DEVELOPER_NOT_FOUND, DEVELOPER_LEAVING, or APPLICATION_EXISTS when the given id is or was
      * in use.
@@ -244,11 +251,14 @@ export function createApplications({
 
     /**
      * Compares a secret, in constant time, with the one of an application that is not deleted. Returns the `secretMark`
-     * for the access token, or undefined when the secret is wrong.
+     * for the access token, and whether the secret gets one; undefined when the secret is wrong.
      */
-    async authenticateClient(applicationId: string, secret: string): Promise<string | undefined> {
-      const hash = await repository.findSecretHash(database.read, applicationId);
-      return matchesSecret(secret, hash) && hash ? secretMarkOf(hash) : undefined;
+    async authenticateClient(
+      applicationId: string,
+      secret: string,
+    ): Promise<{ secretMark: string; authentication: repository.Authentication } | undefined> {
+      const { hash, authentication = 'secret' } = (await repository.findSecretHash(database.read, applicationId)) ?? {};
+      return matchesSecret(secret, hash) && hash ? { secretMark: secretMarkOf(hash), authentication } : undefined;
     },
 
     /**

@@ -2,6 +2,7 @@ import { decodeJwt, type JWTPayload, jwtVerify } from 'jose';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import { boundTo } from './bound-token.ts';
 import { createRemoteKeys } from './remote-keys.ts';
 import type { Scope } from './scopes.ts';
 
@@ -80,7 +81,9 @@ export function createLegacyTokens({ issuer, jwksUrl, scopeBase, audience, clock
     },
 
     /** Verifies a token. `expiresAt` is in microseconds. Throws the token's fault, or LEGACY_ISSUER_UNAVAILABLE. */
-    async check(token: string): Promise<{ applicationId: string; scopes: Set<string>; expiresAt: number }> {
+    async check(
+      token: string,
+    ): Promise<{ applicationId: string; scopes: Set<string>; expiresAt: number; thumbprint?: string }> {
       const now = clock.now();
       const { payload } = await jwtVerify(token, keys.find, {
         algorithms: ALGORITHMS,
@@ -94,7 +97,7 @@ export function createLegacyTokens({ issuer, jwksUrl, scopeBase, audience, clock
       if (typeof scope !== 'string') throw new Error('the claim "scope" is not a string');
       const known = scope.split(' ').flatMap((name) => scopes.get(name) ?? []);
       const expiresAt = Math.min(exp * 1_000_000, now + CHECKED_FOR_MICROS);
-      return { applicationId, scopes: new Set(known), expiresAt };
+      return { applicationId, scopes: new Set(known), expiresAt, ...boundTo(payload) };
     },
 
     [Symbol.asyncDispose]: keys[Symbol.asyncDispose],

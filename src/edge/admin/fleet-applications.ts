@@ -1,6 +1,7 @@
 import type { CountedApplication } from '../../core/applications/application-repository.ts';
 import type { ApplicationRow, ApplicationRowQuery } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
+import { changedValues } from '../http/changed-values.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
 import type { Administrator } from './authorize.ts';
@@ -19,6 +20,7 @@ function applicationRow(application: CountedApplication): ApplicationRow {
     activated: application.activated,
     keyReplacedAt: utcOrNull(application.keyReplacedAt),
     hasKey: application.authenticationKey !== null,
+    authentication: application.authentication,
     settings,
   };
 }
@@ -34,6 +36,22 @@ export async function listAllApplications(
     headers,
     body: { applications: page.rows.map(applicationRow).map(shownTo(input.caller).application) },
   };
+}
+
+/** Changes how an application gets its tokens. */
+export async function updateApplication(
+  { applications }: AdminServices,
+  {
+    params: { applicationId },
+    body: { authentication },
+    caller,
+    changed,
+  }: At<'applicationId', 'admin/application-update'>,
+): Promise<Answer> {
+  const before = await applications.certificates.setAuthentication(applicationId, authentication);
+  await changed(changedValues({ authentication: before }, { authentication }));
+  const { application } = shownTo(caller);
+  return { status: 200, body: application(applicationRow(await applications.findCounted(applicationId))) };
 }
 
 export async function readApplication(

@@ -2,6 +2,7 @@ import type { Role } from '../../core/people/roles.ts';
 import { leadTo } from '../http/lead-to.ts';
 import { routesOf } from '../http/route.ts';
 import { servePages } from '../pages/serve-pages.ts';
+import { addCertificate, listCertificates, revokeCertificate } from './application-certificates.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
 import { listAudit } from './audit.ts';
 import { exportAudit, verifyAudit } from './audit-export.ts';
@@ -27,7 +28,7 @@ import {
 } from './enrolments.ts';
 import { readFailures } from './failures.ts';
 import { readFeed } from './feed.ts';
-import { listAllApplications, readApplication } from './fleet-applications.ts';
+import { listAllApplications, readApplication, updateApplication } from './fleet-applications.ts';
 import {
   listAllDeliveries,
   listReceivers,
@@ -114,7 +115,11 @@ export const ROUTES = [
   route('GET',    '/admin/v1/developers/{developerId}/applications', ANY, { query: 'common/paging-query' }, listApplications),
   route('GET',    '/admin/v1/applications', ANY, { query: 'admin/application-row-query' }, listAllApplications),
   route('GET',    '/admin/v1/applications/{applicationId}', ANY, {}, readApplication),
+  route('PATCH',  '/admin/v1/applications/{applicationId}', OPR, { body: 'admin/application-update' }, updateApplication),
   route('DELETE', '/admin/v1/applications/{applicationId}', OPR, {}, deleteApplication),
+  route('POST',   '/admin/v1/applications/{applicationId}/certificates', OPR, { body: 'admin/application-certificate-create' }, addCertificate),
+  route('GET',    '/admin/v1/applications/{applicationId}/certificates', ANY, {}, listCertificates),
+  route('DELETE', '/admin/v1/applications/{applicationId}/certificates/{certificateId}', OPR, {}, revokeCertificate),
   route('POST',   '/admin/v1/applications/{applicationId}/secret', OPR, {}, replaceSecret),
 
   route('GET',    '/admin/v1/developers/{developerId}/contents', ANY, {}, readDeveloperContents),

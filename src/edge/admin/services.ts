@@ -46,7 +46,7 @@ export interface AdminServices {
   developers: Pick<Developers, 'create' | 'list' | 'find' | 'update' | 'remove' | 'search'>;
   applications: Pick<
     Applications,
-    'create' | 'list' | 'replaceSecret' | 'remove' | 'listAll' | 'findCounted' | 'search'
+    'create' | 'list' | 'replaceSecret' | 'remove' | 'listAll' | 'findCounted' | 'search' | 'certificates'
   >;
   quotas: Pick<Quotas, 'limits' | 'usageOf'>;
   devices: Pick<

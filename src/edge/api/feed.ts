@@ -22,8 +22,8 @@ function scopesOf({ transactions, receivers, software }: FeedTopics): string[] {
  * REQUEST_INVALID, and SCOPE_INSUFFICIENT for a topic whose list the token may not read.
  */
 export async function readFeed(
-  { feed, accessTokens, applications }: Pick<ApiServices, 'feed' | 'accessTokens' | 'applications'>,
-  { params, query, headers, caller }: AtApplication<never, 'common/feed-query'>,
+  services: Pick<ApiServices, 'feed' | 'accessTokens' | 'applications' | 'clientCertificates' | 'clock'>,
+  { params, query, stream, caller }: AtApplication<never, 'common/feed-query'>,
 ): Promise<Answer> {
   const { applicationId } = params;
   const topics = readTopics(query.topics);
@@ -31,10 +31,10 @@ export async function readFeed(
     const msg = 'The topic fleet is for administration only';
     throw DomainError.invalid({ loc: ['query', 'topics'], msg, type: 'enum' });
   }
-  const authorize = createAuthorize({ accessTokens, applications });
+  const authorize = createAuthorize(services);
   const scopes = scopesOf(topics);
   const authorizeAll = async (): Promise<void> => {
-    for (const scope of scopes) await authorize({ headers }, scope, { ...params });
+    for (const scope of scopes) await authorize(stream, scope, { ...params });
   };
   await authorizeAll();
   const isGood = (): Promise<boolean> =>
@@ -42,6 +42,6 @@ export async function readFeed(
       () => true,
       (error: unknown) => !(error instanceof DomainError) || error.code === 'DATABASE_UNAVAILABLE',
     );
-  const body = feed.open({ listener: 'api', topics, applicationId, developerId: caller.developerId, isGood });
+  const body = services.feed.open({ listener: 'api', topics, applicationId, developerId: caller.developerId, isGood });
   return { status: 200, headers: FEED_HEADERS, endless: true, body };
 }

@@ -14,6 +14,7 @@ import type { DeliveryLog } from '../../core/webhooks/delivery-log.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Contracts, SchemaName } from '../../platform/contracts/contracts.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import type { ClientCertificates } from '../../platform/entrance/client-certificates.ts';
 import type { Proxies } from '../../platform/entrance/forwarded.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
@@ -31,6 +32,8 @@ import type { ConsolePages } from '../pages/pages.ts';
 export interface ApiServices {
   applications: Pick<Applications, 'find' | 'findLive' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
   accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
+  /** Finds the certificates that callers show. */
+  clientCertificates: ClientCertificates;
   enrolments: Enrolments;
   /** The rate limits of enrolment, for each batch and for each developer. */
   enrolmentLimits: { ofBatch: RateLimit; ofDeveloper: RateLimit };

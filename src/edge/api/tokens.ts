@@ -1,3 +1,5 @@
+import type { Proof } from '../../core/applications/access-tokens.ts';
+import { acceptsCertificate } from '../../core/applications/certificates.ts';
 import { parseScopes, SCOPES } from '../../core/applications/scopes.ts';
 import { DomainError, ERRORS, type ErrorCode, faultText } from '../../errors.ts';
 import type { TokenError } from '../../platform/contracts/types.ts';
@@ -10,28 +12,65 @@ const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
 // The form of a Basic header (RFC 7617). An empty secret has this form as well; it is refused later as wrong.
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
-/**
- * Issues an access token (specification, "Primary authentication"; RFC 6749 4.4). Credentials are checked before the
- * body is read, so the service never waits for the body of a caller without credentials. Errors have a form of their
- * own: see tokenError.
- */
-export async function issueToken(
-  { applications, accessTokens, tokenLimit, metrics }: ApiServices,
-  { headers, readForm }: Pick<Input, 'headers' | 'readForm'>,
-): Promise<Answer> {
-  const client = basicCredentials(headers.authorization);
+/** The application that asks, and what it has proved itself with. */
+type Client = { applicationId: string } & Proof;
+
+/** Finds the client by its secret (RFC 6749 2.3.1). */
+async function clientBySecret({ applications }: ApiServices, authorization: string): Promise<Client> {
+  const client = basicCredentials(authorization);
   if (!client) throw wrongClient('client authentication is missing or malformed');
   const { applicationId, secret } = client;
-  const secretMark = await applications.authenticateClient(applicationId, secret);
-  if (secretMark === undefined) {
-    throw wrongClient('unknown application or wrong secret', { applicationId });
+  const found = await applications.authenticateClient(applicationId, secret);
+  if (!found) throw wrongClient('unknown application or wrong secret', { applicationId });
+  const { secretMark, authentication } = found;
+  if (authentication === 'certificate') {
+    throw wrongClient('the application gets its tokens with its certificate only', { applicationId });
   }
+  return { applicationId, secretMark };
+}
+
+/** Finds the client by its certificate (RFC 8705 2), and the `client_id` of its form. */
+async function clientByCertificate(
+  { applications, clientCertificates, clock }: ApiServices,
+  { stream, readForm }: Pick<Input, 'stream' | 'readForm'>,
+): Promise<Client> {
+  const shown = clientCertificates.of(stream);
+  if (!shown) throw wrongClient('client authentication is missing or malformed');
+  const [applicationId = '', ...others] = (await readForm())?.getAll('client_id') ?? [];
+  if (applicationId === '' || others.length > 0) throw wrongClient('client_id should be given once in the form');
+  const application = await applications.findLive(applicationId);
+  if (!application || !acceptsCertificate(application, shown, clock.now())) {
+    throw wrongClient('unknown application, or not a certificate of it that is valid', { applicationId });
+  }
+  return { applicationId, thumbprint: shown.thumbprint };
+}
+
+/**
+ * Issues an access token (specification, "Primary authentication"; RFC 6749 4.4). Credentials are checked before the
+ * body is read, so the service never waits for the body of a caller who shows neither a secret nor a certificate. Errors
+ * have a form of their own: see tokenError.
+ */
+export async function issueToken(
+  services: ApiServices,
+  { headers, stream, readForm }: Pick<Input, 'headers' | 'stream' | 'readForm'>,
+): Promise<Answer> {
+  const { accessTokens, tokenLimit, metrics } = services;
+  let form: Promise<URLSearchParams | undefined> | undefined;
+  const readOnce = (): Promise<URLSearchParams | undefined> => {
+    form ??= readForm();
+    return form;
+  };
+  const client =
+    headers.authorization === undefined
+      ? await clientByCertificate(services, { stream, readForm: readOnce })
+      : await clientBySecret(services, headers.authorization);
+  const { applicationId } = client;
   const verdict = tokenLimit.take(applicationId);
   if (verdict && !verdict.allowed) {
     metrics.httpRefused.inc({ bound: 'token_rate_limit' });
     return limited(verdict);
   }
-  const body = await readForm();
+  const body = await readOnce();
   if (!body) throw refused('invalid_request', 'the body should be a form: application/x-www-form-urlencoded, in UTF-8');
   const grantTypes = body.getAll('grant_type');
   const scopeTexts = body.getAll('scope');
@@ -43,7 +82,7 @@ export async function issueToken(
   }
   const scopes = parseScopes(scopeTexts[0] ?? '');
   if (!scopes) throw refused('invalid_scope', `scope should be some of ${Object.keys(SCOPES).join(' ')}`);
-  const { accessToken, expiresIn, scope } = await accessTokens.issue({ applicationId, secretMark }, scopes);
+  const { accessToken, expiresIn, scope } = await accessTokens.issue(client, scopes);
   metrics.tokensIssued.inc();
   const token = { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn, scope };
   return { status: 200, headers: NO_STORE, body: token };
@@ -88,8 +127,8 @@ function tokenAnswer({ code, values, details, message }: DomainError, kind: Toke
 }
 
 /** Reads the applicationId and the secret from a Basic header, where each is form-encoded (RFC 6749 2.3.1). */
-function basicCredentials(authorization: string | undefined): { applicationId: string; secret: string } | undefined {
-  const encoded = BASIC.exec(authorization ?? '')?.[1];
+function basicCredentials(authorization: string): { applicationId: string; secret: string } | undefined {
+  const encoded = BASIC.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = text.indexOf(':');
@@ -111,7 +150,10 @@ export async function readJwks({ accessTokens }: ApiServices): Promise<Answer> {
 }
 
 /** The metadata of the authorization server (RFC 8414 2). */
-export function readMetadata(_: ApiServices, { baseUrl }: Pick<Input, 'baseUrl'>): Answer {
+export function readMetadata(
+  { clientCertificates: { methods } }: ApiServices,
+  { baseUrl }: Pick<Input, 'baseUrl'>,
+): Answer {
   return {
     status: 200,
     body: {
@@ -122,7 +164,9 @@ export function readMetadata(_: ApiServices, { baseUrl }: Pick<Input, 'baseUrl'>
       // Empty, because there is no authorization endpoint.
       response_types_supported: [],
       grant_types_supported: ['client_credentials'],
-      token_endpoint_auth_methods_supported: ['client_secret_basic'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', ...methods],
+      // RFC 8705 3.3
+      ...(methods.length > 0 && { tls_client_certificate_bound_access_tokens: true }),
     },
   };
 }

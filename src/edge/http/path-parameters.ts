@@ -12,6 +12,7 @@ const SCHEMAS: Record<string, SchemaName> = {
   removalId: 'common/removal-id',
   actionId: 'common/action-id',
   keyId: 'common/software-key-id',
+  certificateId: 'common/application-certificate-id',
   sessionId: 'common/console-session-id',
   personId: 'common/person-id',
   tokenId: 'common/person-token-id',

@@ -10,6 +10,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
 import type { Proxies } from '../../platform/entrance/forwarded.ts';
 import type { ProxyGate } from '../../platform/entrance/proxy-gate.ts';
+import { readRevoked } from '../../platform/entrance/revoked.ts';
 import type { TlsFiles } from '../../platform/entrance/tls-files.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
@@ -28,7 +29,6 @@ import {
   subscriptionsOf,
 } from './aedes-internals.ts';
 import { createAuthentication, type Proof } from './authentication.ts';
-import { readRevoked } from './certificates.ts';
 import { createConnections } from './connections.ts';
 import { createDeviceConnections, type Origin } from './device-connections.ts';
 import { createDeviceEpochs } from './device-epochs.ts';

@@ -45,6 +45,14 @@ export type Name = string;
  */
 export type LocalDateTime = string;
 /**
+ * Name of a certificate of an application, derived from its kind and value: 16 hexadecimal digits.
+ */
+export type ApplicationCertificateId = string;
+/**
+ * The end of the certificate; null for a name.
+ */
+export type UtcDateTimeOrNull = string | null;
+/**
  * Secret of an application for the token endpoint. The service stores only its hash.
  */
 export type Secret = string;
@@ -55,7 +63,11 @@ export type Total = number;
 /**
  * The time at which the authenticationKey was issued.
  */
-export type UtcDateTimeOrNull = string | null;
+export type UtcDateTimeOrNull1 = string | null;
+/**
+ * How an application gets its tokens. `secret`: with its secret, or with one of its certificates; `certificate`: only with one of its certificates, and tokens without one are refused.
+ */
+export type ApplicationAuthentication = 'secret' | 'certificate';
 /**
  * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -111,7 +123,7 @@ export type PersonId = string;
 /**
  * The last use of one of them, to the minute.
  */
-export type UtcDateTimeOrNull1 = string | null;
+export type UtcDateTimeOrNull2 = string | null;
 /**
  * MQTT password of a device. The service stores only its hash.
  */
@@ -267,11 +279,11 @@ export type ActionState = 'gathering' | 'running' | 'completed' | 'stopped' | 'r
 /**
  * When all its devices were found; null before.
  */
-export type UtcDateTimeOrNull2 = string | null;
+export type UtcDateTimeOrNull3 = string | null;
 /**
  * When it ended; null before.
  */
-export type UtcDateTimeOrNull3 = string | null;
+export type UtcDateTimeOrNull4 = string | null;
 /**
  * Identifier of a device action.
  */
@@ -283,7 +295,7 @@ export type ApplicationId4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull4 = string | null;
+export type UtcDateTimeOrNull5 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -295,7 +307,7 @@ export type UtcDateTime7 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull5 = string | null;
+export type UtcDateTimeOrNull6 = string | null;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -470,11 +482,11 @@ export type UtcDateTime14 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull6 = string | null;
+export type UtcDateTimeOrNull7 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull7 = string | null;
+export type UtcDateTimeOrNull8 = string | null;
 /**
  * Kind of a fault.
  */
@@ -510,7 +522,7 @@ export type DeviceId3 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull8 = string | null;
+export type UtcDateTimeOrNull9 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -530,11 +542,11 @@ export type Name1 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull9 = string | null;
+export type UtcDateTimeOrNull10 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull10 = string | null;
+export type UtcDateTimeOrNull11 = string | null;
 /**
  * Name for people.
  */
@@ -543,10 +555,6 @@ export type Name2 = string;
  * Name for people.
  */
 export type Name3 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull11 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -563,6 +571,10 @@ export type UtcDateTimeOrNull14 = string | null;
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull15 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull16 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -757,7 +769,7 @@ export type DeliveryRowOrNull = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull4;
+  nextAttemptAt: UtcDateTimeOrNull5;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 } | null;
@@ -844,7 +856,7 @@ export type FirmwareVersion6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull16 = string | null;
+export type UtcDateTimeOrNull17 = string | null;
 /**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
@@ -896,7 +908,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull17 = string | null;
+export type UtcDateTimeOrNull18 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -909,7 +921,7 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull18 = string | null;
+export type UtcDateTimeOrNull19 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -968,7 +980,7 @@ export type DeliveryRowOrNull1 = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull4;
+  nextAttemptAt: UtcDateTimeOrNull5;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 } | null;
@@ -1227,6 +1239,9 @@ export interface SchemaTypes {
   'admin/administrator-token': AdministratorToken;
   'admin/alarm-list': AlarmList;
   'admin/application': ApplicationAnswer;
+  'admin/application-certificate': ApplicationCertificate;
+  'admin/application-certificate-create': ApplicationCertificateCreate;
+  'admin/application-certificate-list': ApplicationCertificateList;
   'admin/application-create': ApplicationCreate;
   'admin/application-created': ApplicationCreated;
   'admin/application-list': ApplicationList;
@@ -1234,6 +1249,7 @@ export interface SchemaTypes {
   'admin/application-row-list': ApplicationRowList;
   'admin/application-row-query': ApplicationRowQuery;
   'admin/application-secret': ApplicationSecret;
+  'admin/application-update': ApplicationUpdate;
   'admin/audit-entry': AuditEntry;
   'admin/audit-export-query': AuditExportQuery;
   'admin/audit-list': AuditList;
@@ -1338,6 +1354,8 @@ export interface SchemaTypes {
   'common/answer-within': AnswerWithin;
   'common/apk-certificate': ApkCertificate;
   'common/apn-entry': ApnEntry;
+  'common/application-authentication': ApplicationAuthentication;
+  'common/application-certificate-id': ApplicationCertificateId;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
   'common/batch-id': BatchId;
@@ -1453,7 +1471,7 @@ export interface SchemaTypes {
   'common/upload-method': UploadMethod;
   'common/url': Url;
   'common/utc-date-time': UtcDateTime1;
-  'common/utc-date-time-or-null': UtcDateTimeOrNull4;
+  'common/utc-date-time-or-null': UtcDateTimeOrNull5;
   'common/version-name': VersionName3;
   'common/version-range': VersionRange6;
   'common/webhook-setting': WebhookSetting;
@@ -1660,6 +1678,51 @@ export interface ApplicationAnswer {
   createdAt: LocalDateTime;
 }
 /**
+ * A certificate of an application, or a name in its certificates.
+ */
+export interface ApplicationCertificate {
+  certificateId: ApplicationCertificateId;
+  name: Name;
+  /**
+   * `certificate`: this certificate; `subject`, `dns`, `uri`: each certificate of a CA of the service with this name.
+   */
+  kind: 'certificate' | 'subject' | 'dns' | 'uri';
+  /**
+   * The SHA-256 of the certificate, base64url (`x5t#S256`); or the name.
+   */
+  value: string;
+  expiresAt: UtcDateTimeOrNull;
+  createdAt: UtcDateTime1;
+}
+/**
+ * A certificate of the application, or a name that stands in its certificates. Exactly one of `certificate`, `subject`, `dns` and `uri` is given.
+ */
+export interface ApplicationCertificateCreate {
+  name: Name;
+  /**
+   * The certificate itself, in PEM, whoever has signed it (`self_signed_tls_client_auth`). It is good until it expires.
+   */
+  certificate?: string;
+  /**
+   * The whole subject of certificates that a CA of the service signs (`tls_client_auth`), as `openssl x509 -noout -subject -nameopt RFC2253,-esc_msb` prints it: the most special part first.
+   */
+  subject?: string;
+  /**
+   * A host name in the subjectAltName of such certificates, without a wildcard.
+   */
+  dns?: string;
+  /**
+   * A URI in the subjectAltName of such certificates, such as a SPIFFE ID.
+   */
+  uri?: string;
+}
+/**
+ * All certificates of an application; at most 8.
+ */
+export interface ApplicationCertificateList {
+  certificates: ApplicationCertificate[];
+}
+/**
  * The body that creates an application of a developer.
  */
 export interface ApplicationCreate {
@@ -1693,7 +1756,7 @@ export interface ApplicationRow {
    * The number of devices that are activated for the application.
    */
   activated: number;
-  keyReplacedAt: UtcDateTimeOrNull;
+  keyReplacedAt: UtcDateTimeOrNull1;
   /**
    * Whether an authenticationKey was issued.
    */
@@ -1709,6 +1772,7 @@ export interface ApplicationRow {
     fileUploadEvent: string | null;
     fileUploadGetUrl: string | null;
   };
+  authentication: ApplicationAuthentication;
 }
 /**
  * A page of applications.
@@ -1732,6 +1796,12 @@ export interface ApplicationRowQuery {
  */
 export interface ApplicationSecret {
   secret: Secret;
+}
+/**
+ * How the application gets its tokens.
+ */
+export interface ApplicationUpdate {
+  authentication: ApplicationAuthentication;
 }
 /**
  * An entry of the audit log: a change, its author and its time. It never contains a body.
@@ -2071,7 +2141,7 @@ export interface CountedPerson {
    * The number of tokens.
    */
   tokens: number;
-  lastUsedAt: UtcDateTimeOrNull1;
+  lastUsedAt: UtcDateTimeOrNull2;
 }
 /**
  * A new credential; if it is left out, the service makes one. From then on a client certificate is accepted in its place only if its fingerprint is given here.
@@ -2263,8 +2333,8 @@ export interface DeviceAction {
     devices: number;
   }[];
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull2;
-  endedAt: UtcDateTimeOrNull3;
+  startedAt: UtcDateTimeOrNull3;
+  endedAt: UtcDateTimeOrNull4;
 }
 /**
  * Conditions on devices, of which all must hold: those of the list of devices. Without any, all devices match. Durations count back from the beginning of the action.
@@ -2389,7 +2459,7 @@ export interface TagPatch1 {
  */
 export interface DeviceConnection {
   connected: boolean;
-  since: UtcDateTimeOrNull4;
+  since: UtcDateTimeOrNull5;
   /**
    * The address that the device connects from.
    */
@@ -2407,7 +2477,7 @@ export interface DeviceConnection {
     present: boolean;
     subscriptions: string[];
   };
-  lastSeenAt: UtcDateTimeOrNull4;
+  lastSeenAt: UtcDateTimeOrNull5;
   /**
    * The node that the device is connected to; null if there is only one node.
    */
@@ -2449,7 +2519,7 @@ export interface DeviceRegistered {
  */
 export interface FleetDeviceStatus {
   deviceId: DeviceId;
-  reportedAt: UtcDateTimeOrNull4;
+  reportedAt: UtcDateTimeOrNull5;
   fields: {
     /**
      * The name of the field in the status message of the device.
@@ -2518,7 +2588,7 @@ export interface StoryEntry {
      * More about the reason, for people.
      */
     detail: string | null;
-    since: UtcDateTimeOrNull5;
+    since: UtcDateTimeOrNull6;
     /**
      * The address of the client; null for the end of a connection.
      */
@@ -2564,10 +2634,10 @@ export interface TransactionRow {
    */
   progress: number | null;
   createdAt: UtcDateTime1;
-  publishedAt: UtcDateTimeOrNull4;
-  deliveredAt: UtcDateTimeOrNull4;
+  publishedAt: UtcDateTimeOrNull5;
+  deliveredAt: UtcDateTimeOrNull5;
   updatedAt: UtcDateTime1;
-  completedAt: UtcDateTimeOrNull4;
+  completedAt: UtcDateTimeOrNull5;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -2625,7 +2695,7 @@ export interface DeliveryRow {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull4;
+  nextAttemptAt: UtcDateTimeOrNull5;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 }
@@ -2694,7 +2764,7 @@ export interface EnrolmentBatch {
   pending: number;
   createdAt: UtcDateTime1;
   expiresAt: UtcDateTime1;
-  revokedAt: UtcDateTimeOrNull4;
+  revokedAt: UtcDateTimeOrNull5;
 }
 /**
  * The body that makes an enrolment batch.
@@ -2756,7 +2826,7 @@ export interface EnrolmentBatchCreated {
   pending: number;
   createdAt: UtcDateTime1;
   expiresAt: UtcDateTime1;
-  revokedAt: UtcDateTimeOrNull4;
+  revokedAt: UtcDateTimeOrNull5;
   code: EnrolmentCode;
 }
 /**
@@ -2777,7 +2847,7 @@ export interface EnrolmentDevice {
    */
   address: string;
   requestedAt: UtcDateTime1;
-  decidedAt: UtcDateTimeOrNull4;
+  decidedAt: UtcDateTimeOrNull5;
 }
 /**
  * Devices of an enrolment batch, in the order of their deviceIds.
@@ -3175,11 +3245,11 @@ export interface FleetSummary {
   };
   transactions: {
     unfinished: number;
-    oldestAt: UtcDateTimeOrNull6;
+    oldestAt: UtcDateTimeOrNull7;
   };
   deliveries: {
     pending: number;
-    oldestDueAt: UtcDateTimeOrNull7;
+    oldestDueAt: UtcDateTimeOrNull8;
   };
   receivers: {
     /**
@@ -3339,7 +3409,7 @@ export interface NodeList {
     disk: {
       freeBytes: number;
       sizeBytes: number;
-      fullAt: UtcDateTimeOrNull8;
+      fullAt: UtcDateTimeOrNull9;
       /**
        * The free space, hour by hour.
        */
@@ -3444,8 +3514,8 @@ export interface PersonToken {
   tokenId: PersonTokenId;
   name: Name1;
   createdAt: UtcDateTime1;
-  expiresAt: UtcDateTimeOrNull9;
-  lastUsedAt: UtcDateTimeOrNull10;
+  expiresAt: UtcDateTimeOrNull10;
+  lastUsedAt: UtcDateTimeOrNull11;
 }
 /**
  * A page of people, ordered by their personIds.
@@ -3471,8 +3541,8 @@ export interface PersonTokenCreated {
   tokenId: PersonTokenId;
   name: Name3;
   createdAt: UtcDateTime1;
-  expiresAt: UtcDateTimeOrNull11;
-  lastUsedAt: UtcDateTimeOrNull12;
+  expiresAt: UtcDateTimeOrNull12;
+  lastUsedAt: UtcDateTimeOrNull13;
   /**
    * The token itself, to be sent as `Authorization: Bearer`.
    */
@@ -3510,8 +3580,8 @@ export interface Receiver {
    */
   state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull13;
-  failingSince: UtcDateTimeOrNull14;
+  oldestDueAt: UtcDateTimeOrNull14;
+  failingSince: UtcDateTimeOrNull15;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -3520,7 +3590,7 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull15;
+  nextAttemptAt: UtcDateTimeOrNull16;
   /**
    * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
    */
@@ -3657,7 +3727,7 @@ export interface Removal {
   };
   requestedAt: UtcDateTime17;
   progressedAt: UtcDateTime18;
-  endedAt: UtcDateTimeOrNull4;
+  endedAt: UtcDateTimeOrNull5;
 }
 /**
  * What belongs to a developer or an application, and is removed with it. Counted in parts, while others go on working.
@@ -3945,7 +4015,7 @@ export interface VersionRow {
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
   distributing: boolean;
-  distributionStartedAt: UtcDateTimeOrNull4;
+  distributionStartedAt: UtcDateTimeOrNull5;
   /**
    * The binary of the version; null if it has none. The fields are null while the object store does not answer.
    */
@@ -4096,7 +4166,7 @@ export interface DeliveryDetail {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull4;
+  nextAttemptAt: UtcDateTimeOrNull5;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
   /**
@@ -4168,7 +4238,7 @@ export interface DeviceRow {
    */
   blocked: boolean;
   connected: boolean;
-  lastSeenAt: UtcDateTimeOrNull4;
+  lastSeenAt: UtcDateTimeOrNull5;
   /**
    * The firmware version that the device last reported.
    */
@@ -4271,7 +4341,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull16;
+    since: UtcDateTimeOrNull17;
   }[];
 }
 /**
@@ -4343,8 +4413,8 @@ export interface RolloutDetails {
   devices: number;
   counts: RolloutCounts;
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull4;
-  endedAt: UtcDateTimeOrNull4;
+  startedAt: UtcDateTimeOrNull5;
+  endedAt: UtcDateTimeOrNull5;
   /**
    * The stages.
    */
@@ -4420,7 +4490,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull17;
+  estimatedEnd: UtcDateTimeOrNull18;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -4551,7 +4621,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull18;
+  from: UtcDateTimeOrNull19;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -4599,8 +4669,8 @@ export interface RolloutRow {
   devices: number;
   counts: RolloutCounts;
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull4;
-  endedAt: UtcDateTimeOrNull4;
+  startedAt: UtcDateTimeOrNull5;
+  endedAt: UtcDateTimeOrNull5;
 }
 /**
  * A page of rollouts, the newest first.
@@ -4666,10 +4736,10 @@ export interface TransactionDetail {
    */
   progress: number | null;
   createdAt: UtcDateTime1;
-  publishedAt: UtcDateTimeOrNull4;
-  deliveredAt: UtcDateTimeOrNull4;
+  publishedAt: UtcDateTimeOrNull5;
+  deliveredAt: UtcDateTimeOrNull5;
   updatedAt: UtcDateTime1;
-  completedAt: UtcDateTimeOrNull4;
+  completedAt: UtcDateTimeOrNull5;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -5232,6 +5302,10 @@ export interface AuthorizationServerMetadata {
   response_types_supported: string[];
   grant_types_supported: string[];
   token_endpoint_auth_methods_supported: string[];
+  /**
+   * True when applications can get tokens with certificates, to which the tokens are then bound (RFC 8705 3.3).
+   */
+  tls_client_certificate_bound_access_tokens?: boolean;
 }
 /**
  * The software that the application can distribute, ordered by package, newest version first. Only userPackages has pages; systemPackages has the three newest versions of each package.
@@ -6123,7 +6197,7 @@ export interface TokenError {
   error_description?: string;
 }
 /**
- * Form of the token endpoint (RFC 6749 4.4.2). The application authenticates with HTTP Basic.
+ * Form of the token endpoint (RFC 6749 4.4.2). The application authenticates with HTTP Basic, or with its certificate (RFC 8705) and `client_id`.
  */
 export interface TokenRequest {
   grant_type: 'client_credentials';
@@ -6131,6 +6205,10 @@ export interface TokenRequest {
    * Space-separated list of scopes.
    */
   scope: string;
+  /**
+   * The applicationId, if the application authenticates with its certificate.
+   */
+  client_id?: string;
 }
 /**
  * A page of transactions, newest first.
@@ -6537,8 +6615,8 @@ export interface WebhookTransactionRecord {
   attempts: number;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
-  deliveredAt: UtcDateTimeOrNull4;
-  completedAt: UtcDateTimeOrNull4;
+  deliveredAt: UtcDateTimeOrNull5;
+  completedAt: UtcDateTimeOrNull5;
   /**
    * The progress that the device reported, in percent.
    */

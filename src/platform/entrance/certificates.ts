@@ -11,8 +11,6 @@ export interface TlsSet {
   listeners: readonly string[];
   settings: TlsSettings;
   paths: TlsPaths;
-  /** Throws for a revocation list that the listeners could not use. */
-  checkCrl?(content: Buffer): unknown;
 }
 
 interface Parts {
@@ -52,11 +50,11 @@ export function createCertificates({ clock, log, metrics, sets }: Parts) {
   const expiry = createExpiryWatch({ clock, log, metrics });
   const kept = sets.map((set) => {
     const state = stateOf(set); // before the files are read, so that a change in between is noticed
-    return { set, state, files: readTlsFiles(set.paths, set.settings, set.checkCrl), uses: [] as Use[] };
+    return { set, state, files: readTlsFiles(set.paths, set.settings), uses: [] as Use[] };
   });
   let stopped: (() => void) | undefined;
 
-  const read = ({ set }: Kept): TlsFiles => readTlsFiles(set.paths, set.settings, set.checkCrl);
+  const read = ({ set }: Kept): TlsFiles => readTlsFiles(set.paths, set.settings);
 
   function tell(): void {
     expiry.tell(kept.flatMap(({ set: { listeners }, files }) => listeners.map((listener) => ({ listener, files }))));

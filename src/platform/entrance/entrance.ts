@@ -5,6 +5,7 @@ import { tlsSettingsOf, type WebListener } from '../../runtime/entrance-settings
 import type { Log } from '../../runtime/log.ts';
 import type { PROXIED } from '../../runtime/setting-values.ts';
 import { createCertificates, type TlsSet } from './certificates.ts';
+import { createClientCertificates } from './client-certificates.ts';
 import { createProxyGate, type ProxyGate } from './proxy-gate.ts';
 import type { Entrance } from './web-server.ts';
 
@@ -19,16 +20,31 @@ const MQTT_SETTINGS = {
   clientCrl: 'LAPEL_MQTT_CLIENT_CRL',
 };
 
+/** The name of the files that say whose certificates applications may show. */
+const OF_APPLICATIONS = 'applications';
+const APPLICATION_SETTINGS = {
+  cert: '',
+  key: '',
+  clientCa: 'LAPEL_APPLICATION_CA',
+  clientCrl: 'LAPEL_APPLICATION_CRL',
+};
+
 /** The TLS files that the settings name, with the listeners that use them. */
-export function tlsSetsOf({ entrance, tls, mqtts, mqttWs }: Given, checkCrl: TlsSet['checkCrl']): TlsSet[] {
+export function tlsSetsOf({ entrance, tls, mqtts, mqttWs }: Given): TlsSet[] {
   const ofMqtt = [...(mqtts ? ['mqtts'] : []), ...(mqttWs ? ['ws'] : [])];
-  const ofDevices = { listeners: ofMqtt, settings: MQTT_SETTINGS, paths: tls!, ...(checkCrl && { checkCrl }) };
+  const { ca: clientCa, crl: clientCrl } = entrance.applications;
+  const ofApplications = {
+    listeners: [OF_APPLICATIONS],
+    settings: APPLICATION_SETTINGS,
+    paths: { cert: null, key: null, clientCa, clientCrl },
+  };
   return [
     ...WEB.flatMap((listener) => {
       const paths = entrance.tls[listener];
       return paths !== null ? [{ listeners: [listener], settings: tlsSettingsOf(listener), paths }] : [];
     }),
-    ...(tls ? [ofDevices] : []),
+    ...(tls ? [{ listeners: ofMqtt, settings: MQTT_SETTINGS, paths: tls }] : []),
+    ...(clientCa === null ? [] : [ofApplications]),
   ];
 }
 
@@ -38,13 +54,9 @@ export type Entrances = ReturnType<typeof createEntrances>;
  * Creates what stands before the listeners: certificates, the PROXY protocol, and trust in proxies. Throws
  * SETTING_INVALID for TLS files that cannot be used.
  */
-export function createEntrances(
-  config: Given,
-  common: { clock: Clock; log: Log; metrics: Metrics },
-  checkCrl: TlsSet['checkCrl'],
-) {
-  const { trusted, header, proxied, tls } = config.entrance;
-  const certificates = createCertificates({ ...common, sets: tlsSetsOf(config, checkCrl) });
+export function createEntrances(config: Given, common: { clock: Clock; log: Log; metrics: Metrics }) {
+  const { trusted, header, proxied, tls, applications, hstsSeconds } = config.entrance;
+  const certificates = createCertificates({ ...common, sets: tlsSetsOf(config) });
   const gate = trusted ? createProxyGate({ ...common, trusted }) : undefined;
   const gateOf = (listener: Listener): ProxyGate | undefined => (proxied.has(listener) ? gate : undefined);
   // Browsers apply HSTS to all ports of a host. So it is only sent when no listener for browsers is without TLS.
@@ -52,9 +64,19 @@ export function createEntrances(
     (listener) => tls[listener] !== null || (listener === 'objects' && config.objects.endpoint !== null),
   );
 
+  const ofApplications = certificates.of(OF_APPLICATIONS);
+  const isShown = applications.header === null && (ofApplications !== undefined || applications.selfSigned);
+
   return {
     certificates,
     gateOf,
+    /** Finds the certificates that applications show. */
+    clientCertificates: createClientCertificates({
+      authority: ofApplications,
+      selfSigned: applications.selfSigned,
+      header: applications.header,
+      trusted,
+    }),
     /** The proxies whose headers are read; undefined when none is trusted. */
     proxies: trusted ? { trusted, choice: header } : undefined,
     /** What stands before an HTTP listener. */
@@ -62,10 +84,8 @@ export function createEntrances(
       listener,
       secured: certificates.of(listener),
       gate: gateOf(listener),
-      ...(isAllSecure && { hsts: HSTS }),
+      ...(listener === 'api' && isShown && { clients: { authority: ofApplications } }),
+      ...(isAllSecure && hstsSeconds > 0 && { hsts: `max-age=${hstsSeconds}` }),
     }),
   };
 }
-
-/** A year, which is what browsers ask of a site that is always secure. */
-const HSTS = 'max-age=31536000';

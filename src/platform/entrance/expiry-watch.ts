@@ -67,7 +67,7 @@ export function createExpiryWatch({ clock, log, metrics }: Parts) {
       if (contents.length !== current.length || contents.some((one, index) => one !== current[index])) {
         current = contents;
         watched = files.flatMap(({ listener, files: { cert, clientCa } }) => [
-          { listener, file: 'cert' as const, ...firstToExpire(cert) },
+          ...(cert ? [{ listener, file: 'cert' as const, ...firstToExpire(cert) }] : []),
           ...(clientCa ? [{ listener, file: 'client_ca' as const, ...firstToExpire(clientCa) }] : []),
         ]);
       }

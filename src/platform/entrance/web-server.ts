@@ -1,13 +1,14 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import type { TLSSocket, TlsOptions } from 'node:tls';
 import { createTurns } from '../../runtime/turns.ts';
 import { createCarriers } from './carriers.ts';
 import type { Secured } from './certificates.ts';
 import { clientAddress, isProxied, setClientAddress } from './client-address.ts';
+import { setAuthority } from './client-certificates.ts';
 import type { ProxyGate } from './proxy-gate.ts';
-import { tlsOptions } from './tls-files.ts';
+import { type TlsFiles, tlsOptions } from './tls-files.ts';
 
 /** What stands before a listener; undefined where there is nothing. */
 export interface Entrance {
@@ -15,6 +16,11 @@ export interface Entrance {
   listener: string;
   /** The TLS files; undefined for plain HTTP. */
   secured?: Secured | undefined;
+  /**
+   * Clients are asked for a certificate, and may do without one. `authority` has the CA that signs them, if there is one.
+   * Undefined when clients are not asked.
+   */
+  clients?: { authority: Secured | undefined };
   /** Reads the headers of the PROXY protocol; undefined when connections have none. */
   gate?: ProxyGate | undefined;
   /** The value of `Strict-Transport-Security`; undefined when it is not sent. */
@@ -38,14 +44,19 @@ const HANDSHAKES_PER_TURN = 4;
 
 /** Creates an HTTP or HTTPS server. Without TLS and PROXY protocol it is a plain server, whose connections take no way round. */
 export function createWebServer({ entrance, options, take, admit, secures }: Parts): http.Server {
-  const { listener = '', secured, gate } = entrance ?? {};
+  const { listener = '', secured, gate, clients } = entrance ?? {};
   if (!secured && !gate) {
     const server = http.createServer(options, take);
     server.on('connection', admit);
     return server;
   }
+  /** The options of TLS with the files of now. */
+  const optionsOf = (files: TlsFiles): TlsOptions =>
+    clients
+      ? { ...tlsOptions({ ...files, ...clients.authority?.files() }), requestCert: true, rejectUnauthorized: false }
+      : tlsOptions(files);
   const server = secured
-    ? https.createServer({ ...options, ...tlsOptions(secured.files()), handshakeTimeout: HANDSHAKE_MS }, take)
+    ? https.createServer({ ...options, ...optionsOf(secured.files()), handshakeTimeout: HANDSHAKE_MS }, take)
     : http.createServer(options, take);
   // The server's own listeners begin HTTP, or the TLS handshake. They get each connection when it may begin.
   const begin = server.listeners('connection');
@@ -55,18 +66,24 @@ export function createWebServer({ entrance, options, take, admit, secures }: Par
   };
 
   const inLoop = createTurns(HANDSHAKES_PER_TURN);
-  const carriers = createCarriers<Socket>();
+  const carriers = createCarriers<{ socket: Socket; authority: TlsFiles | undefined }>();
   async function beginTls(socket: Socket): Promise<void> {
     socket.on('error', () => undefined);
-    carriers.keep(socket, socket);
     await inLoop();
-    if (!socket.destroyed) handOn(socket);
+    if (socket.destroyed) return;
+    carriers.keep(socket, { socket, authority: clients?.authority?.files() });
+    handOn(socket);
   }
   if (secured && server instanceof https.Server) {
-    secured.onChange((files) => server.setSecureContext(tlsOptions(files)));
+    // A new context has new keys of session tickets, so no session goes on that an earlier CA has verified.
+    const renew = (): void => server.setSecureContext(optionsOf(secured.files()));
+    secured.onChange(renew);
+    clients?.authority?.onChange(renew);
     server.prependListener('secureConnection', (secure: TLSSocket) => {
-      const socket = carriers.of(secure);
-      if (!socket) return secure.destroy();
+      const kept = carriers.of(secure);
+      if (!kept) return secure.destroy();
+      const { socket, authority } = kept;
+      if (authority) setAuthority(secure, authority);
       if (isProxied(socket)) setClientAddress(secure, clientAddress(socket));
       secures(socket, secure);
     });

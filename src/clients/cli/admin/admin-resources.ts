@@ -2,6 +2,7 @@ import type { AdminOperations } from '../../client/admin-operations.ts';
 import { DEVICE_ACTIONS } from './action-resource.ts';
 import { column, date, type Field, flexible, type Resource, SHOWN_ONCE, type Verb } from './admin-resource.ts';
 import { AUDIT } from './audit-resource.ts';
+import { CERTIFICATES } from './certificate-resource.ts';
 import { DEVICES } from './device-resource.ts';
 import { ENROLMENT } from './enrolment-resource.ts';
 import { FLEET } from './fleet-resource.ts';
@@ -193,6 +194,20 @@ export const RESOURCES: readonly Resource[] = [
         examples: ['lapel admin application show patrol'],
       },
       {
+        verb: 'update',
+        summary: 'Changes how an application gets its tokens: by its secret too, or by its certificates only',
+        operation: 'updateApplication',
+        arguments: { APPLICATION: 'applicationId' },
+        fields: {
+          authentication: {
+            field: 'authentication',
+            value: 'secret|certificate',
+            text: 'whether its secret gets tokens, besides its certificates',
+          },
+        },
+        examples: ['lapel admin application update patrol --authentication certificate'],
+      },
+      {
         verb: 'secret',
         isNoun: true,
         summary: 'Replaces the secret of an application; the old one becomes invalid at once',
@@ -212,6 +227,7 @@ export const RESOURCES: readonly Resource[] = [
       },
     ],
   },
+  CERTIFICATES,
   REMOVALS,
   DEVICES,
   ENROLMENT,

@@ -1,0 +1,8 @@
+-- Certificates with which applications get their tokens.
+
+-- authentication: `secret`: by the secret, or by one of the certificates if there are any; `certificate`: only by one of
+-- the certificates.
+ALTER TABLE applications ADD COLUMN authentication TEXT NOT NULL DEFAULT 'secret';
+
+-- JSON, bounded: the certificates, and the names in certificates, that prove who the application is; null: none.
+ALTER TABLE applications ADD COLUMN certificates TEXT;

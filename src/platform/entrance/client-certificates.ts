@@ -1,0 +1,154 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Networks } from '../../runtime/networks.ts';
+import type { Micros } from '../../runtime/units.ts';
+import type { Secured } from './certificates.ts';
+import { clientAddress } from './client-address.ts';
+import { readRevoked } from './revoked.ts';
+import { certificatesIn, type TlsFiles } from './tls-files.ts';
+
+/** The certificate of a client, who has proved to have its key: to this service, or to a trusted proxy. */
+export interface ShownCertificate {
+  /** The SHA-256 of the certificate in DER, base64url: the `x5t#S256` of RFC 8705 3.1. */
+  thumbprint: string;
+  /** The subject in the form of RFC 4514. */
+  subject: string;
+  /** Whether a subjectAltName has this host name. */
+  hasDns(name: string): boolean;
+  /** Whether a subjectAltName has this URI. */
+  hasUri(uri: string): boolean;
+  validFrom: Micros;
+  validTo: Micros;
+  /** True when a CA of LAPEL_APPLICATION_CA has signed it, and no revocation list names it. */
+  isTrusted: boolean;
+}
+
+interface Parts {
+  /** The CA and the revocation lists for certificates of applications; undefined without a CA. */
+  authority: Secured | undefined;
+  selfSigned: boolean;
+  /** LAPEL_CLIENT_CERT_HEADER, in lower case: the header in which proxies pass on the certificates of their clients. */
+  header: string | null;
+  /** The addresses of the proxies. */
+  trusted: Networks | null;
+}
+
+export type ClientCertificates = ReturnType<typeof createClientCertificates>;
+
+/** The most characters of a certificate in a header. */
+const LONGEST_TEXT = 12_288;
+/** The purpose of certificates of clients, and that of certificates for all purposes (RFC 5280 4.2.1.12). */
+const PURPOSES = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+
+const BYTES = /^:([A-Za-z0-9+/]+={0,2}):$/;
+const PEM = /^-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/;
+
+const authorities = new WeakMap<Socket, TlsFiles>();
+
+/** Remembers the files with which the certificate of a connection was verified. */
+export const setAuthority = (socket: Socket, files: TlsFiles): void => void authorities.set(socket, files);
+
+/** Node writes one part of the subject in each line, the most general one first, with the escapes of RFC 2253. */
+const subjectOf = ({ subject }: X509Certificate): string =>
+  (subject ?? '')
+    .split('\n')
+    .reverse()
+    .map((part) => part.replaceAll(' + ', '+'))
+    .join(',');
+
+const thumbprintOf = ({ raw }: X509Certificate): string => createHash('sha256').update(raw).digest('base64url');
+
+/** Node quotes names with commas or quotation marks. An URI has neither, so a text with such a name has no known URI. */
+const hasUri = ({ subjectAltName = '' }: X509Certificate, uri: string): boolean =>
+  !subjectAltName.includes('"') && subjectAltName.split(', ').includes(`URI:${uri}`);
+
+/**
+ * Reads a certificate as Client-Cert of RFC 9440 (`:base64:`), or as PEM that is percent-encoded, as nginx writes it. The
+ * text must be one certificate and nothing else: a proxy that adds its header to that of its client makes a list of both.
+ */
+function readHeader(text: string): X509Certificate | undefined {
+  if (text.length > LONGEST_TEXT) return undefined;
+  try {
+    const [, bytes] = BYTES.exec(text) ?? [];
+    if (bytes !== undefined) return new X509Certificate(Buffer.from(bytes, 'base64'));
+    const pem = decodeURIComponent(text);
+    return PEM.test(pem) ? new X509Certificate(pem) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A reader of the files of the CA, which remembers their content. */
+function createAuthority(secured: Secured) {
+  const read = (files: TlsFiles) => ({
+    files,
+    issuers: files.clientCa ? certificatesIn(files.clientCa) : [],
+    revoked: files.clientCrl && readRevoked(files.clientCrl),
+  });
+  let known = read(secured.files());
+  secured.onChange((files) => {
+    known = read(files);
+  });
+  return {
+    files: () => known.files,
+    isRevoked: (certificate: X509Certificate): boolean => known.revoked?.has(certificate) ?? false,
+    /** Whether a CA of the files has signed the certificate itself, for use by a client. */
+    hasSigned(certificate: X509Certificate): boolean {
+      const purposes = certificate.keyUsage as string[] | undefined;
+      if (purposes && !purposes.some((one) => PURPOSES.includes(one))) return false;
+      return known.issuers.some(
+        (issuer) => issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey),
+      );
+    },
+  };
+}
+
+/**
+ * Finds the certificate that the client of a request has shown. A connection of a trusted proxy carries requests of many
+ * clients, so only the header tells the certificate there, and on all other connections the header is not read.
+ */
+export function createClientCertificates({ authority: secured, selfSigned, header, trusted }: Parts) {
+  const authority = secured && createAuthority(secured);
+  const read = new WeakMap<Socket, X509Certificate | null>();
+
+  function shown(certificate: X509Certificate, isVerified: boolean): ShownCertificate {
+    return {
+      thumbprint: thumbprintOf(certificate),
+      subject: subjectOf(certificate),
+      hasDns: (name) => certificate.checkHost(name, { subject: 'never', wildcards: false }) !== undefined,
+      hasUri: (uri) => hasUri(certificate, uri),
+      validFrom: Date.parse(certificate.validFrom) * 1000,
+      validTo: Date.parse(certificate.validTo) * 1000,
+      isTrusted:
+        authority !== undefined &&
+        !authority.isRevoked(certificate) &&
+        (isVerified || authority.hasSigned(certificate)),
+    };
+  }
+
+  function ofSocket(socket: Socket): ShownCertificate | undefined {
+    if (!(socket instanceof TLSSocket)) return undefined;
+    // TLS says `authorized` of a session that is resumed without a certificate, so the certificate itself decides.
+    let certificate = read.get(socket);
+    if (certificate === undefined) {
+      certificate = socket.getPeerX509Certificate() ?? null;
+      read.set(socket, certificate);
+    }
+    if (certificate === null) return undefined;
+    return shown(certificate, socket.authorized && authorities.get(socket) === authority?.files());
+  }
+
+  return {
+    /** The ways to prove who an application is, by their names of RFC 8705. */
+    methods: [...(authority ? ['tls_client_auth'] : []), ...(selfSigned ? ['self_signed_tls_client_auth'] : [])],
+
+    of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): ShownCertificate | undefined {
+      if (!trusted?.has(clientAddress(socket))) return ofSocket(socket);
+      const text = header === null ? undefined : headers[header];
+      const certificate = typeof text === 'string' ? readHeader(text) : undefined;
+      return certificate && shown(certificate, false);
+    },
+  };
+}
