@@ -12,7 +12,14 @@ export interface Config {
   /** The URL of PostgreSQL, with its password; null when SQLite in the data folder is used. */
   databaseUrl: string | null;
   databaseWaitSeconds: number;
-  http: { host: string; port: number; maxConnections: number; addressConnections: number };
+  http: {
+    host: string;
+    port: number;
+    maxConnections: number;
+    addressConnections: number;
+    /** The host names that requests to the API may have in `Host`. IP addresses are always accepted. */
+    names: readonly string[];
+  };
   admin: {
     host: string;
     port: number;
@@ -36,6 +43,8 @@ export interface Config {
   /** The listener for MQTT over TLS; null when it is off. Likewise below for MQTT over WebSocket. */
   mqtts: { host: string; port: number } | null;
   mqttWs: { host: string; port: number } | null;
+  /** The host names that browsers may have in `Host` for MQTT over WebSocket. IP addresses are always accepted. */
+  mqttWsNames: readonly string[];
   /** The paths of the TLS files; null when neither `mqtts` nor `mqttWs` uses TLS. */
   tls: { cert: string; key: string; clientCa: string | null; clientCrl: string | null } | null;
   /** MiB of events that may be stored at once, and then again per day; 0 is no limit. */
@@ -211,6 +220,12 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   if (objectsUrl !== null && new URL(objectsUrl).pathname !== '/') {
     throw invalid('LAPEL_OBJECTS_URL', `must have no path, not "${objectsUrl}"`);
   }
+  /** The names in `Host` of a listener: its own, those of its setting, and those of URLs. */
+  const namesOf = (host: SettingName, names: SettingName, urls: readonly (string | null)[]): string[] =>
+    [text(host), ...text(names).split(','), ...urls.map((url) => (url === null ? '' : new URL(url).hostname))].filter(
+      (name) => name !== '',
+    );
+  const urls = [publicUrl, optional('LAPEL_CONSOLE_URL')];
   return {
     dataDir: text('LAPEL_DATA_DIR'),
     databaseUrl: optional('LAPEL_DATABASE_URL'),
@@ -222,22 +237,20 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       addressConnections: Number(
         optional('LAPEL_HTTP_ADDRESS_CONNECTIONS') ?? Math.max(1, Math.floor(httpConnections / 2)),
       ),
+      names: namesOf('LAPEL_HOST', 'LAPEL_HTTP_NAMES', urls),
     },
     admin: {
       host: text('LAPEL_ADMIN_HOST'),
       port: Number(text('LAPEL_ADMIN_PORT')),
       token,
       maxConnections: shares.admin,
-      names: [
-        text('LAPEL_ADMIN_HOST'),
-        ...text('LAPEL_ADMIN_NAMES').split(','),
-        ...[publicUrl, optional('LAPEL_CONSOLE_URL')].map((url) => (url === null ? '' : new URL(url).hostname)),
-      ].filter((name) => name !== ''),
+      names: namesOf('LAPEL_ADMIN_HOST', 'LAPEL_ADMIN_NAMES', urls),
     },
     metrics,
     entrance,
     mqtts,
     mqttWs,
+    mqttWsNames: namesOf('LAPEL_MQTT_WS_HOST', 'LAPEL_HTTP_NAMES', [publicUrl, ...(entrance.mqttUrls ?? [])]),
     tls: cert !== null && key !== null ? { cert, key, clientCa, clientCrl } : null,
     mqtt: {
       host: mqttHost,

@@ -51,7 +51,7 @@ export const ERRORS = {
   SCOPE_INSUFFICIENT: { status: 403, shape: 'message', text: 'the access token lacks the scope {scope}.', when: 'the token was issued without the scope that the operation needs' },
   APPLICATION_FOREIGN: { status: 403, shape: 'message', text: 'the access token belongs to another application.', when: 'the path names another application than the token was issued for' },
   APPLICATION_UNREGISTERED: { status: 403, shape: 'message', text: 'application is not registered.', when: 'the application of the token was deleted, or is being removed' },
-  HOST_UNKNOWN: { status: 403, shape: 'message', text: 'the Host header does not name this service; add the name to LAPEL_ADMIN_NAMES.', when: 'administration: `Host` is not an IP address, `localhost`, or a name from the settings' },
+  HOST_UNKNOWN: { status: 403, shape: 'message', text: 'the Host header does not name this service; add the name to {setting}.', when: '`Host` is not an IP address, `localhost`, or a name from the settings of the listener' },
   WRONG_URL: { status: 403, shape: 'message', text: 'wrong url.', when: 'the path is unknown, or the path does not have the method' },
   FILE_NOT_FOUND: { status: 404, shape: 'reason', text: 'file not found.', when: 'below `/console` and `/docs`: the file does not exist, or belongs to another release of Lapel' },
   METHOD_NOT_ALLOWED: { status: 405, shape: 'message', text: 'method not allowed.', when: 'activation status and hardware properties: the path does not have the method' },

@@ -113,6 +113,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
     certificates: entrances.certificates,
   });
   const metricsText = createMetricsText({ ...common, survey, isKept: given.keepsMetrics });
+  const namesOfAdmin = { names: config.admin.names, setting: 'LAPEL_ADMIN_NAMES' };
   const ofMetrics =
     config.metrics &&
     parts.add(
@@ -121,7 +122,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         config.metrics,
         createMetricsServer({
           ...common,
-          names: config.admin.names,
+          names: namesOfAdmin,
           readiness,
           metricsText,
           metricsUrl: (): string => ofMetrics?.url() ?? '',
@@ -140,7 +141,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         connections: { perAddress: config.admin.maxConnections, total: config.admin.maxConnections },
         identify,
         people,
-        names: config.admin.names,
+        names: namesOfAdmin,
         sessions,
         pages: createConsolePages({ ...console, role: 'operator' }),
         adminUrl: (): string => admin.url(),
@@ -163,6 +164,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         ...both,
         ...views.ofApplications,
         entrance: ofApi,
+        names: { names: config.http.names, setting: 'LAPEL_HTTP_NAMES' },
         clientCertificates: entrances.clientCertificates,
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
         asking: given.asking,

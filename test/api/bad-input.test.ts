@@ -190,7 +190,7 @@ t.test('bad input', async (t) => {
       });
       socket.on('error', () => undefined);
       const closed = new Promise((resolve) => socket.once('close', resolve));
-      socket.write(`PATCH ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n`);
+      socket.write(`PATCH ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`);
       socket.write('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n');
       const send = (): void => {
         while (!socket.destroyed && socket.writable && socket.write(chunk));
@@ -223,7 +223,7 @@ t.test('bad input', async (t) => {
     });
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.on('error', () => undefined);
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nX-Large: ${'x'.repeat(100_000)}\r\n\r\n`);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Large: ${'x'.repeat(100_000)}\r\n\r\n`);
     await closed;
     t.match(received, /^HTTP\/1.1 431 /);
   });

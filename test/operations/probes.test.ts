@@ -35,7 +35,7 @@ t.test('while it drains the service is alive and not ready, and finishes its req
   const closed = new Promise((resolve) => socket.once('close', resolve));
   const body = '{"callEvent":"https://a.example"}';
   const asked = new Promise((resolve) => socket.once('data', resolve));
-  socket.write(`PATCH ${tenant.path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n`);
+  socket.write(`PATCH ${tenant.path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`);
   socket.write(`Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
   await asked; // the service handles the request
   const stopped = world.service[Symbol.asyncDispose]();

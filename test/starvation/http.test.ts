@@ -24,7 +24,7 @@ async function start(t: Test, env: Record<string, string> = {}) {
 
 t.test('a client that pipelines hundreds of requests and never reads is cut', async (t) => {
   const { world, neighbour, http } = await start(t);
-  const text = `GET ${BUNDLE} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(600);
+  const text = `GET ${BUNDLE} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(600);
   const attack = await openMany(t, http, 20, { from: ATTACKER, text: () => text, reads: true });
   await neighbour.works('20 connections pipeline 600 requests each');
   await attack.closed(20);
@@ -33,7 +33,7 @@ t.test('a client that pipelines hundreds of requests and never reads is cut', as
 
 t.test('unread answers delay no other client, and are cut if none of them is read', async (t) => {
   const { world, neighbour, http } = await start(t);
-  const text = `GET ${BUNDLE} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(16);
+  const text = `GET ${BUNDLE} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(16);
   const attack = await openMany(t, http, 120, { from: ATTACKER, text: () => text });
   await neighbour.works('120 connections ask for 16 large answers each and read nothing');
   t.equal(await refused(world, 'requests_in_flight'), 0);
@@ -51,9 +51,9 @@ t.test('requests that have arrived in part delay no other client', async (t) => 
   const token = await world.tokenOf(applicationId, secret);
   const basic = `Authorization: Basic ${Buffer.from(`${applicationId}:${secret}`).toString('base64')}\r\n`;
   const head = (authorization: string, length: number) =>
-    `POST /api/v1/authenticate HTTP/1.1\r\nHost: a\r\n${authorization}Content-Length: ${length}\r\n\r\n`;
+    `POST /api/v1/authenticate HTTP/1.1\r\nHost: localhost\r\n${authorization}Content-Length: ${length}\r\n\r\n`;
   const wrong = `Authorization: Basic ${Buffer.from(`${applicationId}:x`).toString('base64')}\r\n`;
-  const patch = `PATCH /v1/applications/${applicationId} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n`;
+  const patch = `PATCH /v1/applications/${applicationId} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
   const megabyte = 'x'.repeat(1024 * 1024 - 1);
   const kinds = [head(basic, 9), head(wrong, 9), head(basic, megabyte.length + 1) + megabyte];
   const bodies = `${patch}Content-Length: ${megabyte.length + 1}\r\n\r\n${megabyte}`;
@@ -76,7 +76,7 @@ t.test('credentials are checked before a form is read, and a form is small', asy
   const { world, http } = await start(t);
   const { applicationId, secret } = await world.createTenant('attacker', { key: false, deviceEvent: false });
   const post = (password: string, length: number, more = '') =>
-    `POST /api/v1/authenticate HTTP/1.1\r\nHost: a\r\nAuthorization: Basic ${Buffer.from(
+    `POST /api/v1/authenticate HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${Buffer.from(
       `${applicationId}:${password}`,
     ).toString('base64')}\r\nContent-Length: ${length}\r\n\r\n${more}`;
   const texts = [post('guess', 100), post(secret, 1024 * 1024), post(secret, 8193, 'x'.repeat(8193))];
@@ -110,8 +110,8 @@ t.test(
     const { applicationId, secret } = await world.createTenant('attacked', { key: false, deviceEvent: false });
     const basic = Buffer.from(`${applicationId}:guess`).toString('base64');
     const requests = [
-      `POST /api/v1/authenticate HTTP/1.1\r\nHost: a\r\nAuthorization: Basic ${basic}\r\nContent-Length: 0\r\n\r\n`,
-      `GET /v1/applications/${applicationId} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a.b.c\r\n\r\n`,
+      `POST /api/v1/authenticate HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${basic}\r\nContent-Length: 0\r\n\r\n`,
+      `GET /v1/applications/${applicationId} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer a.b.c\r\n\r\n`,
     ];
     const text = (index: number) => (requests[index % 2] ?? '').repeat(8);
     const api = await openMany(t, http, 30, { from: ATTACKER, text, reads: true });

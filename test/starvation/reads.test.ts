@@ -41,7 +41,7 @@ async function createFleet(world: World): Promise<{ statuses: string; results: s
   database.close();
   const token = await world.tokenOf(tenant.applicationId, tenant.secret);
   const get = (path: string): string =>
-    `GET ${tenant.path}/devices/${path}?limit=1000 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    `GET ${tenant.path}/devices/${path}?limit=1000 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
   return { statuses: get('status'), results: get(`${first!.deviceId}/transactions`) };
 }
 
@@ -104,7 +104,7 @@ t.test(
     await tenant.api.post(versions, { json: { version: version.version } });
     const token = await world.tokenOf(tenant.applicationId, tenant.secret);
     const asked = Promise.all(Array.from({ length: 4 }, () => once(store, 'request')));
-    const text = `GET ${versions}/1.0.0/binaries HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const text = `GET ${versions}/1.0.0/binaries HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
     const hanging = await openMany(t, world.service.addresses.http, 4, { text: () => text });
     await asked;
     const probe = await world.anonymousAdmin().get('/readyz');

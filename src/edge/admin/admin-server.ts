@@ -1,4 +1,5 @@
 import type { Refusals } from '../../core/audit/refusals.ts';
+import type { HostNames } from '../../platform/entrance/host-names.ts';
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
 import { type Administrator, createAuthorize } from './authorize.ts';
 import { createAdminChanges } from './changes.ts';
@@ -10,7 +11,7 @@ interface Parts extends ListenerParts, Omit<AdminServices, 'metrics'> {
   identify: IdentifyToken;
   refusals: Pick<Refusals, 'count'>;
   /** The host names that requests for administration may have in `Host`. IP addresses are always accepted. */
-  names: readonly string[];
+  names: HostNames;
   /**
    * The URL of this listener without a slash at its end. It is a function, because a free port is known only after
    * listening.

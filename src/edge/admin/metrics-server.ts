@@ -1,3 +1,4 @@
+import type { HostNames } from '../../platform/entrance/host-names.ts';
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
 import { routesOf } from '../http/route.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
@@ -7,7 +8,7 @@ type Services = Pick<AdminServices, 'metrics' | 'metricsText' | 'readiness'>;
 interface Parts extends ListenerParts, Services {
   metrics: ListenerParts['metrics'];
   /** The host names that requests may have in `Host`, as for administration. */
-  names: readonly string[];
+  names: HostNames;
   metricsUrl(): string;
 }
 

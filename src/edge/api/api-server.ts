@@ -1,5 +1,6 @@
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Refusals } from '../../core/audit/refusals.ts';
+import type { HostNames } from '../../platform/entrance/host-names.ts';
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
 import { createAuthorize } from './authorize.ts';
@@ -16,6 +17,8 @@ interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit
   tokenRateLimit: number;
   /** LAPEL_ENROLMENT_RATE_LIMIT: requests for enrolment per second with one code; of one developer four times as many. */
   enrolmentRateLimit: number;
+  /** The host names that requests may have in `Host`. IP addresses are always accepted. */
+  names: HostNames;
   /** LAPEL_TIME_ZONE: the time zone of local date-times. */
   timeZone: string;
   /**

@@ -6,6 +6,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
 import { clientAddress } from '../../platform/entrance/client-address.ts';
 import type { Proxies } from '../../platform/entrance/forwarded.ts';
+import { createHostCheck, type HostNames } from '../../platform/entrance/host-names.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Asking, createAsking } from '../../runtime/current-caller.ts';
 import type { Ids } from '../../runtime/ids.ts';
@@ -18,7 +19,6 @@ import type { BegunChange, Changes } from './changes.ts';
 import { createCostlyReads } from './costly-reads.ts';
 import { drainRefusedBody } from './drain-refused-body.ts';
 import { errorAnswer, errorHeaders } from './error-answer.ts';
-import { createHostCheck } from './host-names.ts';
 import { createInFlight } from './in-flight.ts';
 import { createLoginGuard } from './login-guard.ts';
 import { checkPathParameters } from './path-parameters.ts';
@@ -91,7 +91,7 @@ interface Parts<Services, Caller> extends ListenerParts {
   /**
    * The host names that requests may have in `Host`; IP addresses are always accepted. Undefined accepts every name.
    */
-  names?: readonly string[];
+  names?: HostNames;
   /** The paths where an unknown method is answered 405 with `Allow`. On other paths it is answered 403. */
   strictPaths?: readonly string[];
   /** The base URL (`{base_url}`) of the listener. */

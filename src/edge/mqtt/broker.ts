@@ -9,6 +9,7 @@ import type { Seen, Takeover } from '../../core/sessions/takeover.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
 import type { Proxies } from '../../platform/entrance/forwarded.ts';
+import type { HostNames } from '../../platform/entrance/host-names.ts';
 import type { ProxyGate } from '../../platform/entrance/proxy-gate.ts';
 import { readRevoked } from '../../platform/entrance/revoked.ts';
 import type { TlsFiles } from '../../platform/entrance/tls-files.ts';
@@ -89,6 +90,8 @@ export interface BrokerParts {
   gateOf?(listener: 'mqtt' | 'mqtts' | 'ws'): ProxyGate | undefined;
   /** The proxies in front of the listeners; undefined when none is trusted. */
   proxies?: Proxies | undefined;
+  /** The host names that browsers may have in `Host`; undefined accepts every name. */
+  names?: HostNames;
 }
 
 // A device that does not read is disconnected after this many milliseconds. Until then publishes to this device wait;
@@ -293,6 +296,7 @@ export async function createBroker(parts: BrokerParts) {
     turn: createLoginTurns({ commands: parts.commands, pace: HANDSHAKES }).wait,
     gateOf: parts.gateOf ?? (() => undefined),
     proxies: parts.proxies,
+    names: parts.names,
     handle,
   });
 

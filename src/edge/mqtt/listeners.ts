@@ -7,6 +7,7 @@ import type { Metrics } from '../../metrics.ts';
 import { createCarriers } from '../../platform/entrance/carriers.ts';
 import type { Secured } from '../../platform/entrance/certificates.ts';
 import { type Proxies, readForwarded } from '../../platform/entrance/forwarded.ts';
+import { createHostCheck, type HostNames } from '../../platform/entrance/host-names.ts';
 import type { ProxyGate } from '../../platform/entrance/proxy-gate.ts';
 import { type TlsFiles, tlsOptions } from '../../platform/entrance/tls-files.ts';
 import { listenOn } from '../../runtime/listening.ts';
@@ -32,6 +33,8 @@ interface Parts {
   gateOf(listener: 'mqtt' | 'mqtts' | 'ws'): ProxyGate | undefined;
   /** The proxies that name the client in the headers of a WebSocket; undefined when none is trusted. */
   proxies: Proxies | undefined;
+  /** The host names that browsers may have in `Host`; undefined accepts every name. */
+  names: HostNames | undefined;
   /** Called when the bytes of MQTT begin on a connection, after TLS and WebSocket are set up. */
   handle(
     connection: Duplex,
@@ -53,7 +56,8 @@ const optionsOf = (files: TlsFiles): tls.TlsOptions => ({ ...tlsOptions(files), 
 
 /** Creates the listeners for devices: TCP, TLS, WebSocket. */
 export function createListeners({ log, logLimit, metrics, connections, loginSeconds, turn, handle, ...parts }: Parts) {
-  const { gateOf, proxies } = parts;
+  const { gateOf, proxies, names } = parts;
+  const checkHost = names && createHostCheck(names);
   const servers: net.Server[] = [];
   const inLoop = createTurns(HANDSHAKES_PER_TURN);
 
@@ -131,6 +135,22 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
     return undefined;
   }
 
+  /**
+   * The status with which an upgrade is refused; undefined for a good one. Only browsers send `Origin`, and only they can
+   * be led here by a foreign name, so the names that devices use are not checked.
+   */
+  function refusalOf(request: http.IncomingMessage): string | undefined {
+    if (!offersMqtt(request)) return '400 Bad Request';
+    if (request.headers.origin === undefined) return undefined;
+    try {
+      checkHost?.(request.headers.host);
+      return undefined;
+    } catch {
+      metrics.mqttRefused.inc({ reason: 'host' });
+      return '403 Forbidden';
+    }
+  }
+
   /** The accepted socket of a WebSocket; a proxy in front of it may name the client. */
   function ofClient(
     { headers }: http.IncomingMessage,
@@ -191,11 +211,12 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
       else server.on('connection', (socket: net.Socket) => admit(socket, 'login'));
       server.on('upgrade', (request, socket: net.Socket, head) => {
         socket.on('error', () => undefined);
-        if (!offersMqtt(request)) {
+        const refusal = refusalOf(request);
+        if (refusal !== undefined) {
           // Node leaves the socket of an upgrade request half open, and applies no timeout to it. So it is closed here
           // once the answer was sent.
           socket.once('finish', () => socket.destroy());
-          socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+          socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
           return;
         }
         const accepted = ofClient(request, of(socket));

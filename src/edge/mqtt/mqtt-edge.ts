@@ -41,6 +41,7 @@ export async function createMqttEdge({ parts, config, peers, common, core, entra
       ...config.mqtt,
       gateOf: entrances.gateOf,
       proxies: entrances.proxies,
+      names: { names: config.mqttWsNames, setting: 'LAPEL_HTTP_NAMES' },
       sessions,
       presence,
       connectionLog,

@@ -1,6 +1,13 @@
 import { isIP } from 'node:net';
 import { DomainError } from '../../errors.ts';
 
+/** The host names that requests to a listener may have in `Host`. */
+export interface HostNames {
+  names: readonly string[];
+  /** The setting that adds names. */
+  setting: string;
+}
+
 /** The host of a `Host` header, without its port (RFC 9110 7.2). */
 function hostOf(header: string): string {
   const end = header.startsWith('[') ? header.indexOf(']') + 1 : header.indexOf(':');
@@ -17,12 +24,12 @@ const isAddress = (host: string): boolean =>
  * address cannot come from such a page, and `localhost` is always this machine, so these are accepted. Throws
  * HOST_UNKNOWN.
  */
-export function createHostCheck(names: readonly string[]): (header: string | undefined) => void {
+export function createHostCheck({ names, setting }: HostNames): (header: string | undefined) => void {
   const known = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
   return (header) => {
     if (header === undefined) return; // only HTTP/1.0 may omit it, which no browser speaks
     const host = hostOf(header);
     if (known.has(host) || isAddress(host) || host.endsWith('.localhost')) return;
-    throw new DomainError('HOST_UNKNOWN');
+    throw new DomainError('HOST_UNKNOWN', { values: { setting } });
   };
 }
