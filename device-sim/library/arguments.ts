@@ -1,3 +1,4 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { inspect } from 'node:util';
 import { among } from '../scenario/among.ts';
 import { UsageError } from '../usage-error.ts';
@@ -45,6 +46,20 @@ export function readOneOf<Name extends string>(name: string, value: unknown, nam
   const known = names.find((one) => one === value);
   if (known !== undefined) return known;
   throw new UsageError(name, `there is no ${shown(value)}; ${among(String(value).slice(0, 60), names)}`);
+}
+
+/** Reads public keys of ed25519 in PEM. */
+export function readKeys(name: string, given: unknown = []): KeyObject[] {
+  if (!Array.isArray(given)) throw new UsageError(name, `${shown(given)} is not a list of public keys`);
+  return given.map((pem, at) => {
+    try {
+      const key = createPublicKey(readText(`${name}[${at}]`, pem));
+      if (key.asymmetricKeyType === 'ed25519') return key;
+    } catch {
+      // said below
+    }
+    throw new UsageError(`${name}[${at}]`, 'is no public key of ed25519 in PEM');
+  });
 }
 
 export const MQTT = ['mqtt:', 'mqtts:', 'ws:', 'wss:'] as const;

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { createFleet } from '../fleet/fleet.ts';
 import type { DeviceAccount } from '../fleet/member.ts';
 import { createHandle, type Handle } from './handle.ts';
@@ -19,12 +20,15 @@ export function createCast({
   url,
   seed,
   nature: { settings, badNetworks },
+  trustedKeys,
   common,
 }: {
   accounts: readonly DeviceAccount[];
   url: string;
   seed: number;
   nature: Nature;
+  /** The keys that must have signed software; none: any is installed. */
+  trustedKeys: readonly KeyObject[];
   common: Handlers;
 }) {
   const troubles: string[] = [];
@@ -34,6 +38,7 @@ export function createCast({
     url,
     seed,
     badNetworks,
+    trustedKeys,
     intercept(deviceId, command) {
       const handle = handles.get(deviceId)!;
       return handle.own.decide(command, handle) ?? common.decide(command, handle);

@@ -1,6 +1,6 @@
 import { isDeviceId } from '../fleet/device-ids.ts';
 import { UsageError } from '../usage-error.ts';
-import { checkNames, MQTT, readNumber, readText, readUrl, shown } from './arguments.ts';
+import { checkNames, MQTT, readKeys, readNumber, readText, readUrl, shown } from './arguments.ts';
 import { createCast } from './cast.ts';
 import { createHandlers } from './handlers.ts';
 import { NATURE, readNature } from './nature.ts';
@@ -18,13 +18,23 @@ export function readAccount(at: string, { deviceId, credential }: { deviceId?: u
 
 /** Makes a device that exists in the service, and connects it. Throws a UsageError that names the wrong option. */
 export async function openDevice(options: DeviceOptions): Promise<SimulatedDevice> {
-  checkNames('device', options, ['mqtt', 'deviceId', 'credential', 'activation', 'on', 'seed', ...NATURE]);
+  checkNames('device', options, [
+    'mqtt',
+    'deviceId',
+    'credential',
+    'activation',
+    'on',
+    'trustedKeys',
+    'seed',
+    ...NATURE,
+  ]);
   const { mqtt, activation, on, seed = 1 } = options;
   const cast = createCast({
     accounts: [readAccount('', options)],
     url: readUrl('mqtt', mqtt, MQTT),
     seed: readNumber('seed', seed, { min: 0, max: LARGEST_SEED, whole: true }),
     nature: readNature(options),
+    trustedKeys: readKeys('trustedKeys', options.trustedKeys),
     common: createHandlers(on),
   });
   if (activation) {

@@ -4,7 +4,7 @@ import { CALLED, createApplicationCalls } from '../customer/application-calls.ts
 import { provision } from '../customer/provision.ts';
 import { MAX_DEVICES } from '../fleet/device-ids.ts';
 import { UsageError } from '../usage-error.ts';
-import { checkNames, HTTP, MQTT, readNumber, readOneOf, readText, readUrl } from './arguments.ts';
+import { checkNames, HTTP, MQTT, readKeys, readNumber, readOneOf, readText, readUrl } from './arguments.ts';
 import { createCast } from './cast.ts';
 import { createHandlers } from './handlers.ts';
 import { NATURE, readNature } from './nature.ts';
@@ -26,6 +26,7 @@ const OWN = [
   'run',
   'receiver',
   'on',
+  'trustedKeys',
   'seed',
 ] as const satisfies readonly (keyof FleetOptions)[];
 
@@ -65,6 +66,7 @@ function readFleet(options: FleetOptions) {
     receiver,
     seed: readNumber('seed', seed, { min: 0, max: LARGEST_SEED, whole: true }),
     nature: readNature(options),
+    trustedKeys: readKeys('trustedKeys', options.trustedKeys),
     common: createHandlers(options.on),
   };
 }
@@ -83,7 +85,7 @@ async function registered({ accounts, application, service, count, enrol: code, 
 /** Makes a fleet, registers and activates its devices, and connects them. Throws a UsageError for a wrong option. */
 export async function openFleet(options: FleetOptions = {}): Promise<SimulatedFleet> {
   const read = readFleet(options);
-  const { service, seed, nature, common } = read;
+  const { service, seed, nature, trustedKeys, common } = read;
   await using stack = new AsyncDisposableStack();
   const { accounts, application: access, clean } = await registered(read);
   stack.defer(clean);
@@ -94,7 +96,7 @@ export async function openFleet(options: FleetOptions = {}): Promise<SimulatedFl
     stack.use(receiver);
   }
   const calls = application && createApplicationCalls(service.api, application);
-  const cast = createCast({ accounts, url: service.mqtt, seed, nature, common });
+  const cast = createCast({ accounts, url: service.mqtt, seed, nature, trustedKeys, common });
   stack.defer(cast.close);
   await cast.connect();
   if (read.activate) await calls?.activate(cast.fleet.devices, ACTIVATION_MILLISECONDS);

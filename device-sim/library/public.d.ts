@@ -125,6 +125,11 @@ export interface DeviceOptions extends Nature {
   readonly activation?: { readonly applicationId: string; readonly clientId: string };
   /** Handlers from the first connection on: they also get the commands that wait for the device in the service. */
   readonly on?: Handlers;
+  /**
+   * Public keys of ed25519 in PEM: the device installs only software that one of them has signed, and otherwise fails with
+   * SIGNATURE_REJECTED. Default: it installs any.
+   */
+  readonly trustedKeys?: readonly string[];
   /** Decides all that is random. Default: 1. */
   readonly seed?: number;
 }
@@ -171,6 +176,8 @@ export interface FleetOptions extends Nature {
   /** The address of the fleet's own receiver. */
   readonly receiver?: ReceiverAddress;
   readonly on?: Handlers;
+  /** As of a device. */
+  readonly trustedKeys?: readonly string[];
   readonly seed?: number;
 }
 

@@ -10,11 +10,6 @@ import { DOCUMENTED } from './documented-devices.ts';
 
 const APK = { package: 'com.example.camera', version: '1.0.0' };
 
-const registered = async (world: World) => {
-  const { deviceId, credential } = await world.registerDevice();
-  return { deviceId, env: { LAPEL_CREDENTIAL: credential } };
-};
-
 /** A device that nobody has registered, with the code of its batch. */
 async function inBatch(world: World) {
   const json = { name: 'a batch', expiresAt: '2027-01-01T00:00:00Z', mostDevices: 1 };
@@ -24,12 +19,12 @@ async function inBatch(world: World) {
 }
 
 /** Tests the life of a device from its first connection on, in any language. */
-async function liveOf(t: Test, { make, enrols }: (typeof DOCUMENTED)[number]): Promise<void> {
+async function liveOf(t: Test, { make }: (typeof DOCUMENTED)[number]): Promise<void> {
   const folder = t.testdir({ data: {}, device: {} });
   const [command = '', ...program] = await make(join(folder, 'device'));
   const world = await startWorld(t, { dataDir: join(folder, 'data') });
   const tenant = await world.createTenant();
-  const { deviceId, env } = enrols ? await inBatch(world) : await registered(world);
+  const { deviceId, env } = await inBatch(world);
   const path = `${tenant.path}/devices/${deviceId}`;
   const { hostname, port } = new URL(world.service.addresses.mqtt);
   let output = '';

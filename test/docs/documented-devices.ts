@@ -32,8 +32,6 @@ async function compiled(folder: string): Promise<string[]> {
 interface Documented {
   language: string;
   skip: string | false;
-  /** Whether it enrols by the code of a batch. */
-  enrols: boolean;
   /** Puts the device into a folder; resolves to the words that start it, before its own arguments. */
   make(folder: string): Promise<string[]>;
 }
@@ -43,14 +41,12 @@ export const DOCUMENTED: readonly Documented[] = [
   {
     language: 'ts',
     skip: false,
-    enrols: true,
     make: async (folder) => [process.execPath, written(folder, 'device.ts', 'ts')],
   },
   {
     language: 'python',
     skip: missing.paho(),
-    enrols: true,
     make: async (folder) => [DEBIAN_PYTHON, written(folder, 'device.py', 'python')],
   },
-  { language: 'c', skip: missing.mosquitto(), enrols: false, make: compiled },
+  { language: 'c', skip: missing.mosquitto(), make: compiled },
 ];

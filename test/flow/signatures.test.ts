@@ -116,6 +116,29 @@ t.test('only software with a signature that verifies is distributed', async (t) 
     t.match(await start('1.0.1'), refused('SIGNATURE_MISSING', /not signed/));
   });
 
+  await t.test(
+    'the rule is about software of the developer: what the operator puts there is delivered unsigned',
+    async (t) => {
+      for (const [line, name, where] of [
+        ['system-packages', 'com.lapel.launcher', '/apps'],
+        ['firmware', 'com.lapel.firmware', '/firmware'],
+      ] as const) {
+        const version = '9.9.0';
+        const at = `/admin/v1/${line}/${name}/versions/${version}`;
+        await admin.put(at, { json: {} });
+        const { body } = await admin.post(`${at}/binaries`);
+        await fetch(body.urlList[0].uploadUrl, { method: 'PUT', body: 'of the operator' });
+        const asked = await api.put(`${device.path}${where}`, { json: { package: name, version } });
+        t.equal(asked.status, 201, JSON.stringify(asked.body));
+        const { parameters, transactionId } = await device.link.command();
+        t.match(parameters, { package: name, sha256: sha256Of('of the operator') });
+        t.notOk('signature' in parameters, line);
+        await device.link.ack({ transactionId, status: 'succeeded' });
+        await ends(1);
+      }
+    },
+  );
+
   await t.test('whatever is forged, swapped, downgraded or stripped is refused at each place', async (t) => {
     const raw = await world.raw();
     await device.link.drop();

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { fixedPorts } from '../../../test/flow/service-process.ts';
 import { openRawDevice } from '../../../test/raw-device.ts';
+import { deviceIdOf } from '../../../test/world.ts';
 import { type Application, createFleet, type Link, startPatrol, startReceiver, WIFI } from '../fleet.ts';
 import { createService } from '../service.ts';
 import type { Stand } from '../stand.ts';
@@ -15,6 +16,8 @@ const LOW = {
   LAPEL_DEVICE_EVENT_MIB: '1',
   LAPEL_FEED_STREAMS: '4',
 };
+/** The secret of a device that asks for enrolment. */
+const NONCE = 'a secret that the device keeps for itself';
 /** Enough for 77 connections of devices, and 37 of each other listener. */
 const OPEN_FILES = 300;
 const CONNECTIONS = 76;
@@ -59,6 +62,25 @@ export async function reachBounds({ folder, prometheus, faults }: Stand): Promis
       stop = repeat(async () => {
         await using wrong = await openRawDevice({ url: service.addresses().mqtt, ...device, credential: 'wrong' });
         await wrong.login();
+      }, 100);
+    },
+    end,
+  });
+  await faults.try({
+    alerts: ['LapelEnrolmentsRefused'],
+    fault: 'somebody tries codes of enrolment',
+    make: () => {
+      let number = 0;
+      stop = repeat(async () => {
+        number += 1;
+        const body = {
+          deviceId: deviceIdOf(number),
+          code: `a code that nobody has made, number ${number}`,
+          nonce: NONCE,
+        };
+        const url = `${service.addresses().http}/v1/enrolments`;
+        const headers = { 'content-type': 'application/json' };
+        await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).body?.cancel();
       }, 100);
     },
     end,

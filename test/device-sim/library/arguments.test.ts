@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { type DeviceOptions, device, type FleetOptions, fleet, type ReceiverOptions, receiver } from 'lapel/sim';
 import t from 'tap';
 import { operations } from '../../../device-sim/model/operations.ts';
@@ -6,6 +7,7 @@ import { startBroker } from '../plain-broker.ts';
 
 const deviceId = '350000000000006';
 const good: DeviceOptions = { mqtt: 'mqtt://127.0.0.1:1', deviceId, credential: 'secret' };
+const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ type: 'spki', format: 'pem' });
 const webhooks = { authenticationKey: 'whsec_c2VjcmV0' };
 
 /** Options as a JavaScript program may give them. */
@@ -22,6 +24,9 @@ const wrongDevices: [wrong: object, message: RegExp][] = [
   [{ faults: [{ fault: 'fail', probability: 1 }] }, /^faults\[0\]\.fault: .*did you mean "fails"\?/],
   [{ on: { setWfi: () => {} } }, /^on: there is no 'setWfi'; did you mean "setWifi"\?/],
   [{ on: { setWifi: 'never' } }, /^on\(setWifi\): 'never' is no function$/],
+  [{ trustedKeys: 'x' }, /^trustedKeys: 'x' is not a list of public keys$/],
+  [{ trustedKeys: [rsa] }, /^trustedKeys\[0\]: is no public key of ed25519 in PEM$/],
+  [{ trustedKeys: [''] }, /^trustedKeys\[0\]: is no public key of ed25519 in PEM$/],
   [{ activation: { applicationId: 'a' } }, /^activation\.clientId: is needed$/],
 ];
 

@@ -1,6 +1,8 @@
 import { device, fleet, receiver, type SimulatedDevice } from 'lapel/sim';
 import t from 'tap';
+import { makeApk } from '../../../device-sim/files/make-apk.ts';
 import { createFakeClock } from '../../fake-clock.ts';
+import { createKeyPair, sha256Of, signatureOf } from '../../software/signing.ts';
 import { startWorld } from '../../world.ts';
 
 type Four = readonly [SimulatedDevice, SimulatedDevice, SimulatedDevice, SimulatedDevice];
@@ -174,6 +176,47 @@ t.test('devices, fleets and receivers of the library at the real service', async
     await hooks.close();
     const { authenticationKey: _, ...after } = (await tenant.api.get(tenant.path)).body;
     t.match(before, after, 'the URLs are as before');
+  });
+
+  await t.test('a device with a trusted key installs only what the key has signed', async (t) => {
+    const key = createKeyPair();
+    const admin = world.admin();
+    await using some = await fleet({ service, count: 1, developer: 'careful', trustedKeys: [key.publicKey] });
+    const [camera] = some.devices;
+    const { deviceId } = camera;
+    await camera.command('activate');
+    const { applicationId, secret } = some.application!;
+    const { publicKey } = key;
+    await admin.post('/admin/v1/developers/careful/software-keys', { json: { name: 'release', publicKey } });
+    const own = await world.clientOf(applicationId, secret);
+    const path = `/v1/applications/${applicationId}`;
+    const put = async (url: string, body: Uint8Array<ArrayBuffer>) => void (await fetch(url, { method: 'PUT', body }));
+    const install = async (name: string, version: string) => {
+      await some.request('installSoftware', { deviceId, body: { package: name, version } });
+      const { data } = await some.receiver.webhook({ operation: 'installSoftware' });
+      return data.transaction?.error?.code ?? data.transaction?.status;
+    };
+    for (const version of ['1.0.0', '1.1.0']) {
+      const name = { package: 'com.example.careful', version };
+      const attributes = [
+        { name: 'package', value: name.package },
+        { name: 'versionName', value: version },
+        { name: 'versionCode', value: version === '1.0.0' ? 1 : 2 },
+      ];
+      const file = new Uint8Array(makeApk({ attributes }));
+      const { body } = await own.post(`${path}/apps`, { json: { ...name, fileSize: file.length } });
+      await put(body.urlList[0].uploadUrl, file);
+      const at = `${path}/packages/${name.package}/versions/${version}`;
+      if (version === '1.1.0') await own.put(`${at}/signature`, { json: signatureOf(key, name, sha256Of(file)) });
+      t.equal((await own.post(`${at}/distributions`)).status, 201);
+    }
+    t.equal(await install('com.example.careful', '1.0.0'), 'SIGNATURE_REJECTED');
+    t.equal(await install('com.example.careful', '1.1.0'), 'succeeded');
+    const system = '/admin/v1/system-packages/com.lapel.launcher/versions/1.0.0';
+    await admin.put(system, { json: {} });
+    await put((await admin.post(`${system}/binaries`)).body.urlList[0].uploadUrl, new Uint8Array([1]));
+    t.equal(await install('com.lapel.launcher', '1.0.0'), 'SIGNATURE_REJECTED', 'a system package is not signed');
+    t.match(camera.state.software, { 'com.example.careful': { version: '1.1.0' } });
   });
 
   await t.test('an error of a handler fails its command, and is thrown at the end', async (t) => {
