@@ -3,13 +3,16 @@
 #   npm run release && docker build -t lapel . && docker build --target simulator -t lapel-sim .
 #   docker run -p 8080:8080 -p 8081:8081 -p 1883:1883 -p 8082:8082 -v data:/data --name lapel lapel
 #
-# The first is the service, one node, with its data in /data; compose.yaml and docs/operations.md have more.
-FROM node:24-slim AS package
+# The first is the service, one node, with its data in /data; compose.yaml and docs/operations.md have more. The base gets
+# security updates under its name; --build-arg NODE_IMAGE=node:24-slim@sha256:... builds on bytes that you have chosen.
+ARG NODE_IMAGE=node:24-slim
+
+FROM ${NODE_IMAGE} AS package
 COPY dist/lapel-[0-9]*.tgz /tmp/lapel.tgz
 # The package contains its dependencies, so that nothing is loaded from a registry.
 RUN npm install --global --offline --ignore-scripts --prefix /lapel /tmp/lapel.tgz
 
-FROM node:24-slim AS simulator
+FROM ${NODE_IMAGE} AS simulator
 COPY --from=package /lapel/ /usr/local/
 RUN mkdir /work && chown node /work
 # Scenario files and reports: mount a folder here.
@@ -18,7 +21,7 @@ USER node
 ENTRYPOINT ["lapel-sim"]
 CMD ["--help"]
 
-FROM node:24-slim AS service
+FROM ${NODE_IMAGE} AS service
 COPY --from=package /lapel/ /usr/local/
 RUN mkdir --mode=0700 /data && chown node /data
 # The listeners are those of the container: `-p` says which addresses of the host lead to them. Plain HTTP and MQTT stay

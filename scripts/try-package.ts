@@ -3,7 +3,7 @@
 // `npm test`.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { NODE_OF_PACKAGE, refusalOf } from '../src/runtime/installation.ts';
 import { MANIFEST, ROOT } from './release/lockfile.ts';
@@ -33,15 +33,24 @@ mkdirSync(home);
 const attempts = createAttempts();
 const { attempt } = attempts;
 const RELEASE = [process.execPath, '--disable-warning=ExperimentalWarning', join(ROOT, 'scripts/release.ts')];
+const SIGNATURE = 'SHA256SUMS.sig';
+/** The environment for programs of the machine. */
+const SYSTEM = { PATH: process.env['PATH'] ?? '' };
 const digest = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+/** The private key that signs the first release, and its public key. */
+const [signer, known] = [join(folder, 'signer.pem'), join(folder, 'lapel-release.pem')];
 const archive = join(first, `lapel-${version}.tgz`);
 
 const isMade = await attempt('two releases have the same bytes, and the checksums are right', async () => {
   const env = { ...environmentOf(home, dirname(process.execPath)), npm_execpath: NPM };
-  const { stdout } = await run([...RELEASE, first], { env, cwd: folder });
+  await run(['openssl', 'genpkey', '-algorithm', 'ed25519', '-out', signer], { env: SYSTEM, cwd: folder });
+  await run(['openssl', 'pkey', '-in', signer, '-pubout', '-out', known], { env: SYSTEM, cwd: folder });
+  const { stdout } = await run([...RELEASE, first, '--sign', signer], { env, cwd: folder });
   await run([...RELEASE, second], { env: { ...env, TZ: 'Pacific/Chatham' }, cwd: home });
-  const names = readdirSync(first).sort();
+  const names = readdirSync(first)
+    .filter((name) => name !== SIGNATURE)
+    .sort();
   assert.deepEqual(readdirSync(second).sort(), names);
   for (const name of names) assert.equal(digest(join(second, name)), digest(join(first, name)), name);
   const sums = readFileSync(join(first, 'SHA256SUMS'), 'utf8').trimEnd().split('\n');
@@ -49,6 +58,26 @@ const isMade = await attempt('two releases have the same bytes, and the checksum
   assert.equal(sums.length, names.length - 1);
   return stdout.trimEnd().split('\n').at(-1);
 });
+
+/** Verifies a release as docs/operations.md says; throws when openssl refuses it. */
+const verify = (release: string, cwd = folder) =>
+  run(
+    [
+      ...['openssl', 'pkeyutl', '-verify', '-pubin', '-inkey', known, '-rawin'],
+      ...['-in', join(release, 'SHA256SUMS'), '-sigfile', join(release, SIGNATURE)],
+    ],
+    { env: SYSTEM, cwd },
+  );
+
+if (isMade)
+  await attempt('the signature of the release is verified, and that of changed checksums is not', async () => {
+    assert.match((await verify(first)).stdout, /Signature Verified Successfully/);
+    const forged = join(folder, 'forged');
+    cpSync(first, forged, { recursive: true });
+    writeFileSync(join(forged, 'SHA256SUMS'), `${readFileSync(join(first, 'SHA256SUMS'), 'utf8')}\n`);
+    await assert.rejects(verify(forged));
+    assert.ok(!existsSync(join(second, SIGNATURE)), 'a release without --sign has none');
+  });
 
 /** The folder of a Node of a major version. */
 async function folderOfNode(major: number): Promise<string> {

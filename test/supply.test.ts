@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { RUNTIME_PACKAGES } from '../scripts/release/contents.ts';
+import { imageFaults } from '../scripts/release/images.ts';
 import { type Locked, MANIFEST, PACKAGES, ROOT, referenceOf } from '../scripts/release/lockfile.ts';
 import { licenseFaults, lockfileFaults } from '../scripts/release/origins.ts';
 import { billOfMaterials, containedPackages } from '../scripts/release/sbom.ts';
@@ -53,6 +54,20 @@ t.test('a package.json that package-lock.json does not have is found', async (t)
   t.same(faultsOf('new', '^1.0.0'), [differs]);
   for (const range of ['example/koa', 'latest', 'npm:other@1.0.0', 'file:../koa'])
     t.same(faultsOf('koa', range), [differs, 'package.json has no range of versions of koa'], range);
+});
+
+t.test('an image of a container without a digest needs a reason', async (t) => {
+  t.same(imageFaults(), []);
+  const digest = `@sha256:${'0'.repeat(64)}`;
+  const unknownIn = (text: string): string[] =>
+    imageFaults({ file: text }).filter((fault) => fault.startsWith('file: '));
+  t.same(unknownIn(`FROM alpine:3 AS one\nFROM one\nFROM alpine${digest}\n`), ['file: alpine:3 has no digest']);
+  t.same(unknownIn(`ARG BASE=alpine\nFROM \${BASE}\n`), ['file: alpine has no digest']);
+  t.same(unknownIn(`FROM \${UNSET}\n`), [`file: \${UNSET} has no digest`]);
+  t.same(unknownIn(`services:\n  a:\n    image: 'redis:8' # the newest\n  b: { }\n`), ['file: redis:8 has no digest']);
+  t.same(unknownIn(`containers:\n  - image: redis${digest}\n`), []);
+  t.same(unknownIn(`image: redis@sha256:short\n`), ['file: redis@sha256:short has no digest']);
+  t.ok(imageFaults({}).includes('node:24-slim is named nowhere, so it needs no reason'));
 });
 
 t.test('each package that a program may load has a license that binds no user', async (t) => {

@@ -1,17 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { baseImage } from '../release/images.ts';
 import { ROOT } from '../release/lockfile.ts';
 import { run } from '../trial/programs.ts';
 import { debianMirror } from './debian.ts';
@@ -62,8 +53,7 @@ export function createTools() {
     podman,
     /** Pulls the base of the Dockerfile, or makes one. Returns how it got it. */
     async getBase(): Promise<string> {
-      const [, from] = /^FROM (\S+) AS package$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')) ?? [];
-      const base = `docker.io/library/${from}`;
+      const base = `docker.io/library/${baseImage()}`;
       const pulled = spawnSync('buildah', ['pull', '--quiet', base], { env, timeout: 120_000 });
       if (pulled.status === 0) return base;
       await makeBase(base);
