@@ -60,14 +60,11 @@ const isMade = await attempt('two releases have the same bytes, and the checksum
 });
 
 /** Verifies a release as docs/operations.md says; throws when openssl refuses it. */
-const verify = (release: string, cwd = folder) =>
-  run(
-    [
-      ...['openssl', 'pkeyutl', '-verify', '-pubin', '-inkey', known, '-rawin'],
-      ...['-in', join(release, 'SHA256SUMS'), '-sigfile', join(release, SIGNATURE)],
-    ],
-    { env: SYSTEM, cwd },
-  );
+const verify = (release: string) => {
+  const key = ['-pubin', '-inkey', known, '-rawin'];
+  const files = ['-in', join(release, 'SHA256SUMS'), '-sigfile', join(release, SIGNATURE)];
+  return run(['openssl', 'pkeyutl', '-verify', ...key, ...files], { env: SYSTEM, cwd: folder });
+};
 
 if (isMade)
   await attempt('the signature of the release is verified, and that of changed checksums is not', async () => {

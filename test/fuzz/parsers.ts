@@ -5,10 +5,13 @@ import { form, json } from './parsers/json.ts';
 import { mqtt } from './parsers/mqtt.ts';
 import { payload } from './parsers/payloads.ts';
 import { yaml } from './parsers/scenarios.ts';
+import { filter, selector } from './parsers/selectors.ts';
+import { websocket } from './parsers/web-sockets.ts';
 
 /** All parsers of foreign bytes, by the name that `npm run soak -- fuzz --only NAME` takes. */
 export const PARSERS: Readonly<Record<string, FuzzedParser>> = {
   mqtt,
+  websocket,
   apk,
   axml,
   csv,
@@ -17,4 +20,6 @@ export const PARSERS: Readonly<Record<string, FuzzedParser>> = {
   json,
   form,
   payload,
+  selector,
+  filter,
 };
