@@ -47,7 +47,7 @@ t.test(
       LAPEL_ALLOW_HTTP_WEBHOOKS: 'true',
       LAPEL_RATE_LIMIT: '0',
       LAPEL_LOG_LEVEL: 'warn',
-      NODE_COMPILE_CACHE: join(ROOT, '.tap/compile-cache'),
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     };
     const settings = Object.entries(env).map(([name, value]) => `'${name}=${value}'`);
     // The shell stays the leader of the process group, as it does for a command of several parts.
