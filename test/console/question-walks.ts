@@ -187,7 +187,7 @@ async function whichNode(t: Test, { watched }: Walk): Promise<void> {
   await click(page.getByRole('link', { name: /certificate of mqtts expires in 19 days/ }).first());
   await page
     .getByRole('table', { name: 'Nodes' })
-    .getByRole('row', { name: /this process/ })
+    .getByRole('row', { name: /this (process|one)/ })
     .waitFor();
   await page.getByRole('table', { name: 'Certificates' }).getByText('19 days left').first().waitFor();
   await page

@@ -51,7 +51,7 @@ t.test(
     };
     const settings = Object.entries(env).map(([name, value]) => `'${name}=${value}'`);
     // The shell stays the leader of the process group, as it does for a command of several parts.
-    const service = `env ${settings.join(' ')} '${process.execPath}' '${MAIN}' serve; exit $?`;
+    const service = `env -u LAPEL_TEST_DATABASE ${settings.join(' ')} '${process.execPath}' '${MAIN}' serve; exit $?`;
     const at = `--api http://127.0.0.1:${http} --admin http://127.0.0.1:${admin} --mqtt mqtt://127.0.0.1:${mqtt}`;
     const line = `run outage --count 10 --faster 12 ${at} --data-dir ${env.LAPEL_DATA_DIR} --report ${folder}`;
     const { record, gone } = await play([...line.split(' '), '--service', service]);
