@@ -192,7 +192,11 @@ export async function createCore(given: Given) {
   });
   const refusals = parts.add(createRefusals({ ...common, audit: given.audit, logLimit: createLogLimit(common) }));
   const enrolments = createEnrolments({ ...common, ...ofDevelopers, audit: given.audit, refusals });
-  const enrolmentBatches = createBatches({ ...common, ...ofDevelopers });
+  const enrolmentBatches = createBatches({
+    ...common,
+    ...ofDevelopers,
+    areClaims: given.entrances.clientCertificates.areClaims,
+  });
   const statuses = createStatuses({ ...common, presence, connected });
   const selection = createSelection({ ...common, presence, connected });
   const tags = createTags(common);

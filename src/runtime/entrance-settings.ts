@@ -20,6 +20,7 @@ type Name =
   | 'LAPEL_APPLICATION_CRL'
   | 'LAPEL_APPLICATION_SELF_SIGNED'
   | 'LAPEL_CLIENT_CERT_HEADER'
+  | 'LAPEL_ENROLMENT_CERTIFICATES'
   | 'LAPEL_MQTT_PUBLIC_URL'
   | 'LAPEL_S3_ENDPOINT'
   | 'LAPEL_MQTTS_PORT'
@@ -36,13 +37,15 @@ export interface EntranceSettings {
   proxied: ReadonlySet<(typeof PROXIED)[number]>;
   /** For how long browsers shall use TLS only, in seconds; 0: they are not told. */
   hstsSeconds: number;
-  /** How applications may prove with a certificate who they are. */
-  applications: {
+  /** How applications, and devices that enrol, may prove with a certificate who they are. */
+  clients: {
     /** The files of their CA and its revocation lists; null without a CA. */
     ca: string | null;
     crl: string | null;
     /** Whether a certificate that administration has registered needs no CA. */
     selfSigned: boolean;
+    /** Whether devices may enrol by certificate. */
+    enrolment: boolean;
     /** The header in which proxies pass on the certificates of clients, in lower case; null: clients show them to us. */
     header: string | null;
   };
@@ -79,26 +82,35 @@ function readTls(listener: WebListener, { optional, invalid }: Source): Entrance
 /** Headers that say something else, or that a client may repeat. */
 const OTHER_HEADERS = ['authorization', 'cookie', 'host', 'forwarded', 'set-cookie'];
 
-function readApplications({ optional, invalid }: Source, tls: EntranceSettings['tls']['api']) {
+function readClients({ optional, invalid }: Source, tls: EntranceSettings['tls']['api']) {
   const ca = optional('LAPEL_APPLICATION_CA');
   const crl = optional('LAPEL_APPLICATION_CRL');
   const selfSigned = optional('LAPEL_APPLICATION_SELF_SIGNED') === 'true';
+  const enrolment = optional('LAPEL_ENROLMENT_CERTIFICATES') === 'true';
   const header = optional('LAPEL_CLIENT_CERT_HEADER')?.toLowerCase() ?? null;
   if (crl !== null && ca === null) throw invalid('LAPEL_APPLICATION_CRL', 'needs LAPEL_APPLICATION_CA');
-  const first = ca !== null ? 'LAPEL_APPLICATION_CA' : 'LAPEL_APPLICATION_SELF_SIGNED';
+  const wanted = [
+    ...(ca !== null ? (['LAPEL_APPLICATION_CA'] as const) : []),
+    ...(selfSigned ? (['LAPEL_APPLICATION_SELF_SIGNED'] as const) : []),
+    ...(enrolment ? (['LAPEL_ENROLMENT_CERTIFICATES'] as const) : []),
+  ];
+  const [first] = wanted;
   if (header !== null) {
     if (optional('LAPEL_TRUST_PROXY') === null) throw invalid('LAPEL_CLIENT_CERT_HEADER', 'needs LAPEL_TRUST_PROXY');
-    if (ca === null && !selfSigned)
-      throw invalid('LAPEL_CLIENT_CERT_HEADER', 'needs LAPEL_APPLICATION_CA or LAPEL_APPLICATION_SELF_SIGNED');
+    if (first === undefined)
+      throw invalid(
+        'LAPEL_CLIENT_CERT_HEADER',
+        'needs LAPEL_APPLICATION_CA, LAPEL_APPLICATION_SELF_SIGNED or LAPEL_ENROLMENT_CERTIFICATES',
+      );
     if (OTHER_HEADERS.includes(header) || header.startsWith('x-forwarded-'))
       throw invalid('LAPEL_CLIENT_CERT_HEADER', `${header} is a header with another meaning`);
-  } else if (ca !== null || selfSigned) {
+  } else if (first !== undefined) {
     if (tls === null)
       throw invalid(first, 'needs LAPEL_HTTP_TLS_CERT, or LAPEL_CLIENT_CERT_HEADER of a proxy with TLS');
     if (tls.clientCa !== null)
       throw invalid(first, 'cannot be combined with LAPEL_HTTP_TLS_CLIENT_CA: a client shows one certificate');
   }
-  return { ca, crl, selfSigned, header };
+  return { ca, crl, selfSigned, enrolment, header };
 }
 
 /** Reads the settings, and throws for values that do not go together. */
@@ -139,7 +151,7 @@ export function readEntrance(source: Source): EntranceSettings {
     header: header as EntranceSettings['header'],
     proxied: new Set(names),
     hstsSeconds: Number(optional('LAPEL_HSTS_SECONDS')),
-    applications: readApplications(source, tls.api),
+    clients: readClients(source, tls.api),
     mqttUrls: mqttUrls === null ? null : listOf(mqttUrls),
   };
 }

@@ -349,6 +349,6 @@ t.test('settings that do not go together are refused, and the faulty one is name
   wrong({ ...both, LAPEL_CLIENT_CERT_HEADER: 'Client-Cert' }, 'LAPEL_CLIENT_CERT_HEADER');
   for (const header of ['Authorization', 'X-Forwarded-For', 'a b'])
     wrong({ ...both, ...proxied, LAPEL_CLIENT_CERT_HEADER: header }, 'LAPEL_CLIENT_CERT_HEADER');
-  t.match(readConfig({ env: { ...both, ...proxied } }).entrance.applications, { header: 'client-cert', ca: 'd' });
+  t.match(readConfig({ env: { ...both, ...proxied } }).entrance.clients, { header: 'client-cert', ca: 'd' });
   t.end();
 });

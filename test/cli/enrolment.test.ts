@@ -31,6 +31,6 @@ t.test('devices enrol from the command line', async (t) => {
   t.match((await enrolment(`show ${batchId}`)).stdout, /enrolled +1/i);
 
   const shown = await enrolment(create);
-  t.match(shown.stdout + shown.stderr, /The code is shown only now, and never again\./);
+  t.match(shown.stdout + shown.stderr, /A code is shown only now, and never again\./);
   t.match(await enrolment(`${create} --approval perhaps`), { code: 2, stderr: /--approval/ });
 });

@@ -1,8 +1,9 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { DomainError, type Fault } from '../../errors.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { ShownCertificate } from '../../platform/entrance/client-certificates.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { endOf, readGivenCertificate, thumbprintOf } from '../../runtime/given-certificate.ts';
 import type { Micros } from '../../runtime/units.ts';
 import * as repository from './application-repository.ts';
 
@@ -55,16 +56,9 @@ const ONE = 'one of certificate, subject, dns and uri';
 
 /** What a registered certificate is known by, and its end. */
 function readCertificate(pem: string, now: Micros): { value: string; expiresAt: Micros } {
-  if (pem.includes('PRIVATE KEY')) throw fault('certificate', 'Value should have no private key, which stays secret');
-  let read: X509Certificate;
-  try {
-    read = new X509Certificate(pem);
-  } catch {
-    throw fault('certificate', 'Value should be a certificate in PEM');
-  }
-  const expiresAt = Date.parse(read.validTo) * 1000;
-  if (expiresAt <= now) throw fault('certificate', 'Value should be a certificate that has not expired');
-  return { value: createHash('sha256').update(read.raw).digest('base64url'), expiresAt };
+  const read = readGivenCertificate(pem, now);
+  if (typeof read === 'string') throw fault('certificate', read);
+  return { value: thumbprintOf(read), expiresAt: endOf(read) };
 }
 
 /** What administration registers: a name for people, and exactly one of the others. */

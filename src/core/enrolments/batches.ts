@@ -1,6 +1,7 @@
 import { DomainError } from '../../errors.ts';
 import type { Database, Sql } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { readGivenCertificate } from '../../runtime/given-certificate.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { hashSecret } from '../../runtime/secret-hash.ts';
 import type { Micros } from '../../runtime/units.ts';
@@ -17,12 +18,14 @@ interface Parts {
   database: Database;
   clock: Clock;
   ids: Ids;
+  /** Whether devices may enrol by certificate. */
+  areClaims: boolean;
   requireDeveloper(developerId: string): Promise<unknown>;
   requireStaying(developerId: string, sql?: Sql): Promise<unknown>;
 }
 
 export type WantedBatch = Pick<Batch, 'name' | 'mostDevices' | 'expiresAt'> &
-  Partial<Pick<Batch, 'approval' | 'deviceIds' | 'registered'>>;
+  Partial<Pick<Batch, 'approval' | 'deviceIds' | 'registered' | 'claimCertificate'>>;
 
 /** A batch with the number of its requests that wait for a person. */
 export type ShownBatch = Batch & { pending: number };
@@ -30,7 +33,7 @@ export type ShownBatch = Batch & { pending: number };
 export type EnrolmentBatches = ReturnType<typeof createBatches>;
 
 /** The batches of devices that may enrol, and the approval of their requests by a person: administration. */
-export function createBatches({ database, clock, ids, requireDeveloper, requireStaying }: Parts) {
+export function createBatches({ database, clock, ids, areClaims, requireDeveloper, requireStaying }: Parts) {
   const { read } = database;
 
   const shown = async (batch: Batch): Promise<ShownBatch> => ({
@@ -44,12 +47,24 @@ export function createBatches({ database, clock, ids, requireDeveloper, requireS
     return batch;
   }
 
+  /** The certificate alone, whatever else is in the text. */
+  function readClaim(pem: string | null): string | null {
+    if (pem === null) return null;
+    const read = areClaims
+      ? readGivenCertificate(pem, clock.now())
+      : 'The service needs LAPEL_ENROLMENT_CERTIFICATES=true';
+    if (typeof read !== 'string') return read.toString();
+    const type = areClaims ? 'string_pattern_mismatch' : 'extra_forbidden';
+    throw DomainError.invalid({ loc: ['body', 'claimCertificate'], msg: read, type });
+  }
+
   return {
     /**
-     * Makes a batch. Its code is returned only now, because only a hash is stored. Throws DEVELOPER_NOT_FOUND,
-     * DEVELOPER_LEAVING, TOO_MANY_ENROLMENT_BATCHES, and REQUEST_INVALID for an end that is past or too far away.
+     * Makes a batch. Its code is returned only now, because only a hash is stored; a batch with a certificate has none. Throws DEVELOPER_NOT_FOUND,
+     * DEVELOPER_LEAVING, TOO_MANY_ENROLMENT_BATCHES, and REQUEST_INVALID for an end that is past or too far away, or a faulty
+     * certificate.
      */
-    async create(developerId: string, wanted: WantedBatch): Promise<{ batch: ShownBatch; code: string }> {
+    async create(developerId: string, wanted: WantedBatch): Promise<{ batch: ShownBatch; code: string | null }> {
       const now = clock.now();
       if (wanted.expiresAt <= now || wanted.expiresAt > now + LONGEST_MICROS) {
         const msg = 'Input should be a time in the next 366 days';
@@ -57,16 +72,18 @@ export function createBatches({ database, clock, ids, requireDeveloper, requireS
         throw DomainError.invalid({ loc: ['body', 'expiresAt'], msg, type });
       }
       const { approval = 'automatic', deviceIds = null, registered = false } = wanted;
+      const claimCertificate = readClaim(wanted.claimCertificate ?? null);
       const made = { developerId, enrolled: 0, createdAt: now, revokedAt: null };
-      const batch: Batch = { ...wanted, ...made, batchId: ids.next('enb', now), approval, deviceIds, registered };
-      const code = ids.secret();
+      const rules = { approval, deviceIds, registered, claimCertificate };
+      const batch: Batch = { ...wanted, ...made, batchId: ids.next('enb', now), ...rules };
+      const code = ids.secret(); // nobody learns the one of a batch with a certificate
       await database.transact(async (unit) => {
         await requireStaying(developerId, unit);
         if ((await repository.countOpen(unit, developerId, now)) >= MOST_BATCHES)
           throw new DomainError('TOO_MANY_ENROLMENT_BATCHES', { values: { limit: MOST_BATCHES } });
         await repository.insertBatch(unit, batch, hashSecret(code));
       });
-      return { batch: { ...batch, pending: 0 }, code };
+      return { batch: { ...batch, pending: 0 }, code: claimCertificate === null ? code : null };
     },
 
     /** A page of a developer's batches, the newest first. Throws DEVELOPER_NOT_FOUND. */

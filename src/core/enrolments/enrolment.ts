@@ -1,7 +1,7 @@
 import type { Micros } from '../../runtime/units.ts';
 import type { Device } from '../devices/device-repository.ts';
 
-/** A batch of devices that may enrol with one code. */
+/** A batch of devices that may enrol with one code, or by certificate. */
 export interface Batch {
   batchId: string;
   developerId: string;
@@ -12,6 +12,8 @@ export interface Batch {
   deviceIds: string[] | null;
   /** Whether devices that are registered already may enrol, if they have never logged in. */
   registered: boolean;
+  /** PEM: the certificate that they all have, or the CA that has signed theirs; null: they enrol by the code. */
+  claimCertificate: string | null;
   mostDevices: number;
   enrolled: number;
   createdAt: Micros;
@@ -38,6 +40,7 @@ export type EnrolmentState = 'pending' | 'approved' | 'enrolled' | 'refused';
 /** Why a request is refused. The asker never hears which: see ENROLMENT_REFUSED. */
 export type RefusalReason =
   | 'unknown_code'
+  | 'certificate'
   | 'expired'
   | 'revoked'
   | 'used_up'

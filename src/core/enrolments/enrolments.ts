@@ -1,12 +1,14 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { ShownCertificate } from '../../platform/entrance/client-certificates.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { hashSecret, matchesSecret } from '../../runtime/secret-hash.ts';
 import type { Audit } from '../audit/audit.ts';
 import { findEnrolling, insertDevice, updateCredential } from '../devices/device-repository.ts';
 import { countEnrolled, findBatch, findBatchByCode } from './batch-repository.ts';
+import { isClaim } from './claims.ts';
 import {
   type Batch,
   closedFor,
@@ -23,8 +25,8 @@ import type { Refusals } from './refusals.ts';
 /** A request of a device for its credential. */
 interface Asked {
   deviceId: string;
-  /** The one-time code of the batch. */
-  code: string;
+  /** The one-time code of the batch; or the batch, and the certificate that the device shows. */
+  proof: { code: string } | { batchId: string; shown: ShownCertificate | undefined };
   /** The secret that the device made before its first request. */
   nonce: string;
   address: string;
@@ -169,16 +171,23 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
   return {
     /**
      * Answers a device with its credential, or tells it to ask again later. All refusals are one error,
-     * ENROLMENT_REFUSED, and an unknown code takes the same queries as a known one, so a guesser learns nothing.
+     * ENROLMENT_REFUSED, and an unknown code takes the same queries as a known one, so a guesser learns nothing. So does a
+     * batch whose certificate the device does not show.
      * `admit` is called for the code of an open batch; it may throw RATE_LIMITED.
      */
     async ask(
       asked: Asked,
       admit: (batch: Pick<Batch, 'batchId' | 'developerId'>) => void,
     ): Promise<{ state: 'enrolled'; credential: string } | { state: 'pending' }> {
-      const batch = await findBatchByCode(database.read, hashSecret(asked.code));
+      const { proof, deviceId } = asked;
+      const isByCode = 'code' in proof;
+      const named = isByCode
+        ? await findBatchByCode(database.read, hashSecret(proof.code))
+        : await findBatch(database.read, proof.batchId);
+      const isProven = named !== undefined && (isByCode || isClaim(named, proof.shown, deviceId, clock.now()));
+      const batch = isProven ? named : undefined;
       const { step, known, isSameNonce } = await look(undefined, batch, asked);
-      if (!batch) return refuse(asked, 'unknown_code', undefined);
+      if (!batch) return refuse(asked, isByCode ? 'unknown_code' : 'certificate', named);
       if (closedFor(batch, asked.deviceId, clock.now()) === undefined) admit(batch);
       // While the same request runs, the rows of the device and of its enrolment were read before and behind its commit.
       const isSure = !(known?.state === 'enrolled' && isSameNonce);

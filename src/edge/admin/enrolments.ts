@@ -21,6 +21,7 @@ function batchBody(batch: ShownBatch, now: number): Body {
     approval,
     deviceIds,
     registered,
+    claimCertificate: batch.claimCertificate,
     mostDevices,
     enrolled,
     pending,

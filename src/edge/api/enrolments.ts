@@ -8,17 +8,29 @@ import type { ApiServices } from './services.ts';
 /** Seconds after which a device that waits for a person should ask again. */
 const ASK_AGAIN_SECONDS = 60;
 
+/** The proof of a device: the code of its batch, or its certificate and the name of the batch. */
+function proofIn<Shown>({ code, batchId }: SchemaTypes['rest/enrolment-request'], shown: () => Shown) {
+  const fault = (type: 'missing' | 'extra_forbidden', name: string, msg: string) =>
+    DomainError.invalid({ loc: ['body', name], msg, type });
+  if (code !== undefined && batchId !== undefined)
+    throw fault('extra_forbidden', 'batchId', 'Input should not be given beside code');
+  if (code !== undefined) return { code };
+  if (batchId === undefined) throw fault('missing', 'code', 'Field required');
+  return { batchId, shown: shown() };
+}
+
 /**
- * Gives a device its credential for the code of its batch. It needs no token: the code is the proof. Wrong codes count as
+ * Gives a device its credential for the code of its batch, or for its certificate. It needs no token: that is the proof. Wrong codes count as
  * wrong credentials of their address.
  */
 export async function enrolDevice(
-  { enrolments, enrolmentLimits, proxies, metrics }: ApiServices,
+  { enrolments, enrolmentLimits, proxies, clientCertificates, metrics }: ApiServices,
   { body, stream, address, requestId }: Input<unknown, SchemaTypes['rest/enrolment-request']>,
 ): Promise<Answer> {
   if (!isPrivate(stream, proxies)) throw new DomainError('ENROLMENT_INSECURE');
-  const { deviceId, code, nonce } = body;
-  const answer = await enrolments.ask({ deviceId, code, nonce, address, requestId }, ({ batchId, developerId }) => {
+  const { deviceId, nonce } = body;
+  const proof = proofIn(body, () => clientCertificates.of(stream));
+  const answer = await enrolments.ask({ deviceId, proof, nonce, address, requestId }, ({ batchId, developerId }) => {
     const { ofBatch, ofDeveloper } = enrolmentLimits;
     const verdicts = [ofBatch.take(batchId), ofDeveloper.take(developerId)];
     const seconds = Math.max(...verdicts.map((verdict) => verdict?.waitSeconds ?? 0));

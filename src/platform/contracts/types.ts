@@ -356,10 +356,6 @@ export type EnrolmentApproval = 'automatic' | 'manual';
  */
 export type Moment6 = string;
 /**
- * The one-time code of an enrolment batch. The service stores only its hash.
- */
-export type EnrolmentCode = string;
-/**
  * `pending`: the device waits for a person. `approved`: it gets its credential when it asks again. `enrolled`: it has got its credential. `refused`: by a person.
  */
 export type EnrolmentState = 'pending' | 'approved' | 'enrolled' | 'refused';
@@ -825,6 +821,10 @@ export type Duration3 = string;
  * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
  */
 export type EitherTime = string;
+/**
+ * The one-time code of an enrolment batch. The service stores only its hash.
+ */
+export type EnrolmentCode = string;
 /**
  * A secret that a device makes before its first request for enrolment, of at least 128 random bits, and repeats in each further one. The service stores only its hash.
  */
@@ -2765,6 +2765,10 @@ export interface EnrolmentBatch {
   createdAt: UtcDateTime1;
   expiresAt: UtcDateTime1;
   revokedAt: UtcDateTimeOrNull5;
+  /**
+   * The certificate with which the devices of the batch enrol, in PEM: the one that they all have, or the CA that has signed a certificate of each, with the deviceId as common name. Null: they enrol by the code.
+   */
+  claimCertificate: string | null;
 }
 /**
  * The body that makes an enrolment batch.
@@ -2788,6 +2792,10 @@ export interface EnrolmentBatchCreate {
    * Whether devices that are registered already may enrol, too, if they have never logged in.
    */
   registered?: boolean;
+  /**
+   * The certificate with which the devices of the batch enrol, in PEM: the one that they all have, or the CA that has signed a certificate of each, with the deviceId as common name. Then the batch has no code.
+   */
+  claimCertificate?: string;
 }
 /**
  * The new enrolment batch. Its code is shown only here.
@@ -2827,7 +2835,14 @@ export interface EnrolmentBatchCreated {
   createdAt: UtcDateTime1;
   expiresAt: UtcDateTime1;
   revokedAt: UtcDateTimeOrNull5;
-  code: EnrolmentCode;
+  /**
+   * The one-time code of the batch, with which a device asks for its credential; null if devices enrol by certificate.
+   */
+  code: string | null;
+  /**
+   * The certificate with which the devices of the batch enrol, in PEM: the one that they all have, or the CA that has signed a certificate of each, with the deviceId as common name. Null: they enrol by the code.
+   */
+  claimCertificate: string | null;
 }
 /**
  * A page of enrolment batches of a developer, the newest first.
@@ -5644,12 +5659,13 @@ export interface EnrolmentPending {
   state: 'pending';
 }
 /**
- * A device asks for its credential.
+ * A device asks for its credential, with the code of its batch; or with its certificate, and the `batchId` in place of the code.
  */
 export interface EnrolmentRequest {
   deviceId: DeviceId;
-  code: EnrolmentCode;
+  code?: EnrolmentCode;
   nonce: EnrolmentNonce;
+  batchId?: BatchId;
 }
 /**
  * Query of an activation and of a deactivation: the times in which the command must be delivered and answered. An activation or deactivation supersedes no other.

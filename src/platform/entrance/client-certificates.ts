@@ -1,7 +1,8 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { endOf, isSignedBy, thumbprintOf } from '../../runtime/given-certificate.ts';
 import type { Networks } from '../../runtime/networks.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Secured } from './certificates.ts';
@@ -15,12 +16,16 @@ export interface ShownCertificate {
   thumbprint: string;
   /** The subject in the form of RFC 4514. */
   subject: string;
+  /** The common name in the subject; undefined when there is none, or more than one. */
+  commonName: string | undefined;
   /** Whether a subjectAltName has this host name. */
   hasDns(name: string): boolean;
   /** Whether a subjectAltName has this URI. */
   hasUri(uri: string): boolean;
   validFrom: Micros;
   validTo: Micros;
+  /** Whether this CA has signed it itself. */
+  isSignedBy(issuer: X509Certificate): boolean;
   /** True when a CA of LAPEL_APPLICATION_CA has signed it, and no revocation list names it. */
   isTrusted: boolean;
 }
@@ -29,6 +34,8 @@ interface Parts {
   /** The CA and the revocation lists for certificates of applications; undefined without a CA. */
   authority: Secured | undefined;
   selfSigned: boolean;
+  /** LAPEL_ENROLMENT_CERTIFICATES: whether devices may enrol by certificate. */
+  enrolment: boolean;
   /** LAPEL_CLIENT_CERT_HEADER, in lower case: the header in which proxies pass on the certificates of their clients. */
   header: string | null;
   /** The addresses of the proxies. */
@@ -39,8 +46,6 @@ export type ClientCertificates = ReturnType<typeof createClientCertificates>;
 
 /** The most characters of a certificate in a header. */
 const LONGEST_TEXT = 12_288;
-/** The purpose of certificates of clients, and that of certificates for all purposes (RFC 5280 4.2.1.12). */
-const PURPOSES = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
 
 const BYTES = /^:([A-Za-z0-9+/]+={0,2}):$/;
 const PEM = /^-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/;
@@ -58,7 +63,10 @@ const subjectOf = ({ subject }: X509Certificate): string =>
     .map((part) => part.replaceAll(' + ', '+'))
     .join(',');
 
-const thumbprintOf = ({ raw }: X509Certificate): string => createHash('sha256').update(raw).digest('base64url');
+function commonNameOf({ subject }: X509Certificate): string | undefined {
+  const [first, ...others] = (subject ?? '').split('\n').filter((part) => part.startsWith('CN='));
+  return others.length === 0 ? first?.slice('CN='.length) : undefined;
+}
 
 /** Node quotes names with commas or quotation marks. An URI has neither, so a text with such a name has no known URI. */
 const hasUri = ({ subjectAltName = '' }: X509Certificate, uri: string): boolean =>
@@ -94,14 +102,9 @@ function createAuthority(secured: Secured) {
   return {
     files: () => known.files,
     isRevoked: (certificate: X509Certificate): boolean => known.revoked?.has(certificate) ?? false,
-    /** Whether a CA of the files has signed the certificate itself, for use by a client. */
-    hasSigned(certificate: X509Certificate): boolean {
-      const purposes = certificate.keyUsage as string[] | undefined;
-      if (purposes && !purposes.some((one) => PURPOSES.includes(one))) return false;
-      return known.issuers.some(
-        (issuer) => issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey),
-      );
-    },
+    /** Whether a CA of the files has signed the certificate itself. */
+    hasSigned: (certificate: X509Certificate): boolean =>
+      known.issuers.some((issuer) => isSignedBy(certificate, issuer)),
   };
 }
 
@@ -109,7 +112,7 @@ function createAuthority(secured: Secured) {
  * Finds the certificate that the client of a request has shown. A connection of a trusted proxy carries requests of many
  * clients, so only the header tells the certificate there, and on all other connections the header is not read.
  */
-export function createClientCertificates({ authority: secured, selfSigned, header, trusted }: Parts) {
+export function createClientCertificates({ authority: secured, selfSigned, enrolment, header, trusted }: Parts) {
   const authority = secured && createAuthority(secured);
   const read = new WeakMap<Socket, X509Certificate | null>();
 
@@ -117,10 +120,12 @@ export function createClientCertificates({ authority: secured, selfSigned, heade
     return {
       thumbprint: thumbprintOf(certificate),
       subject: subjectOf(certificate),
+      commonName: commonNameOf(certificate),
       hasDns: (name) => certificate.checkHost(name, { subject: 'never', wildcards: false }) !== undefined,
       hasUri: (uri) => hasUri(certificate, uri),
       validFrom: Date.parse(certificate.validFrom) * 1000,
-      validTo: Date.parse(certificate.validTo) * 1000,
+      validTo: endOf(certificate),
+      isSignedBy: (issuer) => isSignedBy(certificate, issuer),
       isTrusted:
         authority !== undefined &&
         !authority.isRevoked(certificate) &&
@@ -143,6 +148,9 @@ export function createClientCertificates({ authority: secured, selfSigned, heade
   return {
     /** The ways to prove who an application is, by their names of RFC 8705. */
     methods: [...(authority ? ['tls_client_auth'] : []), ...(selfSigned ? ['self_signed_tls_client_auth'] : [])],
+
+    /** Whether devices may enrol by certificate. */
+    areClaims: enrolment,
 
     of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): ShownCertificate | undefined {
       if (!trusted?.has(clientAddress(socket))) return ofSocket(socket);

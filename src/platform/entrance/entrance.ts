@@ -32,7 +32,7 @@ const APPLICATION_SETTINGS = {
 /** The TLS files that the settings name, with the listeners that use them. */
 export function tlsSetsOf({ entrance, tls, mqtts, mqttWs }: Given): TlsSet[] {
   const ofMqtt = [...(mqtts ? ['mqtts'] : []), ...(mqttWs ? ['ws'] : [])];
-  const { ca: clientCa, crl: clientCrl } = entrance.applications;
+  const { ca: clientCa, crl: clientCrl } = entrance.clients;
   const ofApplications = {
     listeners: [OF_APPLICATIONS],
     settings: APPLICATION_SETTINGS,
@@ -55,7 +55,7 @@ export type Entrances = ReturnType<typeof createEntrances>;
  * SETTING_INVALID for TLS files that cannot be used.
  */
 export function createEntrances(config: Given, common: { clock: Clock; log: Log; metrics: Metrics }) {
-  const { trusted, header, proxied, tls, applications, hstsSeconds } = config.entrance;
+  const { trusted, header, proxied, tls, clients, hstsSeconds } = config.entrance;
   const certificates = createCertificates({ ...common, sets: tlsSetsOf(config) });
   const gate = trusted ? createProxyGate({ ...common, trusted }) : undefined;
   const gateOf = (listener: Listener): ProxyGate | undefined => (proxied.has(listener) ? gate : undefined);
@@ -65,16 +65,17 @@ export function createEntrances(config: Given, common: { clock: Clock; log: Log;
   );
 
   const ofApplications = certificates.of(OF_APPLICATIONS);
-  const isShown = applications.header === null && (ofApplications !== undefined || applications.selfSigned);
+  const isShown = clients.header === null && (ofApplications !== undefined || clients.selfSigned || clients.enrolment);
 
   return {
     certificates,
     gateOf,
-    /** Finds the certificates that applications show. */
+    /** Finds the certificates that applications, and devices that enrol, show. */
     clientCertificates: createClientCertificates({
       authority: ofApplications,
-      selfSigned: applications.selfSigned,
-      header: applications.header,
+      selfSigned: clients.selfSigned,
+      enrolment: clients.enrolment,
+      header: clients.header,
       trusted,
     }),
     /** The proxies whose headers are read; undefined when none is trusted. */

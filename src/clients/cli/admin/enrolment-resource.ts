@@ -45,13 +45,19 @@ export const ENROLMENT: Resource = {
           file: true,
           text: 'file with a JSON list of deviceIds, or of their first digits; only these may enrol (- is standard input)',
         },
+        'claim-certificate': {
+          field: 'claimCertificate',
+          value: 'FILE.pem',
+          kind: 'text',
+          text: 'certificate, or CA of the certificates, with which devices enrol in place of a code (- is standard input)',
+        },
         registered: {
           field: 'registered',
           kind: 'flag',
           text: 'devices that are registered may enrol, too, if they have never logged in',
         },
       },
-      note: 'The code is shown only now, and never again.',
+      note: 'A code is shown only now, and never again.',
       examples: [`lapel admin enrolment create --developer acme --name 'line 2' --most-devices 1000 ${ENDS}`],
     },
     {
