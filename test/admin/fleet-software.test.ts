@@ -40,6 +40,7 @@ t.test('applications, packages and installations of all developers', async (t) =
       activated: 0,
       keyReplacedAt: UTC_NOW,
       hasKey: true,
+      authentication: 'secret',
       settings: {
         deviceEvent: tenant.receiver.url,
         callEvent: null,
