@@ -5,8 +5,11 @@ import { createAuthority } from '../broker/authority.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { ALL_SCOPES, startWorld } from '../world.ts';
 
-/** Milliseconds by which the clock is ahead of the real time, so that certificates of openssl are valid when it says so. */
-export const AHEAD_MS = 600_000;
+/**
+ * Milliseconds by which the clock is ahead of the real time: certificates that openssl makes now are valid when it says so,
+ * and those for one day end soon.
+ */
+export const AHEAD_MS = 86_400_000 - 600_000;
 
 /** The certificate that a client shows, with its key. */
 export interface Shown {

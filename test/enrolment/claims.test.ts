@@ -28,7 +28,7 @@ t.test('devices enrol with a certificate in place of the code', { skip }, async 
     },
   });
   const { create, ask, refusal, isLetIn } = await startEnrolment(world);
-  const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+  const expiresAt = new Date(Date.now() + 10 * 86_400_000).toISOString();
   const pem = ({ cert }: Shown): string => cert.toString('utf8');
   const batchOf = async (shown: Shown, wanted: object = {}) =>
     (await create({ expiresAt, claimCertificate: pem(shown), ...wanted })).body as { batchId: string; code: null };
@@ -87,7 +87,9 @@ t.test('devices enrol with a certificate in place of the code', { skip }, async 
     const short = factory.sign(deviceIdOf(22), 'short', 1);
     world.clock.advance(Date.parse(new X509Certificate(short.cert).validTo) - world.clock.now() / 1000 - 1000);
     world.clock.advance(1000);
+    const before = await refusal('certificate');
     t.equal((await enrol(deviceIdOf(22), open, short)).status, 403);
+    t.equal((await refusal('certificate')) - before, 1);
   });
 
   t.test('a request names a code or a batch; a batch by code is not opened by a certificate', async (t) => {
