@@ -12,6 +12,8 @@ export interface Config {
   /** The URL of PostgreSQL, with its password; null when SQLite in the data folder is used. */
   databaseUrl: string | null;
   databaseWaitSeconds: number;
+  /** Where the keys come from with which secrets are encrypted at rest; null: they are stored as they are. */
+  encryption: { file: string } | { command: string } | null;
   http: { host: string; port: number; maxConnections: number; addressConnections: number };
   admin: {
     host: string;
@@ -145,8 +147,9 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   const files = new Map<string, string>();
   for (const { name } of SETTINGS) {
     const path = options[optionName(name)] ?? env[name];
-    if (!name.endsWith('_FILE') || path === undefined) continue;
     const about = name.slice(0, -'_FILE'.length);
+    // Other files, such as that of the encryption keys, are read where they are used.
+    if (!name.endsWith('_FILE') || path === undefined || !known.has(about)) continue;
     if ((options[optionName(about)] ?? env[about]) !== undefined)
       throw invalid(name, `cannot be combined with ${about}`);
     files.set(about, contentOf(name, path));
@@ -197,6 +200,9 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   if (token !== null && token.length < ADMIN_TOKEN_LENGTH) {
     throw invalid('LAPEL_ADMIN_TOKEN', `must have ${ADMIN_TOKEN_LENGTH} characters or more`);
   }
+  const [keyFile, keyCommand] = [optional('LAPEL_ENCRYPTION_KEY_FILE'), optional('LAPEL_ENCRYPTION_KEY_COMMAND')];
+  if (keyFile !== null && keyCommand !== null)
+    throw invalid('LAPEL_ENCRYPTION_KEY_COMMAND', 'cannot be combined with LAPEL_ENCRYPTION_KEY_FILE');
   const publicUrl = optional('LAPEL_PUBLIC_URL')?.replace(/\/+$/, '') ?? null;
   const shares = shareOpenFiles(openFiles);
   const connections = (name: SettingName, most: number, usual = most): number => {
@@ -215,6 +221,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     dataDir: text('LAPEL_DATA_DIR'),
     databaseUrl: optional('LAPEL_DATABASE_URL'),
     databaseWaitSeconds: Number(text('LAPEL_DATABASE_WAIT')),
+    encryption: keyFile !== null ? { file: keyFile } : keyCommand !== null ? { command: keyCommand } : null,
     http: {
       host: text('LAPEL_HOST'),
       port: Number(text('LAPEL_HTTP_PORT')),

@@ -101,6 +101,27 @@ async function lookAtServer(url: string): Promise<Looked> {
   return { findings, state, ahead };
 }
 
+/** The encryption of secrets at rest. Throws DomainError for keys that cannot be read. */
+async function lookAtEncryption({ encryption, databaseUrl: url, dataDir: folder }: Config): Promise<Finding[]> {
+  const { readKeys } = await import('./platform/encryption/key-ring.ts');
+  const { readBeside } = await import('./platform/database/beside.ts');
+  const { faultOfRing } = await import('./core/encryption/encryption.ts');
+  const { listKeys } = await import('./core/encryption/encryption-repository.ts');
+  const ring = await readKeys(encryption);
+  const place = { url, folder, nowMicros: systemClock.now() };
+  // There may be no database yet, or one of an older release; the part about the database says what is wrong with it.
+  const stored = await readBeside(place, listKeys).catch(() => []);
+  const fault = faultOfRing(ring, stored);
+  if (fault !== undefined) return [bad(fault)];
+  const [newest] = ring;
+  if (!newest) return [good('no key is set: secrets are stored as they are (LAPEL_ENCRYPTION_KEY_FILE)')];
+  const current = stored.find(({ state }) => state === 'current')?.keyId;
+  const isUsed = current === undefined || current === newest.keyId;
+  return [
+    isUsed ? good(`key ${newest.keyId}`) : advice(`key ${current}; lapel keys rotate changes to ${newest.keyId}`),
+  ];
+}
+
 /** Compares the clock of this machine with that of the database, or with the times in it. */
 function lookAtClock({ state, ahead }: Looked): Finding[] {
   const seconds = (micros: number): string => `${(Math.abs(micros) / SECOND).toFixed(1)} s`;
@@ -152,6 +173,7 @@ export async function doctor(
     ? lookAtFolder(dataDir, flag('check-database'))
     : lookAtServer(databaseUrl));
   add('database', database.findings);
+  add('encryption', await lookAtEncryption(config));
   add('clock', lookAtClock(database));
   add('receivers', lookAtReceivers(database));
   return parts.some(([, findings]) => findings.some(({ level }) => level === 'bad')) ? 1 : 0;

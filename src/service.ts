@@ -2,6 +2,7 @@ import type { Config } from './config.ts';
 import { createAudit } from './core/audit/audit.ts';
 import { createRaisedNumbers } from './core/audit/raised-numbers.ts';
 import { createCore } from './core/core.ts';
+import { openEncryption } from './core/encryption/encryption.ts';
 import { createRetention } from './core/retention/retention.ts';
 import { createSettingUrlRule } from './core/webhooks/webhook-url.ts';
 import { sessionSweep } from './edge/admin/sessions/session-sweep.ts';
@@ -14,6 +15,8 @@ import { type ClusterOverrides, openPeers } from './platform/cluster/open-peers.
 import { loadContracts } from './platform/contracts/contracts.ts';
 import { openDatabase } from './platform/database/open-database.ts';
 import { createDatabaseCheck } from './platform/database/sqlite/database-check.ts';
+import { readKeys } from './platform/encryption/key-ring.ts';
+import { createVault } from './platform/encryption/vault.ts';
 import { createEntrances } from './platform/entrance/entrance.ts';
 import { openTracing } from './platform/tracing/open-tracing.ts';
 import { type Clock, systemClock } from './runtime/clock.ts';
@@ -71,7 +74,11 @@ export async function createService(
   const commits = commitMetrics(metrics);
   const numbers = createRaisedNumbers({ clock, ids, log, metrics });
   const [owners, asking] = [createOwners(), createAsking()];
+  const ring = await readKeys(config.encryption);
+  const vault = createVault();
+  vault.setKeys(ring);
   const database = await openDatabase({
+    vault,
     url: config.databaseUrl,
     waitMs: config.databaseWaitSeconds * 1000,
     folder: config.dataDir,
@@ -90,13 +97,16 @@ export async function createService(
   const entrances = createEntrances(config, common, readRevoked);
   parts.add(entrances.certificates);
   const administratorToken = adminToken({ token: config.admin.token, folder: config.dataDir }, ids);
-  const peers = await openPeers(config, common, overrides.cluster);
+  const peers = await openPeers(config, { ...common, encryptionKeys: vault.described }, overrides.cluster);
   const { cluster } = peers;
   if (cluster) {
     await parts.add(cluster).join();
     numbers.onOther(cluster.startOver);
     readiness.set('node', () => cluster.nodes.trouble() ?? cluster.heal.trouble());
   }
+
+  const encryption = await openEncryption({ ...common, vault, ring, source: config.encryption, peers });
+  parts.add(encryption);
 
   // 2. The core, which makes all decisions, and the MQTT broker, which exchanges messages with the devices.
   const consoleUrls: string[] = [];
@@ -137,6 +147,7 @@ export async function createService(
     core,
     views,
     audit,
+    encryption,
     administratorToken,
     mqttUrls: () => Object.values(mqtt.urls),
     keepsMetrics: overrides.keepsMetrics ?? true,

@@ -48,6 +48,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
         about: 'one change of all devices that match a filter: gathered, then carried out in pieces',
       },
       enrolments: { about: 'devices that come to their credential by the one-time code of their batch' },
+      encryption: { about: 'with which key secrets are encrypted at rest; the change from one key to another' },
       rollouts: { about: 'one operation for many devices: stages, pace, windows, rules that stop it' },
       transactions: { about: 'the state machine of commands: submission, settlement, cancel' },
       events: { about: 'events of devices; upload URLs that devices ask customers for' },
@@ -79,6 +80,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
         about: 'the Sql port; SQLite with the lock of its data folder, PostgreSQL; group commit and migrations',
         owns: ['better-sqlite3', 'pg'],
       },
+      encryption: { about: 'the keys of secrets at rest, and the form of an encrypted value' },
       objects: {
         about: 'the object store: S3 client and presigner, the embedded S3-compatible store',
         owns: ['@aws-sdk', '@smithy'],

@@ -101,6 +101,8 @@ export const OPERATOR = {
   listAudit: { method: 'GET', path: '/audit', role: 'reader' },
   exportAudit: { method: 'GET', path: '/audit/export', role: 'reader' },
   verifyAudit: { method: 'GET', path: '/audit/verification', role: 'reader' },
+  readEncryption: { method: 'GET', path: '/encryption', role: 'reader' },
+  rotateEncryptionKey: { method: 'POST', path: '/encryption/rotation', role: 'owner' },
   listSettings: { method: 'GET', path: '/settings', role: 'reader' },
   search: { method: 'GET', path: '/search', role: 'reader' },
 } as const;

@@ -4,6 +4,7 @@ import { createLegacyTokens } from '../core/applications/legacy-tokens.ts';
 import type { Audit } from '../core/audit/audit.ts';
 import { createRefusals } from '../core/audit/refusals.ts';
 import type { Core } from '../core/core.ts';
+import type { Encryption } from '../core/encryption/encryption.ts';
 import { createPeople } from '../core/people/people.ts';
 import { createCancellation } from '../core/transactions/cancellation.ts';
 import type { Peers } from '../platform/cluster/peers.ts';
@@ -41,6 +42,7 @@ interface Given {
   core: Core;
   views: Views;
   audit: Audit;
+  encryption: Encryption;
   asking: Asking;
   deprecations: Deprecations;
   readiness: Readiness;
@@ -145,6 +147,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         pages: createConsolePages({ ...console, role: 'operator' }),
         adminUrl: (): string => admin.url(),
         settings: config.given,
+        encryption: given.encryption,
         cancellation: createCancellation({ find: ofFleet.overview.find, cancel: core.transactions.cancel }),
         readiness,
         metricsText,

@@ -112,6 +112,8 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/audit' },
   { method: 'GET', path: '/audit/export' },
   { method: 'GET', path: '/audit/verification' },
+  { method: 'GET', path: '/encryption' },
+  { method: 'POST', path: '/encryption/rotation' },
   { method: 'GET', path: '/feed' },
   { method: 'GET', path: '/sessions' },
   { method: 'GET', path: '/me' },

@@ -198,6 +198,10 @@ export interface AdminOperations {
   exportAudit: { input: { query?: Partial<SchemaTypes['admin/audit-export-query']> }; answer: undefined };
   /** Check the audit log. */
   verifyAudit: { input: { query?: Partial<SchemaTypes['admin/audit-verification-query']> }; answer: SchemaTypes['admin/audit-verification'] };
+  /** Read with which keys secrets are encrypted. */
+  readEncryption: { input: object; answer: SchemaTypes['admin/encryption'] };
+  /** Encrypt all secrets with the newest key. */
+  rotateEncryptionKey: { input: object; answer: SchemaTypes['admin/encryption'] };
   /** List the settings of the service. */
   listSettings: { input: object; answer: SchemaTypes['admin/setting-list'] };
   /** Search by identifier or name. */
@@ -303,6 +307,8 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   listAudit: { method: 'GET', path: '/admin/v1/audit' },
   exportAudit: { method: 'GET', path: '/admin/v1/audit/export' },
   verifyAudit: { method: 'GET', path: '/admin/v1/audit/verification' },
+  readEncryption: { method: 'GET', path: '/admin/v1/encryption' },
+  rotateEncryptionKey: { method: 'POST', path: '/admin/v1/encryption/rotation' },
   listSettings: { method: 'GET', path: '/admin/v1/settings' },
   search: { method: 'GET', path: '/admin/v1/search' },
 };

@@ -194,8 +194,9 @@ export function createApplications({
       const authenticationKey = `whsec_${ids.bytes(32).toString('base64')}`;
       return database.transact(async (unit) => {
         cache.changes(unit, applicationId);
-        const live = await repository.updateAuthenticationKey(unit, applicationId, authenticationKey, clock.now());
-        if (!live) throw new DomainError('APPLICATION_UNREGISTERED');
+        const { authenticationKey: former } = await lockIn(unit, applicationId);
+        const change = { key: authenticationKey, former, at: clock.now() };
+        await repository.updateAuthenticationKey(unit, applicationId, change);
         return { authenticationKey };
       });
     },

@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { withoutSecrets } from '../../runtime/without-secrets.ts';
+import { withoutUrls } from '../../runtime/without-urls.ts';
 import { checkChain, sealEntry } from './audit-chain.ts';
 import { objectsOf } from './audit-objects.ts';
 import {
@@ -194,7 +195,7 @@ export function createAudit({ database, clock, log }: Parts) {
         changed: (details, about = []) =>
           add(auditId, async (unit) => {
             if (Object.keys(details).length > 0)
-              await detailEntry(unit, auditId, JSON.stringify(withoutSecrets(details)));
+              await detailEntry(unit, auditId, JSON.stringify(withoutUrls(withoutSecrets(details))));
             for (const object of about) await insertObject(unit, auditId, object);
           }),
       };

@@ -16,6 +16,7 @@ import {
   stopDeviceAction,
 } from './device-actions.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
+import { readEncryption, rotateEncryptionKey } from './encryption.ts';
 import {
   approveEnrolment,
   createEnrolmentBatch,
@@ -220,6 +221,9 @@ export const ROUTES = [
   route('POST',   '/console/session', null, { body: 'admin/console-login' }, openSession),
   route('GET',    '/console/session', null, {}, readOwnSession),
   route('DELETE', '/console/session', null, {}, closeSession),
+
+  route('GET',    '/admin/v1/encryption', ANY, {}, readEncryption),
+  route('POST',   '/admin/v1/encryption/rotation', OWN, {}, rotateEncryptionKey),
 
   route('GET',    '/admin/v1/settings', ANY, {}, listSettings),
   route('GET',    '/admin/v1/search', ANY, { query: 'admin/search-query' }, search),

@@ -5,6 +5,7 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
+import type { Encryption } from '../../core/encryption/encryption.ts';
 import type { EnrolmentBatches } from '../../core/enrolments/batches.ts';
 import type { People } from '../../core/people/people.ts';
 import type { Removals } from '../../core/removals/removals.ts';
@@ -54,6 +55,7 @@ export interface AdminServices {
     'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
   >;
   enrolmentBatches: EnrolmentBatches;
+  encryption: Pick<Encryption, 'state' | 'rotate'>;
   removals: Pick<Removals, 'request' | 'find' | 'list'>;
   /** Counts what belongs to a developer or an application. */
   countContents: CountContents;

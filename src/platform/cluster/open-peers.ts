@@ -8,7 +8,7 @@ import type { Peers } from './peers.ts';
 import { serveHints } from './serve-hints.ts';
 
 type All = Parameters<typeof createCluster>[0];
-type Parts = Pick<All, 'database' | 'clock' | 'ids' | 'log' | 'metrics'>;
+type Parts = Pick<All, 'database' | 'clock' | 'ids' | 'log' | 'metrics' | 'encryptionKeys'>;
 
 /** Options that tests change: leases, connections, lost hints. */
 export type ClusterOverrides = Partial<Pick<All, 'lease' | 'loses'>> & { open?(url: string): All['open'] };

@@ -1271,6 +1271,7 @@ export interface SchemaTypes {
   'admin/device-story': DeviceStory;
   'admin/device-transaction-query': DeviceTransactionQuery;
   'admin/device-update': DeviceUpdate;
+  'admin/encryption': Encryption;
   'admin/enrolment-batch': EnrolmentBatch;
   'admin/enrolment-batch-create': EnrolmentBatchCreate;
   'admin/enrolment-batch-created': EnrolmentBatchCreated;
@@ -2656,6 +2657,45 @@ export interface DeviceUpdate {
    * True: the connection of the device is closed, and it cannot connect again (CONNACK 5), neither with its credential nor with a certificate. Its commands wait.
    */
   blocked?: boolean;
+}
+/**
+ * With which keys secrets are encrypted in the database, as the node that was asked knows it.
+ */
+export interface Encryption {
+  /**
+   * The keys that this node has, or that secrets are encrypted with; empty when no key is set.
+   */
+  keys: {
+    keyId: string;
+    /**
+     * `current`: new values are encrypted with it. `former`: some values still are. `unused`: no value of this database is.
+     */
+    state: 'current' | 'former' | 'unused';
+  }[];
+  /**
+   * The latest rotation; null when there was none.
+   */
+  rotation: {
+    /**
+     * The key that all secrets are to be encrypted with.
+     */
+    keyId: string;
+    /**
+     * `waiting`: until all nodes have the key. `running`: all secrets are encrypted anew. `settling`: they are looked through once more, when no unit of work from before the change can store a value any more. `ended`: no secret is encrypted with another key, or stored as it is.
+     */
+    state: 'waiting' | 'running' | 'settling' | 'ended';
+    /**
+     * The nodes that the rotation waits for: they lack the key, or do not use it yet.
+     */
+    waitsFor: string[];
+    /**
+     * The number of values that were encrypted anew.
+     */
+    rewritten: number;
+    requestedAt: UtcDateTime1;
+    startedAt: UtcDateTimeOrNull4;
+    endedAt: UtcDateTimeOrNull4;
+  } | null;
 }
 /**
  * Devices that may enrol with one code.

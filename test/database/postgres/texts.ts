@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { UnitOfWork } from '../../../src/platform/database/sql.ts';
+import { createVault } from '../../../src/platform/encryption/vault.ts';
 
 /** Stands for any argument: each of its members is another such value. As text it is a word, as a number 1. */
 const anything: unknown = new Proxy(
@@ -249,6 +250,7 @@ async function textsOf(name: string, call: Called): Promise<Set<string>> {
     skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
     onCommit: () => undefined,
     onRollback: () => undefined,
+    vault: createVault(),
   };
   for (const given of VARIANTS[name] ?? [Array(call.length - 1).fill(anything)]) {
     // The last argument may be a lock, so each call is also made with a lock in its place.
