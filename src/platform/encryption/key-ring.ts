@@ -62,8 +62,8 @@ async function textOf(source: Exclude<KeySource, null>): Promise<string> {
 
 /** The reason why a file or a command gave nothing. The output of a command can hold keys, so it is never part of it. */
 function reasonOf(source: Exclude<KeySource, null>, cause: unknown): string {
-  const { code, killed, message } = cause as { code?: unknown; killed?: boolean; message: string };
-  if ('file' in source) return code === undefined ? message : `${source.file} cannot be read (${String(code)})`;
+  const { code, killed, message } = cause as { code?: string | number; killed?: boolean; message: string };
+  if ('file' in source) return code === undefined ? message : `${source.file} cannot be read (${code})`;
   if (killed === true) return `the command has not ended within ${COMMAND_MS / 1000} seconds`;
   if (typeof code === 'number') return `the command ended with exit code ${code}`;
   return typeof code === 'string' ? `the command cannot be used (${code})` : message;
