@@ -3,6 +3,7 @@ import type {
   AdministratorToken,
   AlarmList,
   ApplicationRow,
+  ApplicationSecretList,
   AuditEntry,
   AuditVerification,
   BinaryWarningList,
@@ -58,6 +59,7 @@ import type {
 export type {
   AdministratorToken,
   ApplicationRow,
+  ApplicationSecretList,
   AuditEntry,
   AuditVerification,
   BinaryWarningList,

@@ -5,6 +5,7 @@ import { addressOf } from '../base/place.ts';
 import { operation, RequestError, read, send } from '../base/requests.ts';
 import type { ApplicationRow } from '../base/rows.ts';
 import { permits } from '../base/session.ts';
+import { secretsCard } from '../parts/application-secrets.ts';
 import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
 import { head } from '../parts/head.ts';
@@ -123,6 +124,7 @@ function OneApplication({ applicationId }: { applicationId: string }) {
           : null,
     }),
     isGone ? removalOfApplication(applicationId, details) : details,
+    value && !isGone ? secretsCard(applicationId) : null,
     historyOf('application', applicationId),
   ];
 }

@@ -17,6 +17,8 @@ void t.test('a new application has no settings and no key', async (t) => {
     keyReplacedAt: null,
     settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, null])),
     createdAt: clock.now(),
+    formerSecretMark: null,
+    formerSecretEndsAt: null,
     deletedAt: null,
     removalId: null,
   });

@@ -18,6 +18,7 @@ const NOTHING: Readonly<Record<string, string>> = {
   sessionId: `session_${'0'.repeat(32)}`,
   tokenId: `token_${'0'.repeat(32)}`,
   keyId: '0'.repeat(16),
+  secretId: '0'.repeat(16),
   personId: 'nobody',
   package: 'com.example.none',
   version: '1.0.0',

@@ -76,6 +76,7 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   exportAudit: ['nothing'],
   verifyAudit: [],
   readEncryption: [],
+  listSecrets: [],
   listSettings: [],
   search: [],
   // A stream: see below.

@@ -32,6 +32,12 @@ export interface AdminOperations {
   deleteApplication: { input: { applicationId: string }; answer: undefined };
   /** Replace the secret of an application. */
   replaceSecret: { input: { applicationId: string }; answer: SchemaTypes['admin/application-secret'] };
+  /** List the secrets of an application. */
+  listSecrets: { input: { applicationId: string }; answer: SchemaTypes['admin/application-secret-list'] };
+  /** Issue another secret for an application. */
+  addSecret: { input: { applicationId: string; body?: SchemaTypes['admin/application-secret-create'] }; answer: SchemaTypes['admin/application-secret-issued'] };
+  /** End a secret of an application. */
+  endSecret: { input: { applicationId: string; secretId: string }; answer: undefined };
   /** Count what belongs to a developer. */
   readDeveloperContents: { input: { developerId: string }; answer: SchemaTypes['admin/contents'] };
   /** Remove a developer with everything. */
@@ -224,6 +230,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   readApplication: { method: 'GET', path: '/admin/v1/applications/{applicationId}' },
   deleteApplication: { method: 'DELETE', path: '/admin/v1/applications/{applicationId}' },
   replaceSecret: { method: 'POST', path: '/admin/v1/applications/{applicationId}/secret' },
+  listSecrets: { method: 'GET', path: '/admin/v1/applications/{applicationId}/secrets' },
+  addSecret: { method: 'POST', path: '/admin/v1/applications/{applicationId}/secrets' },
+  endSecret: { method: 'DELETE', path: '/admin/v1/applications/{applicationId}/secrets/{secretId}' },
   readDeveloperContents: { method: 'GET', path: '/admin/v1/developers/{developerId}/contents' },
   removeDeveloper: { method: 'POST', path: '/admin/v1/developers/{developerId}/removal' },
   readApplicationContents: { method: 'GET', path: '/admin/v1/applications/{applicationId}/contents' },

@@ -16,8 +16,11 @@ export interface Application {
   formerAuthenticationKey: string | null;
   keyReplacedAt: Micros | null;
   settings: Settings;
-  /** Identifies the current secret: an access token that was requested with another secret is invalid. */
+  /** The marks of its secrets: an access token that was requested with another secret is invalid. */
   secretMark: string;
+  formerSecretMark: string | null;
+  /** When the former secret ends; null: when it is ended. */
+  formerSecretEndsAt: Micros | null;
   createdAt: Micros;
   /** Null while the application exists; a deleted one keeps its row, so that its id is never used again. */
   deletedAt: Micros | null;
@@ -25,11 +28,13 @@ export interface Application {
   removalId: string | null;
 }
 
-type Row = Omit<Application, 'settings' | 'secretMark'> & Settings & { secretHash: Buffer };
+type Row = Omit<Application, 'settings' | 'secretMark' | 'formerSecretMark'> &
+  Settings & { secretHash: Buffer; formerSecretHash: Buffer | null };
 
 const COLUMNS = `application_id AS "applicationId", developer_id AS "developerId", name,
   authentication_key AS "authenticationKey", former_authentication_key AS "formerAuthenticationKey",
-  key_replaced_at AS "keyReplacedAt", secret_hash AS "secretHash", created_at AS "createdAt", deleted_at AS "deletedAt",
+  key_replaced_at AS "keyReplacedAt", secret_hash AS "secretHash",
+  former_secret_hash AS "formerSecretHash", former_secret_ends_at AS "formerSecretEndsAt", created_at AS "createdAt", deleted_at AS "deletedAt",
   removal_id AS "removalId", ${SETTING_COLUMNS}`;
 
 const placeOf = (column: string, applicationId: string): Place => ['applications', column, applicationId];
@@ -52,10 +57,22 @@ function toApplication(sql: Sql, row: Row): Application {
     keyReplacedAt: row.keyReplacedAt,
     settings: settingsOf(sql, row),
     secretMark: secretMarkOf(row.secretHash),
+    formerSecretMark: row.formerSecretHash && secretMarkOf(row.formerSecretHash),
+    formerSecretEndsAt: row.formerSecretEndsAt,
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,
     removalId: row.removalId,
   };
+}
+
+/** Whether a mark is that of a secret of the application that is valid at a time. */
+export function hasSecret(
+  { secretMark, formerSecretMark, formerSecretEndsAt }: Application,
+  mark: string,
+  now: Micros,
+): boolean {
+  if (mark === secretMark) return true;
+  return mark === formerSecretMark && (formerSecretEndsAt === null || now < formerSecretEndsAt);
 }
 
 /**
@@ -172,32 +189,20 @@ export async function insertApplication(
   row: { applicationId: string; developerId: string; name: string; secretHash: Buffer; createdAt: number },
 ): Promise<boolean> {
   const inserted = await sql.run(
-    `INSERT INTO applications (application_id, developer_id, name, secret_hash, created_at) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO applications (application_id, developer_id, name, secret_hash, secret_created_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (application_id) DO NOTHING`,
     row.applicationId,
     row.developerId,
     row.name,
     row.secretHash,
     row.createdAt,
+    row.createdAt,
   );
   return inserted === 1;
 }
 
-/** The SHA-256 of the secret of an application that is not deleted. */
-export async function findSecretHash(sql: Sql, applicationId: string): Promise<Buffer | undefined> {
-  const row = await sql.get<{ hash: Buffer }>(
-    'SELECT secret_hash AS hash FROM applications WHERE application_id = ? AND deleted_at IS NULL',
-    applicationId,
-  );
-  return row?.hash;
-}
-
 // All updates below return false when the application does not exist, or was deleted.
-
-export async function updateSecretHash(sql: Sql, applicationId: string, hash: Buffer): Promise<boolean> {
-  const text = 'UPDATE applications SET secret_hash = ? WHERE application_id = ? AND deleted_at IS NULL';
-  return (await sql.run(text, hash, applicationId)) === 1;
-}
 
 /** Stores a new key, and the replaced one as the former key. */
 export async function updateAuthenticationKey(

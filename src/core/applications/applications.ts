@@ -2,10 +2,12 @@ import { DomainError, type Fault } from '../../errors.ts';
 import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
+import type { Log } from '../../runtime/log.ts';
 import { pageOf } from '../../runtime/page.ts';
-import { hashSecret, matchesSecret, secretMarkOf } from '../../runtime/secret-hash.ts';
+import { hashSecret } from '../../runtime/secret-hash.ts';
 import { createApplicationCache } from './application-cache.ts';
 import * as repository from './application-repository.ts';
+import { createApplicationSecrets } from './application-secrets.ts';
 import { findDeveloper } from './developer-repository.ts';
 import { SETTING_NAMES, type SettingName, type Settings } from './setting-columns.ts';
 import { signingKeysOf } from './signing-keys-of.ts';
@@ -16,6 +18,7 @@ interface Options {
   database: Database;
   clock: Clock;
   ids: Ids;
+  log: Log;
   /** Returns the reason why a setting may not have this URL; undefined when it may. */
   urlFault(url: string, name: SettingName): Fault | undefined;
   /** Whether devices are activated for the application; called in the unit of work that would delete it. */
@@ -40,6 +43,7 @@ export function createApplications({
   database,
   clock,
   ids,
+  log,
   urlFault,
   isInUse,
   endWork,
@@ -48,6 +52,7 @@ export function createApplications({
 }: Options) {
   const { changed = () => undefined, forgotten = () => undefined } = tells;
   const cache = createApplicationCache({ clock, concurrent: database.concurrent, changed, forgotten });
+  const secrets = createApplicationSecrets({ database, clock, ids, log, changes: cache.changes });
 
   async function findLive(sql: Sql, applicationId: string): Promise<Application | undefined> {
     const application = await cache.find(sql, applicationId);
@@ -143,19 +148,7 @@ export function createApplications({
      */
     changedElsewhere: cache.forgetElsewhere,
 
-    /**
-     * Replaces the secret. The old one ends at once, with the access tokens and streams that were opened with it. Throws
-     * APPLICATION_NOT_FOUND.
-     */
-    async replaceSecret(applicationId: string): Promise<{ secret: string }> {
-      const secret = ids.secret();
-      return database.transact(async (unit) => {
-        cache.changes(unit, applicationId);
-        const known = await repository.updateSecretHash(unit, applicationId, hashSecret(secret));
-        if (!known) throw new DomainError('APPLICATION_NOT_FOUND');
-        return { secret };
-      });
-    },
+    ...secrets,
 
     /**
      * Op 2: changes the settings that the patch names; null removes one. `check` may refuse the change of the settings that
@@ -241,15 +234,6 @@ export function createApplications({
       cache.changes(unit, applicationId);
       await forgetReceivers(unit, applicationId);
       return repository.deleteApplication(unit, applicationId);
-    },
-
-    /**
-     * Compares a secret, in constant time, with the one of an application that is not deleted. Returns the `secretMark`
-     * for the access token, or undefined when the secret is wrong.
-     */
-    async authenticateClient(applicationId: string, secret: string): Promise<string | undefined> {
-      const hash = await repository.findSecretHash(database.read, applicationId);
-      return matchesSecret(secret, hash) && hash ? secretMarkOf(hash) : undefined;
     },
 
     /**

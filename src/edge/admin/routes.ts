@@ -2,6 +2,7 @@ import type { Role } from '../../core/people/roles.ts';
 import { leadTo } from '../http/lead-to.ts';
 import { routesOf } from '../http/route.ts';
 import { servePages } from '../pages/serve-pages.ts';
+import { addSecret, endSecret, listSecrets } from './application-secrets.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
 import { listAudit } from './audit.ts';
 import { exportAudit, verifyAudit } from './audit-export.ts';
@@ -117,6 +118,9 @@ export const ROUTES = [
   route('GET',    '/admin/v1/applications/{applicationId}', ANY, {}, readApplication),
   route('DELETE', '/admin/v1/applications/{applicationId}', OPR, {}, deleteApplication),
   route('POST',   '/admin/v1/applications/{applicationId}/secret', OPR, {}, replaceSecret),
+  route('GET',    '/admin/v1/applications/{applicationId}/secrets', ANY, {}, listSecrets),
+  route('POST',   '/admin/v1/applications/{applicationId}/secrets', OPR, { body: 'admin/application-secret-create', bodyOptional: true }, addSecret),
+  route('DELETE', '/admin/v1/applications/{applicationId}/secrets/{secretId}', OPR, {}, endSecret),
 
   route('GET',    '/admin/v1/developers/{developerId}/contents', ANY, {}, readDeveloperContents),
   route('POST',   '/admin/v1/developers/{developerId}/removal', OPR, { body: 'admin/removal-request' }, removeDeveloper),

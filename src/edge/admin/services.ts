@@ -47,7 +47,16 @@ export interface AdminServices {
   developers: Pick<Developers, 'create' | 'list' | 'find' | 'update' | 'remove' | 'search'>;
   applications: Pick<
     Applications,
-    'create' | 'list' | 'replaceSecret' | 'remove' | 'listAll' | 'findCounted' | 'search'
+    | 'create'
+    | 'list'
+    | 'listSecrets'
+    | 'addSecret'
+    | 'endSecret'
+    | 'replaceSecret'
+    | 'remove'
+    | 'listAll'
+    | 'findCounted'
+    | 'search'
   >;
   quotas: Pick<Quotas, 'limits' | 'usageOf'>;
   devices: Pick<

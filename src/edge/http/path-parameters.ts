@@ -12,6 +12,7 @@ const SCHEMAS: Record<string, SchemaName> = {
   removalId: 'common/removal-id',
   actionId: 'common/action-id',
   keyId: 'common/software-key-id',
+  secretId: 'common/secret-id',
   sessionId: 'common/console-session-id',
   personId: 'common/person-id',
   tokenId: 'common/person-token-id',

@@ -65,25 +65,61 @@ export type DeveloperId1 = string;
  */
 export type ApplicationId1 = string;
 /**
+ * Name for people.
+ */
+export type Name1 = string;
+/**
+ * The time at which the secret of before ends. If left out, it is valid until it is ended.
+ */
+export type Moment = string;
+/**
+ * Name of a secret of an application, derived from the secret; the secret cannot be derived from it.
+ */
+export type SecretId = string;
+/**
+ * Null for a secret of a release that did not store it.
+ */
+export type UtcDateTimeOrNull1 = string | null;
+/**
+ * When a token was last issued for it, to the minute; null: never, or by an earlier release.
+ */
+export type UtcDateTimeOrNull2 = string | null;
+/**
+ * When it ends by itself; null: when it is ended.
+ */
+export type UtcDateTimeOrNull3 = string | null;
+/**
+ * Null for a secret of a release that did not store it.
+ */
+export type UtcDateTimeOrNull4 = string | null;
+/**
+ * When a token was last issued for it, to the minute; null: never, or by an earlier release.
+ */
+export type UtcDateTimeOrNull5 = string | null;
+/**
+ * When it ends by itself; null: when it is ended.
+ */
+export type UtcDateTimeOrNull6 = string | null;
+/**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime2 = string;
 /**
  * Only entries of this moment or later.
  */
-export type Moment = string;
-/**
- * Only entries before this moment.
- */
 export type Moment1 = string;
 /**
- * Only entries of this moment or later.
+ * Only entries before this moment.
  */
 export type Moment2 = string;
 /**
- * Only entries before this moment.
+ * Only entries of this moment or later.
  */
 export type Moment3 = string;
+/**
+ * Only entries before this moment.
+ */
+export type Moment4 = string;
 /**
  * What somebody may do in administration; each role may do what the roles behind it may do. `owner`: decides who administers the service. `operator`: works with all objects, and sees payloads. `support`: sees no payloads and no secrets; may repeat, cancel and disconnect. `reader`: sees what support sees, and changes nothing.
  */
@@ -111,7 +147,7 @@ export type PersonId = string;
 /**
  * The last use of one of them, to the minute.
  */
-export type UtcDateTimeOrNull1 = string | null;
+export type UtcDateTimeOrNull7 = string | null;
 /**
  * MQTT password of a device. The service stores only its hash.
  */
@@ -135,11 +171,11 @@ export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' |
 /**
  * Only deliveries that were created at this moment or later.
  */
-export type Moment4 = string;
+export type Moment5 = string;
 /**
  * Only deliveries that were created before this moment.
  */
-export type Moment5 = string;
+export type Moment6 = string;
 /**
  * Identifier of a webhook delivery: the `webhook-id` of all its attempts.
  */
@@ -267,11 +303,11 @@ export type ActionState = 'gathering' | 'running' | 'completed' | 'stopped' | 'r
 /**
  * When all its devices were found; null before.
  */
-export type UtcDateTimeOrNull2 = string | null;
+export type UtcDateTimeOrNull8 = string | null;
 /**
  * When it ended; null before.
  */
-export type UtcDateTimeOrNull3 = string | null;
+export type UtcDateTimeOrNull9 = string | null;
 /**
  * Identifier of a device action.
  */
@@ -283,7 +319,7 @@ export type ApplicationId4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull4 = string | null;
+export type UtcDateTimeOrNull10 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -295,7 +331,7 @@ export type UtcDateTime7 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull5 = string | null;
+export type UtcDateTimeOrNull11 = string | null;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -342,7 +378,7 @@ export type EnrolmentApproval = 'automatic' | 'manual';
 /**
  * The end of the code, in the next 366 days.
  */
-export type Moment6 = string;
+export type Moment7 = string;
 /**
  * The one-time code of an enrolment batch. The service stores only its hash.
  */
@@ -366,11 +402,11 @@ export type UtcDateTime10 = string;
 /**
  * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
  */
-export type Moment7 = string;
+export type Moment8 = string;
 /**
  * Only installations that ended before this moment; by default now.
  */
-export type Moment8 = string;
+export type Moment9 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -454,7 +490,7 @@ export type UtcDateTime12 = string;
 /**
  * The beginning of the period; by default a day ago, at most seven days.
  */
-export type Moment9 = string;
+export type Moment10 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -462,7 +498,7 @@ export type UtcDateTime13 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment10 = string;
+export type Moment11 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -470,11 +506,11 @@ export type UtcDateTime14 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull6 = string | null;
+export type UtcDateTimeOrNull12 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull7 = string | null;
+export type UtcDateTimeOrNull13 = string | null;
 /**
  * Kind of a fault.
  */
@@ -498,11 +534,11 @@ export type FaultType =
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment11 = string;
+export type Moment12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment12 = string;
+export type Moment13 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -510,7 +546,7 @@ export type DeviceId3 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull8 = string | null;
+export type UtcDateTimeOrNull14 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -526,43 +562,43 @@ export type PersonTokenId = string;
 /**
  * Name for people.
  */
-export type Name1 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull9 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull10 = string | null;
-/**
- * Name for people.
- */
 export type Name2 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull15 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull16 = string | null;
 /**
  * Name for people.
  */
 export type Name3 = string;
 /**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ * Name for people.
  */
-export type UtcDateTimeOrNull11 = string | null;
+export type Name4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull12 = string | null;
+export type UtcDateTimeOrNull17 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull13 = string | null;
+export type UtcDateTimeOrNull18 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull14 = string | null;
+export type UtcDateTimeOrNull19 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull15 = string | null;
+export type UtcDateTimeOrNull20 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull21 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -631,11 +667,11 @@ export type SoftwareKeyId = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment13 = string;
+export type Moment14 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment14 = string;
+export type Moment15 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -674,11 +710,11 @@ export type Duration2 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment15 = string;
+export type Moment16 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment16 = string;
+export type Moment17 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -757,7 +793,7 @@ export type DeliveryRowOrNull = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull4;
+  nextAttemptAt: UtcDateTimeOrNull10;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 } | null;
@@ -844,7 +880,7 @@ export type FirmwareVersion6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull16 = string | null;
+export type UtcDateTimeOrNull22 = string | null;
 /**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
@@ -896,7 +932,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull17 = string | null;
+export type UtcDateTimeOrNull23 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -909,7 +945,7 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull18 = string | null;
+export type UtcDateTimeOrNull24 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -968,7 +1004,7 @@ export type DeliveryRowOrNull1 = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull4;
+  nextAttemptAt: UtcDateTimeOrNull10;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 } | null;
@@ -1073,11 +1109,11 @@ export type UtcDateTime22 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment17 = string;
+export type Moment18 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment18 = string;
+export type Moment19 = string;
 /**
  * A firmware version as devices report it.
  */
@@ -1113,11 +1149,11 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment19 = string;
+export type Moment20 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment20 = string;
+export type Moment21 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -1156,11 +1192,11 @@ export type Duration5 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment21 = string;
+export type Moment22 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment22 = string;
+export type Moment23 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -1172,7 +1208,7 @@ export type VersionName12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment23 = string;
+export type Moment24 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -1234,6 +1270,10 @@ export interface SchemaTypes {
   'admin/application-row-list': ApplicationRowList;
   'admin/application-row-query': ApplicationRowQuery;
   'admin/application-secret': ApplicationSecret;
+  'admin/application-secret-create': ApplicationSecretCreate;
+  'admin/application-secret-issued': ApplicationSecretIssued;
+  'admin/application-secret-list': ApplicationSecretList;
+  'admin/application-secret-row': ApplicationSecretRow;
   'admin/audit-entry': AuditEntry;
   'admin/audit-export-query': AuditExportQuery;
   'admin/audit-list': AuditList;
@@ -1397,7 +1437,7 @@ export interface SchemaTypes {
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
-  'common/moment': Moment10;
+  'common/moment': Moment11;
   'common/name': Name;
   'common/operation': Operation;
   'common/package-name': PackageName2;
@@ -1428,6 +1468,7 @@ export interface SchemaTypes {
   'common/rollout-window': RolloutWindow;
   'common/salt': Salt;
   'common/secret': Secret;
+  'common/secret-id': SecretId;
   'common/seen-within': SeenWithin;
   'common/setting-url': SettingUrl;
   'common/sha256': Sha256;
@@ -1454,7 +1495,7 @@ export interface SchemaTypes {
   'common/upload-method': UploadMethod;
   'common/url': Url;
   'common/utc-date-time': UtcDateTime1;
-  'common/utc-date-time-or-null': UtcDateTimeOrNull4;
+  'common/utc-date-time-or-null': UtcDateTimeOrNull10;
   'common/version-name': VersionName3;
   'common/version-range': VersionRange6;
   'common/webhook-setting': WebhookSetting;
@@ -1735,6 +1776,46 @@ export interface ApplicationSecret {
   secret: Secret;
 }
 /**
+ * The body that issues another secret.
+ */
+export interface ApplicationSecretCreate {
+  name?: Name1;
+  formerEndsAt?: Moment;
+}
+/**
+ * Another secret, which is shown only here.
+ */
+export interface ApplicationSecretIssued {
+  secret: Secret;
+  secretId: SecretId;
+  /**
+   * What the secret is for; null if it has no name.
+   */
+  name: string | null;
+  createdAt: UtcDateTimeOrNull1;
+  lastUsedAt: UtcDateTimeOrNull2;
+  endsAt: UtcDateTimeOrNull3;
+}
+/**
+ * The valid secrets of an application, the newest first.
+ */
+export interface ApplicationSecretList {
+  secrets: ApplicationSecretRow[];
+}
+/**
+ * A valid secret of an application, without the secret itself.
+ */
+export interface ApplicationSecretRow {
+  secretId: SecretId;
+  /**
+   * What the secret is for; null if it has no name.
+   */
+  name: string | null;
+  createdAt: UtcDateTimeOrNull4;
+  lastUsedAt: UtcDateTimeOrNull5;
+  endsAt: UtcDateTimeOrNull6;
+}
+/**
  * An entry of the audit log: a change, its author and its time. It never contains a body.
  */
 export interface AuditEntry {
@@ -1810,8 +1891,8 @@ export interface AuditEntry {
  * Filters of an export of the audit log.
  */
 export interface AuditExportQuery {
-  since?: Moment;
-  until?: Moment1;
+  since?: Moment1;
+  until?: Moment2;
   /**
    * The kind of the author, or the name of one.
    */
@@ -1835,8 +1916,8 @@ export interface AuditList {
  * Filters of the audit log.
  */
 export interface AuditQuery {
-  since?: Moment2;
-  until?: Moment3;
+  since?: Moment3;
+  until?: Moment4;
   /**
    * The kind of the author, or the name of one.
    */
@@ -2072,7 +2153,7 @@ export interface CountedPerson {
    * The number of tokens.
    */
   tokens: number;
-  lastUsedAt: UtcDateTimeOrNull1;
+  lastUsedAt: UtcDateTimeOrNull7;
 }
 /**
  * A new credential; if it is left out, the service makes one. From then on a client certificate is accepted in its place only if its fingerprint is given here.
@@ -2096,8 +2177,8 @@ export interface DeliveryQuery {
   transactionId?: TransactionId;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
-  since?: Moment4;
-  until?: Moment5;
+  since?: Moment5;
+  until?: Moment6;
   after?: DeliveryId;
   /**
    * The largest number of rows in the answer.
@@ -2264,8 +2345,8 @@ export interface DeviceAction {
     devices: number;
   }[];
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull2;
-  endedAt: UtcDateTimeOrNull3;
+  startedAt: UtcDateTimeOrNull8;
+  endedAt: UtcDateTimeOrNull9;
 }
 /**
  * Conditions on devices, of which all must hold: those of the list of devices. Without any, all devices match. Durations count back from the beginning of the action.
@@ -2390,7 +2471,7 @@ export interface TagPatch1 {
  */
 export interface DeviceConnection {
   connected: boolean;
-  since: UtcDateTimeOrNull4;
+  since: UtcDateTimeOrNull10;
   /**
    * The address that the device connects from.
    */
@@ -2408,7 +2489,7 @@ export interface DeviceConnection {
     present: boolean;
     subscriptions: string[];
   };
-  lastSeenAt: UtcDateTimeOrNull4;
+  lastSeenAt: UtcDateTimeOrNull10;
   /**
    * The node that the device is connected to; null if there is only one node.
    */
@@ -2450,7 +2531,7 @@ export interface DeviceRegistered {
  */
 export interface FleetDeviceStatus {
   deviceId: DeviceId;
-  reportedAt: UtcDateTimeOrNull4;
+  reportedAt: UtcDateTimeOrNull10;
   fields: {
     /**
      * The name of the field in the status message of the device.
@@ -2519,7 +2600,7 @@ export interface StoryEntry {
      * More about the reason, for people.
      */
     detail: string | null;
-    since: UtcDateTimeOrNull5;
+    since: UtcDateTimeOrNull11;
     /**
      * The address of the client; null for the end of a connection.
      */
@@ -2565,10 +2646,10 @@ export interface TransactionRow {
    */
   progress: number | null;
   createdAt: UtcDateTime1;
-  publishedAt: UtcDateTimeOrNull4;
-  deliveredAt: UtcDateTimeOrNull4;
+  publishedAt: UtcDateTimeOrNull10;
+  deliveredAt: UtcDateTimeOrNull10;
   updatedAt: UtcDateTime1;
-  completedAt: UtcDateTimeOrNull4;
+  completedAt: UtcDateTimeOrNull10;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -2626,7 +2707,7 @@ export interface DeliveryRow {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull4;
+  nextAttemptAt: UtcDateTimeOrNull10;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 }
@@ -2693,8 +2774,8 @@ export interface Encryption {
      */
     rewritten: number;
     requestedAt: UtcDateTime1;
-    startedAt: UtcDateTimeOrNull4;
-    endedAt: UtcDateTimeOrNull4;
+    startedAt: UtcDateTimeOrNull10;
+    endedAt: UtcDateTimeOrNull10;
   } | null;
 }
 /**
@@ -2734,14 +2815,14 @@ export interface EnrolmentBatch {
   pending: number;
   createdAt: UtcDateTime1;
   expiresAt: UtcDateTime1;
-  revokedAt: UtcDateTimeOrNull4;
+  revokedAt: UtcDateTimeOrNull10;
 }
 /**
  * The body that makes an enrolment batch.
  */
 export interface EnrolmentBatchCreate {
   name: Name;
-  expiresAt: Moment6;
+  expiresAt: Moment7;
   /**
    * The most devices that may enrol with the code.
    */
@@ -2796,7 +2877,7 @@ export interface EnrolmentBatchCreated {
   pending: number;
   createdAt: UtcDateTime1;
   expiresAt: UtcDateTime1;
-  revokedAt: UtcDateTimeOrNull4;
+  revokedAt: UtcDateTimeOrNull10;
   code: EnrolmentCode;
 }
 /**
@@ -2817,7 +2898,7 @@ export interface EnrolmentDevice {
    */
   address: string;
   requestedAt: UtcDateTime1;
-  decidedAt: UtcDateTimeOrNull4;
+  decidedAt: UtcDateTimeOrNull10;
 }
 /**
  * Devices of an enrolment batch, in the order of their deviceIds.
@@ -2880,8 +2961,8 @@ export interface FailureBreakdown {
  * The installations whose failures are counted.
  */
 export interface FailureQuery {
-  since?: Moment7;
-  until?: Moment8;
+  since?: Moment8;
+  until?: Moment9;
   applicationId?: ApplicationId5;
   package?: PackageName1;
   version?: VersionName2;
@@ -3142,7 +3223,7 @@ export interface FleetHealth {
  * The period, and the distance of its points.
  */
 export interface FleetHealthQuery {
-  since?: Moment9;
+  since?: Moment10;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -3197,7 +3278,7 @@ export interface FleetHistory {
  * Only points of this moment or later.
  */
 export interface FleetHistoryQuery {
-  since: Moment10;
+  since: Moment11;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -3215,11 +3296,11 @@ export interface FleetSummary {
   };
   transactions: {
     unfinished: number;
-    oldestAt: UtcDateTimeOrNull6;
+    oldestAt: UtcDateTimeOrNull12;
   };
   deliveries: {
     pending: number;
-    oldestDueAt: UtcDateTimeOrNull7;
+    oldestDueAt: UtcDateTimeOrNull13;
   };
   receivers: {
     /**
@@ -3312,8 +3393,8 @@ export interface InstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment11;
-  until?: Moment12;
+  since?: Moment12;
+  until?: Moment13;
   after?: DeviceId3;
   /**
    * The largest number of rows in the answer.
@@ -3379,7 +3460,7 @@ export interface NodeList {
     disk: {
       freeBytes: number;
       sizeBytes: number;
-      fullAt: UtcDateTimeOrNull8;
+      fullAt: UtcDateTimeOrNull14;
       /**
        * The free space, hour by hour.
        */
@@ -3482,10 +3563,10 @@ export interface PersonDetails {
  */
 export interface PersonToken {
   tokenId: PersonTokenId;
-  name: Name1;
+  name: Name2;
   createdAt: UtcDateTime1;
-  expiresAt: UtcDateTimeOrNull9;
-  lastUsedAt: UtcDateTimeOrNull10;
+  expiresAt: UtcDateTimeOrNull15;
+  lastUsedAt: UtcDateTimeOrNull16;
 }
 /**
  * A page of people, ordered by their personIds.
@@ -3498,7 +3579,7 @@ export interface PersonList {
  * The body that makes a token for a person.
  */
 export interface PersonTokenCreate {
-  name: Name2;
+  name: Name3;
   /**
    * Days until it expires, 90 if left out; null: it does not expire.
    */
@@ -3509,10 +3590,10 @@ export interface PersonTokenCreate {
  */
 export interface PersonTokenCreated {
   tokenId: PersonTokenId;
-  name: Name3;
+  name: Name4;
   createdAt: UtcDateTime1;
-  expiresAt: UtcDateTimeOrNull11;
-  lastUsedAt: UtcDateTimeOrNull12;
+  expiresAt: UtcDateTimeOrNull17;
+  lastUsedAt: UtcDateTimeOrNull18;
   /**
    * The token itself, to be sent as `Authorization: Bearer`.
    */
@@ -3550,8 +3631,8 @@ export interface Receiver {
    */
   state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull13;
-  failingSince: UtcDateTimeOrNull14;
+  oldestDueAt: UtcDateTimeOrNull19;
+  failingSince: UtcDateTimeOrNull20;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -3560,7 +3641,7 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull15;
+  nextAttemptAt: UtcDateTimeOrNull21;
   /**
    * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
    */
@@ -3604,8 +3685,8 @@ export interface ReceiverQuery {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: those that were given up, which are exhausted or gone.
  */
 export interface FleetRedeliveryRange {
-  since?: Moment10;
-  until?: Moment10;
+  since?: Moment11;
+  until?: Moment11;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
   /**
@@ -3697,7 +3778,7 @@ export interface Removal {
   };
   requestedAt: UtcDateTime17;
   progressedAt: UtcDateTime18;
-  endedAt: UtcDateTimeOrNull4;
+  endedAt: UtcDateTimeOrNull10;
 }
 /**
  * What belongs to a developer or an application, and is removed with it. Counted in parts, while others go on working.
@@ -3900,8 +3981,8 @@ export interface SoftwareKey {
  * The part of the story of a device, with its defaults filled in.
  */
 export interface StoryQuery {
-  since?: Moment13;
-  until?: Moment14;
+  since?: Moment14;
+  until?: Moment15;
   /**
    * The page begins after this place, which the Link of the page before names.
    */
@@ -3932,8 +4013,8 @@ export interface TransactionQuery {
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
   olderThan?: Duration2;
-  since?: Moment15;
-  until?: Moment16;
+  since?: Moment16;
+  until?: Moment17;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -3985,7 +4066,7 @@ export interface VersionRow {
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
   distributing: boolean;
-  distributionStartedAt: UtcDateTimeOrNull4;
+  distributionStartedAt: UtcDateTimeOrNull10;
   /**
    * The binary of the version; null if it has none. The fields are null while the object store does not answer.
    */
@@ -4136,7 +4217,7 @@ export interface DeliveryDetail {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull4;
+  nextAttemptAt: UtcDateTimeOrNull10;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
   /**
@@ -4208,7 +4289,7 @@ export interface DeviceRow {
    */
   blocked: boolean;
   connected: boolean;
-  lastSeenAt: UtcDateTimeOrNull4;
+  lastSeenAt: UtcDateTimeOrNull10;
   /**
    * The firmware version that the device last reported.
    */
@@ -4311,7 +4392,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull16;
+    since: UtcDateTimeOrNull22;
   }[];
 }
 /**
@@ -4383,8 +4464,8 @@ export interface RolloutDetails {
   devices: number;
   counts: RolloutCounts;
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull4;
-  endedAt: UtcDateTimeOrNull4;
+  startedAt: UtcDateTimeOrNull10;
+  endedAt: UtcDateTimeOrNull10;
   /**
    * The stages.
    */
@@ -4460,7 +4541,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull17;
+  estimatedEnd: UtcDateTimeOrNull23;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -4591,7 +4672,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull18;
+  from: UtcDateTimeOrNull24;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -4639,8 +4720,8 @@ export interface RolloutRow {
   devices: number;
   counts: RolloutCounts;
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull4;
-  endedAt: UtcDateTimeOrNull4;
+  startedAt: UtcDateTimeOrNull10;
+  endedAt: UtcDateTimeOrNull10;
 }
 /**
  * A page of rollouts, the newest first.
@@ -4706,10 +4787,10 @@ export interface TransactionDetail {
    */
   progress: number | null;
   createdAt: UtcDateTime1;
-  publishedAt: UtcDateTimeOrNull4;
-  deliveredAt: UtcDateTimeOrNull4;
+  publishedAt: UtcDateTimeOrNull10;
+  deliveredAt: UtcDateTimeOrNull10;
   updatedAt: UtcDateTime1;
-  completedAt: UtcDateTimeOrNull4;
+  completedAt: UtcDateTimeOrNull10;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -5751,8 +5832,8 @@ export interface OwnAuditList {
  * Query of the audit log of an application, with its defaults filled in.
  */
 export interface OwnAuditQuery {
-  since?: Moment17;
-  until?: Moment18;
+  since?: Moment18;
+  until?: Moment19;
   /**
    * Only entries older than this one; take it from the `Link` of the page before.
    */
@@ -5836,8 +5917,8 @@ export interface OwnInstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment19;
-  until?: Moment20;
+  since?: Moment20;
+  until?: Moment21;
   after?: DeviceId6;
   /**
    * The largest number of rows in the answer.
@@ -5857,8 +5938,8 @@ export interface OwnTransactionQuery {
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration5;
-  since?: Moment21;
-  until?: Moment22;
+  since?: Moment22;
+  until?: Moment23;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -5962,7 +6043,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment23;
+  startAt?: Moment24;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.
@@ -6577,8 +6658,8 @@ export interface WebhookTransactionRecord {
   attempts: number;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
-  deliveredAt: UtcDateTimeOrNull4;
-  completedAt: UtcDateTimeOrNull4;
+  deliveredAt: UtcDateTimeOrNull10;
+  completedAt: UtcDateTimeOrNull10;
   /**
    * The progress that the device reported, in percent.
    */
