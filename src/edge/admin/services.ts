@@ -61,7 +61,15 @@ export interface AdminServices {
   quotas: Pick<Quotas, 'limits' | 'usageOf'>;
   devices: Pick<
     Devices,
-    'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
+    | 'register'
+    | 'registerOnce'
+    | 'list'
+    | 'find'
+    | 'update'
+    | 'remove'
+    | 'replaceCredential'
+    | 'offerCredential'
+    | 'disconnect'
   >;
   enrolmentBatches: EnrolmentBatches;
   encryption: Pick<Encryption, 'state' | 'rotate'>;

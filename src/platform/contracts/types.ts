@@ -229,6 +229,10 @@ export type HardwareProperties = {
  */
 export type MacAddress = string;
 /**
+ * When another credential was offered, with which the device has not logged in yet; null: there is none.
+ */
+export type LocalDateTimeOrNull = string | null;
+/**
  * Identifier of a device action.
  */
 export type ActionId = string;
@@ -900,7 +904,7 @@ export type ListMode = 'latest';
 /**
  * ISO 8601 local date-time with microseconds, in the time zone of the service; null if it has not happened.
  */
-export type LocalDateTimeOrNull = string | null;
+export type LocalDateTimeOrNull1 = string | null;
 /**
  * Files of one call. Each name occurs once.
  *
@@ -1434,7 +1438,7 @@ export interface SchemaTypes {
   'common/language-tag': LanguageTag;
   'common/list-mode': ListMode;
   'common/local-date-time': LocalDateTime;
-  'common/local-date-time-or-null': LocalDateTimeOrNull;
+  'common/local-date-time-or-null': LocalDateTimeOrNull1;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
   'common/moment': Moment11;
@@ -2161,9 +2165,13 @@ export interface CountedPerson {
 export interface CredentialReplace {
   credential?: Credential;
   certificateFingerprint?: CertificateFingerprint;
+  /**
+   * True to offer the credential: the present one, and client certificates, stay valid until the device logs in with the offered one. The connection stays open.
+   */
+  keepsFormer?: boolean;
 }
 /**
- * The new credential, which is shown only here. The old one is invalid at once.
+ * The new credential, which is shown only here. The old one is invalid at once or, with `keepsFormer`, when the device logs in with the new one.
  */
 export interface CredentialReplaced {
   credential: Credential;
@@ -2298,6 +2306,7 @@ export interface DeviceAnswer {
    * SHA-256 of the accepted certificate, 64 hexadecimal digits; null unless `certificates` is `named`.
    */
   certificateFingerprint: string | null;
+  credentialOfferedAt: LocalDateTimeOrNull;
   createdAt: LocalDateTime;
 }
 /**
@@ -5414,7 +5423,7 @@ export interface BinaryStatus {
    * The size of the binary in bytes; null without a binary.
    */
   fileSize: number | null;
-  uploadDate: LocalDateTimeOrNull;
+  uploadDate: LocalDateTimeOrNull1;
   /**
    * Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null.
    */
@@ -5494,7 +5503,7 @@ export interface Delivery {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: LocalDateTimeOrNull;
+  nextAttemptAt: LocalDateTimeOrNull1;
   createdAt: LocalDateTime;
 }
 /**
@@ -5585,7 +5594,7 @@ export interface DeviceStatus {
    * Whether the device has a connection now.
    */
   connected: boolean;
-  lastSeenAt: LocalDateTimeOrNull;
+  lastSeenAt: LocalDateTimeOrNull1;
   /**
    * BCP 47 tag.
    */
@@ -5627,7 +5636,7 @@ export interface DeviceStatus {
         versionCode: number;
       }[]
     | null;
-  reportedAt: LocalDateTimeOrNull;
+  reportedAt: LocalDateTimeOrNull1;
 }
 /**
  * A page of the status of the application's activated devices, ordered by deviceId.
@@ -6274,8 +6283,8 @@ export interface TransactionRecord {
   attempts: number;
   createdAt: LocalDateTime;
   updatedAt: LocalDateTime;
-  deliveredAt: LocalDateTimeOrNull;
-  completedAt: LocalDateTimeOrNull;
+  deliveredAt: LocalDateTimeOrNull1;
+  completedAt: LocalDateTimeOrNull1;
   /**
    * The progress that the device reported, in percent.
    */
@@ -6379,7 +6388,7 @@ export interface BinaryStatus1 {
    * The size of the binary in bytes; null without a binary.
    */
   fileSize: number | null;
-  uploadDate: LocalDateTimeOrNull;
+  uploadDate: LocalDateTimeOrNull1;
   /**
    * Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null.
    */

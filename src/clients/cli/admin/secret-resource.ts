@@ -23,7 +23,7 @@ export const SECRETS: Resource = {
     },
     {
       verb: 'issue',
-      summary: 'Issues another secret; the one of before stays valid until it is ended, or its time is over',
+      summary: 'Issues another secret; the one of before stays valid until it ends',
       about:
         'Give the new one to each program, look with `lapel admin secret list` when the old one was last used, and end it.',
       operation: 'addSecret',
