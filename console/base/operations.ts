@@ -106,6 +106,8 @@ export const OPERATOR = {
   verifyAudit: { method: 'GET', path: '/audit/verification', role: 'reader' },
   readEncryption: { method: 'GET', path: '/encryption', role: 'reader' },
   rotateEncryptionKey: { method: 'POST', path: '/encryption/rotation', role: 'owner' },
+  listSigningKeys: { method: 'GET', path: '/signing-keys', role: 'reader' },
+  renewSigningKey: { method: 'POST', path: '/signing-keys', role: 'owner' },
   listSettings: { method: 'GET', path: '/settings', role: 'reader' },
   search: { method: 'GET', path: '/search', role: 'reader' },
 } as const;

@@ -130,6 +130,25 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         }),
       ),
     );
+  const legacy = config.legacy && parts.add(createLegacyTokens({ ...config.legacy, ...common, publicUrl }));
+  const accessTokens = parts.add(
+    createAccessTokens({
+      ...common,
+      issuer: publicUrl,
+      ...(legacy && { legacy }),
+      replaced() {
+        feed.recheck();
+        peers.bus.broadcast({ kind: 'signing', about: '' });
+      },
+    }),
+  );
+  const signingChanged = (): void =>
+    void accessTokens.keysChangedElsewhere().then(
+      () => feed.recheck(),
+      () => undefined, // the database is away; the keys are read again within seconds
+    );
+  peers.bus.on('signing', signingChanged);
+  peers.bus.onGap(signingChanged);
   const admin = parts.add(
     servedAt(
       'LAPEL_ADMIN_PORT',
@@ -148,6 +167,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         adminUrl: (): string => admin.url(),
         settings: config.given,
         encryption: given.encryption,
+        accessTokens,
         cancellation: createCancellation({ find: ofFleet.overview.find, cancel: core.transactions.cancel }),
         readiness,
         metricsText,
@@ -156,8 +176,6 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
   );
   readiness.set('administration', admin.trouble);
 
-  const legacy = config.legacy && parts.add(createLegacyTokens({ ...config.legacy, ...common, publicUrl }));
-  const accessTokens = parts.add(createAccessTokens({ ...common, issuer: publicUrl, ...(legacy && { legacy }) }));
   const api = parts.add(
     servedAt(
       'LAPEL_HTTP_PORT',

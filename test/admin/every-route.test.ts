@@ -116,6 +116,8 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/audit/export' },
   { method: 'GET', path: '/audit/verification' },
   { method: 'GET', path: '/encryption' },
+  { method: 'GET', path: '/signing-keys' },
+  { method: 'POST', path: '/signing-keys' },
   { method: 'POST', path: '/encryption/rotation' },
   { method: 'GET', path: '/feed' },
   { method: 'GET', path: '/sessions' },

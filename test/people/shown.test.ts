@@ -76,6 +76,7 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   exportAudit: ['nothing'],
   verifyAudit: [],
   readEncryption: [],
+  listSigningKeys: [],
   listSecrets: [],
   listSettings: [],
   search: [],

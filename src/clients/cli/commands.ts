@@ -73,7 +73,7 @@ export const GROUPS: readonly Group[] = [
     about: 'Administration: developers, applications, devices, software of the service',
     commands: ADMIN_COMMANDS,
   },
-  { name: 'keys', about: 'Keys of the service: how secrets are encrypted at rest', commands: KEY_COMMANDS },
+  { name: 'keys', about: 'Keys of the service: for secrets at rest, and for access tokens', commands: KEY_COMMANDS },
   { name: 'completion', about: completion.summary, commands: [completion] },
 ];
 

@@ -208,6 +208,10 @@ export interface AdminOperations {
   readEncryption: { input: object; answer: SchemaTypes['admin/encryption'] };
   /** Encrypt all secrets with the newest key. */
   rotateEncryptionKey: { input: object; answer: SchemaTypes['admin/encryption'] };
+  /** List the keys that sign access tokens. */
+  listSigningKeys: { input: object; answer: SchemaTypes['admin/signing-key-list'] };
+  /** Make a new key that signs access tokens. */
+  renewSigningKey: { input: { body?: SchemaTypes['admin/signing-key-renew'] }; answer: SchemaTypes['admin/signing-key-list'] };
   /** List the settings of the service. */
   listSettings: { input: object; answer: SchemaTypes['admin/setting-list'] };
   /** Search by identifier or name. */
@@ -318,6 +322,8 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   verifyAudit: { method: 'GET', path: '/admin/v1/audit/verification' },
   readEncryption: { method: 'GET', path: '/admin/v1/encryption' },
   rotateEncryptionKey: { method: 'POST', path: '/admin/v1/encryption/rotation' },
+  listSigningKeys: { method: 'GET', path: '/admin/v1/signing-keys' },
+  renewSigningKey: { method: 'POST', path: '/admin/v1/signing-keys' },
   listSettings: { method: 'GET', path: '/admin/v1/settings' },
   search: { method: 'GET', path: '/admin/v1/search' },
 };

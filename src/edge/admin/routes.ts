@@ -85,6 +85,7 @@ import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
 import { closeSession, endSession, listSessions, openSession, readOwnSession } from './sessions.ts';
 import { listSettings } from './settings.ts';
+import { listSigningKeys, renewSigningKey } from './signing-keys.ts';
 import { addSoftwareKey, listSoftwareKeys, revokeSoftwareKey } from './software-keys.ts';
 import { readDeviceStory } from './story.ts';
 
@@ -228,6 +229,9 @@ export const ROUTES = [
 
   route('GET',    '/admin/v1/encryption', ANY, {}, readEncryption),
   route('POST',   '/admin/v1/encryption/rotation', OWN, {}, rotateEncryptionKey),
+
+  route('GET',    '/admin/v1/signing-keys', ANY, {}, listSigningKeys),
+  route('POST',   '/admin/v1/signing-keys', OWN, { body: 'admin/signing-key-renew', bodyOptional: true }, renewSigningKey),
 
   route('GET',    '/admin/v1/settings', ANY, {}, listSettings),
   route('GET',    '/admin/v1/search', ANY, { query: 'admin/search-query' }, search),

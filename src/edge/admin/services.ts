@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts';
+import type { AccessTokens } from '../../core/applications/access-tokens.ts';
 import type { Applications } from '../../core/applications/applications.ts';
 import type { Developers } from '../../core/applications/developers.ts';
 import type { Audit } from '../../core/audit/audit.ts';
@@ -72,6 +73,7 @@ export interface AdminServices {
     | 'disconnect'
   >;
   enrolmentBatches: EnrolmentBatches;
+  accessTokens: Pick<AccessTokens, 'signingKeys' | 'renewSigningKey'>;
   encryption: Pick<Encryption, 'state' | 'rotate'>;
   removals: Pick<Removals, 'request' | 'find' | 'list'>;
   /** Counts what belongs to a developer or an application. */

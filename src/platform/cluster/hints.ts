@@ -10,6 +10,7 @@
  * - held, released: the undelivered commands of a rollout are held, or not any more; a number that rises follows the id
  * - people: a person, a token or a session of administration was changed
  * - keys: the encryption keys were changed, or are to be read again
+ * - signing: the keys that sign access tokens were changed
  * - used: how much the sender has let through of each limit that all nodes share
  */
 export const HINT_KINDS = [
@@ -23,6 +24,7 @@ export const HINT_KINDS = [
   'released',
   'people',
   'keys',
+  'signing',
   'used',
 ] as const;
 export type HintKind = (typeof HINT_KINDS)[number];
@@ -47,6 +49,7 @@ const LETTERS: Record<HintKind, string> = {
   released: 'r',
   people: 'm',
   keys: 'k',
+  signing: 's',
   used: 'u',
 };
 const KINDS = new Map(HINT_KINDS.map((kind) => [LETTERS[kind], kind]));

@@ -1364,6 +1364,8 @@ export interface SchemaTypes {
   'admin/service-software-put': ServiceSoftwarePut;
   'admin/service-software-version': ServiceSoftwareVersion;
   'admin/setting-list': SettingList;
+  'admin/signing-key-list': SigningKeyList;
+  'admin/signing-key-renew': SigningKeyRenew;
   'admin/software-key-create': SoftwareKeyCreate;
   'admin/software-key-list': SoftwareKeyList;
   'admin/story-entry': StoryEntry;
@@ -3963,6 +3965,31 @@ export interface SettingList {
     secret: boolean;
     description: string;
   }[];
+}
+/**
+ * The keys that sign access tokens, the newest first; the keys themselves are never shown.
+ */
+export interface SigningKeyList {
+  keys: {
+    /**
+     * The `kid` of the tokens and of the published keys.
+     */
+    keyId: string;
+    /**
+     * `next`: it is published, and signs ten minutes after it was made. `signs`: new tokens are signed with it. `former`: its tokens are valid until they expire.
+     */
+    state: 'next' | 'signs' | 'former';
+    createdAt: UtcDateTime1;
+  }[];
+}
+/**
+ * The body that makes a new signing key.
+ */
+export interface SigningKeyRenew {
+  /**
+   * True when a key may have been stolen: all keys of before end at once, with all access tokens that they have signed, and their streams.
+   */
+  atOnce?: boolean;
 }
 /**
  * The public key of a developer, and a name for people.

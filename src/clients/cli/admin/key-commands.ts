@@ -3,7 +3,7 @@ import { adminRequest } from '../../client/admin-request.ts';
 import { ADMIN_OPTIONS, openAdministration } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
 import { render } from '../show/look.ts';
-import { type Column, table } from '../show/table.ts';
+import { type Column, table, timeText } from '../show/table.ts';
 
 type Encryption = AdminOperations['readEncryption']['answer'];
 type Key = Encryption['keys'][number];
@@ -64,5 +64,42 @@ const rotate: Command = {
   },
 };
 
-/** The keys with which the service encrypts secrets at rest. */
-export const KEY_COMMANDS: readonly Command[] = [status, rotate];
+type SigningKey = AdminOperations['listSigningKeys']['answer']['keys'][number];
+
+const SIGNING_COLUMNS: readonly Column<SigningKey>[] = [
+  { head: 'KEY', cell: ({ keyId }) => keyId },
+  { head: 'STATE', cell: ({ state }) => state },
+  { head: 'MADE', cell: ({ createdAt }) => timeText(createdAt) },
+];
+
+const signing: Command = {
+  name: 'keys signing',
+  summary: 'Lists the keys that sign access tokens, the newest first; times are in UTC',
+  about: '`next` signs ten minutes after it was made; the tokens of a `former` one are valid until they expire.',
+  options: ADMIN_OPTIONS,
+  examples: ['lapel keys signing'],
+  async run(given, terminal) {
+    const administration = await openAdministration(given, terminal);
+    const request = adminRequest('listSigningKeys', {});
+    const answer = (await administration.request('list the signing keys', request)) as { keys: SigningKey[] };
+    return { json: { ok: true, ...answer }, text: table(SIGNING_COLUMNS, answer.keys, 'There is no key.') };
+  },
+};
+
+const renew: Command = {
+  name: 'keys renew',
+  summary: 'Makes a new key that signs access tokens; the service does so every 30 days by itself',
+  about:
+    'The new key signs after ten minutes, and tokens of the former one stay valid until they expire. Use --at-once when a key may have been stolen: then all access tokens of all applications end, with their streams, and programs have to ask for new ones.',
+  options: { ...ADMIN_OPTIONS, 'at-once': { text: 'end all keys of before now, with all their access tokens' } },
+  examples: ['lapel keys renew', 'lapel keys renew --at-once'],
+  async run(given, terminal) {
+    const administration = await openAdministration(given, terminal);
+    const request = adminRequest('renewSigningKey', { body: { atOnce: given.flag('at-once') } });
+    const answer = (await administration.request('renew the signing key', request)) as { keys: SigningKey[] };
+    return { json: { ok: true, ...answer }, text: table(SIGNING_COLUMNS, answer.keys, 'There is no key.') };
+  },
+};
+
+/** The keys with which the service encrypts secrets at rest, and signs access tokens. */
+export const KEY_COMMANDS: readonly Command[] = [status, rotate, signing, renew];
