@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DomainError } from './errors.ts';
+import { faultOfTokens, tokensOf } from './runtime/administrator-token.ts';
 import { type EntranceSettings, readEntrance } from './runtime/entrance-settings.ts';
 import { shareOpenFiles } from './runtime/open-files.ts';
 import { LOOPBACK, problemOf } from './runtime/setting-values.ts';
@@ -19,6 +20,8 @@ export interface Config {
     host: string;
     port: number;
     token: string | null;
+    /** The file that the token is from; null: the setting itself has it, or the data folder. */
+    tokenFile: string | null;
     maxConnections: number;
     /** The host names that requests for administration may have in `Host`. IP addresses are always accepted. */
     names: readonly string[];
@@ -83,8 +86,6 @@ export interface Config {
   /** All settings with their values as text, for administration. */
   given: readonly GivenSetting[];
 }
-
-const ADMIN_TOKEN_LENGTH = 32;
 
 const invalid = (setting: string, problem: string): DomainError =>
   new DomainError('SETTING_INVALID', { values: { setting, problem } });
@@ -197,9 +198,8 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     throw invalid('LAPEL_METRICS_HOST', 'has no use without LAPEL_METRICS_PORT');
   }
   const token = optional('LAPEL_ADMIN_TOKEN');
-  if (token !== null && token.length < ADMIN_TOKEN_LENGTH) {
-    throw invalid('LAPEL_ADMIN_TOKEN', `must have ${ADMIN_TOKEN_LENGTH} characters or more`);
-  }
+  const faultOfToken = token === null ? undefined : faultOfTokens(tokensOf(token));
+  if (faultOfToken !== undefined) throw invalid('LAPEL_ADMIN_TOKEN', faultOfToken);
   const [keyFile, keyCommand] = [optional('LAPEL_ENCRYPTION_KEY_FILE'), optional('LAPEL_ENCRYPTION_KEY_COMMAND')];
   if (keyFile !== null && keyCommand !== null)
     throw invalid('LAPEL_ENCRYPTION_KEY_COMMAND', 'cannot be combined with LAPEL_ENCRYPTION_KEY_FILE');
@@ -234,6 +234,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       host: text('LAPEL_ADMIN_HOST'),
       port: Number(text('LAPEL_ADMIN_PORT')),
       token,
+      tokenFile: optional('LAPEL_ADMIN_TOKEN_FILE'),
       maxConnections: shares.admin,
       names: [
         text('LAPEL_ADMIN_HOST'),

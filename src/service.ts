@@ -19,9 +19,10 @@ import { readKeys } from './platform/encryption/key-ring.ts';
 import { createVault } from './platform/encryption/vault.ts';
 import { createEntrances } from './platform/entrance/entrance.ts';
 import { openTracing } from './platform/tracing/open-tracing.ts';
+import { createAdministratorToken } from './runtime/administrator-token.ts';
 import { type Clock, systemClock } from './runtime/clock.ts';
 import { createAsking } from './runtime/current-caller.ts';
-import { adminToken, diskOf, makeFolder, openFileFault } from './runtime/data-folder.ts';
+import { diskOf, makeFolder, openFileFault } from './runtime/data-folder.ts';
 import { createDeprecations } from './runtime/deprecations.ts';
 import { createOwners } from './runtime/device-owners.ts';
 import { type Ids, randomIds } from './runtime/ids.ts';
@@ -96,7 +97,8 @@ export async function createService(
   readiness.set('database', async () => check?.trouble() ?? healthy());
   const entrances = createEntrances(config, common, readRevoked);
   parts.add(entrances.certificates);
-  const administratorToken = adminToken({ token: config.admin.token, folder: config.dataDir }, ids);
+  const { token, tokenFile } = config.admin;
+  const administratorToken = createAdministratorToken({ ...common, token, file: tokenFile, folder: config.dataDir });
   const peers = await openPeers(config, { ...common, encryptionKeys: vault.described }, overrides.cluster);
   const { cluster } = peers;
   if (cluster) {
@@ -178,10 +180,12 @@ export async function createService(
       objects: core.objects.url,
       ...(ofMetrics && { metrics: ofMetrics.url() }),
     },
-    adminToken: administratorToken,
+    adminToken: administratorToken.newest(),
     metrics,
     /** Reads the TLS files again; see createCertificates. */
     reloadTls: entrances.certificates.reload,
+    /** Reads the file of the administrator token again; true when it has other tokens. */
+    reloadToken: administratorToken.look,
     /** True while the device has an MQTT connection. */
     isConnected: broker.isConnected,
     /** What a supervisor may ask: see createSupervisor. */

@@ -45,7 +45,7 @@ export const SETTINGS = [
   { name: 'LAPEL_METRICS_PORT', kind: 'port', fallback: null, description: 'Port of that listener; 0 picks a free one; off by default. Administration answers these paths as well' },
   { name: 'LAPEL_ADMIN_NAMES', kind: 'hosts', fallback: null, description: 'Host names that requests for administration may have in `Host`, separated by commas. IP addresses, `localhost` and the hosts of `LAPEL_CONSOLE_URL` and `LAPEL_PUBLIC_URL` are always accepted. Requests with another `Host` are refused, except to `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, secret: true, shared: true, description: 'Administrator token, 32 characters or more; by default created at first start and kept in the file `admin-token` of the data folder. It counts as an owner without a name, until an owner lets it be refused' },
-  { name: 'LAPEL_ADMIN_TOKEN_FILE', kind: 'text', fallback: null, description: 'File with the value of `LAPEL_ADMIN_TOKEN`: for secrets of containers and credentials of systemd' },
+  { name: 'LAPEL_ADMIN_TOKEN_FILE', kind: 'text', fallback: null, description: 'File with the value of `LAPEL_ADMIN_TOKEN`: for secrets of containers and credentials of systemd. It is read again when it has changed. A second line may have the token of before, which is accepted as well' },
   { name: 'LAPEL_MQTT_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of plain MQTT' },
   { name: 'LAPEL_MQTT_PORT', kind: 'port', fallback: '1883', description: 'Port of plain MQTT; 0 picks a free one' },
   { name: 'LAPEL_ALLOW_PLAIN_MQTT', kind: 'flag', fallback: 'false', description: 'Allows MQTT without TLS on an address that is not loopback' },

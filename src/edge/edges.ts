@@ -11,6 +11,7 @@ import type { Peers } from '../platform/cluster/peers.ts';
 import type { Common, Parts } from '../platform/common.ts';
 import type { Entrances } from '../platform/entrance/entrance.ts';
 import type { Entrance } from '../platform/entrance/web-server.ts';
+import type { AdministratorToken } from '../runtime/administrator-token.ts';
 import { createLocalTime, createLocalTimeReader } from '../runtime/clock.ts';
 import type { Asking } from '../runtime/current-caller.ts';
 import { diskOf } from '../runtime/data-folder.ts';
@@ -47,7 +48,7 @@ interface Given {
   deprecations: Deprecations;
   readiness: Readiness;
   entrances: Entrances;
-  administratorToken: string;
+  administratorToken: AdministratorToken;
   /** Knows the URLs that devices connect to. */
   mqttUrls(): string[];
   /** True to send the text of `/metrics` again for a second after it was written. */
@@ -106,6 +107,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
   peers.bus.onGap(feed.recheckAdministrators);
   const people = createPeople({ ...common, changed: told });
   const identify = createIdentify({ administratorToken: given.administratorToken, people });
+  given.administratorToken.onChange(feed.recheckAdministrators);
   const sessions = createConsoleSessions({ ...common, identify, people, ended: told });
   const survey = createSurvey({
     ...common,

@@ -41,6 +41,7 @@ import type { Feed } from '../feed/feed.ts';
 import type { Input } from '../http/route.ts';
 import type { ConsolePages } from '../pages/pages.ts';
 import type { Administrator } from './authorize.ts';
+import type { IdentifyToken } from './identify.ts';
 import type { ConsoleSessions } from './sessions/sessions.ts';
 
 /** The parts that the handlers of administration use; each handler names the ones that it needs. */
@@ -121,6 +122,7 @@ export interface AdminServices {
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;
   sessions: ConsoleSessions;
+  identify: IdentifyToken;
   /** Who administers the service. */
   people: People;
   contracts: Contracts;
