@@ -12,6 +12,8 @@ export interface Config {
   dataDir: string;
   /** The URL of PostgreSQL, with its password; null when SQLite in the data folder is used. */
   databaseUrl: string | null;
+  /** The file that the URL is from; null: the setting itself has it. */
+  databaseUrlFile: string | null;
   databaseWaitSeconds: number;
   /** Where the keys come from with which secrets are encrypted at rest; null: they are stored as they are. */
   encryption: { file: string } | { command: string } | null;
@@ -220,6 +222,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   return {
     dataDir: text('LAPEL_DATA_DIR'),
     databaseUrl: optional('LAPEL_DATABASE_URL'),
+    databaseUrlFile: optional('LAPEL_DATABASE_URL_FILE'),
     databaseWaitSeconds: Number(text('LAPEL_DATABASE_WAIT')),
     encryption: keyFile !== null ? { file: keyFile } : keyCommand !== null ? { command: keyCommand } : null,
     http: {

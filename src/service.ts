@@ -21,6 +21,7 @@ import { createEntrances } from './platform/entrance/entrance.ts';
 import { openTracing } from './platform/tracing/open-tracing.ts';
 import { createAdministratorToken } from './runtime/administrator-token.ts';
 import { type Clock, systemClock } from './runtime/clock.ts';
+import { currentDatabaseUrl } from './runtime/current-database-url.ts';
 import { createAsking } from './runtime/current-caller.ts';
 import { diskOf, makeFolder, openFileFault } from './runtime/data-folder.ts';
 import { createDeprecations } from './runtime/deprecations.ts';
@@ -81,6 +82,9 @@ export async function createService(
   const database = await openDatabase({
     vault,
     url: config.databaseUrl,
+    ...(config.databaseUrl !== null && {
+      currentUrl: currentDatabaseUrl(config.databaseUrl, config.databaseUrlFile),
+    }),
     waitMs: config.databaseWaitSeconds * 1000,
     folder: config.dataDir,
     nowMicros: clock.now(),

@@ -32,12 +32,14 @@ export function placeOf(url: string): string {
 /**
  * Returns a function that tries to open a connection to the hosts of a URL, one after another. It begins with the host
  * of the last success, and goes on to the next host when one is a standby or does not answer. When all hosts fail, it
- * rejects with the reason of the first attempt.
+ * rejects with the reason of the first attempt. A function tells the URL for each connection: its hosts stay the same, but
+ * not the password.
  */
-export function atHosts(url: string) {
-  const urls = hostsOf(url) ?? [url];
+export function atHosts(url: string | (() => string)) {
   let last = 0;
   return async <Opened>(open: (url: string) => Promise<Opened>): Promise<Opened> => {
+    const whole = typeof url === 'string' ? url : url();
+    const urls = hostsOf(whole) ?? [whole];
     let reason: unknown;
     for (let tried = 0; tried < urls.length; tried += 1) {
       const at = (last + tried) % urls.length;

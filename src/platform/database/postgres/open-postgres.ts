@@ -22,6 +22,8 @@ import { createWaitBound } from './wait-bound.ts';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?sslmode=...` */
   url: string;
+  /** Tells the URL for each connection, whose password may be another one by now. */
+  currentUrl?(): string;
   nowMicros: number;
   /**
    * Returns the identifier and the time that a raise of the numbers is recorded with. Without this function no number
@@ -127,7 +129,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   let isChecked = false;
   const links = createLinks({
-    url,
+    url: options.currentUrl ?? url,
     async prepare(connection, { readOnly }, open) {
       await checkSettings(connection);
       if (!isChecked) await checkPooler(connection, open);
