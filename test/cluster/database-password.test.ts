@@ -43,9 +43,10 @@ t.test('new connections log in to the database as its file says by now', { skip 
 
   await t.test('user and password of the file are used, for units of work, reads, leases and hints', async (t) => {
     writeFileSync(file, `${as(user)}\n`);
-    await cut();
     await until(async () => {
       const found = await users();
+      // A connection that began before the file was written may still have the former user.
+      if (found.some((name) => name !== user)) await cut();
       return found.length > 2 && found.every((name) => name === user);
     });
     await until(async () => (await tenant.api.get(tenant.path)).status === 200);
