@@ -1,11 +1,21 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DomainError } from './errors.ts';
 import { faultOfTokens, tokensOf } from './runtime/administrator-token.ts';
+import { hasPassword } from './runtime/database-hosts.ts';
 import { type EntranceSettings, readEntrance } from './runtime/entrance-settings.ts';
 import { shareOpenFiles } from './runtime/open-files.ts';
 import { LOOPBACK, problemOf } from './runtime/setting-values.ts';
 import { readTracingTarget, type TracingTarget } from './runtime/tracing-target.ts';
-import { CLIENTS_OWN, type GivenSetting, optionName, SETTINGS, type Setting, type SettingName } from './settings.ts';
+import {
+  CLIENTS_OWN,
+  type GivenSetting,
+  holdsSecret,
+  optionName,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+} from './settings.ts';
 
 /** The values of all settings, with their types, after they were checked alone and against each other. */
 export interface Config {
@@ -89,6 +99,13 @@ export interface Config {
   given: readonly GivenSetting[];
 }
 
+/** The files with secrets that the settings name: the others are in the data folder. */
+export const secretFilesOf = ({ admin, databaseUrlFile, encryption, entrance, tls }: Config): string[] => [
+  ...[...Object.values(entrance.tls), tls].flatMap((paths) => paths?.key ?? []),
+  ...[admin.tokenFile, databaseUrlFile].flatMap((path) => path ?? []),
+  ...(encryption !== null && 'file' in encryption ? [encryption.file] : []),
+];
+
 const invalid = (setting: string, problem: string): DomainError =>
   new DomainError('SETTING_INVALID', { values: { setting, problem } });
 
@@ -102,6 +119,35 @@ function contentOf(setting: string, path: string): string {
   }
   if (content === '') throw invalid(setting, `${path} is empty`);
   return content;
+}
+
+/** Refuses a secret on the command line, where every user of the machine sees it. */
+function refuseSecret(setting: Setting, value: string | undefined): void {
+  if (value === undefined || !holdsSecret(setting)) return;
+  if (setting.kind === 'database' && !hasPassword(value)) return;
+  const what = setting.kind === 'database' ? 'with a password ' : '';
+  const problem = `${what}cannot be an option, which other users of the machine can read; use ${setting.name}_FILE, or the environment`;
+  throw invalid(setting.name, problem);
+}
+
+/**
+ * The credentials of systemd that are secrets of settings, as the values of the settings `..._FILE`: `lapel.admin-token`
+ * is for LAPEL_ADMIN_TOKEN_FILE. A setting that is given in another way takes precedence.
+ */
+function credentialsOf(
+  env: Record<string, string | undefined>,
+  given: (name: string) => string | undefined,
+): ReadonlyMap<string, string> {
+  const folder = env['CREDENTIALS_DIRECTORY'];
+  const found = new Map<string, string>();
+  if (!folder) return found;
+  for (const { name } of SETTINGS) {
+    const about = name.slice(0, -'_FILE'.length);
+    if (!name.endsWith('_FILE') || [name, about, `${about}_COMMAND`].some((one) => given(one) !== undefined)) continue;
+    const path = join(folder, `lapel.${optionName(about)}`);
+    if (existsSync(path)) found.set(name, path);
+  }
+  return found;
 }
 
 /** Reads the settings of the legacy identity provider: either all that it needs are set, or none. */
@@ -147,17 +193,19 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   for (const name of Object.keys(env)) {
     if (name.startsWith('LAPEL_') && !known.has(name)) throw invalid(name, 'is not a setting of Lapel');
   }
+  for (const setting of SETTINGS) refuseSecret(setting, options[optionName(setting.name)]);
+  const given = (name: string): string | undefined => options[optionName(name)] ?? env[name];
+  const credentials = credentialsOf(env, given);
   const files = new Map<string, string>();
   for (const { name } of SETTINGS) {
-    const path = options[optionName(name)] ?? env[name];
+    const path = given(name) ?? credentials.get(name);
     const about = name.slice(0, -'_FILE'.length);
     // Other files, such as that of the encryption keys, are read where they are used.
     if (!name.endsWith('_FILE') || path === undefined || !known.has(about)) continue;
-    if ((options[optionName(about)] ?? env[about]) !== undefined)
-      throw invalid(name, `cannot be combined with ${about}`);
+    if (given(about) !== undefined) throw invalid(name, `cannot be combined with ${about}`);
     files.set(about, contentOf(name, path));
   }
-  const set = (name: SettingName): string | undefined => options[optionName(name)] ?? env[name] ?? files.get(name);
+  const set = (name: SettingName): string | undefined => given(name) ?? credentials.get(name) ?? files.get(name);
   const optional = (name: SettingName): string | null => {
     const setting: Setting = SETTINGS.find((row) => row.name === name) as Setting;
     const value = set(name) ?? setting.fallback;

@@ -1,5 +1,5 @@
 import { oneLine } from './clients/cli/show/plain-text.ts';
-import type { Config } from './config.ts';
+import { type Config, secretFilesOf } from './config.ts';
 import type { DatabaseState } from './platform/database/database-state.ts';
 import { systemClock } from './runtime/clock.ts';
 import { type Address, type Finding, lookAtDisk, lookAtFiles, lookAtPorts } from './runtime/machine-check.ts';
@@ -153,7 +153,7 @@ export async function doctor(
   { flag }: { flag(name: string): boolean },
   say: (text: string) => void,
 ): Promise<number> {
-  const { dataDir, databaseUrl, entrance, tls } = config;
+  const { dataDir, databaseUrl } = config;
   const tell = ([name, findings]: Part): void => {
     for (const { text, level } of findings) say(`${name.padEnd(10)} ${MARKS[level]}${text}\n`);
   };
@@ -167,8 +167,7 @@ export async function doctor(
   add('TLS', await lookAtCertificates(config));
   add('ports', await lookAtPorts(addressesOf(config), { name: 'administration', ...config.admin }));
   add('disk', await lookAtDisk(dataDir));
-  const keys = [...Object.values(entrance.tls), tls].flatMap((paths) => paths?.key ?? []);
-  add('files', lookAtFiles(dataDir, keys));
+  add('files', lookAtFiles(dataDir, secretFilesOf(config)));
   const database = await (databaseUrl === null
     ? lookAtFolder(dataDir, flag('check-database'))
     : lookAtServer(databaseUrl));

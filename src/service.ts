@@ -1,4 +1,4 @@
-import type { Config } from './config.ts';
+import { type Config, secretFilesOf } from './config.ts';
 import { createAudit } from './core/audit/audit.ts';
 import { createRaisedNumbers } from './core/audit/raised-numbers.ts';
 import { createCore } from './core/core.ts';
@@ -21,14 +21,15 @@ import { createEntrances } from './platform/entrance/entrance.ts';
 import { openTracing } from './platform/tracing/open-tracing.ts';
 import { createAdministratorToken } from './runtime/administrator-token.ts';
 import { type Clock, systemClock } from './runtime/clock.ts';
-import { currentDatabaseUrl } from './runtime/current-database-url.ts';
 import { createAsking } from './runtime/current-caller.ts';
+import { currentDatabaseUrl } from './runtime/current-database-url.ts';
 import { diskOf, makeFolder, openFileFault } from './runtime/data-folder.ts';
 import { createDeprecations } from './runtime/deprecations.ts';
 import { createOwners } from './runtime/device-owners.ts';
 import { type Ids, randomIds } from './runtime/ids.ts';
 import { databaseWords, type Log } from './runtime/log.ts';
 import { createLogLimit } from './runtime/log-limit.ts';
+import { readableByOthers } from './runtime/machine-check.ts';
 import { watchOpenFiles } from './runtime/open-files.ts';
 import { createParts } from './runtime/parts.ts';
 import { createReadiness } from './runtime/readiness.ts';
@@ -71,6 +72,7 @@ export async function createService(
   // 1. The platform: the database, and, in a cluster, the connection to the other nodes.
   makeFolder(config.dataDir);
   readiness.set('files', () => openFileFault(config.dataDir));
+  for (const problem of readableByOthers(secretFilesOf(config))) log.warn(`a file with a secret: ${problem}`);
   parts.add(watchOpenFiles({ clock, log, logLimit: createLogLimit({ clock }), metrics }));
   const tracing = parts.add(await openTracing(config.tracing, { clock, log, metrics }));
   const commits = commitMetrics(metrics);

@@ -110,6 +110,9 @@ export interface GivenSetting {
   isSet: boolean;
 }
 
+/** Whether the value of a setting is a secret, or can hold one. */
+export const holdsSecret = ({ kind, secret }: Setting): boolean => secret === true || kind === 'database';
+
 /**
  * Environment variables that only the client commands of `lapel` read. The service ignores them, because it may be
  * started in the same shell.

@@ -19,6 +19,13 @@ export function hostsOf(url: string): string[] | undefined {
   return urls.every(readable) ? urls : undefined;
 }
 
+/** Whether a URL of a database holds a password. */
+export const hasPassword = (url: string): boolean =>
+  (hostsOf(url) ?? []).some((one) => {
+    const { password, searchParams } = new URL(one.replace(/@\/|:\/\/\//, '@localhost/'));
+    return password !== '' || searchParams.has('password');
+  });
+
 /** The hosts, ports and name of a database, without its user and password, for messages to people. */
 export function placeOf(url: string): string {
   return (hostsOf(url) ?? [])
