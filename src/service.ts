@@ -129,6 +129,13 @@ export async function createService(
     forgotten: (about) => feed.recheck(about),
     consoleUrls: () => consoleUrls,
   });
+  encryption.onChange(() => {
+    try {
+      core.objects.key?.seal();
+    } catch (err) {
+      log.error({ err }, 'the key of the object store could not be encrypted anew');
+    }
+  });
   numbers.onRestored(() => {
     core.rollouts.pauseRestored();
     core.deviceActions.stopRestored();

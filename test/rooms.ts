@@ -80,11 +80,11 @@ export const WINGS: Readonly<Record<string, Wing>> = {
         about: 'the Sql port; SQLite with the lock of its data folder, PostgreSQL; group commit and migrations',
         owns: ['better-sqlite3', 'pg'],
       },
-      encryption: { about: 'the keys of secrets at rest, and the form of an encrypted value' },
       objects: {
         about: 'the object store: S3 client and presigner, the embedded S3-compatible store',
         owns: ['@aws-sdk', '@smithy'],
       },
+      encryption: { about: 'the keys of secrets at rest, and the form of an encrypted value' },
       entrance: { about: 'what stands before the listeners: certificates, the PROXY protocol, trust in proxies' },
       contracts: { about: 'the compiled schemas, and the types generated from them', owns: ['ajv', 'yaml'] },
       apk: { about: 'the manifest of an uploaded file, by ranged reads', owns: ['yauzl'] },

@@ -108,6 +108,7 @@ export const OPERATOR = {
   rotateEncryptionKey: { method: 'POST', path: '/encryption/rotation', role: 'owner' },
   listSigningKeys: { method: 'GET', path: '/signing-keys', role: 'reader' },
   renewSigningKey: { method: 'POST', path: '/signing-keys', role: 'owner' },
+  renewObjectStoreKey: { method: 'POST', path: '/object-store-key', role: 'owner' },
   listSettings: { method: 'GET', path: '/settings', role: 'reader' },
   search: { method: 'GET', path: '/search', role: 'reader' },
 } as const;

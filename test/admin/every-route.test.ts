@@ -116,6 +116,7 @@ const ROWS: Row[] = [
   { method: 'GET', path: '/audit/export' },
   { method: 'GET', path: '/audit/verification' },
   { method: 'GET', path: '/encryption' },
+  { method: 'POST', path: '/object-store-key' },
   { method: 'GET', path: '/signing-keys' },
   { method: 'POST', path: '/signing-keys' },
   { method: 'POST', path: '/encryption/rotation' },

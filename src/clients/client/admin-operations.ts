@@ -212,6 +212,8 @@ export interface AdminOperations {
   listSigningKeys: { input: object; answer: SchemaTypes['admin/signing-key-list'] };
   /** Make a new key that signs access tokens. */
   renewSigningKey: { input: { body?: SchemaTypes['admin/signing-key-renew'] }; answer: SchemaTypes['admin/signing-key-list'] };
+  /** Make a new key of the embedded object store. */
+  renewObjectStoreKey: { input: { body?: SchemaTypes['admin/object-store-key-renew'] }; answer: undefined };
   /** List the settings of the service. */
   listSettings: { input: object; answer: SchemaTypes['admin/setting-list'] };
   /** Search by identifier or name. */
@@ -324,6 +326,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   rotateEncryptionKey: { method: 'POST', path: '/admin/v1/encryption/rotation' },
   listSigningKeys: { method: 'GET', path: '/admin/v1/signing-keys' },
   renewSigningKey: { method: 'POST', path: '/admin/v1/signing-keys' },
+  renewObjectStoreKey: { method: 'POST', path: '/admin/v1/object-store-key' },
   listSettings: { method: 'GET', path: '/admin/v1/settings' },
   search: { method: 'GET', path: '/admin/v1/search' },
 };

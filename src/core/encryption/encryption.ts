@@ -54,6 +54,7 @@ const settingOf = (source: KeySource): string =>
  */
 export async function openEncryption({ database, clock, log, metrics, vault, source, peers, ...parts }: Parts) {
   let ring = parts.ring;
+  const listeners: (() => void)[] = [];
 
   const invalid = (problem: string): DomainError =>
     new DomainError('SETTING_INVALID', { values: { setting: settingOf(source), problem } });
@@ -74,6 +75,7 @@ export async function openEncryption({ database, clock, log, metrics, vault, sou
     const fault = faultOfRing(ring, stored);
     if (fault !== undefined) throw invalid(fault);
     vault.writeWith(stored.find(({ state }) => state === 'current')?.keyId ?? null);
+    for (const listener of listeners) listener();
   }
 
   /** Reads the keys again. Throws SETTING_INVALID, and keeps those that it has, when the new ones cannot be used. */
@@ -142,6 +144,8 @@ export async function openEncryption({ database, clock, log, metrics, vault, sou
 
   return {
     start: work.start,
+    /** Registers a listener that is called when new values may be encrypted with another key. */
+    onChange: (listener: () => void): void => void listeners.push(listener),
     idle: work.idle,
     /** Reads the keys again, and begins to encrypt all secrets with the newest one. Throws ENCRYPTION_KEYS_UNUSABLE. */
     async rotate(): Promise<void> {

@@ -50,6 +50,7 @@ import {
   readFleetTransaction,
 } from './fleet-transactions.ts';
 import { importDevices } from './import-devices.ts';
+import { renewObjectStoreKey } from './object-store-key.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
 import {
   createPerson,
@@ -232,6 +233,8 @@ export const ROUTES = [
 
   route('GET',    '/admin/v1/signing-keys', ANY, {}, listSigningKeys),
   route('POST',   '/admin/v1/signing-keys', OWN, { body: 'admin/signing-key-renew', bodyOptional: true }, renewSigningKey),
+
+  route('POST',   '/admin/v1/object-store-key', OWN, { body: 'admin/object-store-key-renew', bodyOptional: true }, renewObjectStoreKey),
 
   route('GET',    '/admin/v1/settings', ANY, {}, listSettings),
   route('GET',    '/admin/v1/search', ANY, { query: 'admin/search-query' }, search),

@@ -3,6 +3,7 @@ import type { AccessTokens } from '../../core/applications/access-tokens.ts';
 import type { Applications } from '../../core/applications/applications.ts';
 import type { Developers } from '../../core/applications/developers.ts';
 import type { Audit } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
@@ -75,6 +76,7 @@ export interface AdminServices {
   >;
   enrolmentBatches: EnrolmentBatches;
   accessTokens: Pick<AccessTokens, 'signingKeys' | 'renewSigningKey'>;
+  objects: Pick<Core['objects'], 'key'>;
   encryption: Pick<Encryption, 'state' | 'rotate'>;
   removals: Pick<Removals, 'request' | 'find' | 'list'>;
   /** Counts what belongs to a developer or an application. */

@@ -1339,6 +1339,7 @@ export interface SchemaTypes {
   'admin/installation-query': InstallationQuery;
   'admin/line-query': LineQuery;
   'admin/node-list': NodeList;
+  'admin/object-store-key-renew': ObjectStoreKeyRenew;
   'admin/package-row': PackageRow;
   'admin/package-row-list': PackageRowList;
   'admin/package-row-query': PackageRowQuery;
@@ -3481,6 +3482,15 @@ export interface NodeList {
       }[];
     } | null;
   }[];
+}
+/**
+ * The body that makes a new key of the embedded object store.
+ */
+export interface ObjectStoreKeyRenew {
+  /**
+   * True when the key may have been stolen: all URLs that it has signed end at once. Otherwise they stay valid until they expire.
+   */
+  atOnce?: boolean;
 }
 /**
  * A package in the list of all packages.

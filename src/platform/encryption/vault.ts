@@ -24,6 +24,8 @@ export interface Vault {
   open(place: Place, stored: string): string;
   /** The number of characters that a text has when it is stored. */
   lengthOf(text: string): number;
+  /** Whether a stored value is as new ones are: encrypted with the same key, or as it is when there is none. */
+  isCurrent(stored: string): boolean;
 }
 
 /** `enc:v1:KEYID:` and the base64 of salt, nonce, encrypted text and tag. No value that is stored as it is begins so. */
@@ -146,6 +148,8 @@ export function createVault() {
         throw new Error(`the encrypted value of ${where} was changed, or is that of another row`, { cause });
       }
     },
+
+    isCurrent: (stored: string): boolean => keyIdOf(stored) === (writing?.keyId ?? null),
 
     lengthOf(text: string): number {
       if (writing === null) return text.length;

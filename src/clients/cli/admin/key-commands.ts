@@ -101,5 +101,19 @@ const renew: Command = {
   },
 };
 
-/** The keys with which the service encrypts secrets at rest, and signs access tokens. */
-export const KEY_COMMANDS: readonly Command[] = [status, rotate, signing, renew];
+const renewStore: Command = {
+  name: 'keys renew-store',
+  summary: 'Makes a new key that signs upload and download URLs of the embedded object store',
+  about: 'URLs of the former key stay valid until they expire. Use --at-once when the key may have been stolen.',
+  options: { ...ADMIN_OPTIONS, 'at-once': { text: 'end all URLs of before now' } },
+  examples: ['lapel keys renew-store', 'lapel keys renew-store --at-once'],
+  async run(given, terminal) {
+    const administration = await openAdministration(given, terminal);
+    const request = adminRequest('renewObjectStoreKey', { body: { atOnce: given.flag('at-once') } });
+    await administration.request('renew the key of the object store', request);
+    return { json: { ok: true }, text: () => 'New URLs are signed with a new key.\n' };
+  },
+};
+
+/** The keys with which the service encrypts secrets at rest, signs access tokens, and URLs of objects. */
+export const KEY_COMMANDS: readonly Command[] = [status, rotate, signing, renew, renewStore];
