@@ -25,7 +25,7 @@ interface Parts {
 
 type Shown = Omit<ApplicationSecret, 'hash'>;
 
-const shown = ({ hash, ...secret }: ApplicationSecret): Shown => secret;
+const shown = ({ hash: _hash, ...secret }: ApplicationSecret): Shown => secret;
 
 /**
  * The secrets of applications. An application can have two at a time, so that its programs change over one after another. A
