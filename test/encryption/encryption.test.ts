@@ -58,12 +58,16 @@ async function createSecrets(t: Test, world: World, receiver: TestReceiver) {
 
 type Secrets = Awaited<ReturnType<typeof createSecrets>>;
 
+/** Entries of the audit log are never changed; those from before a key keep their URLs until they are removed. */
+const AUDIT = 'audit_log.details';
+
 /** The columns with secrets of `createSecrets`, as they are without a key. */
 const PLAIN = [
   'applications.authentication_key',
   'applications.device_event',
   'applications.file_upload_get_url',
   'applications.former_authentication_key',
+  AUDIT,
   'deliveries.url',
   'device_requests.answer',
   'rollouts.asked',
@@ -83,7 +87,7 @@ async function works(t: Test, world: World, { tenant, password }: { tenant: Secr
   t.match(JSON.parse(String((await tenant.receiver.next()).body)), { type: 'transaction.succeeded' });
   await world.idle();
   const deliveries = (await api.get(`${tenant.path}/webhooks/deliveries`)).body.deliveries;
-  t.match(deliveries[0], { url: `${tenant.receiver.url}/${HOOK}` });
+  t.ok(deliveries.some(({ url }: { url: string }) => url === `${tenant.receiver.url}/${HOOK}`));
   await link.drop();
 }
 
@@ -150,7 +154,8 @@ for (const kind of ['sqlite', 'postgres'] as const satisfies DatabaseKind[])
       const { rotation } = await rotationOf(world);
       t.match(rotation, { keyId: 'first', waitsFor: [] });
       t.ok(rotation.rewritten > 5);
-      t.same(await columnsWith(world, raw, [...tenant.texts, 'another password']), []);
+      t.same(await columnsWith(world, raw, [...tenant.texts, 'another password']), [AUDIT]);
+      t.same(await columnsWith(world, raw, tenant.texts.slice(1)), []);
       t.same(await forgeTokens(world, raw, tenant.applicationId), []);
       await works(t, world, { tenant, password: 'another password' });
     });

@@ -71,9 +71,9 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   listReceivers: ['receivers.url'],
   listAllDeliveries: ['deliveries.url'],
   readDelivery: ['answer', 'body', 'failedAttempts.answer', 'url'],
-  listAudit: [],
+  listAudit: ['entries.details.after.deviceEvent', 'entries.details.before.deviceEvent'],
   // Lines of JSON; each is an entry of the list above.
-  exportAudit: ['nothing'],
+  exportAudit: ['lines'],
   verifyAudit: [],
   readEncryption: [],
   listSigningKeys: [],

@@ -65,16 +65,6 @@ function toApplication(sql: Sql, row: Row): Application {
   };
 }
 
-/** Whether a mark is that of a secret of the application that is valid at a time. */
-export function hasSecret(
-  { secretMark, formerSecretMark, formerSecretEndsAt }: Application,
-  mark: string,
-  now: Micros,
-): boolean {
-  if (mark === secretMark) return true;
-  return mark === formerSecretMark && (formerSecretEndsAt === null || now < formerSecretEndsAt);
-}
-
 /**
  * Finds an application, deleted or not: check `deletedAt`. A unit of work whose decision depends on the row passes
  * `lock` (its `forUpdate`), so that no other unit changes the row meanwhile.

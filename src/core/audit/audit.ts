@@ -194,8 +194,11 @@ export function createAudit({ database, clock, log }: Parts) {
         closed: () => seal(auditId),
         changed: (details, about = []) =>
           add(auditId, async (unit) => {
-            if (Object.keys(details).length > 0)
-              await detailEntry(unit, auditId, JSON.stringify(withoutUrls(withoutSecrets(details))));
+            if (Object.keys(details).length > 0) {
+              // An entry is never changed, so it cannot be encrypted anew: where secrets are, it has of a URL only the host.
+              const shown = withoutSecrets(details);
+              await detailEntry(unit, auditId, JSON.stringify(unit.vault.seals() ? withoutUrls(shown) : shown));
+            }
             for (const object of about) await insertObject(unit, auditId, object);
           }),
       };

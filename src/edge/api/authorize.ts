@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { type Application, hasSecret } from '../../core/applications/application-repository.ts';
+import type { Application } from '../../core/applications/application-repository.ts';
+import { hasSecret } from '../../core/applications/has-secret.ts';
 import { DomainError } from '../../errors.ts';
 import { bearerToken } from '../http/bearer.ts';
 import type { ApiServices } from './services.ts';

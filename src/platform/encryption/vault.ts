@@ -24,6 +24,8 @@ export interface Vault {
   open(place: Place, stored: string): string;
   /** The number of characters that a text has when it is stored. */
   lengthOf(text: string): number;
+  /** Whether new values are encrypted. */
+  seals(): boolean;
   /** Whether a stored value is as new ones are: encrypted with the same key, or as it is when there is none. */
   isCurrent(stored: string): boolean;
 }
@@ -148,6 +150,8 @@ export function createVault() {
         throw new Error(`the encrypted value of ${where} was changed, or is that of another row`, { cause });
       }
     },
+
+    seals: (): boolean => writing !== null,
 
     isCurrent: (stored: string): boolean => keyIdOf(stored) === (writing?.keyId ?? null),
 
