@@ -1,6 +1,6 @@
 import type { Config } from '../src/config.ts';
 import { createObjectStore } from '../src/platform/objects/object-store.ts';
-import { embeddedCredentials } from '../src/platform/objects/store-key.ts';
+import { createStoreKey } from '../src/platform/objects/store-key.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { randomIds } from '../src/runtime/ids.ts';
 
@@ -20,8 +20,8 @@ const VALID_SECONDS = 300;
  */
 export function createCustomerStore({ config, endpoint }: { config: Config; endpoint: string }) {
   const { region, bucket } = config.objects;
-  const credentials = embeddedCredentials(config.dataDir, randomIds);
-  const store = createObjectStore({ endpoint, region, bucket, credentials, clock: systemClock });
+  const { current } = createStoreKey({ folder: config.dataDir, ids: randomIds, clock: systemClock });
+  const store = createObjectStore({ endpoint, region, bucket, credentials: current, clock: systemClock });
   const keyOf = (name: string): string => `customer/${name}`;
 
   return {

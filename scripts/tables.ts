@@ -13,7 +13,7 @@ import { SERVICE_FAULTS } from '../device-sim/service/service-fault.ts';
 import { overview } from '../src/clients/cli/overview.ts';
 import { ERRORS } from '../src/errors.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { optionName, SETTINGS } from '../src/settings.ts';
+import { optionName, SETTINGS, type Setting } from '../src/settings.ts';
 import { CLI_ROOMS, CLIENTS, RULES, SIMULATOR_ROOMS, type Storeys, WINGS } from '../test/rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -67,9 +67,9 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
     settings: () =>
       table(
         ['Setting', 'Option', 'Default', ''],
-        SETTINGS.map(({ name, fallback, description }) => [
+        SETTINGS.map(({ name, fallback, description, secret }: Setting) => [
           code(name),
-          code(`--${optionName(name)}`),
+          secret ? '' : code(`--${optionName(name)}`),
           fallback === null ? '' : code(fallback),
           description,
         ]),

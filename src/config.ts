@@ -1,17 +1,32 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DomainError } from './errors.ts';
+import { faultOfTokens, tokensOf } from './runtime/administrator-token.ts';
+import { hasPassword } from './runtime/database-hosts.ts';
 import { type EntranceSettings, readEntrance } from './runtime/entrance-settings.ts';
 import { shareOpenFiles } from './runtime/open-files.ts';
 import { LOOPBACK, problemOf } from './runtime/setting-values.ts';
 import { readTracingTarget, type TracingTarget } from './runtime/tracing-target.ts';
-import { CLIENTS_OWN, type GivenSetting, optionName, SETTINGS, type Setting, type SettingName } from './settings.ts';
+import {
+  CLIENTS_OWN,
+  type GivenSetting,
+  holdsSecret,
+  optionName,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+} from './settings.ts';
 
 /** The values of all settings, with their types, after they were checked alone and against each other. */
 export interface Config {
   dataDir: string;
   /** The URL of PostgreSQL, with its password; null when SQLite in the data folder is used. */
   databaseUrl: string | null;
+  /** The file that the URL is from; null: the setting itself has it. */
+  databaseUrlFile: string | null;
   databaseWaitSeconds: number;
+  /** Where the keys come from with which secrets are encrypted at rest; null: they are stored as they are. */
+  encryption: { file: string } | { command: string } | null;
   http: {
     host: string;
     port: number;
@@ -24,6 +39,8 @@ export interface Config {
     host: string;
     port: number;
     token: string | null;
+    /** The file that the token is from; null: the setting itself has it, or the data folder. */
+    tokenFile: string | null;
     maxConnections: number;
     /** The host names that requests for administration may have in `Host`. IP addresses are always accepted. */
     names: readonly string[];
@@ -91,7 +108,12 @@ export interface Config {
   given: readonly GivenSetting[];
 }
 
-const ADMIN_TOKEN_LENGTH = 32;
+/** The files with secrets that the settings name: the others are in the data folder. */
+export const secretFilesOf = ({ admin, databaseUrlFile, encryption, entrance, tls }: Config): string[] => [
+  ...[...Object.values(entrance.tls), tls].flatMap((paths) => paths?.key ?? []),
+  ...[admin.tokenFile, databaseUrlFile].flatMap((path) => path ?? []),
+  ...(encryption !== null && 'file' in encryption ? [encryption.file] : []),
+];
 
 const invalid = (setting: string, problem: string): DomainError =>
   new DomainError('SETTING_INVALID', { values: { setting, problem } });
@@ -106,6 +128,35 @@ function contentOf(setting: string, path: string): string {
   }
   if (content === '') throw invalid(setting, `${path} is empty`);
   return content;
+}
+
+/** Refuses a secret on the command line, where every user of the machine sees it. */
+function refuseSecret(setting: Setting, value: string | undefined): void {
+  if (value === undefined || !holdsSecret(setting)) return;
+  if (setting.kind === 'database' && !hasPassword(value)) return;
+  const what = setting.kind === 'database' ? 'with a password ' : '';
+  const problem = `${what}cannot be an option, which other users of the machine can read; use ${setting.name}_FILE, or the environment`;
+  throw invalid(setting.name, problem);
+}
+
+/**
+ * The credentials of systemd that are secrets of settings, as the values of the settings `..._FILE`: `lapel.admin-token`
+ * is for LAPEL_ADMIN_TOKEN_FILE. A setting that is given in another way takes precedence.
+ */
+function credentialsOf(
+  env: Record<string, string | undefined>,
+  given: (name: string) => string | undefined,
+): ReadonlyMap<string, string> {
+  const folder = env['CREDENTIALS_DIRECTORY'];
+  const found = new Map<string, string>();
+  if (!folder) return found;
+  for (const { name } of SETTINGS) {
+    const about = name.slice(0, -'_FILE'.length);
+    if (!name.endsWith('_FILE') || [name, about, `${about}_COMMAND`].some((one) => given(one) !== undefined)) continue;
+    const path = join(folder, `lapel.${optionName(about)}`);
+    if (existsSync(path)) found.set(name, path);
+  }
+  return found;
 }
 
 /** Reads the settings of the legacy identity provider: either all that it needs are set, or none. */
@@ -151,16 +202,19 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   for (const name of Object.keys(env)) {
     if (name.startsWith('LAPEL_') && !known.has(name)) throw invalid(name, 'is not a setting of Lapel');
   }
+  for (const setting of SETTINGS) refuseSecret(setting, options[optionName(setting.name)]);
+  const given = (name: string): string | undefined => options[optionName(name)] ?? env[name];
+  const credentials = credentialsOf(env, given);
   const files = new Map<string, string>();
   for (const { name } of SETTINGS) {
-    const path = options[optionName(name)] ?? env[name];
-    if (!name.endsWith('_FILE') || path === undefined) continue;
+    const path = given(name) ?? credentials.get(name);
     const about = name.slice(0, -'_FILE'.length);
-    if ((options[optionName(about)] ?? env[about]) !== undefined)
-      throw invalid(name, `cannot be combined with ${about}`);
+    // Other files, such as that of the encryption keys, are read where they are used.
+    if (!name.endsWith('_FILE') || path === undefined || !known.has(about)) continue;
+    if (given(about) !== undefined) throw invalid(name, `cannot be combined with ${about}`);
     files.set(about, contentOf(name, path));
   }
-  const set = (name: SettingName): string | undefined => options[optionName(name)] ?? env[name] ?? files.get(name);
+  const set = (name: SettingName): string | undefined => given(name) ?? credentials.get(name) ?? files.get(name);
   const optional = (name: SettingName): string | null => {
     const setting: Setting = SETTINGS.find((row) => row.name === name) as Setting;
     const value = set(name) ?? setting.fallback;
@@ -203,9 +257,11 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     throw invalid('LAPEL_METRICS_HOST', 'has no use without LAPEL_METRICS_PORT');
   }
   const token = optional('LAPEL_ADMIN_TOKEN');
-  if (token !== null && token.length < ADMIN_TOKEN_LENGTH) {
-    throw invalid('LAPEL_ADMIN_TOKEN', `must have ${ADMIN_TOKEN_LENGTH} characters or more`);
-  }
+  const faultOfToken = token === null ? undefined : faultOfTokens(tokensOf(token));
+  if (faultOfToken !== undefined) throw invalid('LAPEL_ADMIN_TOKEN', faultOfToken);
+  const [keyFile, keyCommand] = [optional('LAPEL_ENCRYPTION_KEY_FILE'), optional('LAPEL_ENCRYPTION_KEY_COMMAND')];
+  if (keyFile !== null && keyCommand !== null)
+    throw invalid('LAPEL_ENCRYPTION_KEY_COMMAND', 'cannot be combined with LAPEL_ENCRYPTION_KEY_FILE');
   const publicUrl = optional('LAPEL_PUBLIC_URL')?.replace(/\/+$/, '') ?? null;
   const shares = shareOpenFiles(openFiles);
   const connections = (name: SettingName, most: number, usual = most): number => {
@@ -229,7 +285,9 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   return {
     dataDir: text('LAPEL_DATA_DIR'),
     databaseUrl: optional('LAPEL_DATABASE_URL'),
+    databaseUrlFile: optional('LAPEL_DATABASE_URL_FILE'),
     databaseWaitSeconds: Number(text('LAPEL_DATABASE_WAIT')),
+    encryption: keyFile !== null ? { file: keyFile } : keyCommand !== null ? { command: keyCommand } : null,
     http: {
       host: text('LAPEL_HOST'),
       port: Number(text('LAPEL_HTTP_PORT')),
@@ -243,6 +301,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       host: text('LAPEL_ADMIN_HOST'),
       port: Number(text('LAPEL_ADMIN_PORT')),
       token,
+      tokenFile: optional('LAPEL_ADMIN_TOKEN_FILE'),
       maxConnections: shares.admin,
       names: namesOf('LAPEL_ADMIN_HOST', 'LAPEL_ADMIN_NAMES', urls),
     },

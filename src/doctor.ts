@@ -1,5 +1,5 @@
 import { oneLine } from './clients/cli/show/plain-text.ts';
-import type { Config } from './config.ts';
+import { type Config, secretFilesOf } from './config.ts';
 import type { DatabaseState } from './platform/database/database-state.ts';
 import { systemClock } from './runtime/clock.ts';
 import { type Address, type Finding, lookAtDisk, lookAtFiles, lookAtPorts } from './runtime/machine-check.ts';
@@ -100,6 +100,27 @@ async function lookAtServer(url: string): Promise<Looked> {
   return { findings, state, ahead };
 }
 
+/** The encryption of secrets at rest. Throws DomainError for keys that cannot be read. */
+async function lookAtEncryption({ encryption, databaseUrl: url, dataDir: folder }: Config): Promise<Finding[]> {
+  const { readKeys } = await import('./platform/encryption/key-ring.ts');
+  const { readBeside } = await import('./platform/database/beside.ts');
+  const { faultOfRing } = await import('./core/encryption/encryption.ts');
+  const { listKeys } = await import('./core/encryption/encryption-repository.ts');
+  const ring = await readKeys(encryption);
+  const place = { url, folder, nowMicros: systemClock.now() };
+  // There may be no database yet, or one of an older release; the part about the database says what is wrong with it.
+  const stored = await readBeside(place, listKeys).catch(() => []);
+  const fault = faultOfRing(ring, stored);
+  if (fault !== undefined) return [bad(fault)];
+  const [newest] = ring;
+  if (!newest) return [good('no key is set: secrets are stored as they are (LAPEL_ENCRYPTION_KEY_FILE)')];
+  const current = stored.find(({ state }) => state === 'current')?.keyId;
+  const isUsed = current === undefined || current === newest.keyId;
+  return [
+    isUsed ? good(`key ${newest.keyId}`) : advice(`key ${current}; lapel keys rotate changes to ${newest.keyId}`),
+  ];
+}
+
 /** Compares the clock of this machine with that of the database, or with the times in it. */
 function lookAtClock({ state, ahead }: Looked): Finding[] {
   const seconds = (micros: number): string => `${(Math.abs(micros) / SECOND).toFixed(1)} s`;
@@ -131,7 +152,7 @@ export async function doctor(
   { flag }: { flag(name: string): boolean },
   say: (text: string) => void,
 ): Promise<number> {
-  const { dataDir, databaseUrl, entrance, tls } = config;
+  const { dataDir, databaseUrl } = config;
   const tell = ([name, findings]: Part): void => {
     for (const { text, level } of findings) say(`${name.padEnd(10)} ${MARKS[level]}${text}\n`);
   };
@@ -145,12 +166,12 @@ export async function doctor(
   add('TLS', await lookAtCertificates(config));
   add('ports', await lookAtPorts(addressesOf(config), { name: 'administration', ...config.admin }));
   add('disk', await lookAtDisk(dataDir));
-  const keys = [...Object.values(entrance.tls), tls].flatMap((paths) => paths?.key ?? []);
-  add('files', lookAtFiles(dataDir, keys));
+  add('files', lookAtFiles(dataDir, secretFilesOf(config)));
   const database = await (databaseUrl === null
     ? lookAtFolder(dataDir, flag('check-database'))
     : lookAtServer(databaseUrl));
   add('database', database.findings);
+  add('encryption', await lookAtEncryption(config));
   add('clock', lookAtClock(database));
   add('receivers', lookAtReceivers(database));
   return parts.some(([, findings]) => findings.some(({ level }) => level === 'bad')) ? 1 : 0;

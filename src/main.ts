@@ -127,6 +127,7 @@ async function serve(args: string[]): Promise<void> {
     );
   };
   process.on('SIGHUP', () => {
+    service.reloadToken();
     try {
       log.info(
         service.reloadTls()

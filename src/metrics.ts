@@ -340,6 +340,10 @@ export function createMetrics() {
       'Times the next transactionId, epoch and number of an audit entry were raised above every number that may be in use: at each start, and after a connection to another database than before',
       ['reason'],
     ),
+    encryptionRewritten: counter(
+      'encryption_rewritten_total',
+      'Values of the database that a rotation of the encryption key has encrypted anew',
+    ),
     commitSeconds: histogram('database_commit_duration_seconds', 'Time of one group commit'),
     commitUnits: counter('database_units_total', 'Units of work', ['outcome']),
   };

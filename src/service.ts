@@ -1,7 +1,8 @@
-import type { Config } from './config.ts';
+import { type Config, secretFilesOf } from './config.ts';
 import { createAudit } from './core/audit/audit.ts';
 import { createRaisedNumbers } from './core/audit/raised-numbers.ts';
 import { createCore } from './core/core.ts';
+import { openEncryption } from './core/encryption/encryption.ts';
 import { createRetention } from './core/retention/retention.ts';
 import { createSettingUrlRule } from './core/webhooks/webhook-url.ts';
 import { sessionSweep } from './edge/admin/sessions/session-sweep.ts';
@@ -13,16 +14,21 @@ import { type ClusterOverrides, openPeers } from './platform/cluster/open-peers.
 import { loadContracts } from './platform/contracts/contracts.ts';
 import { openDatabase } from './platform/database/open-database.ts';
 import { createDatabaseCheck } from './platform/database/sqlite/database-check.ts';
+import { readKeys } from './platform/encryption/key-ring.ts';
+import { createVault } from './platform/encryption/vault.ts';
 import { createEntrances } from './platform/entrance/entrance.ts';
 import { openTracing } from './platform/tracing/open-tracing.ts';
+import { createAdministratorToken } from './runtime/administrator-token.ts';
 import { type Clock, systemClock } from './runtime/clock.ts';
 import { createAsking } from './runtime/current-caller.ts';
-import { adminToken, diskOf, makeFolder, openFileFault } from './runtime/data-folder.ts';
+import { currentDatabaseUrl } from './runtime/current-database-url.ts';
+import { diskOf, makeFolder, openFileFault } from './runtime/data-folder.ts';
 import { createDeprecations } from './runtime/deprecations.ts';
 import { createOwners } from './runtime/device-owners.ts';
 import { type Ids, randomIds } from './runtime/ids.ts';
 import { databaseWords, type Log } from './runtime/log.ts';
 import { createLogLimit } from './runtime/log-limit.ts';
+import { readableByOthers } from './runtime/machine-check.ts';
 import { watchOpenFiles } from './runtime/open-files.ts';
 import { createParts } from './runtime/parts.ts';
 import { createReadiness } from './runtime/readiness.ts';
@@ -65,13 +71,21 @@ export async function createService(
   // 1. The platform: the database, and, in a cluster, the connection to the other nodes.
   makeFolder(config.dataDir);
   readiness.set('files', () => openFileFault(config.dataDir));
+  for (const problem of readableByOthers(secretFilesOf(config))) log.warn(`a file with a secret: ${problem}`);
   parts.add(watchOpenFiles({ clock, log, logLimit: createLogLimit({ clock }), metrics }));
   const tracing = parts.add(await openTracing(config.tracing, { clock, log, metrics }));
   const commits = commitMetrics(metrics);
   const numbers = createRaisedNumbers({ clock, ids, log, metrics });
   const [owners, asking] = [createOwners(), createAsking()];
+  const ring = await readKeys(config.encryption);
+  const vault = createVault();
+  vault.setKeys(ring);
   const database = await openDatabase({
+    vault,
     url: config.databaseUrl,
+    ...(config.databaseUrl !== null && {
+      currentUrl: currentDatabaseUrl(config.databaseUrl, config.databaseUrlFile),
+    }),
     waitMs: config.databaseWaitSeconds * 1000,
     folder: config.dataDir,
     nowMicros: clock.now(),
@@ -88,14 +102,18 @@ export async function createService(
   readiness.set('database', async () => check?.trouble() ?? healthy());
   const entrances = createEntrances(config, common);
   parts.add(entrances.certificates);
-  const administratorToken = adminToken({ token: config.admin.token, folder: config.dataDir }, ids);
-  const peers = await openPeers(config, common, overrides.cluster);
+  const { token, tokenFile } = config.admin;
+  const administratorToken = createAdministratorToken({ ...common, token, file: tokenFile, folder: config.dataDir });
+  const peers = await openPeers(config, { ...common, encryptionKeys: vault.described }, overrides.cluster);
   const { cluster } = peers;
   if (cluster) {
     await parts.add(cluster).join();
     numbers.onOther(cluster.startOver);
     readiness.set('node', () => cluster.nodes.trouble() ?? cluster.heal.trouble());
   }
+
+  const encryption = await openEncryption({ ...common, vault, ring, source: config.encryption, peers });
+  parts.add(encryption);
 
   // 2. The core, which makes all decisions, and the MQTT broker, which exchanges messages with the devices.
   const consoleUrls: string[] = [];
@@ -109,6 +127,13 @@ export async function createService(
     revoke: createRevoke(takeover, () => broker),
     forgotten: (about) => feed.recheck(about),
     consoleUrls: () => consoleUrls,
+  });
+  encryption.onChange(() => {
+    try {
+      core.objects.key?.seal();
+    } catch (err) {
+      log.error({ err }, 'the key of the object store could not be encrypted anew');
+    }
   });
   numbers.onRestored(() => {
     core.rollouts.pauseRestored();
@@ -136,6 +161,7 @@ export async function createService(
     core,
     views,
     audit,
+    encryption,
     administratorToken,
     mqttUrls: () => Object.values(mqtt.urls),
     keepsMetrics: overrides.keepsMetrics ?? true,
@@ -166,10 +192,12 @@ export async function createService(
       objects: core.objects.url,
       ...(ofMetrics && { metrics: ofMetrics.url() }),
     },
-    adminToken: administratorToken,
+    adminToken: administratorToken.newest(),
     metrics,
     /** Reads the TLS files again; see createCertificates. */
     reloadTls: entrances.certificates.reload,
+    /** Reads the file of the administrator token again; true when it has other tokens. */
+    reloadToken: administratorToken.look,
     /** True while the device has an MQTT connection. */
     isConnected: broker.isConnected,
     /** What a supervisor may ask: see createSupervisor. */

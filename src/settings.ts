@@ -18,8 +18,10 @@ export interface Setting {
 export const SETTINGS = [
   { name: 'LAPEL_DATA_DIR', kind: 'text', fallback: './data', description: 'Folder of the database, the administrator token, the embedded object store with its key, and the lock file' },
   { name: 'LAPEL_DATABASE_URL', kind: 'database', fallback: null, description: 'URL of a PostgreSQL database, which is used instead of the embedded SQLite: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with options such as `?sslmode=verify-full`. The database must exist; the service creates its tables. With several hosts (`HOST:PORT,HOST:PORT`) the service uses the one that accepts writes' },
-  { name: 'LAPEL_DATABASE_URL_FILE', kind: 'text', fallback: null, description: 'File with the value of `LAPEL_DATABASE_URL`, which holds a password: for secrets of containers and credentials of systemd' },
+  { name: 'LAPEL_DATABASE_URL_FILE', kind: 'text', fallback: null, description: 'File with the value of `LAPEL_DATABASE_URL`, which holds a password: for secrets of containers and credentials of systemd. Each new connection reads user and password from it again' },
   { name: 'LAPEL_DATABASE_WAIT', kind: 'number', fallback: '30', description: 'Seconds that the start waits for a PostgreSQL server that does not answer or accept writes yet; 0 does not wait' },
+  { name: 'LAPEL_ENCRYPTION_KEY_FILE', kind: 'text', fallback: null, description: 'File of the keys with which secrets are encrypted in the database: a line `ID KEY` for each, the newest first, where KEY is 32 bytes in base64. Without keys secrets are stored as they are' },
+  { name: 'LAPEL_ENCRYPTION_KEY_COMMAND', kind: 'text', fallback: null, description: 'Command of the shell whose output is such a file; it is run at the start, and at a rotation of the key. For keys that a vault or a KMS keeps' },
   { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
   { name: 'LAPEL_ALLOW_PLAIN_HTTP', kind: 'flag', fallback: 'false', description: 'Allows the REST API, administration and the embedded object store to listen without TLS on addresses that are not loopback. A proxy in front of them must then provide it' },
   { name: 'LAPEL_HTTP_TLS_CERT', kind: 'text', fallback: null, description: 'File of the certificate (and its chain) of the REST API, which then speaks HTTPS; PEM. This and all other TLS files are read again after a SIGHUP, and within ten seconds after they have changed' },
@@ -50,7 +52,7 @@ export const SETTINGS = [
   { name: 'LAPEL_METRICS_PORT', kind: 'port', fallback: null, description: 'Port of that listener; 0 picks a free one; off by default. Administration answers these paths as well' },
   { name: 'LAPEL_ADMIN_NAMES', kind: 'hosts', fallback: null, description: 'Host names that requests for administration may have in `Host`, separated by commas. IP addresses, `localhost` and the hosts of `LAPEL_CONSOLE_URL` and `LAPEL_PUBLIC_URL` are always accepted. Requests with another `Host` are refused, except to `/healthz` and `/readyz`' },
   { name: 'LAPEL_ADMIN_TOKEN', kind: 'text', fallback: null, secret: true, shared: true, description: 'Administrator token, 32 characters or more; by default created at first start and kept in the file `admin-token` of the data folder. It counts as an owner without a name, until an owner lets it be refused' },
-  { name: 'LAPEL_ADMIN_TOKEN_FILE', kind: 'text', fallback: null, description: 'File with the value of `LAPEL_ADMIN_TOKEN`: for secrets of containers and credentials of systemd' },
+  { name: 'LAPEL_ADMIN_TOKEN_FILE', kind: 'text', fallback: null, description: 'File with the value of `LAPEL_ADMIN_TOKEN`: for secrets of containers and credentials of systemd. It is read again when it has changed. A second line may have the token of before, which is accepted as well' },
   { name: 'LAPEL_MQTT_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of plain MQTT' },
   { name: 'LAPEL_MQTT_PORT', kind: 'port', fallback: '1883', description: 'Port of plain MQTT; 0 picks a free one' },
   { name: 'LAPEL_ALLOW_PLAIN_MQTT', kind: 'flag', fallback: 'false', description: 'Allows MQTT without TLS on an address that is not loopback' },
@@ -114,6 +116,9 @@ export interface GivenSetting {
   /** True when the value was set, by an option or in the environment. */
   isSet: boolean;
 }
+
+/** Whether the value of a setting is a secret, or can hold one. */
+export const holdsSecret = ({ kind, secret }: Setting): boolean => secret === true || kind === 'database';
 
 /**
  * Environment variables that only the client commands of `lapel` read. The service ignores them, because it may be

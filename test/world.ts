@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config.ts';
 import type { ClusterOverrides } from '../src/platform/cluster/open-peers.ts';
 import { type Ids, randomIds } from '../src/runtime/ids.ts';
 import { createLog, type Log } from '../src/runtime/log.ts';
@@ -31,6 +31,8 @@ interface WorldOptions {
   keepsHistory?: boolean;
   /** Whether `/metrics` may answer with a text that is up to a second old; by default not. */
   keepsMetrics?: boolean;
+  /** Settings that differ from node to node. */
+  settings?: (node: number) => Partial<Config>;
   /** Overrides for the cluster of each node. */
   cluster?: (node: number) => ClusterOverrides;
 }
@@ -89,7 +91,8 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   if (options.dataDir === undefined && config.databaseUrl === null) await writeNewDatabase(dataDir);
   const log = options.log ?? createLog({ level: 'silent' });
   const start = (node: number): Promise<Service> => {
-    const own = { ...config, dataDir: node === 0 ? dataDir : join(dataDir, `node${node}`) };
+    const folder = node === 0 ? dataDir : join(dataDir, `node${node}`);
+    const own = { ...config, dataDir: folder, ...options.settings?.(node) };
     return createService(own, {
       log,
       clock,

@@ -5,6 +5,7 @@ import { addressOf } from '../base/place.ts';
 import { operation, RequestError, read, send } from '../base/requests.ts';
 import type { ApplicationRow } from '../base/rows.ts';
 import { permits } from '../base/session.ts';
+import { secretsCard } from '../parts/application-secrets.ts';
 import { certificatesCard } from '../parts/certificates.ts';
 import { historyOf } from '../parts/changes.ts';
 import { ask } from '../parts/dialog.ts';
@@ -154,6 +155,7 @@ function OneApplication({ applicationId }: { applicationId: string }) {
     }),
     isGone ? removalOfApplication(applicationId, details) : details,
     value && !isGone ? certificatesCard(applicationId) : null,
+    value && !isGone ? secretsCard(applicationId) : null,
     historyOf('application', applicationId),
   ];
 }

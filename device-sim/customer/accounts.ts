@@ -37,7 +37,7 @@ export function saveAccounts(file: string, accounts: readonly DeviceAccount[]): 
 export function readToken(dataDir: string): string {
   const file = join(dataDir, 'admin-token');
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readFileSync(file, 'utf8').trim().split(/\r?\n/, 1)[0] ?? '';
   } catch {
     throw new UsageError('--data-dir', `there is no ${file}; start the service, or give --admin-token or --devices`);
   }

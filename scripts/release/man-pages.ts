@@ -1,6 +1,6 @@
 import { ALL_COMMANDS } from '../../src/clients/cli/commands.ts';
 import { SERVICE_COMMANDS } from '../../src/clients/cli/line/service-commands.ts';
-import { optionName, SETTINGS } from '../../src/settings.ts';
+import { optionName, SETTINGS, type Setting } from '../../src/settings.ts';
 import { MANIFEST } from './lockfile.ts';
 
 /** A text as roff shows it: a leading point or quote and each backslash would be commands, and `-` a hyphen. */
@@ -20,8 +20,8 @@ export function manPage(): string {
   const clients = ALL_COMMANDS.map(({ name, arguments: words = [], summary }) =>
     item(['lapel', name, ...words.map((word) => word.name)].join(' '), summary),
   );
-  const settings = SETTINGS.map(({ name, fallback, description }) =>
-    item(`${name}, --${optionName(name)}`, `${description}. Default: ${fallback ?? 'none'}`),
+  const settings = SETTINGS.map(({ name, fallback, description, secret }: Setting) =>
+    item(secret ? name : `${name}, --${optionName(name)}`, `${description}. Default: ${fallback ?? 'none'}`),
   );
   return `${head('lapel')}.SH NAME
 lapel \\- an MQTT device broker with an embedded management API, and its command line

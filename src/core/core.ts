@@ -132,6 +132,7 @@ export async function createCore(given: Given) {
       ...ofObjects,
       config,
       pages: given.consoleUrls,
+      vault: common.database.read.vault,
       entrance: given.entrances.of('objects'),
     }),
   );

@@ -4,12 +4,14 @@ import { createLegacyTokens } from '../core/applications/legacy-tokens.ts';
 import type { Audit } from '../core/audit/audit.ts';
 import { createRefusals } from '../core/audit/refusals.ts';
 import type { Core } from '../core/core.ts';
+import type { Encryption } from '../core/encryption/encryption.ts';
 import { createPeople } from '../core/people/people.ts';
 import { createCancellation } from '../core/transactions/cancellation.ts';
 import type { Peers } from '../platform/cluster/peers.ts';
 import type { Common, Parts } from '../platform/common.ts';
 import type { Entrances } from '../platform/entrance/entrance.ts';
 import type { Entrance } from '../platform/entrance/web-server.ts';
+import type { AdministratorToken } from '../runtime/administrator-token.ts';
 import { createLocalTime, createLocalTimeReader } from '../runtime/clock.ts';
 import type { Asking } from '../runtime/current-caller.ts';
 import { diskOf } from '../runtime/data-folder.ts';
@@ -41,11 +43,12 @@ interface Given {
   core: Core;
   views: Views;
   audit: Audit;
+  encryption: Encryption;
   asking: Asking;
   deprecations: Deprecations;
   readiness: Readiness;
   entrances: Entrances;
-  administratorToken: string;
+  administratorToken: AdministratorToken;
   /** Knows the URLs that devices connect to. */
   mqttUrls(): string[];
   /** True to send the text of `/metrics` again for a second after it was written. */
@@ -104,6 +107,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
   peers.bus.onGap(feed.recheckAdministrators);
   const people = createPeople({ ...common, changed: told });
   const identify = createIdentify({ administratorToken: given.administratorToken, people });
+  given.administratorToken.onChange(feed.recheckAdministrators);
   const sessions = createConsoleSessions({ ...common, identify, people, ended: told });
   const survey = createSurvey({
     ...common,
@@ -129,6 +133,25 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         }),
       ),
     );
+  const legacy = config.legacy && parts.add(createLegacyTokens({ ...config.legacy, ...common, publicUrl }));
+  const accessTokens = parts.add(
+    createAccessTokens({
+      ...common,
+      issuer: publicUrl,
+      ...(legacy && { legacy }),
+      replaced() {
+        feed.recheck();
+        peers.bus.broadcast({ kind: 'signing', about: '' });
+      },
+    }),
+  );
+  const signingChanged = (): void =>
+    void accessTokens.keysChangedElsewhere().then(
+      () => feed.recheck(),
+      () => undefined, // the database is away; the keys are read again within seconds
+    );
+  peers.bus.on('signing', signingChanged);
+  peers.bus.onGap(signingChanged);
   const admin = parts.add(
     servedAt(
       'LAPEL_ADMIN_PORT',
@@ -146,6 +169,8 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         pages: createConsolePages({ ...console, role: 'operator' }),
         adminUrl: (): string => admin.url(),
         settings: config.given,
+        encryption: given.encryption,
+        accessTokens,
         cancellation: createCancellation({ find: ofFleet.overview.find, cancel: core.transactions.cancel }),
         readiness,
         metricsText,
@@ -154,8 +179,6 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
   );
   readiness.set('administration', admin.trouble);
 
-  const legacy = config.legacy && parts.add(createLegacyTokens({ ...config.legacy, ...common, publicUrl }));
-  const accessTokens = parts.add(createAccessTokens({ ...common, issuer: publicUrl, ...(legacy && { legacy }) }));
   const api = parts.add(
     servedAt(
       'LAPEL_HTTP_PORT',

@@ -1,26 +1,6 @@
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { open, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DomainError } from '../errors.ts';
-import type { Ids } from './ids.ts';
-
-/** The file of the administrator token in the data folder. */
-export const TOKEN_FILE = 'admin-token';
-
-/**
- * Returns the administrator token of the settings, or else the one in the file `admin-token` of the data folder. This
- * file is created at the first start, and only its owner can read it.
- */
-export function adminToken({ token, folder }: { token: string | null; folder: string }, ids: Ids): string {
-  if (token !== null) return token;
-  const file = join(folder, TOKEN_FILE);
-  try {
-    writeFileSync(file, `${ids.secret()}\n`, { flag: 'wx', mode: 0o600 });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-  }
-  return readFileSync(file, 'utf8').trim();
-}
 
 /**
  * Creates the data folder, accessible by its owner only. Throws SETTING_INVALID when it cannot be created or accessed.

@@ -19,6 +19,13 @@ export function hostsOf(url: string): string[] | undefined {
   return urls.every(readable) ? urls : undefined;
 }
 
+/** Whether a URL of a database holds a password. */
+export const hasPassword = (url: string): boolean =>
+  (hostsOf(url) ?? []).some((one) => {
+    const { password, searchParams } = new URL(one.replace(/@\/|:\/\/\//, '@localhost/'));
+    return password !== '' || searchParams.has('password');
+  });
+
 /** The hosts, ports and name of a database, without its user and password, for messages to people. */
 export function placeOf(url: string): string {
   return (hostsOf(url) ?? [])
@@ -32,12 +39,14 @@ export function placeOf(url: string): string {
 /**
  * Returns a function that tries to open a connection to the hosts of a URL, one after another. It begins with the host
  * of the last success, and goes on to the next host when one is a standby or does not answer. When all hosts fail, it
- * rejects with the reason of the first attempt.
+ * rejects with the reason of the first attempt. A function tells the URL for each connection: its hosts stay the same, but
+ * not the password.
  */
-export function atHosts(url: string) {
-  const urls = hostsOf(url) ?? [url];
+export function atHosts(url: string | (() => string)) {
   let last = 0;
   return async <Opened>(open: (url: string) => Promise<Opened>): Promise<Opened> => {
+    const whole = typeof url === 'string' ? url : url();
+    const urls = hostsOf(whole) ?? [whole];
     let reason: unknown;
     for (let tried = 0; tried < urls.length; tried += 1) {
       const at = (last + tried) % urls.length;

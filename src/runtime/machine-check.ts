@@ -97,6 +97,17 @@ function problemOf(path: string, own: number, others: number): string | undefine
 const ALL_OTHERS = 0o077;
 const NOT_IN_GROUP = 0o007;
 
+/** What is wrong with files with secrets that users without right can read. */
+export function readableByOthers(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => {
+    try {
+      return problemOf(path, userInfo().uid, NOT_IN_GROUP) ?? [];
+    } catch {
+      return []; // it is not there, which is the fault of the setting
+    }
+  });
+}
+
 /** Looks at the owner and the modes of the data folder and of the files in it, and of further files with secrets. */
 export function lookAtFiles(folder: string, secrets: readonly string[]): Finding[] {
   const own = userInfo().uid; // -1 where users have no numbers
@@ -113,6 +124,6 @@ export function lookAtFiles(folder: string, secrets: readonly string[]): Finding
       return []; // it went away meanwhile
     }
   };
-  const found = [...inFolder.flatMap(look(ALL_OTHERS)), ...secrets.flatMap(look(NOT_IN_GROUP))];
+  const found = [...inFolder.flatMap(look(ALL_OTHERS)), ...readableByOthers(secrets)];
   return found.length > 0 ? found.map(advice) : [good('only their owner can read them')];
 }

@@ -1,18 +1,20 @@
-import { DELIVERY_COLUMNS, type DeliverySummary } from '../core/webhooks/delivery-record.ts';
+import { DELIVERY_COLUMNS, type DeliverySummary, withUrl } from '../core/webhooks/delivery-record.ts';
 import type { Sql } from '../platform/database/sql.ts';
 import type { Micros } from '../runtime/units.ts';
 
 /** Finds the summary of a delivery; undefined when it does not exist any more. */
-export const findDeliverySummary = (
+export async function findDeliverySummary(
   sql: Sql,
   applicationId: string,
   deliveryId: string,
-): Promise<DeliverySummary | undefined> =>
-  sql.get<DeliverySummary>(
+): Promise<DeliverySummary | undefined> {
+  const row = await sql.get<DeliverySummary>(
     `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
     applicationId,
     deliveryId,
   );
+  return row && withUrl(sql, row);
+}
 
 /** Finds the application of a delivery; undefined when there is no delivery with this id. */
 export async function findApplicationOfDelivery(sql: Sql, deliveryId: string): Promise<string | undefined> {
@@ -28,12 +30,12 @@ export async function findApplicationOfDelivery(sql: Sql, deliveryId: string): P
  * Lists webhooks about a device that report no transaction, such as its events: those of [since, until) whose ids are in
  * [from, before), the newest first.
  */
-export const listEventsOfDevice = (
+export async function listEventsOfDevice(
   sql: Sql,
   deviceId: string,
   range: { since: Micros; until: Micros; from: string; before: string; limit: number },
-): Promise<DeliverySummary[]> =>
-  sql.all<DeliverySummary>(
+): Promise<DeliverySummary[]> {
+  const rows = await sql.all<DeliverySummary>(
     `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE device_id = ? AND transaction_id IS NULL
        AND delivery_id >= ? AND delivery_id < ? AND created_at >= ? AND created_at < ?
      ORDER BY delivery_id DESC LIMIT ?`,
@@ -44,3 +46,5 @@ export const listEventsOfDevice = (
     range.until,
     range.limit,
   );
+  return rows.map((row) => withUrl(sql, row));
+}

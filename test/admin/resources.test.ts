@@ -196,6 +196,7 @@ t.test('administration of developers, applications and devices', async (t) => {
       blocked: false,
       certificates: 'any',
       certificateFingerprint: null,
+      credentialOfferedAt: null,
       createdAt: '2026-11-20T18:30:06.123456',
     };
     t.same((await admin.get(own)).body, device);

@@ -19,6 +19,8 @@ void t.test('a new application has no settings and no key', async (t) => {
     authentication: 'secret',
     certificates: [],
     createdAt: clock.now(),
+    formerSecretMark: null,
+    formerSecretEndsAt: null,
     deletedAt: null,
     removalId: null,
   });

@@ -5,6 +5,7 @@ import { createSettingUrlRule } from '../../src/core/webhooks/webhook-url.ts';
 import type { Database, UnitOfWork } from '../../src/platform/database/sql.ts';
 import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
 /** A database file in the test's folder, with a clock that stands still; closed when the test ends. */
@@ -34,8 +35,9 @@ export async function createTenant(t: Test, { allowHttpWebhooks = false, isInUse
     forgetUsage: nothing,
     forgetKeys: nothing,
   });
+  const log = createLog({ level: 'silent' });
   const left = { endWork: nothing, forgetReceivers: nothing };
-  const applications = createApplications({ database, clock, ids, urlFault, isInUse, ...left });
+  const applications = createApplications({ database, clock, ids, log, urlFault, isInUse, ...left });
   await developers.create({ developerId: 'dev-1', name: 'Acme' });
   return { database, clock, ids, developers, applications };
 }

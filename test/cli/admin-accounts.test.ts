@@ -99,6 +99,10 @@ t.test('every operation of the administration API is a command', async (t) => {
   for (const word of ['Developer', 'Application'] as const)
     for (const name of [`remove${word}`, `read${word}Contents`] as const) commands.add(name);
   commands.add('readFeed');
+  // `lapel keys`.
+  for (const name of ['readEncryption', 'rotateEncryptionKey', 'listSigningKeys', 'renewSigningKey'] as const)
+    commands.add(name);
+  commands.add('renewObjectStoreKey');
   const routes = ROUTES.filter(({ path }) => path.includes('/admin/')).map(({ name }) => name);
   t.same([...commands].sort(), routes.sort());
 });

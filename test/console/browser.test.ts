@@ -17,6 +17,7 @@ import { changedOnce, createHostilePerson, logIsChecked, rolesHold, tokenRefused
 import { questions } from './question-walks.ts';
 import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
+import { secretsOfApplication } from './secrets-walk.ts';
 import { softwareKeys } from './signing-walk.ts';
 import { backRestores, copied, countsLead, faultyImport, ownReceiver, zones } from './true-walks.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
@@ -234,6 +235,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
     'each list is saved whole as a file': savedAsCsv,
     'software keys and rules of a developer are changed': softwareKeys,
     'certificates of an application are added, demanded and revoked': certificates,
+    'an application gets another secret, and the one of before is ended': secretsOfApplication,
     'the audit log says that it is whole': logIsChecked,
     'filters are kept under a name, and everything is reached by keyboard': viewsAndPalette,
     'a person makes a code, and approves a device that asks with it': enrolmentByPerson,

@@ -5,6 +5,7 @@ import { setActivation } from '../../src/core/devices/device-repository.ts';
 import { listActivatedStates, PAGE_CHARACTERS } from '../../src/core/devices/status-repository.ts';
 import type { Sql } from '../../src/platform/database/sql.ts';
 import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
+import { createVault } from '../../src/platform/encryption/vault.ts';
 import { deviceIdOf } from '../world.ts';
 
 const COUNT = 100_000;
@@ -35,6 +36,7 @@ t.test('the list of a hundred thousand devices', async (t) => {
     all: async <Row>(text: string, ...values: unknown[]) => explained(text, values).all(...values) as Row[],
     get: async <Row>(text: string, ...values: unknown[]) => explained(text, values).get(...values) as Row | undefined,
     run: () => Promise.reject(new Error('only reads')),
+    vault: createVault(),
   };
   const expected = connection
     .prepare("SELECT device_id FROM devices WHERE application_id = 'app' AND activation = 'activated' ORDER BY 1")

@@ -76,6 +76,9 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   // Lines of JSON; each is an entry of the list above.
   exportAudit: ['lines'],
   verifyAudit: [],
+  readEncryption: [],
+  listSigningKeys: [],
+  listSecrets: [],
   listSettings: [],
   search: [],
   // A stream: see below.

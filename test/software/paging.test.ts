@@ -8,6 +8,7 @@ import { insertVersion, listVersions } from '../../src/core/software/version-rep
 import { newVersion } from '../../src/core/software/versions.ts';
 import type { Sql } from '../../src/platform/database/sql.ts';
 import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
+import { createVault } from '../../src/platform/encryption/vault.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
@@ -38,6 +39,7 @@ function recordPlans(file: string): { sql: Sql; plans: string[] } {
     all: async <Row>(text: string, ...values: unknown[]) => prepare(text, values).all(...values) as Row[],
     get: async <Row>(text: string, ...values: unknown[]) => prepare(text, values).get(...values) as Row | undefined,
     run: () => Promise.reject(new Error('only reads')),
+    vault: createVault(),
   };
   return { sql, plans };
 }

@@ -1,5 +1,6 @@
 import { login, logout, profiles } from './account/login.ts';
 import { ADMIN_COMMANDS } from './admin/admin-commands.ts';
+import { KEY_COMMANDS } from './admin/key-commands.ts';
 import { DEVICE_COMMANDS } from './device/device-commands.ts';
 import { deviceCount } from './device/device-count.ts';
 import { deviceIds } from './device/device-ids.ts';
@@ -72,6 +73,7 @@ export const GROUPS: readonly Group[] = [
     about: 'Administration: developers, applications, devices, software of the service',
     commands: ADMIN_COMMANDS,
   },
+  { name: 'keys', about: 'Keys of the service: for secrets at rest, and for access tokens', commands: KEY_COMMANDS },
   { name: 'completion', about: completion.summary, commands: [completion] },
 ];
 

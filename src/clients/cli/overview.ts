@@ -7,7 +7,7 @@ const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
   ['Accounts', ['login', 'logout', 'profiles']],
   ['Devices of an application', ['device', 'rollout', 'settings', 'webhook']],
   ['Software for devices', ['app', 'package', 'version']],
-  ['Administration', ['admin']],
+  ['Administration', ['admin', 'keys']],
   ['Shell', ['completion']],
 ];
 const ABOUT = new Map<string, string>([

@@ -40,6 +40,12 @@ export interface AdminOperations {
   revokeCertificate: { input: { applicationId: string; certificateId: string }; answer: undefined };
   /** Replace the secret of an application. */
   replaceSecret: { input: { applicationId: string }; answer: SchemaTypes['admin/application-secret'] };
+  /** List the secrets of an application. */
+  listSecrets: { input: { applicationId: string }; answer: SchemaTypes['admin/application-secret-list'] };
+  /** Issue another secret for an application. */
+  addSecret: { input: { applicationId: string; body?: SchemaTypes['admin/application-secret-create'] }; answer: SchemaTypes['admin/application-secret-issued'] };
+  /** End a secret of an application. */
+  endSecret: { input: { applicationId: string; secretId: string }; answer: undefined };
   /** Count what belongs to a developer. */
   readDeveloperContents: { input: { developerId: string }; answer: SchemaTypes['admin/contents'] };
   /** Remove a developer with everything. */
@@ -206,6 +212,16 @@ export interface AdminOperations {
   exportAudit: { input: { query?: Partial<SchemaTypes['admin/audit-export-query']> }; answer: undefined };
   /** Check the audit log. */
   verifyAudit: { input: { query?: Partial<SchemaTypes['admin/audit-verification-query']> }; answer: SchemaTypes['admin/audit-verification'] };
+  /** Read with which keys secrets are encrypted. */
+  readEncryption: { input: object; answer: SchemaTypes['admin/encryption'] };
+  /** Encrypt all secrets with the newest key. */
+  rotateEncryptionKey: { input: object; answer: SchemaTypes['admin/encryption'] };
+  /** List the keys that sign access tokens. */
+  listSigningKeys: { input: object; answer: SchemaTypes['admin/signing-key-list'] };
+  /** Make a new key that signs access tokens. */
+  renewSigningKey: { input: { body?: SchemaTypes['admin/signing-key-renew'] }; answer: SchemaTypes['admin/signing-key-list'] };
+  /** Make a new key of the embedded object store. */
+  renewObjectStoreKey: { input: { body?: SchemaTypes['admin/object-store-key-renew'] }; answer: undefined };
   /** List the settings of the service. */
   listSettings: { input: object; answer: SchemaTypes['admin/setting-list'] };
   /** Search by identifier or name. */
@@ -232,6 +248,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   listCertificates: { method: 'GET', path: '/admin/v1/applications/{applicationId}/certificates' },
   revokeCertificate: { method: 'DELETE', path: '/admin/v1/applications/{applicationId}/certificates/{certificateId}' },
   replaceSecret: { method: 'POST', path: '/admin/v1/applications/{applicationId}/secret' },
+  listSecrets: { method: 'GET', path: '/admin/v1/applications/{applicationId}/secrets' },
+  addSecret: { method: 'POST', path: '/admin/v1/applications/{applicationId}/secrets' },
+  endSecret: { method: 'DELETE', path: '/admin/v1/applications/{applicationId}/secrets/{secretId}' },
   readDeveloperContents: { method: 'GET', path: '/admin/v1/developers/{developerId}/contents' },
   removeDeveloper: { method: 'POST', path: '/admin/v1/developers/{developerId}/removal' },
   readApplicationContents: { method: 'GET', path: '/admin/v1/applications/{applicationId}/contents' },
@@ -315,6 +334,11 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   listAudit: { method: 'GET', path: '/admin/v1/audit' },
   exportAudit: { method: 'GET', path: '/admin/v1/audit/export' },
   verifyAudit: { method: 'GET', path: '/admin/v1/audit/verification' },
+  readEncryption: { method: 'GET', path: '/admin/v1/encryption' },
+  rotateEncryptionKey: { method: 'POST', path: '/admin/v1/encryption/rotation' },
+  listSigningKeys: { method: 'GET', path: '/admin/v1/signing-keys' },
+  renewSigningKey: { method: 'POST', path: '/admin/v1/signing-keys' },
+  renewObjectStoreKey: { method: 'POST', path: '/admin/v1/object-store-key' },
   listSettings: { method: 'GET', path: '/admin/v1/settings' },
   search: { method: 'GET', path: '/admin/v1/search' },
 };

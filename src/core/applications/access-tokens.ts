@@ -28,6 +28,8 @@ interface Options {
   issuer(): string;
   /** A second issuer whose tokens are accepted too. */
   legacy?: LegacyTokens;
+  /** Called when the keys were changed at once, so that other nodes read them again and streams are checked. */
+  replaced?(): void;
   /** The number of verified tokens that are remembered; 10,000 by default. */
   cached?: number;
 }
@@ -50,16 +52,19 @@ export type Proof = { secretMark: string } | { thumbprint: string };
 interface Cached extends VerifiedToken {
   /** The end of the token's validity, in microseconds since the epoch. */
   expiresAt: number;
+  /** The key that signed the token, if it is one of this service. */
+  keyId?: string;
 }
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 /**
- * Access tokens: ES256 JWTs that are valid for one hour. A single token cannot be revoked. But replacing an
- * application's secret or deleting the application ends all of its tokens, because the APIs look up the application on
- * every request.
+ * Access tokens: ES256 JWTs that are valid for one hour. A single token cannot be revoked. But ending a secret of an
+ * application, or deleting it, ends its tokens, because the APIs look up the application on every request. The end of a
+ * signing key ends all tokens that it has signed.
  */
-export function createAccessTokens({ database, clock, ids, log, issuer, legacy, cached = CACHED_TOKENS }: Options) {
+export function createAccessTokens({ database, clock, ids, log, issuer, legacy, ...options }: Options) {
+  const { cached = CACHED_TOKENS, replaced = () => undefined } = options;
   const keys = createSigningKeys({ database, clock, ids, log });
   const verified = new Map<string, Cached>();
 
@@ -72,7 +77,7 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy, 
   }
 
   async function checkOwn(token: string): Promise<Cached> {
-    const { payload } = await jwtVerify(
+    const { payload, protectedHeader } = await jwtVerify(
       token,
       async ({ kid }) => {
         const key = await keys.publicKey(kid ?? '');
@@ -97,7 +102,8 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy, 
     }
     const mark = typeof secretMark === 'string' ? { secretMark } : {};
     const scopes = new Set(scope.split(' '));
-    return { applicationId: sub, scopes, expiresAt: exp * 1_000_000, ...mark, ...boundTo(payload) };
+    const { kid: keyId = '' } = protectedHeader;
+    return { applicationId: sub, scopes, expiresAt: exp * 1_000_000, keyId, ...mark, ...boundTo(payload) };
   }
 
   const check = (token: string): Promise<Cached> =>
@@ -110,6 +116,20 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy, 
      * also calls this when a rotation is due.
      */
     rotate: keys.rotate,
+    /** The signing keys, oldest first, and which of them signs now. */
+    signingKeys: keys.state,
+    /**
+     * Makes a new signing key: it signs after ten minutes, and tokens of the former one stay valid until they expire.
+     * `atOnce` ends all keys and tokens of before, with their streams, on all nodes. Returns false when the latest key is
+     * not yet used, and so nothing was changed.
+     */
+    async renewSigningKey(atOnce: boolean): Promise<boolean> {
+      const isMade = await keys.renew(atOnce);
+      if (isMade) replaced();
+      return isMade;
+    },
+    /** Call this when another node has changed the keys. */
+    keysChangedElsewhere: keys.readAgain,
     /** The published keys, for `/.well-known/jwks.json`. */
     jwks: keys.jwks,
 
@@ -143,7 +163,7 @@ export function createAccessTokens({ database, clock, ids, log, issuer, legacy, 
      */
     async verify(token: string): Promise<VerifiedToken> {
       const known = verified.get(token);
-      if (known && clock.now() < known.expiresAt) return known;
+      if (known && clock.now() < known.expiresAt && (known.keyId === undefined || keys.has(known.keyId))) return known;
       verified.delete(token);
       try {
         const entry = await check(token);

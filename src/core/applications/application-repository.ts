@@ -1,5 +1,6 @@
 import { containing, ESCAPE } from '../../platform/database/like.ts';
 import type { Lock, Sql, SqlValue } from '../../platform/database/sql.ts';
+import { openOrNull, type Place, sealOrNull } from '../../platform/encryption/vault.ts';
 import { secretMarkOf } from '../../runtime/secret-hash.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { columnOf, SETTING_NAMES, type Settings } from './setting-columns.ts';
@@ -32,10 +33,13 @@ export interface Application {
   formerAuthenticationKey: string | null;
   keyReplacedAt: Micros | null;
   settings: Settings;
-  /** Identifies the current secret: an access token that was requested with another secret is invalid. */
+  /** The marks of its secrets: an access token that was requested with another secret is invalid. */
   secretMark: string;
   authentication: Authentication;
   certificates: readonly ApplicationCertificate[];
+  formerSecretMark: string | null;
+  /** When the former secret ends; null: when it is ended. */
+  formerSecretEndsAt: Micros | null;
   createdAt: Micros;
   /** Null while the application exists; a deleted one keeps its row, so that its id is never used again. */
   deletedAt: Micros | null;
@@ -43,29 +47,39 @@ export interface Application {
   removalId: string | null;
 }
 
-type Row = Omit<Application, 'settings' | 'secretMark' | 'certificates'> &
-  Settings & { secretHash: Buffer; certificates: string | null };
+type Row = Omit<Application, 'settings' | 'secretMark' | 'formerSecretMark' | 'certificates'> &
+  Settings & { secretHash: Buffer; formerSecretHash: Buffer | null; certificates: string | null };
 
 const COLUMNS = `application_id AS "applicationId", developer_id AS "developerId", name,
   authentication_key AS "authenticationKey", former_authentication_key AS "formerAuthenticationKey",
-  key_replaced_at AS "keyReplacedAt", secret_hash AS "secretHash", created_at AS "createdAt", deleted_at AS "deletedAt",
-  removal_id AS "removalId", authentication, certificates, ${SETTING_COLUMNS}`;
+  key_replaced_at AS "keyReplacedAt", secret_hash AS "secretHash",
+  former_secret_hash AS "formerSecretHash", former_secret_ends_at AS "formerSecretEndsAt", created_at AS "createdAt",
+  deleted_at AS "deletedAt", removal_id AS "removalId", authentication, certificates, ${SETTING_COLUMNS}`;
 
-const settingsOf = (row: Settings): Settings =>
-  Object.fromEntries(SETTING_NAMES.map((name) => [name, row[name]])) as Settings;
+const placeOf = (column: string, applicationId: string): Place => ['applications', column, applicationId];
 
-function toApplication(row: Row): Application {
+/** The settings of a row, whose URLs can hold tokens of the receiver. */
+const settingsOf = ({ vault }: Sql, row: Settings & { applicationId: string }): Settings =>
+  Object.fromEntries(
+    SETTING_NAMES.map((name) => [name, openOrNull(vault, placeOf(columnOf(name), row.applicationId), row[name])]),
+  ) as Settings;
+
+function toApplication(sql: Sql, row: Row): Application {
+  const open = (column: string, stored: string | null): string | null =>
+    openOrNull(sql.vault, placeOf(column, row.applicationId), stored);
   return {
     applicationId: row.applicationId,
     developerId: row.developerId,
     name: row.name,
-    authenticationKey: row.authenticationKey,
-    formerAuthenticationKey: row.formerAuthenticationKey,
+    authenticationKey: open('authentication_key', row.authenticationKey),
+    formerAuthenticationKey: open('former_authentication_key', row.formerAuthenticationKey),
     keyReplacedAt: row.keyReplacedAt,
-    settings: settingsOf(row),
+    settings: settingsOf(sql, row),
     secretMark: secretMarkOf(row.secretHash),
     authentication: row.authentication,
     certificates: row.certificates === null ? [] : (JSON.parse(row.certificates) as ApplicationCertificate[]),
+    formerSecretMark: row.formerSecretHash && secretMarkOf(row.formerSecretHash),
+    formerSecretEndsAt: row.formerSecretEndsAt,
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,
     removalId: row.removalId,
@@ -82,7 +96,7 @@ export async function findApplication(
   lock: Lock = '',
 ): Promise<Application | undefined> {
   const row = await sql.get<Row>(`SELECT ${COLUMNS} FROM applications WHERE application_id = ?${lock}`, applicationId);
-  return row && toApplication(row);
+  return row && toApplication(sql, row);
 }
 
 /** A page of the applications of one developer that are not deleted, ordered by id, and their total number. */
@@ -102,7 +116,7 @@ export async function listApplications(
     'SELECT COUNT(*) AS total FROM applications WHERE developer_id = ? AND deleted_at IS NULL',
     developerId,
   );
-  return { applications: rows.map(toApplication), total: count?.total ?? 0 };
+  return { applications: rows.map((row) => toApplication(sql, row)), total: count?.total ?? 0 };
 }
 
 /** An application that is not deleted, with the number of devices that are activated for it. */
@@ -113,8 +127,8 @@ export interface CountedApplication extends Application {
 const COUNTED = `SELECT ${COLUMNS}, COALESCE((SELECT activated FROM activated_counts c
   WHERE c.application_id = applications.application_id), 0) AS activated FROM applications WHERE deleted_at IS NULL`;
 
-const toCounted = (row: Row & { activated: number }): CountedApplication => ({
-  ...toApplication(row),
+const toCounted = (sql: Sql, row: Row & { activated: number }): CountedApplication => ({
+  ...toApplication(sql, row),
   activated: row.activated,
 });
 
@@ -124,13 +138,13 @@ export async function listSettings(sql: Sql): Promise<{ applicationId: string; s
     `SELECT application_id AS "applicationId", ${SETTING_COLUMNS}
      FROM applications WHERE deleted_at IS NULL`,
   );
-  return rows.map(({ applicationId, ...settings }) => ({ applicationId, settings }));
+  return rows.map((row) => ({ applicationId: row.applicationId, settings: settingsOf(sql, row) }));
 }
 
 /** Undefined when the application does not exist, or was deleted. */
 export async function findCountedApplication(sql: Sql, applicationId: string): Promise<CountedApplication | undefined> {
   const row = await sql.get<Row & { activated: number }>(`${COUNTED} AND application_id = ?`, applicationId);
-  return row && toCounted(row);
+  return row && toCounted(sql, row);
 }
 
 /**
@@ -149,7 +163,7 @@ export async function listCountedApplications(
     after,
     limit,
   );
-  return rows.map(toCounted);
+  return rows.map((row) => toCounted(sql, row));
 }
 
 /** Applications that are not deleted and whose id or name contains a text, ordered by id. */
@@ -186,32 +200,17 @@ export async function insertApplication(
   row: { applicationId: string; developerId: string; name: string; secretHash: Buffer; createdAt: number },
 ): Promise<boolean> {
   const inserted = await sql.run(
-    `INSERT INTO applications (application_id, developer_id, name, secret_hash, created_at) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO applications (application_id, developer_id, name, secret_hash, secret_created_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (application_id) DO NOTHING`,
     row.applicationId,
     row.developerId,
     row.name,
     row.secretHash,
     row.createdAt,
+    row.createdAt,
   );
   return inserted === 1;
-}
-
-/** The SHA-256 of the secret of an application that is not deleted, and whether it gets tokens. */
-export const findSecretHash = (
-  sql: Sql,
-  applicationId: string,
-): Promise<{ hash: Buffer; authentication: Authentication } | undefined> =>
-  sql.get(
-    'SELECT secret_hash AS hash, authentication FROM applications WHERE application_id = ? AND deleted_at IS NULL',
-    applicationId,
-  );
-
-// All updates below return false when the application does not exist, or was deleted.
-
-export async function updateSecretHash(sql: Sql, applicationId: string, hash: Buffer): Promise<boolean> {
-  const text = 'UPDATE applications SET secret_hash = ? WHERE application_id = ? AND deleted_at IS NULL';
-  return (await sql.run(text, hash, applicationId)) === 1;
 }
 
 export async function updateCertificates(
@@ -231,23 +230,31 @@ export async function updateAuthentication(
   await sql.run('UPDATE applications SET authentication = ? WHERE application_id = ?', authentication, applicationId);
 }
 
-/** Stores a new key; the replaced one is kept as the former key. */
+// All updates below return false when the application does not exist, or was deleted.
+
+/** Stores a new key, and the replaced one as the former key. */
 export async function updateAuthenticationKey(
   sql: Sql,
   applicationId: string,
-  key: string,
-  at: number,
+  { key, former, at }: { key: string; former: string | null; at: Micros },
 ): Promise<boolean> {
-  const text = `UPDATE applications SET former_authentication_key = authentication_key, key_replaced_at = ?,
+  const text = `UPDATE applications SET former_authentication_key = ?, key_replaced_at = ?,
     authentication_key = ? WHERE application_id = ? AND deleted_at IS NULL`;
-  return (await sql.run(text, at, key, applicationId)) === 1;
+  const changed = await sql.run(
+    text,
+    sealOrNull(sql.vault, placeOf('former_authentication_key', applicationId), former),
+    at,
+    sql.vault.seal(placeOf('authentication_key', applicationId), key),
+    applicationId,
+  );
+  return changed === 1;
 }
 
 export async function updateSettings(sql: Sql, applicationId: string, settings: Settings): Promise<boolean> {
   const assignments = SETTING_NAMES.map((name) => `${columnOf(name)} = ?`).join(', ');
   const changed = await sql.run(
     `UPDATE applications SET ${assignments} WHERE application_id = ? AND deleted_at IS NULL`,
-    ...SETTING_NAMES.map((name) => settings[name]),
+    ...SETTING_NAMES.map((name) => sealOrNull(sql.vault, placeOf(columnOf(name), applicationId), settings[name])),
     applicationId,
   );
   return changed === 1;

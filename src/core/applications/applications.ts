@@ -2,10 +2,12 @@ import { DomainError, type Fault } from '../../errors.ts';
 import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
+import type { Log } from '../../runtime/log.ts';
 import { pageOf } from '../../runtime/page.ts';
-import { hashSecret, matchesSecret, secretMarkOf } from '../../runtime/secret-hash.ts';
+import { hashSecret } from '../../runtime/secret-hash.ts';
 import { createApplicationCache } from './application-cache.ts';
 import * as repository from './application-repository.ts';
+import { createApplicationSecrets } from './application-secrets.ts';
 import { createCertificates } from './certificates.ts';
 import { findDeveloper } from './developer-repository.ts';
 import { SETTING_NAMES, type SettingName, type Settings } from './setting-columns.ts';
@@ -17,6 +19,7 @@ interface Options {
   database: Database;
   clock: Clock;
   ids: Ids;
+  log: Log;
   /** Returns the reason why a setting may not have this URL; undefined when it may. */
   urlFault(url: string, name: SettingName): Fault | undefined;
   /** Whether devices are activated for the application; called in the unit of work that would delete it. */
@@ -43,6 +46,7 @@ export function createApplications({
   database,
   clock,
   ids,
+  log,
   urlFault,
   isInUse,
   endWork,
@@ -52,6 +56,7 @@ export function createApplications({
 }: Options) {
   const { changed = () => undefined, forgotten = () => undefined } = tells;
   const cache = createApplicationCache({ clock, concurrent: database.concurrent, changed, forgotten });
+  const secrets = createApplicationSecrets({ database, clock, ids, log, changes: cache.changes });
 
   async function findLive(sql: Sql, applicationId: string): Promise<Application | undefined> {
     const application = await cache.find(sql, applicationId);
@@ -150,19 +155,7 @@ export function createApplications({
      */
     changedElsewhere: cache.forgetElsewhere,
 
-    /**
-     * Replaces the secret. The old one ends at once, with the access tokens and streams that were opened with it. Throws
-     * APPLICATION_NOT_FOUND.
-     */
-    async replaceSecret(applicationId: string): Promise<{ secret: string }> {
-      const secret = ids.secret();
-      return database.transact(async (unit) => {
-        cache.changes(unit, applicationId);
-        const known = await repository.updateSecretHash(unit, applicationId, hashSecret(secret));
-        if (!known) throw new DomainError('APPLICATION_NOT_FOUND');
-        return { secret };
-      });
-    },
+    ...secrets,
 
     /**
      * Op 2: changes the settings that the patch names; null removes one. `check` may refuse the change of the settings that
@@ -201,8 +194,9 @@ export function createApplications({
       const authenticationKey = `whsec_${ids.bytes(32).toString('base64')}`;
       return database.transact(async (unit) => {
         cache.changes(unit, applicationId);
-        const live = await repository.updateAuthenticationKey(unit, applicationId, authenticationKey, clock.now());
-        if (!live) throw new DomainError('APPLICATION_UNREGISTERED');
+        const { authenticationKey: former } = await lockIn(unit, applicationId);
+        const change = { key: authenticationKey, former, at: clock.now() };
+        await repository.updateAuthenticationKey(unit, applicationId, change);
         return { authenticationKey };
       });
     },
@@ -247,18 +241,6 @@ export function createApplications({
       cache.changes(unit, applicationId);
       await forgetReceivers(unit, applicationId);
       return repository.deleteApplication(unit, applicationId);
-    },
-
-    /**
-     * Compares a secret, in constant time, with the one of an application that is not deleted. Returns the `secretMark`
-     * for the access token, and whether the secret gets one; undefined when the secret is wrong.
-     */
-    async authenticateClient(
-      applicationId: string,
-      secret: string,
-    ): Promise<{ secretMark: string; authentication: repository.Authentication } | undefined> {
-      const { hash, authentication = 'secret' } = (await repository.findSecretHash(database.read, applicationId)) ?? {};
-      return matchesSecret(secret, hash) && hash ? { secretMark: secretMarkOf(hash), authentication } : undefined;
     },
 
     /**

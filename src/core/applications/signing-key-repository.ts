@@ -1,4 +1,5 @@
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Place } from '../../platform/encryption/vault.ts';
 import type { Micros } from '../../runtime/units.ts';
 
 export interface StoredKey {
@@ -8,12 +9,15 @@ export interface StoredKey {
   createdAt: Micros;
 }
 
+const placeOf = (keyId: string): Place => ['signing_keys', 'private_jwk', keyId];
+
 /** All keys, oldest first. */
 export async function listSigningKeys(sql: Sql): Promise<StoredKey[]> {
-  return sql.all(
+  const rows = await sql.all<StoredKey>(
     `SELECT key_id AS "keyId", private_jwk AS "privateJwk", created_at AS "createdAt" FROM signing_keys
      ORDER BY created_at, key_id`,
   );
+  return rows.map((row) => ({ ...row, privateJwk: sql.vault.open(placeOf(row.keyId), row.privateJwk) }));
 }
 
 /**
@@ -29,7 +33,7 @@ export async function insertSigningKey(sql: Sql, key: StoredKey): Promise<void> 
   await sql.run(
     'INSERT INTO signing_keys (key_id, private_jwk, created_at) VALUES (?, ?, ?)',
     key.keyId,
-    key.privateJwk,
+    sql.vault.seal(placeOf(key.keyId), key.privateJwk),
     key.createdAt,
   );
 }

@@ -1,10 +1,11 @@
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import { isDatabaseAway } from '../../errors.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
-import { planRotation, signingAt } from './key-rotation.ts';
+import { PUBLISHED_BEFORE_MICROS, planRotation, signingAt } from './key-rotation.ts';
 import * as repository from './signing-key-repository.ts';
 
 interface SigningKey {
@@ -18,6 +19,8 @@ interface SigningKey {
 // A rotation that fails (a full disk) is tried again after this many milliseconds; the old key goes on signing.
 const RETRY_AFTER_MS = 60_000;
 const BETWEEN_READS_MICROS = 1_000_000;
+/** The keys are read again after this time even if no other node has told that it changed them. */
+const LOST_HINT_MICROS = 5_000_000;
 
 async function readKey(stored: repository.StoredKey): Promise<SigningKey> {
   const { keyId, createdAt } = stored;
@@ -105,8 +108,57 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
     return turn;
   }
 
+  /** Makes a new key, as `renew` says. Returns false when the latest key is so new that another one would change nothing. */
+  async function renewOnce(atOnce: boolean): Promise<boolean> {
+    const now = clock.now();
+    const made = await make(now);
+    const isMade = await database.transact(async (unit) => {
+      await repository.lockSigningKeys(unit);
+      const stored = await repository.listSigningKeys(unit);
+      const newest = stored.at(-1);
+      if (!atOnce && newest && now < newest.createdAt + PUBLISHED_BEFORE_MICROS) return false;
+      if (atOnce) for (const { keyId } of stored) await repository.deleteSigningKey(unit, keyId);
+      await repository.insertSigningKey(unit, made);
+      return true;
+    });
+    await rotateOnce();
+    return isMade;
+  }
+
   return {
     rotate,
+    /**
+     * Makes a new key. It signs when it has been published for long enough, and the tokens of the former key stay valid;
+     * `atOnce` removes all other keys, which ends their tokens.
+     */
+    renew(atOnce: boolean): Promise<boolean> {
+      const turn = rotation.then(() => renewOnce(atOnce));
+      rotation = turn.then(
+        () => undefined,
+        () => undefined,
+      );
+      return turn;
+    },
+    /** Reads the keys after another node has changed them. */
+    readAgain,
+    /** Whether a key is still valid, as far as this node knows. */
+    has: (keyId: string): boolean => {
+      if (database.concurrent && clock.now() >= readAt + LOST_HINT_MICROS)
+        readAgain().catch((err: unknown) => {
+          if (!isDatabaseAway(err)) log.warn({ err }, 'the signing keys could not be read again');
+        });
+      return find(keyId) !== undefined;
+    },
+    /** The keys, oldest first, and which of them signs now. */
+    state: () => {
+      const signs = signingAt(keys, clock.now())?.keyId;
+      const at = keys.findIndex(({ keyId }) => keyId === signs);
+      return keys.map(({ keyId, createdAt }, index) => ({
+        keyId,
+        createdAt,
+        state: index === at ? ('signs' as const) : index < at ? ('former' as const) : ('next' as const),
+      }));
+    },
     /** Reads the keys, and makes one when there is none or the newest is too old. */
     start: rotate,
     /** The key that signs now. */

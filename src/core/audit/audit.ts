@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { withoutSecrets } from '../../runtime/without-secrets.ts';
+import { withoutUrls } from '../../runtime/without-urls.ts';
 import { checkChain, sealEntry } from './audit-chain.ts';
 import { objectsOf } from './audit-objects.ts';
 import {
@@ -193,8 +194,11 @@ export function createAudit({ database, clock, log }: Parts) {
         closed: () => seal(auditId),
         changed: (details, about = []) =>
           add(auditId, async (unit) => {
-            if (Object.keys(details).length > 0)
-              await detailEntry(unit, auditId, JSON.stringify(withoutSecrets(details)));
+            if (Object.keys(details).length > 0) {
+              // An entry is never changed, so it cannot be encrypted anew: where secrets are, it has of a URL only the host.
+              const shown = withoutSecrets(details);
+              await detailEntry(unit, auditId, JSON.stringify(unit.vault.seals() ? withoutUrls(shown) : shown));
+            }
             for (const object of about) await insertObject(unit, auditId, object);
           }),
       };

@@ -20,6 +20,8 @@ export interface Device {
    * with this SHA-256 fingerprint, in lower-case hexadecimal digits; none when it is empty.
    */
   certificate: string | null;
+  /** When another credential was offered, with which the device has not logged in yet; null: there is none. */
+  credentialOfferedAt: Micros | null;
   createdAt: Micros;
 }
 
@@ -27,7 +29,7 @@ type Row = Omit<Device, 'hardwareProperties' | 'blocked'> & { hardwareProperties
 
 const COLUMNS = `device_id AS "deviceId", developer_id AS "developerId", activation, application_id AS "applicationId",
   client_id AS "clientId", hardware_properties AS "hardwareProperties", blocked, certificate,
-  created_at AS "createdAt"`;
+  next_credential_at AS "credentialOfferedAt", created_at AS "createdAt"`;
 
 const toDevice = (row: Row): Device => ({
   ...row,
@@ -58,6 +60,8 @@ export async function findCredentialHash(sql: Sql, deviceId: string): Promise<Bu
 
 interface Login {
   hash: Buffer;
+  /** The hash of the credential that was offered; null: there is none. */
+  nextHash: Buffer | null;
   blocked: boolean;
   /** Whether the device's developer, or the application that it is activated for, is being removed. */
   leaves: boolean;
@@ -76,7 +80,7 @@ export async function findLogin(sql: Sql, deviceId: string): Promise<Login | und
   };
   const row = await sql.get<Row>(
     `SELECT d.credential_hash AS "hash", d.blocked, d.certificate, d.developer_id AS "developerId",
-       d.never_logged_in AS "neverLoggedIn",
+       d.never_logged_in AS "neverLoggedIn", d.next_credential_hash AS "nextHash",
        COALESCE((SELECT v.removal_id FROM developers v WHERE v.developer_id = d.developer_id),
          (SELECT a.removal_id FROM applications a WHERE a.application_id = d.application_id)) AS leaves
      FROM devices d WHERE d.device_id = ?`,
@@ -91,6 +95,19 @@ export async function findLogin(sql: Sql, deviceId: string): Promise<Login | und
 export async function saveFirstLogin(sql: Sql, deviceId: string, hash: Buffer): Promise<boolean> {
   const text = 'UPDATE devices SET never_logged_in = NULL WHERE device_id = ? AND credential_hash = ?';
   return (await sql.run(text, deviceId, hash)) === 1;
+}
+
+/** The offered credential takes the place of the other one, unless it is offered no more; returns false then. */
+export async function takeOffered(sql: Sql, deviceId: string, hash: Buffer): Promise<boolean> {
+  const text = `UPDATE devices SET credential_hash = next_credential_hash, next_credential_hash = NULL,
+    next_credential_at = NULL, never_logged_in = NULL WHERE device_id = ? AND next_credential_hash = ?`;
+  return (await sql.run(text, deviceId, hash)) === 1;
+}
+
+/** Offers a credential beside the one of the device; returns false when the device does not exist. */
+export async function offerCredential(sql: Sql, deviceId: string, hash: Buffer, at: Micros): Promise<boolean> {
+  const text = 'UPDATE devices SET next_credential_hash = ?, next_credential_at = ? WHERE device_id = ?';
+  return (await sql.run(text, hash, at, deviceId)) === 1;
 }
 
 /** Finds a device that asks for its first credential. A unit of work passes `lock` (its `forUpdate`) as above. */
@@ -160,7 +177,8 @@ export async function updateCredential(
   deviceId: string,
   login: { hash: Buffer; certificate: string | null },
 ): Promise<boolean> {
-  const text = 'UPDATE devices SET credential_hash = ?, certificate = ? WHERE device_id = ?';
+  const text = `UPDATE devices SET credential_hash = ?, certificate = ?, next_credential_hash = NULL,
+    next_credential_at = NULL WHERE device_id = ?`;
   return (await sql.run(text, login.hash, login.certificate, deviceId)) === 1;
 }
 

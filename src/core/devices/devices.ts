@@ -14,7 +14,9 @@ import {
   findLogin,
   insertDevice,
   listDevices,
+  offerCredential,
   saveFirstLogin,
+  takeOffered,
   updateCredential,
   updateDevice,
 } from './device-repository.ts';
@@ -124,6 +126,12 @@ export function createDevices({
     if (device.activation !== 'deactivated' && !force) throw new DomainError('DEVICE_IN_USE');
     await endTransactions(unit, device);
     await remove(unit, device.deviceId);
+  }
+
+  /** Stores the login with an offered credential. True also if another login has done so at the same time. */
+  async function takeOffer(deviceId: string, hash: Buffer): Promise<boolean> {
+    if (await database.transactInCrowd((unit) => takeOffered(unit, deviceId, hash), deviceId)) return true;
+    return (await findCredentialHash(database.read, deviceId))?.equals(hash) ?? false;
   }
 
   return {
@@ -241,6 +249,21 @@ export function createDevices({
     },
 
     /**
+     * Offers another credential. The present one stays valid until the device logs in with the offered one; then it ends.
+     * Another offer takes the place of this one. Throws DEVICE_NOT_FOUND.
+     */
+    async offerCredential(
+      deviceId: string,
+      { credential = ids.secret() }: { credential?: string } = {},
+    ): Promise<{ credential: string }> {
+      await database.transact(async (unit) => {
+        if (!(await offerCredential(unit, deviceId, hashSecret(credential), clock.now())))
+          throw new DomainError('DEVICE_NOT_FOUND');
+      }, deviceId);
+      return { credential };
+    },
+
+    /**
      * Closes the connection of a device, whichever node it is connected to; the device may connect again. Throws
      * DEVICE_NOT_FOUND.
      */
@@ -255,7 +278,7 @@ export function createDevices({
      * Checks the device's credential, or the certificate that it uses instead, and whether the device is blocked. A device
      * counts as blocked, too, while its developer or its application is being removed. A
      * unit of work passes itself as `sql`, so that the check sees its uncommitted changes. The first login of a device is
-     * stored, because from then on it cannot enrol any more.
+     * stored, because from then on it cannot enrol any more. A login with the offered credential ends the other one.
      */
     async authenticate(
       deviceId: string,
@@ -263,13 +286,17 @@ export function createDevices({
       sql: Sql = database.read,
     ): Promise<'good' | 'bad' | 'blocked'> {
       const login = await findLogin(sql, deviceId);
+      const isOffered =
+        'credential' in proof && login?.nextHash != null && matchesSecret(proof.credential, login.nextHash);
       const matches =
         'credential' in proof
-          ? matchesSecret(proof.credential, login?.hash)
+          ? matchesSecret(proof.credential, login?.hash) || isOffered
           : login !== undefined && (login.certificate ?? proof.certificateFingerprint) === proof.certificateFingerprint;
       if (!login || !matches) return 'bad';
       if (login.blocked || login.leaves) return 'blocked';
-      if (login.neverLoggedIn && sql === database.read) {
+      if (isOffered && login.nextHash && sql === database.read) {
+        if (!(await takeOffer(deviceId, login.nextHash))) return 'bad';
+      } else if (login.neverLoggedIn && sql === database.read) {
         const first = (unit: UnitOfWork): Promise<boolean> => saveFirstLogin(unit, deviceId, login.hash);
         if (!(await database.transactInCrowd(first, deviceId))) return 'bad';
       }

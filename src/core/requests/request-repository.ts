@@ -1,5 +1,6 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
+import { openOrNull, type Place, sealOrNull } from '../../platform/encryption/vault.ts';
 import type { Micros } from '../../runtime/units.ts';
 
 /** Identifies a request. The time is needed because a device may use a request id again later. */
@@ -25,11 +26,27 @@ export interface StoredRequest extends RequestKey {
 const COLUMNS = `device_id AS "deviceId", request_id AS "requestId", received_at AS "receivedAt",
   application_id AS "applicationId", type, data, answer, done_at AS "doneAt"`;
 
+/** The place of an answer, which can hold URLs that are valid without a password. */
+const placeOf = ({ deviceId, requestId, receivedAt }: RequestKey): Place => [
+  'device_requests',
+  'answer',
+  deviceId,
+  requestId,
+  receivedAt,
+];
+
+const opened = ({ vault }: Sql, row: StoredRequest): StoredRequest => ({
+  ...row,
+  answer: openOrNull(vault, placeOf(row), row.answer),
+});
+
 const FIND = `SELECT ${COLUMNS} FROM device_requests WHERE device_id = ? AND request_id = ?`;
 
 /** The latest request of a device with an id. */
-export const findRequest = (sql: Sql, deviceId: string, requestId: string): Promise<StoredRequest | undefined> =>
-  sql.get(FIND, deviceId, requestId);
+export async function findRequest(sql: Sql, deviceId: string, requestId: string): Promise<StoredRequest | undefined> {
+  const row = await sql.get<StoredRequest>(FIND, deviceId, requestId);
+  return row && opened(sql, row);
+}
 
 /** A device's requests without an answer, in the order of arrival. */
 export const findUnanswered = (sql: Sql, deviceId: string, limit: number): Promise<StoredRequest[]> =>
@@ -40,13 +57,15 @@ export const findUnanswered = (sql: Sql, deviceId: string, limit: number): Promi
   );
 
 /** A device's answered requests without the answer's PUBACK, in the order of arrival. */
-export const findAnswered = (sql: Sql, deviceId: string, limit: number): Promise<StoredRequest[]> =>
-  sql.all(
+export async function findAnswered(sql: Sql, deviceId: string, limit: number): Promise<StoredRequest[]> {
+  const rows = await sql.all<StoredRequest>(
     `SELECT ${COLUMNS} FROM device_requests WHERE device_id IN (?) AND answer IS NOT NULL AND done_at IS NULL
      ORDER BY received_at, request_id LIMIT (? + 0)`,
     deviceId,
     limit,
   );
+  return rows.map((row) => opened(sql, row));
+}
 
 /** The number of a device's unfinished requests, and the characters of their data and answers. */
 export async function measureUnfinished(sql: Sql, deviceId: string): Promise<{ count: number; characters: number }> {
@@ -70,7 +89,7 @@ export async function putRequest(sql: Sql, request: StoredRequest): Promise<void
     request.applicationId,
     request.type,
     request.data,
-    request.answer,
+    sealOrNull(sql.vault, placeOf(request), request.answer),
   );
 }
 
@@ -81,7 +100,9 @@ const ANSWER = inSets(
 
 /** Stores the answer; returns false when there is one already, or the request was removed. */
 export async function putAnswer(sql: Sql, key: RequestKey, answer: string): Promise<boolean> {
-  return (await sql.run(ANSWER, answer, key.deviceId, key.requestId, key.receivedAt)) === 1;
+  return (
+    (await sql.run(ANSWER, sql.vault.seal(placeOf(key), answer), key.deviceId, key.requestId, key.receivedAt)) === 1
+  );
 }
 
 const DONE = inSets(

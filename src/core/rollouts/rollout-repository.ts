@@ -1,5 +1,6 @@
 import type { DeviceSelector } from '../../platform/contracts/types.ts';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Place } from '../../platform/encryption/vault.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Actor, PauseReason, Plan, Rollout, RolloutState } from './rollout.ts';
 
@@ -22,10 +23,12 @@ export async function findRollout(sql: Sql, rolloutId: string, lock: Lock = ''):
   return row && toRollout(row);
 }
 
+const placeOf = (rolloutId: string): Place => ['rollouts', 'asked', rolloutId];
+
 /** The body of the operation that a rollout carries out; undefined once the rollout has ended. */
 export async function findAsked(sql: Sql, rolloutId: string): Promise<unknown> {
   const row = await sql.get<{ asked: string | null }>('SELECT asked FROM rollouts WHERE rollout_id = ?', rolloutId);
-  return row?.asked == null ? undefined : JSON.parse(row.asked);
+  return row?.asked == null ? undefined : JSON.parse(sql.vault.open(placeOf(rolloutId), row.asked));
 }
 
 /** The selector of a rollout. It is read by itself, because it can name thousands of devices. */
@@ -48,7 +51,7 @@ export async function insertRollout(
     applicationId,
     label,
     operation,
-    JSON.stringify(asked),
+    unit.vault.seal(placeOf(rolloutId), JSON.stringify(asked)),
     subject,
     JSON.stringify(selector),
     JSON.stringify(plan),

@@ -77,11 +77,12 @@ export function createQueueBounds(metrics: Metrics, concurrent: boolean) {
     const limit = operation === 'deactivate' ? UNFINISHED + BEYOND_FOR_DEACTIVATION : UNFINISHED;
     await requireNumber(unit, deviceId, limit, freed.number);
     if (text.length <= LARGE_PARAMETERS) return;
+    const characters = unit.vault.lengthOf(text);
     for (const [bound, queued, most] of [
       ['device_bytes', await sumLargeParameters(unit, applicationId, deviceId), PER_DEVICE],
       ['application_bytes', await sumLargeParameters(unit, applicationId), PER_APPLICATION],
     ] as const) {
-      if (queued - freed.largeCharacters + text.length <= most) continue;
+      if (queued - freed.largeCharacters + characters <= most) continue;
       refuse(bound);
       throw new DomainError('TOO_MUCH_QUEUED', { values: { limit: most / 1024 ** 2 } });
     }

@@ -2,6 +2,7 @@ import { type NewestPage, newestFirst, type PageQuery } from '../../platform/dat
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
+import type { Place } from '../../platform/encryption/vault.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Due } from '../outbox/due.ts';
 import type { Operation } from './operations.ts';
@@ -18,6 +19,18 @@ export type { TransactionRecord } from './transaction-record.ts';
 
 type DueRow = Omit<Due, 'parameters'> & { parameters: string | null };
 
+/**
+ * The place of the parameters of a transaction. They are encrypted before the database gives the transaction its number,
+ * so its device, operation and time stand for it.
+ */
+const placeOf = (row: { deviceId: string; operation: string; createdAt: Micros }): Place => [
+  'transactions',
+  'parameters',
+  row.deviceId,
+  row.operation,
+  row.createdAt,
+];
+
 // A transaction that has ended and is due has a cancel for the device, however it ended.
 const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "applicationId", operation, parameters,
   CASE WHEN completed_at IS NULL THEN status ELSE 'cancelled' END AS status,
@@ -28,10 +41,8 @@ const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "appli
 const MAY_GO = `(ends_at IS NULL OR ends_at > ?) AND (rollout_id IS NULL OR delivered_at IS NOT NULL
   OR completed_at IS NOT NULL OR rollout_id IN (SELECT rollout_id FROM rollouts WHERE publishes = 1))`;
 
-const toDue = (row: DueRow): Due => ({
-  ...row,
-  parameters: row.parameters === null ? {} : (JSON.parse(row.parameters) as object),
-});
+const parametersOf = (sql: Sql, place: Parameters<typeof placeOf>[0], stored: string | null): object =>
+  stored === null ? {} : (JSON.parse(sql.vault.open(placeOf(place), stored)) as object);
 
 // SQLite runs each of these statements by itself; PostgreSQL runs one of them for many devices at once.
 const INSERT = inSets(
@@ -86,7 +97,7 @@ export async function insertTransaction(
     transaction.deviceId,
     transaction.applicationId,
     transaction.operation,
-    parameters,
+    unit.vault.seal(placeOf(transaction), parameters),
     transaction.attempts,
     transaction.createdAt,
     transaction.createdAt,
@@ -116,9 +127,12 @@ export async function deleteUnpublished(unit: UnitOfWork, transactionId: number)
 
 /** The parameters of an unfinished transaction. */
 export async function findParameters(sql: Sql, transactionId: number): Promise<object> {
-  const text = 'SELECT parameters FROM transactions WHERE transaction_id = ?';
-  const row = await sql.get<{ parameters: string | null }>(text, transactionId);
-  return JSON.parse(row?.parameters ?? '{}') as object;
+  const row = await sql.get<Parameters<typeof placeOf>[0] & { parameters: string | null }>(
+    `SELECT device_id AS "deviceId", operation, created_at AS "createdAt", parameters FROM transactions
+     WHERE transaction_id = ?`,
+    transactionId,
+  );
+  return row ? parametersOf(sql, row, row.parameters) : {};
 }
 
 /**
@@ -231,7 +245,11 @@ export async function claimDue(sql: Sql, deviceId: string, after: number, limit:
   const last = rows.at(-1);
   if (!last) return [];
   await sql.run(COUNT_ATTEMPT, now, deviceId, after, last.transactionId, now);
-  return rows.map((row) => toDue({ ...row, attempts: row.attempts + 1 }));
+  return rows.map((row) => ({
+    ...row,
+    attempts: row.attempts + 1,
+    parameters: parametersOf(sql, { ...row, deviceId }, row.parameters),
+  }));
 }
 
 /** Claims the cancel of one transaction; undefined when the device has received it, or it is not due any more. */
@@ -243,7 +261,7 @@ export async function claimCancel(sql: Sql, transactionId: number): Promise<Due 
      WHERE transaction_id = ? AND due + 0 = 1 AND completed_at IS NOT NULL RETURNING ${DUE_COLUMNS}`,
     transactionId,
   );
-  return row && toDue(row);
+  return row && { ...row, parameters: {} }; // a finished transaction has lost its parameters
 }
 
 /** The due cancels of a device, of transactions up to the given one. */

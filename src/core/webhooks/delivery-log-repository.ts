@@ -3,7 +3,7 @@ import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { idsFrom } from '../../runtime/ids.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryStatus, UrlSetting } from './delivery.ts';
-import { DELIVERY_COLUMNS, type DeliverySummary } from './delivery-record.ts';
+import { DELIVERY_COLUMNS, type DeliverySummary, withUrl } from './delivery-record.ts';
 import { RETRY_DELAY_SECONDS } from './retry-schedule.ts';
 
 /** The deliveries of a list. */
@@ -99,7 +99,7 @@ export async function listDeliveries(
     where += ' AND delivery_id < ?';
     values.push(idsFrom('msg', until));
   }
-  return newestFirst<DeliverySummary, string>(sql, {
+  const found = await newestFirst<DeliverySummary, string>(sql, {
     table,
     key: 'delivery_id',
     keyOf: ({ deliveryId }) => deliveryId,
@@ -110,6 +110,7 @@ export async function listDeliveries(
     page,
     mostExamined,
   });
+  return { ...found, rows: found.rows.map((row) => withUrl(sql, row)) };
 }
 
 // `round` rises, so that the outcome of an attempt in progress is ignored. A pending delivery keeps its number of
@@ -234,7 +235,7 @@ export async function listPendingOfAll(
   if (deviceId !== undefined) filters.push(['device_id = ?', deviceId]);
   if (since !== undefined) filters.push(['delivery_id >= ?', idsFrom('msg', since)]);
   if (until !== undefined) filters.push(['delivery_id < ?', idsFrom('msg', until)]);
-  return sql.all(
+  const rows = await sql.all<DeliverySummary>(
     `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE (application_id, delivery_id) IN
        (SELECT application_id, delivery_id FROM deliveries
         WHERE status = 'pending' AND ${filters.map(([condition]) => condition).join(' AND ')}
@@ -243,6 +244,7 @@ export async function listPendingOfAll(
     ...filters.map(([, value]) => value),
     limit,
   );
+  return rows.map((row) => withUrl(sql, row));
 }
 
 /** The applications that have, or had, transactions of a device, or for which it is activated. */
@@ -269,13 +271,11 @@ export const findOfTransaction = (
   );
 
 /** A delivery with its body; undefined when the application has none with this id. */
-export const findDelivery = (
-  sql: Sql,
-  applicationId: string,
-  deliveryId: string,
-): Promise<(DeliverySummary & { body: string; sent: string | null; answer: string | null }) | undefined> =>
-  sql.get(
+export async function findDelivery(sql: Sql, applicationId: string, deliveryId: string) {
+  const row = await sql.get<DeliverySummary & { body: string; sent: string | null; answer: string | null }>(
     `SELECT ${DELIVERY_COLUMNS}, body, sent, answer FROM deliveries WHERE application_id = ? AND delivery_id = ?`,
     applicationId,
     deliveryId,
   );
+  return row && withUrl(sql, row);
+}

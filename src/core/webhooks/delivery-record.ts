@@ -1,4 +1,6 @@
 import type { WebhookSetting } from '../../platform/contracts/types.ts';
+import type { Sql } from '../../platform/database/sql.ts';
+import { openOrNull, type Place } from '../../platform/encryption/vault.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { type DeliveryStatus, NO_DEVICE } from './delivery.ts';
 
@@ -26,3 +28,17 @@ export interface DeliverySummary {
 export const DELIVERY_COLUMNS = `delivery_id AS "deliveryId", application_id AS "applicationId",
   NULLIF(device_id, '${NO_DEVICE}') AS "deviceId", transaction_id AS "transactionId", setting, type, url, status, attempts, last_status_code AS "lastStatusCode",
   last_error AS "lastError", next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+/** The place of the URL of a delivery, which can hold a token of the receiver. */
+export const urlPlaceOf = ({ applicationId, deliveryId }: { applicationId: string; deliveryId: string }): Place => [
+  'deliveries',
+  'url',
+  applicationId,
+  deliveryId,
+];
+
+/** A delivery that was read, with its URL decrypted. */
+export const withUrl = <Row extends DeliverySummary>({ vault }: Sql, row: Row): Row => ({
+  ...row,
+  url: openOrNull(vault, urlPlaceOf(row), row.url),
+});

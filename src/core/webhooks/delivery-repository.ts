@@ -1,7 +1,9 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
+import { sealOrNull } from '../../platform/encryption/vault.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryStatus, ReceiverName } from './delivery.ts';
+import { urlPlaceOf } from './delivery-record.ts';
 
 /** The fields of a delivery that an attempt needs. */
 export interface Delivery {
@@ -156,7 +158,7 @@ export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> 
     SAVE_OUTCOME,
     outcome.status,
     outcome.attempts,
-    outcome.url,
+    sealOrNull(sql.vault, urlPlaceOf(outcome), outcome.url),
     outcome.statusCode,
     outcome.error,
     outcome.nextAttemptAt,

@@ -18,20 +18,26 @@ export interface Person {
 
 /** The caller of administration, identified by a token or by a session of the console. */
 export type Administrator = { role: Role; person: Person | null } & (
-  | { kind: 'token'; identity: Identity | null }
+  | { kind: 'token'; identity: Identity | null; digest: Buffer }
   | { kind: 'session'; sessionId: string }
 );
 
 interface Parts {
   identify: IdentifyToken;
-  people: Pick<People, 'again' | 'isTokenAccepted'>;
+  people: Pick<People, 'again'>;
   sessions: Pick<ConsoleSessions, 'find' | 'keep'>;
 }
 type Asked = Pick<IncomingMessage, 'headers' | 'method'>;
 
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 
-const byToken = ({ role, person }: Holder): Administrator => ({ kind: 'token', role, person, identity: person });
+const byToken = ({ role, person, digest }: Holder): Administrator => ({
+  kind: 'token',
+  role,
+  person,
+  identity: person,
+  digest,
+});
 
 /** The caller that a session of the console stands for. */
 export const bySession = ({ sessionId, personId, name, role, tokenName }: ConsoleSession): Administrator => ({
@@ -75,12 +81,12 @@ export function createAuthorize({ identify, sessions }: Pick<Parts, 'identify' |
  * when somebody was changed.
  */
 export const createStillGood =
-  ({ people, sessions }: Pick<Parts, 'people' | 'sessions'>) =>
+  ({ identify, people, sessions }: Parts) =>
   async (caller: Administrator): Promise<boolean> => {
     if (caller.kind === 'session') {
       const session = await sessions.keep(caller.sessionId);
       return session !== undefined && bySession(session).role === caller.role;
     }
-    if (caller.identity === null) return people.isTokenAccepted();
+    if (caller.identity === null) return identify.stillAdministrator(caller.digest);
     return (await people.again(caller.identity))?.role === caller.role;
   };

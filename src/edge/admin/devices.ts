@@ -1,4 +1,5 @@
 import type { Device } from '../../core/devices/device-repository.ts';
+import { DomainError } from '../../errors.ts';
 import type { DeviceAnswer } from '../../platform/contracts/types.ts';
 import { changedValues } from '../http/changed-values.ts';
 import { NO_STORE } from '../http/no-store.ts';
@@ -17,6 +18,7 @@ function deviceBody(device: Device, formatTime: (micros: number) => string): Dev
     blocked: device.blocked,
     certificates: device.certificate === null ? 'any' : device.certificate === '' ? 'none' : 'named',
     certificateFingerprint: device.certificate || null,
+    credentialOfferedAt: device.credentialOfferedAt === null ? null : formatTime(device.credentialOfferedAt),
     createdAt: formatTime(device.createdAt),
   };
 }
@@ -66,7 +68,15 @@ export async function replaceCredential(
   { devices }: AdminServices,
   { params, body, changed }: At<'deviceId', 'admin/credential-replace'>,
 ): Promise<Answer> {
-  const replaced = await devices.replaceCredential(params.deviceId, body);
-  await changed({ replaced: ['credential'] });
+  const { keepsFormer = false, certificateFingerprint, ...given } = body ?? {};
+  if (keepsFormer && certificateFingerprint !== undefined) {
+    const msg = 'Certificates end when the credential is replaced, so this cannot be combined with keepsFormer';
+    throw DomainError.invalid({ loc: ['body', 'certificateFingerprint'], msg, type: 'extra_forbidden' });
+  }
+  const certificate = certificateFingerprint === undefined ? {} : { certificateFingerprint };
+  const replaced = keepsFormer
+    ? await devices.offerCredential(params.deviceId, given)
+    : await devices.replaceCredential(params.deviceId, { ...given, ...certificate });
+  await changed({ [keepsFormer ? 'offered' : 'replaced']: ['credential'] });
   return { status: 201, headers: NO_STORE, body: replaced };
 }

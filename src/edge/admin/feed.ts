@@ -7,11 +7,11 @@ import { shownTo } from './shown.ts';
 
 /** Streams changes of all devices, transactions and receivers, for as long as the caller keeps their role. */
 export function readFeed(
-  { feed, sessions, people }: Pick<AdminServices, 'feed' | 'sessions' | 'people'>,
+  { feed, sessions, people, identify }: Pick<AdminServices, 'feed' | 'sessions' | 'people' | 'identify'>,
   { query, caller }: Input<unknown, unknown, { topics: string }, Administrator>,
 ): Answer {
   const topics = readTopics(query.topics);
-  const isStillGood = createStillGood({ people, sessions });
+  const isStillGood = createStillGood({ identify, people, sessions });
   const body = feed.open({
     listener: 'admin',
     topics,

@@ -3,6 +3,7 @@ import { leadTo } from '../http/lead-to.ts';
 import { routesOf } from '../http/route.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { addCertificate, listCertificates, revokeCertificate } from './application-certificates.ts';
+import { addSecret, endSecret, listSecrets } from './application-secrets.ts';
 import { createApplication, deleteApplication, listApplications, replaceSecret } from './applications.ts';
 import { listAudit } from './audit.ts';
 import { exportAudit, verifyAudit } from './audit-export.ts';
@@ -17,6 +18,7 @@ import {
   stopDeviceAction,
 } from './device-actions.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
+import { readEncryption, rotateEncryptionKey } from './encryption.ts';
 import {
   approveEnrolment,
   createEnrolmentBatch,
@@ -49,6 +51,7 @@ import {
   readFleetTransaction,
 } from './fleet-transactions.ts';
 import { importDevices } from './import-devices.ts';
+import { renewObjectStoreKey } from './object-store-key.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
 import {
   createPerson,
@@ -84,6 +87,7 @@ import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
 import { closeSession, endSession, listSessions, openSession, readOwnSession } from './sessions.ts';
 import { listSettings } from './settings.ts';
+import { listSigningKeys, renewSigningKey } from './signing-keys.ts';
 import { addSoftwareKey, listSoftwareKeys, revokeSoftwareKey } from './software-keys.ts';
 import { readDeviceStory } from './story.ts';
 
@@ -121,6 +125,9 @@ export const ROUTES = [
   route('GET',    '/admin/v1/applications/{applicationId}/certificates', ANY, {}, listCertificates),
   route('DELETE', '/admin/v1/applications/{applicationId}/certificates/{certificateId}', OPR, {}, revokeCertificate),
   route('POST',   '/admin/v1/applications/{applicationId}/secret', OPR, {}, replaceSecret),
+  route('GET',    '/admin/v1/applications/{applicationId}/secrets', ANY, {}, listSecrets),
+  route('POST',   '/admin/v1/applications/{applicationId}/secrets', OPR, { body: 'admin/application-secret-create', bodyOptional: true }, addSecret),
+  route('DELETE', '/admin/v1/applications/{applicationId}/secrets/{secretId}', OPR, {}, endSecret),
 
   route('GET',    '/admin/v1/developers/{developerId}/contents', ANY, {}, readDeveloperContents),
   route('POST',   '/admin/v1/developers/{developerId}/removal', OPR, { body: 'admin/removal-request' }, removeDeveloper),
@@ -225,6 +232,14 @@ export const ROUTES = [
   route('POST',   '/console/session', null, { body: 'admin/console-login' }, openSession),
   route('GET',    '/console/session', null, {}, readOwnSession),
   route('DELETE', '/console/session', null, {}, closeSession),
+
+  route('GET',    '/admin/v1/encryption', ANY, {}, readEncryption),
+  route('POST',   '/admin/v1/encryption/rotation', OWN, {}, rotateEncryptionKey),
+
+  route('GET',    '/admin/v1/signing-keys', ANY, {}, listSigningKeys),
+  route('POST',   '/admin/v1/signing-keys', OWN, { body: 'admin/signing-key-renew', bodyOptional: true }, renewSigningKey),
+
+  route('POST',   '/admin/v1/object-store-key', OWN, { body: 'admin/object-store-key-renew', bodyOptional: true }, renewObjectStoreKey),
 
   route('GET',    '/admin/v1/settings', ANY, {}, listSettings),
   route('GET',    '/admin/v1/search', ANY, { query: 'admin/search-query' }, search),

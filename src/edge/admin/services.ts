@@ -1,10 +1,13 @@
 import type { Config } from '../../config.ts';
+import type { AccessTokens } from '../../core/applications/access-tokens.ts';
 import type { Applications } from '../../core/applications/applications.ts';
 import type { Developers } from '../../core/applications/developers.ts';
 import type { Audit } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
+import type { Encryption } from '../../core/encryption/encryption.ts';
 import type { EnrolmentBatches } from '../../core/enrolments/batches.ts';
 import type { People } from '../../core/people/people.ts';
 import type { Removals } from '../../core/removals/removals.ts';
@@ -39,6 +42,7 @@ import type { Feed } from '../feed/feed.ts';
 import type { Input } from '../http/route.ts';
 import type { ConsolePages } from '../pages/pages.ts';
 import type { Administrator } from './authorize.ts';
+import type { IdentifyToken } from './identify.ts';
 import type { ConsoleSessions } from './sessions/sessions.ts';
 
 /** The parts that the handlers of administration use; each handler names the ones that it needs. */
@@ -46,14 +50,35 @@ export interface AdminServices {
   developers: Pick<Developers, 'create' | 'list' | 'find' | 'update' | 'remove' | 'search'>;
   applications: Pick<
     Applications,
-    'create' | 'list' | 'replaceSecret' | 'remove' | 'listAll' | 'findCounted' | 'search' | 'certificates'
+    | 'create'
+    | 'list'
+    | 'listSecrets'
+    | 'addSecret'
+    | 'endSecret'
+    | 'replaceSecret'
+    | 'remove'
+    | 'listAll'
+    | 'findCounted'
+    | 'search'
+    | 'certificates'
   >;
   quotas: Pick<Quotas, 'limits' | 'usageOf'>;
   devices: Pick<
     Devices,
-    'register' | 'registerOnce' | 'list' | 'find' | 'update' | 'remove' | 'replaceCredential' | 'disconnect'
+    | 'register'
+    | 'registerOnce'
+    | 'list'
+    | 'find'
+    | 'update'
+    | 'remove'
+    | 'replaceCredential'
+    | 'offerCredential'
+    | 'disconnect'
   >;
   enrolmentBatches: EnrolmentBatches;
+  accessTokens: Pick<AccessTokens, 'signingKeys' | 'renewSigningKey'>;
+  objects: Pick<Core['objects'], 'key'>;
+  encryption: Pick<Encryption, 'state' | 'rotate'>;
   removals: Pick<Removals, 'request' | 'find' | 'list'>;
   /** Counts what belongs to a developer or an application. */
   countContents: CountContents;
@@ -100,6 +125,7 @@ export interface AdminServices {
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;
   sessions: ConsoleSessions;
+  identify: IdentifyToken;
   /** Who administers the service. */
   people: People;
   contracts: Contracts;

@@ -1,6 +1,7 @@
 import { type Role, seesPayloads } from '../../core/people/roles.ts';
 import type { DeliveryDetail, DeliveryRow, SchemaTypes, TransactionDetail } from '../../platform/contracts/types.ts';
 import { HIDDEN } from '../../runtime/secret-names.ts';
+import { hiddenUrl, withoutUrls } from '../../runtime/without-urls.ts';
 import type { FeedItem } from '../feed/feed-stream.ts';
 
 type Receiver = SchemaTypes['admin/receiver'];
@@ -35,24 +36,7 @@ const hiddenObject = { hidden: HIDDEN };
 const object = (value: object | null): object | null => value && hiddenObject;
 const text = (value: string | null): string | null => value && HIDDEN;
 
-/** Leaves scheme, host and port of a URL: its path and its query may be what lets somebody send to it. */
-function url(value: string | null): string | null {
-  if (value === null) return null;
-  const parsed = URL.parse(value);
-  if (!parsed) return HIDDEN;
-  const isBare = parsed.pathname === '/' && parsed.search === '' && parsed.hash === '';
-  return `${parsed.protocol}//${parsed.host}/${isBare ? '' : HIDDEN}`;
-}
-
-/** Hides the URLs among the values of a change, at any depth. */
-function urlsIn(value: unknown): unknown {
-  if (typeof value === 'string') return /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? url(value) : value;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(urlsIn);
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, urlsIn(member)]));
-}
-
-const deliveryRow = <Row extends DeliveryRow>(row: Row): Row => ({ ...row, url: url(row.url) });
+const deliveryRow = <Row extends DeliveryRow>(row: Row): Row => ({ ...row, url: hiddenUrl(row.url) });
 
 const WITHOUT_PAYLOADS: Shown = {
   transaction: ({ late, webhook, ...detail }) => ({
@@ -69,17 +53,17 @@ const WITHOUT_PAYLOADS: Shown = {
     failedAttempts: detail.failedAttempts.map((attempt) => ({ ...attempt, answer: text(attempt.answer) })),
   }),
   deliveryRow,
-  receiver: (receiver) => ({ ...receiver, url: url(receiver.url) }),
+  receiver: (receiver) => ({ ...receiver, url: hiddenUrl(receiver.url) }),
   application: (row) => ({
     ...row,
     settings: Object.fromEntries(
-      Object.entries(row.settings).map(([name, value]) => [name, url(value)]),
+      Object.entries(row.settings).map(([name, value]) => [name, hiddenUrl(value)]),
     ) as ApplicationRow['settings'],
   }),
-  auditEntry: (entry) => ({ ...entry, details: urlsIn(entry.details) as AuditEntry['details'] }),
+  auditEntry: (entry) => ({ ...entry, details: withoutUrls(entry.details) as AuditEntry['details'] }),
   feedItem(item) {
     const { topic, value } = item;
-    if (topic === 'receivers') return { ...item, value: { ...value, url: url((value as Receiver).url) } };
+    if (topic === 'receivers') return { ...item, value: { ...value, url: hiddenUrl((value as Receiver).url) } };
     if (topic === 'device') return { ...item, value: { ...value, payload: HIDDEN } };
     return item;
   },

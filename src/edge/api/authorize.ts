@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Application } from '../../core/applications/application-repository.ts';
 import { acceptsCertificate } from '../../core/applications/certificates.ts';
+import { hasSecret } from '../../core/applications/has-secret.ts';
 import { DomainError } from '../../errors.ts';
 import { bearerToken } from '../http/bearer.ts';
 import type { ApiServices } from './services.ts';
@@ -11,7 +12,7 @@ type Services = Pick<ApiServices, 'accessTokens' | 'applications' | 'clientCerti
 
 /**
  * The first three checks of a request (contract, section 1): the token, its scope, and that it belongs to the
- * application in the path. The application is looked up for each request, so deleting it, or replacing its secret, ends
+ * application in the path. The application is looked up for each request, so deleting it, or ending its secret, ends
  * its tokens at once. So do the certificates of the application: a token that is bound to one is good only on a
  * connection that shows it, while it is valid and registered (RFC 8705 3). Throws TOKEN_MISSING, TOKEN_INVALID, SCOPE_INSUFFICIENT, APPLICATION_FOREIGN,
  * APPLICATION_UNREGISTERED.
@@ -40,8 +41,8 @@ export function createAuthorize({ accessTokens, applications, clientCertificates
     const application = await applications.findLive(applicationId);
     // A token of this service names the secret that it was issued for, so it ends with that secret. Tokens of a legacy
     // issuer, and of earlier releases, do not name it.
-    if (application && secretMark !== undefined && secretMark !== application.secretMark) {
-      throw invalid('the secret that the token was issued for was replaced');
+    if (application && secretMark !== undefined && !hasSecret(application, secretMark, clock.now())) {
+      throw invalid('the secret that the token was issued for has ended');
     }
     if (thumbprint !== undefined || application?.authentication === 'certificate') {
       checkCertificate(thumbprint, application, request);

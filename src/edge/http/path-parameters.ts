@@ -13,6 +13,7 @@ const SCHEMAS: Record<string, SchemaName> = {
   actionId: 'common/action-id',
   keyId: 'common/software-key-id',
   certificateId: 'common/application-certificate-id',
+  secretId: 'common/secret-id',
   sessionId: 'common/console-session-id',
   personId: 'common/person-id',
   tokenId: 'common/person-token-id',

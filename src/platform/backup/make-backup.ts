@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { TOKEN_FILE } from '../../runtime/administrator-token.ts';
 import { type Clock, toUtc } from '../../runtime/clock.ts';
-import { TOKEN_FILE } from '../../runtime/data-folder.ts';
 import { Refused } from '../../runtime/refused.ts';
 import { copyDatabase } from '../database/sqlite/copy-database.ts';
 import { DATABASE_FILE } from '../database/sqlite/database-file.ts';

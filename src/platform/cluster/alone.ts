@@ -18,7 +18,7 @@ export function createAlone(): Peers {
 
   return {
     cluster: undefined,
-    nodes: { id: () => '', count: () => 1, leads: () => true },
+    nodes: { id: () => '', count: () => 1, leads: () => true, encryption: () => [], told: NOTHING },
     known: async () => [],
     bus: { broadcast: NOTHING, on: NOTHING, onGap: NOTHING },
     ownership: {

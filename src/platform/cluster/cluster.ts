@@ -23,6 +23,8 @@ interface Parts {
   metrics: Metrics;
   about: Pick<Node, 'release' | 'fingerprint' | 'lacking'>;
   lease?: Lease;
+  /** The encryption keys of this node, in the form of its row. */
+  encryptionKeys?(): string;
   /** The most devices that are handed over in a second; 0 for none. */
   handOverRate: number;
   /** For tests: returns true for a hint that is to be lost. */
@@ -35,7 +37,20 @@ export type Cluster = ReturnType<typeof createCluster>;
  * The nodes at one database: how they learn of one another, and how they divide devices, receivers of webhooks and
  * limits.
  */
-export function createCluster({ database, open, clock, ids, log, metrics, about, lease, handOverRate, loses }: Parts) {
+export function createCluster({
+  database,
+  open,
+  clock,
+  ids,
+  log,
+  metrics,
+  about,
+  lease,
+  handOverRate,
+  loses,
+  ...parts
+}: Parts) {
+  const { encryptionKeys } = parts;
   const nodes = createNodes({
     open,
     ids,
@@ -43,6 +58,7 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
     metrics,
     about,
     devices: () => ownership.size(),
+    ...(encryptionKeys && { encryptionKeys }),
     ...(lease && { lease }),
   });
   const bus = createBus({

@@ -10,6 +10,8 @@
  * - held, released: the undelivered commands of a rollout are held, or not any more; a number that rises follows the id
  * - people: a person, a token or a session of administration was changed
  * - missed: hints to that node were dropped, so it must look for the work itself
+ * - keys: the encryption keys were changed, or are to be read again
+ * - signing: the keys that sign access tokens were changed
  * - used: how much the sender has let through of each limit that all nodes share
  */
 export const HINT_KINDS = [
@@ -23,6 +25,8 @@ export const HINT_KINDS = [
   'released',
   'people',
   'missed',
+  'keys',
+  'signing',
   'used',
 ] as const;
 export type HintKind = (typeof HINT_KINDS)[number];
@@ -47,6 +51,8 @@ const LETTERS: Record<HintKind, string> = {
   released: 'r',
   people: 'm',
   missed: 'l',
+  keys: 'k',
+  signing: 's',
   used: 'u',
 };
 const KINDS = new Map(HINT_KINDS.map((kind) => [LETTERS[kind], kind]));

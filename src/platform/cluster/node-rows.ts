@@ -16,6 +16,11 @@ export interface Node {
    * renewal.
    */
   devices: number | null;
+  /**
+   * The encryption key that the node writes with (`-`: none), and all that it has, separated by spaces; null for a node of
+   * a release without encryption.
+   */
+  encryptionKeys: string | null;
 }
 
 /** A node as the database knows it: one that lives, or one that ended within a day without a word. */
@@ -41,7 +46,7 @@ export const knownNodes = (sql: Sql): Promise<KnownNode[]> =>
   );
 
 const COLUMNS = `node_id AS "nodeId", (extract(epoch FROM started_at) * 1000000)::bigint AS "startedAt", release,
-  fingerprint, lacking, devices`;
+  fingerprint, lacking, devices, encryption_keys AS "encryptionKeys"`;
 // The present time and not that of the transaction's start, because the statement may have waited.
 const UNTIL = `clock_timestamp() + $2 * interval '1 millisecond'`;
 
@@ -70,17 +75,18 @@ export const liveNodes = (connection: RawConnection): Promise<Node[]> =>
 
 export async function insertNode(
   connection: RawConnection,
-  { nodeId, release, fingerprint, lacking }: Omit<Node, 'startedAt' | 'devices'>,
+  { nodeId, release, fingerprint, lacking, encryptionKeys }: Omit<Node, 'startedAt' | 'devices'>,
   validMs: number,
 ): Promise<void> {
   await connection.query(
-    `INSERT INTO nodes (node_id, lease_until, started_at, release, fingerprint, lacking)
-     VALUES ($1, ${UNTIL}, clock_timestamp(), $3, $4, $5)`,
+    `INSERT INTO nodes (node_id, lease_until, started_at, release, fingerprint, lacking, encryption_keys)
+     VALUES ($1, ${UNTIL}, clock_timestamp(), $3, $4, $5, $6)`,
     nodeId,
     validMs,
     release,
     fingerprint,
     lacking,
+    encryptionKeys,
   );
 }
 
@@ -89,12 +95,12 @@ export async function insertNode(
  */
 export async function renewLease(
   connection: RawConnection,
-  { nodeId, devices }: Pick<Node, 'nodeId' | 'devices'>,
+  { nodeId, devices, encryptionKeys }: Pick<Node, 'nodeId' | 'devices' | 'encryptionKeys'>,
   validMs: number,
 ): Promise<Node[]> {
   // The SELECT sees the rows as before the renewal, so this node is included by the result of the renewal itself.
   return connection.query<Node>(
-    `WITH renewed AS (UPDATE nodes SET lease_until = ${UNTIL}, devices = $3
+    `WITH renewed AS (UPDATE nodes SET lease_until = ${UNTIL}, devices = $3, encryption_keys = $4
        WHERE node_id = $1 AND lease_until > clock_timestamp() RETURNING node_id)
      SELECT ${COLUMNS} FROM nodes
      WHERE (node_id <> $1 AND lease_until > clock_timestamp()) OR node_id IN (SELECT node_id FROM renewed)
@@ -102,6 +108,7 @@ export async function renewLease(
     nodeId,
     validMs,
     devices,
+    encryptionKeys,
   );
 }
 

@@ -31,6 +31,8 @@ export interface NodesParts {
   lease?: Lease;
   /** The number of devices that are connected to this node. */
   devices?(): number;
+  /** The encryption keys of this node, in the form of its row. */
+  encryptionKeys?(): string;
   /** The wall clock in milliseconds; for tests. */
   wall?(): number;
 }
@@ -42,6 +44,13 @@ export interface NodesParts {
 interface Moment {
   steady: number;
   wall: number;
+}
+
+/** The encryption keys of another node. */
+export interface OtherKeys {
+  nodeId: string;
+  writes: string | null;
+  has: readonly string[];
 }
 
 type Listener = () => void;
@@ -80,6 +89,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     changed: [] as Listener[],
     gone: [] as Listener[],
   };
+  const encryptionKeys = (): string => parts.encryptionKeys?.() ?? '-';
   const connection = createReconnectingConnection({
     open,
     name: 'lapel lease',
@@ -146,7 +156,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
       const others = (await liveNodes(on)).filter((node) => node.nodeId !== formerId);
       requirePermitted(others);
       at = moment();
-      await insertNode(on, { nodeId: id, ...about }, validMs);
+      await insertNode(on, { nodeId: id, encryptionKeys: encryptionKeys(), ...about }, validMs);
       await deleteDead(on);
       return liveNodes(on);
     });
@@ -178,7 +188,11 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     if (!on) return; // a renewal follows when the connection is open
     const at = moment();
     if (holds) {
-      const nodes = await renewLease(on, { nodeId, devices: parts.devices?.() ?? null }, validMs);
+      const nodes = await renewLease(
+        on,
+        { nodeId, devices: parts.devices?.() ?? null, encryptionKeys: encryptionKeys() },
+        validMs,
+      );
       if (nodes.some((node) => node.nodeId === nodeId)) {
         if (holds) prolong(at); // if the lease was lost meanwhile, the node registers anew below
         setLive(nodes);
@@ -242,6 +256,14 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     mayAct,
     /** Seconds of the usable part of the lease that remain; 0 when it is lost. */
     left: (): number => Math.max(0, left() / 1000),
+    /** The encryption keys of the other nodes: the one that each writes with, and all that it has. */
+    encryption: (): OtherKeys[] =>
+      live
+        .filter((node) => node.nodeId !== nodeId)
+        .map((node) => {
+          const [writes = '-', ...has] = (node.encryptionKeys ?? '-').split(' ');
+          return { nodeId: node.nodeId, writes: writes === '-' ? null : writes, has };
+        }),
     /** Why this node should get no requests; undefined when it is ready. */
     trouble: (): string | undefined => (mayAct() ? undefined : 'the lease of this node is not renewed'),
 
@@ -263,6 +285,8 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     atBeat: (task: AtBeat): void => void atBeat.push(task),
     /** Renews the lease now. */
     beatNow,
+    /** To be called when what this node's row says has changed. */
+    told: beatNow,
 
     /** Deletes this node's row, so that other nodes take over its work without waiting for the end of its lease. */
     async [Symbol.asyncDispose](): Promise<void> {

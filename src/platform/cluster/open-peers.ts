@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts';
+import { currentDatabaseUrl } from '../../runtime/current-database-url.ts';
 import { ownVersion } from '../../runtime/version.ts';
 import { createAlone } from './alone.ts';
 import { type Cluster, createCluster } from './cluster.ts';
@@ -8,7 +9,7 @@ import type { Peers } from './peers.ts';
 import { serveHints } from './serve-hints.ts';
 
 type All = Parameters<typeof createCluster>[0];
-type Parts = Pick<All, 'database' | 'clock' | 'ids' | 'log' | 'metrics'>;
+type Parts = Pick<All, 'database' | 'clock' | 'ids' | 'log' | 'metrics' | 'encryptionKeys'>;
 
 /** Options that tests change: leases, connections, lost hints. */
 export type ClusterOverrides = Partial<Pick<All, 'lease' | 'loses'>> & { open?(url: string): All['open'] };
@@ -17,10 +18,11 @@ export type ClusterOverrides = Partial<Pick<All, 'lease' | 'loses'>> & { open?(u
 async function openCluster(url: string, config: Config, parts: Parts, overrides: ClusterOverrides): Promise<Cluster> {
   // PostgreSQL's client is loaded only if it is needed.
   const { rawConnections } = await import('../database/postgres/raw-connection.ts');
-  const { open = rawConnections, ...others } = overrides;
+  const { open, ...others } = overrides;
+  const opened = open?.(url) ?? rawConnections(currentDatabaseUrl(url, config.databaseUrlFile));
   const release = ownVersion();
   const about = { release, fingerprint: fingerprintOf(config, release), lacking: lackingSettings(config).join(' ') };
-  return createCluster({ ...parts, ...others, open: open(url), about, handOverRate: config.handOverRate });
+  return createCluster({ ...parts, ...others, open: opened, about, handOverRate: config.handOverRate });
 }
 
 /** The peers of this process: the other nodes at its PostgreSQL database, or none for a SQLite file. */

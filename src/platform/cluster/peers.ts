@@ -46,7 +46,7 @@ export interface DeviceOwnership {
 export interface Peers {
   /** The cluster; undefined for a process that is alone at its database. */
   readonly cluster: Cluster | undefined;
-  readonly nodes: Pick<Nodes, 'count' | 'leads'> & { id(): string };
+  readonly nodes: Pick<Nodes, 'count' | 'leads' | 'encryption' | 'told'> & { id(): string };
   /** The nodes that live, and those that ended without a word within a day; empty for a process that is alone. */
   known(): Promise<KnownNode[]>;
   readonly bus: Pick<Bus, 'broadcast' | 'on' | 'onGap'>;

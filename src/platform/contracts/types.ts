@@ -77,25 +77,61 @@ export type DeveloperId1 = string;
  */
 export type ApplicationId1 = string;
 /**
+ * Name for people.
+ */
+export type Name1 = string;
+/**
+ * The time at which the secret of before ends. If left out, it is valid until it is ended.
+ */
+export type Moment = string;
+/**
+ * Name of a secret of an application, derived from the secret; the secret cannot be derived from it.
+ */
+export type SecretId = string;
+/**
+ * Null for a secret of a release that did not store it.
+ */
+export type UtcDateTimeOrNull2 = string | null;
+/**
+ * When a token was last issued for it, to the minute; null: never, or by an earlier release.
+ */
+export type UtcDateTimeOrNull3 = string | null;
+/**
+ * When it ends by itself; null: when it is ended.
+ */
+export type UtcDateTimeOrNull4 = string | null;
+/**
+ * Null for a secret of a release that did not store it.
+ */
+export type UtcDateTimeOrNull5 = string | null;
+/**
+ * When a token was last issued for it, to the minute; null: never, or by an earlier release.
+ */
+export type UtcDateTimeOrNull6 = string | null;
+/**
+ * When it ends by itself; null: when it is ended.
+ */
+export type UtcDateTimeOrNull7 = string | null;
+/**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime2 = string;
 /**
  * Only entries of this moment or later.
  */
-export type Moment = string;
-/**
- * Only entries before this moment.
- */
 export type Moment1 = string;
 /**
- * Only entries of this moment or later.
+ * Only entries before this moment.
  */
 export type Moment2 = string;
 /**
- * Only entries before this moment.
+ * Only entries of this moment or later.
  */
 export type Moment3 = string;
+/**
+ * Only entries before this moment.
+ */
+export type Moment4 = string;
 /**
  * What somebody may do in administration; each role may do what the roles behind it may do. `owner`: decides who administers the service. `operator`: works with all objects, and sees payloads. `support`: sees no payloads and no secrets; may repeat, cancel and disconnect. `reader`: sees what support sees, and changes nothing.
  */
@@ -123,7 +159,7 @@ export type PersonId = string;
 /**
  * The last use of one of them, to the minute.
  */
-export type UtcDateTimeOrNull2 = string | null;
+export type UtcDateTimeOrNull8 = string | null;
 /**
  * MQTT password of a device. The service stores only its hash.
  */
@@ -147,11 +183,11 @@ export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' |
 /**
  * Only deliveries that were created at this moment or later.
  */
-export type Moment4 = string;
+export type Moment5 = string;
 /**
  * Only deliveries that were created before this moment.
  */
-export type Moment5 = string;
+export type Moment6 = string;
 /**
  * Identifier of a webhook delivery: the `webhook-id` of all its attempts.
  */
@@ -204,6 +240,10 @@ export type HardwareProperties = {
  * MAC address as colon-separated hexadecimal pairs.
  */
 export type MacAddress = string;
+/**
+ * When another credential was offered, with which the device has not logged in yet; null: there is none.
+ */
+export type LocalDateTimeOrNull = string | null;
 /**
  * Identifier of a device action.
  */
@@ -279,11 +319,11 @@ export type ActionState = 'gathering' | 'running' | 'completed' | 'stopped' | 'r
 /**
  * When all its devices were found; null before.
  */
-export type UtcDateTimeOrNull3 = string | null;
+export type UtcDateTimeOrNull9 = string | null;
 /**
  * When it ended; null before.
  */
-export type UtcDateTimeOrNull4 = string | null;
+export type UtcDateTimeOrNull10 = string | null;
 /**
  * Identifier of a device action.
  */
@@ -295,7 +335,7 @@ export type ApplicationId4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull5 = string | null;
+export type UtcDateTimeOrNull11 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -307,7 +347,7 @@ export type UtcDateTime7 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull6 = string | null;
+export type UtcDateTimeOrNull12 = string | null;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -354,7 +394,7 @@ export type EnrolmentApproval = 'automatic' | 'manual';
 /**
  * The end of the code, in the next 366 days.
  */
-export type Moment6 = string;
+export type Moment7 = string;
 /**
  * `pending`: the device waits for a person. `approved`: it gets its credential when it asks again. `enrolled`: it has got its credential. `refused`: by a person.
  */
@@ -374,11 +414,11 @@ export type UtcDateTime10 = string;
 /**
  * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
  */
-export type Moment7 = string;
+export type Moment8 = string;
 /**
  * Only installations that ended before this moment; by default now.
  */
-export type Moment8 = string;
+export type Moment9 = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -462,7 +502,7 @@ export type UtcDateTime12 = string;
 /**
  * The beginning of the period; by default a day ago, at most seven days.
  */
-export type Moment9 = string;
+export type Moment10 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -470,7 +510,7 @@ export type UtcDateTime13 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment10 = string;
+export type Moment11 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -478,11 +518,11 @@ export type UtcDateTime14 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull7 = string | null;
+export type UtcDateTimeOrNull13 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull8 = string | null;
+export type UtcDateTimeOrNull14 = string | null;
 /**
  * Kind of a fault.
  */
@@ -506,11 +546,11 @@ export type FaultType =
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment11 = string;
+export type Moment12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment12 = string;
+export type Moment13 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -518,7 +558,7 @@ export type DeviceId3 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull9 = string | null;
+export type UtcDateTimeOrNull15 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -534,43 +574,43 @@ export type PersonTokenId = string;
 /**
  * Name for people.
  */
-export type Name1 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull10 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull11 = string | null;
-/**
- * Name for people.
- */
 export type Name2 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull16 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull17 = string | null;
 /**
  * Name for people.
  */
 export type Name3 = string;
 /**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ * Name for people.
  */
-export type UtcDateTimeOrNull12 = string | null;
+export type Name4 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull13 = string | null;
+export type UtcDateTimeOrNull18 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull14 = string | null;
+export type UtcDateTimeOrNull19 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull15 = string | null;
+export type UtcDateTimeOrNull20 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull16 = string | null;
+export type UtcDateTimeOrNull21 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull22 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -639,11 +679,11 @@ export type SoftwareKeyId = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment13 = string;
+export type Moment14 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment14 = string;
+export type Moment15 = string;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -682,11 +722,11 @@ export type Duration2 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment15 = string;
+export type Moment16 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment16 = string;
+export type Moment17 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -765,7 +805,7 @@ export type DeliveryRowOrNull = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull5;
+  nextAttemptAt: UtcDateTimeOrNull11;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 } | null;
@@ -856,7 +896,7 @@ export type FirmwareVersion6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull17 = string | null;
+export type UtcDateTimeOrNull23 = string | null;
 /**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
@@ -876,7 +916,7 @@ export type ListMode = 'latest';
 /**
  * ISO 8601 local date-time with microseconds, in the time zone of the service; null if it has not happened.
  */
-export type LocalDateTimeOrNull = string | null;
+export type LocalDateTimeOrNull1 = string | null;
 /**
  * Files of one call. Each name occurs once.
  *
@@ -908,7 +948,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull18 = string | null;
+export type UtcDateTimeOrNull24 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -921,7 +961,7 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull19 = string | null;
+export type UtcDateTimeOrNull25 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -980,7 +1020,7 @@ export type DeliveryRowOrNull1 = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull5;
+  nextAttemptAt: UtcDateTimeOrNull11;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 } | null;
@@ -1085,11 +1125,11 @@ export type UtcDateTime22 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment17 = string;
+export type Moment18 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment18 = string;
+export type Moment19 = string;
 /**
  * A firmware version as devices report it.
  */
@@ -1125,11 +1165,11 @@ export type Duration4 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment19 = string;
+export type Moment20 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment20 = string;
+export type Moment21 = string;
 /**
  * IMEI of a device: 15 digits whose last is the Luhn check digit.
  */
@@ -1168,11 +1208,11 @@ export type Duration5 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment21 = string;
+export type Moment22 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment22 = string;
+export type Moment23 = string;
 /**
  * Name of a package: an Android package name.
  */
@@ -1184,7 +1224,7 @@ export type VersionName12 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
-export type Moment23 = string;
+export type Moment24 = string;
 /**
  * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
  */
@@ -1249,6 +1289,10 @@ export interface SchemaTypes {
   'admin/application-row-list': ApplicationRowList;
   'admin/application-row-query': ApplicationRowQuery;
   'admin/application-secret': ApplicationSecret;
+  'admin/application-secret-create': ApplicationSecretCreate;
+  'admin/application-secret-issued': ApplicationSecretIssued;
+  'admin/application-secret-list': ApplicationSecretList;
+  'admin/application-secret-row': ApplicationSecretRow;
   'admin/application-update': ApplicationUpdate;
   'admin/audit-entry': AuditEntry;
   'admin/audit-export-query': AuditExportQuery;
@@ -1287,6 +1331,7 @@ export interface SchemaTypes {
   'admin/device-story': DeviceStory;
   'admin/device-transaction-query': DeviceTransactionQuery;
   'admin/device-update': DeviceUpdate;
+  'admin/encryption': Encryption;
   'admin/enrolment-batch': EnrolmentBatch;
   'admin/enrolment-batch-create': EnrolmentBatchCreate;
   'admin/enrolment-batch-created': EnrolmentBatchCreated;
@@ -1310,6 +1355,7 @@ export interface SchemaTypes {
   'admin/installation-query': InstallationQuery;
   'admin/line-query': LineQuery;
   'admin/node-list': NodeList;
+  'admin/object-store-key-renew': ObjectStoreKeyRenew;
   'admin/package-row': PackageRow;
   'admin/package-row-list': PackageRowList;
   'admin/package-row-query': PackageRowQuery;
@@ -1335,6 +1381,8 @@ export interface SchemaTypes {
   'admin/service-software-put': ServiceSoftwarePut;
   'admin/service-software-version': ServiceSoftwareVersion;
   'admin/setting-list': SettingList;
+  'admin/signing-key-list': SigningKeyList;
+  'admin/signing-key-renew': SigningKeyRenew;
   'admin/software-key-create': SoftwareKeyCreate;
   'admin/software-key-list': SoftwareKeyList;
   'admin/story-entry': StoryEntry;
@@ -1411,10 +1459,10 @@ export interface SchemaTypes {
   'common/language-tag': LanguageTag;
   'common/list-mode': ListMode;
   'common/local-date-time': LocalDateTime;
-  'common/local-date-time-or-null': LocalDateTimeOrNull;
+  'common/local-date-time-or-null': LocalDateTimeOrNull1;
   'common/mac-address': MacAddress;
   'common/message-error': MessageError;
-  'common/moment': Moment10;
+  'common/moment': Moment11;
   'common/name': Name;
   'common/operation': Operation;
   'common/package-name': PackageName2;
@@ -1445,6 +1493,7 @@ export interface SchemaTypes {
   'common/rollout-window': RolloutWindow;
   'common/salt': Salt;
   'common/secret': Secret;
+  'common/secret-id': SecretId;
   'common/seen-within': SeenWithin;
   'common/setting-url': SettingUrl;
   'common/sha256': Sha256;
@@ -1471,7 +1520,7 @@ export interface SchemaTypes {
   'common/upload-method': UploadMethod;
   'common/url': Url;
   'common/utc-date-time': UtcDateTime1;
-  'common/utc-date-time-or-null': UtcDateTimeOrNull5;
+  'common/utc-date-time-or-null': UtcDateTimeOrNull11;
   'common/version-name': VersionName3;
   'common/version-range': VersionRange6;
   'common/webhook-setting': WebhookSetting;
@@ -1798,6 +1847,46 @@ export interface ApplicationSecret {
   secret: Secret;
 }
 /**
+ * The body that issues another secret.
+ */
+export interface ApplicationSecretCreate {
+  name?: Name1;
+  formerEndsAt?: Moment;
+}
+/**
+ * Another secret, which is shown only here.
+ */
+export interface ApplicationSecretIssued {
+  secret: Secret;
+  secretId: SecretId;
+  /**
+   * What the secret is for; null if it has no name.
+   */
+  name: string | null;
+  createdAt: UtcDateTimeOrNull2;
+  lastUsedAt: UtcDateTimeOrNull3;
+  endsAt: UtcDateTimeOrNull4;
+}
+/**
+ * The valid secrets of an application, the newest first.
+ */
+export interface ApplicationSecretList {
+  secrets: ApplicationSecretRow[];
+}
+/**
+ * A valid secret of an application, without the secret itself.
+ */
+export interface ApplicationSecretRow {
+  secretId: SecretId;
+  /**
+   * What the secret is for; null if it has no name.
+   */
+  name: string | null;
+  createdAt: UtcDateTimeOrNull5;
+  lastUsedAt: UtcDateTimeOrNull6;
+  endsAt: UtcDateTimeOrNull7;
+}
+/**
  * How the application gets its tokens.
  */
 export interface ApplicationUpdate {
@@ -1879,8 +1968,8 @@ export interface AuditEntry {
  * Filters of an export of the audit log.
  */
 export interface AuditExportQuery {
-  since?: Moment;
-  until?: Moment1;
+  since?: Moment1;
+  until?: Moment2;
   /**
    * The kind of the author, or the name of one.
    */
@@ -1904,8 +1993,8 @@ export interface AuditList {
  * Filters of the audit log.
  */
 export interface AuditQuery {
-  since?: Moment2;
-  until?: Moment3;
+  since?: Moment3;
+  until?: Moment4;
   /**
    * The kind of the author, or the name of one.
    */
@@ -2141,7 +2230,7 @@ export interface CountedPerson {
    * The number of tokens.
    */
   tokens: number;
-  lastUsedAt: UtcDateTimeOrNull2;
+  lastUsedAt: UtcDateTimeOrNull8;
 }
 /**
  * A new credential; if it is left out, the service makes one. From then on a client certificate is accepted in its place only if its fingerprint is given here.
@@ -2149,9 +2238,13 @@ export interface CountedPerson {
 export interface CredentialReplace {
   credential?: Credential;
   certificateFingerprint?: CertificateFingerprint;
+  /**
+   * True to offer the credential: the present one, and client certificates, stay valid until the device logs in with the offered one. The connection stays open.
+   */
+  keepsFormer?: boolean;
 }
 /**
- * The new credential, which is shown only here. The old one is invalid at once.
+ * The new credential, which is shown only here. The old one is invalid at once or, with `keepsFormer`, when the device logs in with the new one.
  */
 export interface CredentialReplaced {
   credential: Credential;
@@ -2165,8 +2258,8 @@ export interface DeliveryQuery {
   transactionId?: TransactionId;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
-  since?: Moment4;
-  until?: Moment5;
+  since?: Moment5;
+  until?: Moment6;
   after?: DeliveryId;
   /**
    * The largest number of rows in the answer.
@@ -2286,6 +2379,7 @@ export interface DeviceAnswer {
    * SHA-256 of the accepted certificate, 64 hexadecimal digits; null unless `certificates` is `named`.
    */
   certificateFingerprint: string | null;
+  credentialOfferedAt: LocalDateTimeOrNull;
   createdAt: LocalDateTime;
 }
 /**
@@ -2333,8 +2427,8 @@ export interface DeviceAction {
     devices: number;
   }[];
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull3;
-  endedAt: UtcDateTimeOrNull4;
+  startedAt: UtcDateTimeOrNull9;
+  endedAt: UtcDateTimeOrNull10;
 }
 /**
  * Conditions on devices, of which all must hold: those of the list of devices. Without any, all devices match. Durations count back from the beginning of the action.
@@ -2459,7 +2553,7 @@ export interface TagPatch1 {
  */
 export interface DeviceConnection {
   connected: boolean;
-  since: UtcDateTimeOrNull5;
+  since: UtcDateTimeOrNull11;
   /**
    * The address that the device connects from.
    */
@@ -2477,7 +2571,7 @@ export interface DeviceConnection {
     present: boolean;
     subscriptions: string[];
   };
-  lastSeenAt: UtcDateTimeOrNull5;
+  lastSeenAt: UtcDateTimeOrNull11;
   /**
    * The node that the device is connected to; null if there is only one node.
    */
@@ -2519,7 +2613,7 @@ export interface DeviceRegistered {
  */
 export interface FleetDeviceStatus {
   deviceId: DeviceId;
-  reportedAt: UtcDateTimeOrNull5;
+  reportedAt: UtcDateTimeOrNull11;
   fields: {
     /**
      * The name of the field in the status message of the device.
@@ -2588,7 +2682,7 @@ export interface StoryEntry {
      * More about the reason, for people.
      */
     detail: string | null;
-    since: UtcDateTimeOrNull6;
+    since: UtcDateTimeOrNull12;
     /**
      * The address of the client; null for the end of a connection.
      */
@@ -2634,10 +2728,10 @@ export interface TransactionRow {
    */
   progress: number | null;
   createdAt: UtcDateTime1;
-  publishedAt: UtcDateTimeOrNull5;
-  deliveredAt: UtcDateTimeOrNull5;
+  publishedAt: UtcDateTimeOrNull11;
+  deliveredAt: UtcDateTimeOrNull11;
   updatedAt: UtcDateTime1;
-  completedAt: UtcDateTimeOrNull5;
+  completedAt: UtcDateTimeOrNull11;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -2695,7 +2789,7 @@ export interface DeliveryRow {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull5;
+  nextAttemptAt: UtcDateTimeOrNull11;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
 }
@@ -2726,6 +2820,45 @@ export interface DeviceUpdate {
    * True: the connection of the device is closed, and it cannot connect again (CONNACK 5), neither with its credential nor with a certificate. Its commands wait.
    */
   blocked?: boolean;
+}
+/**
+ * With which keys secrets are encrypted in the database, as the node that was asked knows it.
+ */
+export interface Encryption {
+  /**
+   * The keys that this node has, or that secrets are encrypted with; empty when no key is set.
+   */
+  keys: {
+    keyId: string;
+    /**
+     * `current`: new values are encrypted with it. `former`: some values still are. `unused`: no value of this database is.
+     */
+    state: 'current' | 'former' | 'unused';
+  }[];
+  /**
+   * The latest rotation; null when there was none.
+   */
+  rotation: {
+    /**
+     * The key that all secrets are to be encrypted with.
+     */
+    keyId: string;
+    /**
+     * `waiting`: until all nodes have the key. `running`: all secrets are encrypted anew. `settling`: they are looked through once more, when no unit of work from before the change can store a value any more. `ended`: no secret is encrypted with another key, or stored as it is.
+     */
+    state: 'waiting' | 'running' | 'settling' | 'ended';
+    /**
+     * The nodes that the rotation waits for: they lack the key, or do not use it yet.
+     */
+    waitsFor: string[];
+    /**
+     * The number of values that were encrypted anew.
+     */
+    rewritten: number;
+    requestedAt: UtcDateTime1;
+    startedAt: UtcDateTimeOrNull11;
+    endedAt: UtcDateTimeOrNull11;
+  } | null;
 }
 /**
  * Devices that may enrol with one code.
@@ -2764,7 +2897,7 @@ export interface EnrolmentBatch {
   pending: number;
   createdAt: UtcDateTime1;
   expiresAt: UtcDateTime1;
-  revokedAt: UtcDateTimeOrNull5;
+  revokedAt: UtcDateTimeOrNull11;
   /**
    * The certificate with which the devices of the batch enrol, in PEM: the one that they all have, or the CA that has signed a certificate of each, with the deviceId as common name. Null: they enrol by the code.
    */
@@ -2775,7 +2908,7 @@ export interface EnrolmentBatch {
  */
 export interface EnrolmentBatchCreate {
   name: Name;
-  expiresAt: Moment6;
+  expiresAt: Moment7;
   /**
    * The most devices that may enrol with the code.
    */
@@ -2834,7 +2967,7 @@ export interface EnrolmentBatchCreated {
   pending: number;
   createdAt: UtcDateTime1;
   expiresAt: UtcDateTime1;
-  revokedAt: UtcDateTimeOrNull5;
+  revokedAt: UtcDateTimeOrNull11;
   /**
    * The one-time code of the batch, with which a device asks for its credential; null if devices enrol by certificate.
    */
@@ -2862,7 +2995,7 @@ export interface EnrolmentDevice {
    */
   address: string;
   requestedAt: UtcDateTime1;
-  decidedAt: UtcDateTimeOrNull5;
+  decidedAt: UtcDateTimeOrNull11;
 }
 /**
  * Devices of an enrolment batch, in the order of their deviceIds.
@@ -2925,8 +3058,8 @@ export interface FailureBreakdown {
  * The installations whose failures are counted.
  */
 export interface FailureQuery {
-  since?: Moment7;
-  until?: Moment8;
+  since?: Moment8;
+  until?: Moment9;
   applicationId?: ApplicationId5;
   package?: PackageName1;
   version?: VersionName2;
@@ -3187,7 +3320,7 @@ export interface FleetHealth {
  * The period, and the distance of its points.
  */
 export interface FleetHealthQuery {
-  since?: Moment9;
+  since?: Moment10;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -3242,7 +3375,7 @@ export interface FleetHistory {
  * Only points of this moment or later.
  */
 export interface FleetHistoryQuery {
-  since: Moment10;
+  since: Moment11;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -3260,11 +3393,11 @@ export interface FleetSummary {
   };
   transactions: {
     unfinished: number;
-    oldestAt: UtcDateTimeOrNull7;
+    oldestAt: UtcDateTimeOrNull13;
   };
   deliveries: {
     pending: number;
-    oldestDueAt: UtcDateTimeOrNull8;
+    oldestDueAt: UtcDateTimeOrNull14;
   };
   receivers: {
     /**
@@ -3357,8 +3490,8 @@ export interface InstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment11;
-  until?: Moment12;
+  since?: Moment12;
+  until?: Moment13;
   after?: DeviceId3;
   /**
    * The largest number of rows in the answer.
@@ -3424,7 +3557,7 @@ export interface NodeList {
     disk: {
       freeBytes: number;
       sizeBytes: number;
-      fullAt: UtcDateTimeOrNull9;
+      fullAt: UtcDateTimeOrNull15;
       /**
        * The free space, hour by hour.
        */
@@ -3434,6 +3567,15 @@ export interface NodeList {
       }[];
     } | null;
   }[];
+}
+/**
+ * The body that makes a new key of the embedded object store.
+ */
+export interface ObjectStoreKeyRenew {
+  /**
+   * True when the key may have been stolen: all URLs that it has signed end at once. Otherwise they stay valid until they expire.
+   */
+  atOnce?: boolean;
 }
 /**
  * A package in the list of all packages.
@@ -3527,10 +3669,10 @@ export interface PersonDetails {
  */
 export interface PersonToken {
   tokenId: PersonTokenId;
-  name: Name1;
+  name: Name2;
   createdAt: UtcDateTime1;
-  expiresAt: UtcDateTimeOrNull10;
-  lastUsedAt: UtcDateTimeOrNull11;
+  expiresAt: UtcDateTimeOrNull16;
+  lastUsedAt: UtcDateTimeOrNull17;
 }
 /**
  * A page of people, ordered by their personIds.
@@ -3543,7 +3685,7 @@ export interface PersonList {
  * The body that makes a token for a person.
  */
 export interface PersonTokenCreate {
-  name: Name2;
+  name: Name3;
   /**
    * Days until it expires, 90 if left out; null: it does not expire.
    */
@@ -3554,10 +3696,10 @@ export interface PersonTokenCreate {
  */
 export interface PersonTokenCreated {
   tokenId: PersonTokenId;
-  name: Name3;
+  name: Name4;
   createdAt: UtcDateTime1;
-  expiresAt: UtcDateTimeOrNull12;
-  lastUsedAt: UtcDateTimeOrNull13;
+  expiresAt: UtcDateTimeOrNull18;
+  lastUsedAt: UtcDateTimeOrNull19;
   /**
    * The token itself, to be sent as `Authorization: Bearer`.
    */
@@ -3595,8 +3737,8 @@ export interface Receiver {
    */
   state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull14;
-  failingSince: UtcDateTimeOrNull15;
+  oldestDueAt: UtcDateTimeOrNull20;
+  failingSince: UtcDateTimeOrNull21;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -3605,7 +3747,7 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull16;
+  nextAttemptAt: UtcDateTimeOrNull22;
   /**
    * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
    */
@@ -3649,8 +3791,8 @@ export interface ReceiverQuery {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: those that were given up, which are exhausted or gone.
  */
 export interface FleetRedeliveryRange {
-  since?: Moment10;
-  until?: Moment10;
+  since?: Moment11;
+  until?: Moment11;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
   /**
@@ -3742,7 +3884,7 @@ export interface Removal {
   };
   requestedAt: UtcDateTime17;
   progressedAt: UtcDateTime18;
-  endedAt: UtcDateTimeOrNull5;
+  endedAt: UtcDateTimeOrNull11;
 }
 /**
  * What belongs to a developer or an application, and is removed with it. Counted in parts, while others go on working.
@@ -3920,6 +4062,31 @@ export interface SettingList {
   }[];
 }
 /**
+ * The keys that sign access tokens, the newest first; the keys themselves are never shown.
+ */
+export interface SigningKeyList {
+  keys: {
+    /**
+     * The `kid` of the tokens and of the published keys.
+     */
+    keyId: string;
+    /**
+     * `next`: it is published, and signs ten minutes after it was made. `signs`: new tokens are signed with it. `former`: its tokens are valid until they expire.
+     */
+    state: 'next' | 'signs' | 'former';
+    createdAt: UtcDateTime1;
+  }[];
+}
+/**
+ * The body that makes a new signing key.
+ */
+export interface SigningKeyRenew {
+  /**
+   * True when a key may have been stolen: all keys of before end at once, with all access tokens that they have signed, and their streams.
+   */
+  atOnce?: boolean;
+}
+/**
  * The public key of a developer, and a name for people.
  */
 export interface SoftwareKeyCreate {
@@ -3945,8 +4112,8 @@ export interface SoftwareKey {
  * The part of the story of a device, with its defaults filled in.
  */
 export interface StoryQuery {
-  since?: Moment13;
-  until?: Moment14;
+  since?: Moment14;
+  until?: Moment15;
   /**
    * The page begins after this place, which the Link of the page before names.
    */
@@ -3977,8 +4144,8 @@ export interface TransactionQuery {
   rolloutId?: RolloutId2;
   status?: TransactionStatus1;
   olderThan?: Duration2;
-  since?: Moment15;
-  until?: Moment16;
+  since?: Moment16;
+  until?: Moment17;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -4030,7 +4197,7 @@ export interface VersionRow {
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
   distributing: boolean;
-  distributionStartedAt: UtcDateTimeOrNull5;
+  distributionStartedAt: UtcDateTimeOrNull11;
   /**
    * The binary of the version; null if it has none. The fields are null while the object store does not answer.
    */
@@ -4181,7 +4348,7 @@ export interface DeliveryDetail {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull5;
+  nextAttemptAt: UtcDateTimeOrNull11;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
   /**
@@ -4253,7 +4420,7 @@ export interface DeviceRow {
    */
   blocked: boolean;
   connected: boolean;
-  lastSeenAt: UtcDateTimeOrNull5;
+  lastSeenAt: UtcDateTimeOrNull11;
   /**
    * The firmware version that the device last reported.
    */
@@ -4356,7 +4523,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull17;
+    since: UtcDateTimeOrNull23;
   }[];
 }
 /**
@@ -4428,8 +4595,8 @@ export interface RolloutDetails {
   devices: number;
   counts: RolloutCounts;
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull5;
-  endedAt: UtcDateTimeOrNull5;
+  startedAt: UtcDateTimeOrNull11;
+  endedAt: UtcDateTimeOrNull11;
   /**
    * The stages.
    */
@@ -4505,7 +4672,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull18;
+  estimatedEnd: UtcDateTimeOrNull24;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -4636,7 +4803,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull19;
+  from: UtcDateTimeOrNull25;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -4684,8 +4851,8 @@ export interface RolloutRow {
   devices: number;
   counts: RolloutCounts;
   createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull5;
-  endedAt: UtcDateTimeOrNull5;
+  startedAt: UtcDateTimeOrNull11;
+  endedAt: UtcDateTimeOrNull11;
 }
 /**
  * A page of rollouts, the newest first.
@@ -4751,10 +4918,10 @@ export interface TransactionDetail {
    */
   progress: number | null;
   createdAt: UtcDateTime1;
-  publishedAt: UtcDateTimeOrNull5;
-  deliveredAt: UtcDateTimeOrNull5;
+  publishedAt: UtcDateTimeOrNull11;
+  deliveredAt: UtcDateTimeOrNull11;
   updatedAt: UtcDateTime1;
-  completedAt: UtcDateTimeOrNull5;
+  completedAt: UtcDateTimeOrNull11;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -5382,7 +5549,7 @@ export interface BinaryStatus {
    * The size of the binary in bytes; null without a binary.
    */
   fileSize: number | null;
-  uploadDate: LocalDateTimeOrNull;
+  uploadDate: LocalDateTimeOrNull1;
   /**
    * Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null.
    */
@@ -5462,7 +5629,7 @@ export interface Delivery {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: LocalDateTimeOrNull;
+  nextAttemptAt: LocalDateTimeOrNull1;
   createdAt: LocalDateTime;
 }
 /**
@@ -5553,7 +5720,7 @@ export interface DeviceStatus {
    * Whether the device has a connection now.
    */
   connected: boolean;
-  lastSeenAt: LocalDateTimeOrNull;
+  lastSeenAt: LocalDateTimeOrNull1;
   /**
    * BCP 47 tag.
    */
@@ -5595,7 +5762,7 @@ export interface DeviceStatus {
         versionCode: number;
       }[]
     | null;
-  reportedAt: LocalDateTimeOrNull;
+  reportedAt: LocalDateTimeOrNull1;
 }
 /**
  * A page of the status of the application's activated devices, ordered by deviceId.
@@ -5801,8 +5968,8 @@ export interface OwnAuditList {
  * Query of the audit log of an application, with its defaults filled in.
  */
 export interface OwnAuditQuery {
-  since?: Moment17;
-  until?: Moment18;
+  since?: Moment18;
+  until?: Moment19;
   /**
    * Only entries older than this one; take it from the `Link` of the page before.
    */
@@ -5886,8 +6053,8 @@ export interface OwnInstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment19;
-  until?: Moment20;
+  since?: Moment20;
+  until?: Moment21;
   after?: DeviceId6;
   /**
    * The largest number of rows in the answer.
@@ -5907,8 +6074,8 @@ export interface OwnTransactionQuery {
   rolloutId?: RolloutId5;
   status?: TransactionStatus2;
   olderThan?: Duration5;
-  since?: Moment21;
-  until?: Moment22;
+  since?: Moment22;
+  until?: Moment23;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
@@ -6012,7 +6179,7 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment23;
+  startAt?: Moment24;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.
@@ -6247,8 +6414,8 @@ export interface TransactionRecord {
   attempts: number;
   createdAt: LocalDateTime;
   updatedAt: LocalDateTime;
-  deliveredAt: LocalDateTimeOrNull;
-  completedAt: LocalDateTimeOrNull;
+  deliveredAt: LocalDateTimeOrNull1;
+  completedAt: LocalDateTimeOrNull1;
   /**
    * The progress that the device reported, in percent.
    */
@@ -6352,7 +6519,7 @@ export interface BinaryStatus1 {
    * The size of the binary in bytes; null without a binary.
    */
   fileSize: number | null;
-  uploadDate: LocalDateTimeOrNull;
+  uploadDate: LocalDateTimeOrNull1;
   /**
    * Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null.
    */
@@ -6631,8 +6798,8 @@ export interface WebhookTransactionRecord {
   attempts: number;
   createdAt: UtcDateTime1;
   updatedAt: UtcDateTime1;
-  deliveredAt: UtcDateTimeOrNull5;
-  completedAt: UtcDateTimeOrNull5;
+  deliveredAt: UtcDateTimeOrNull11;
+  completedAt: UtcDateTimeOrNull11;
   /**
    * The progress that the device reported, in percent.
    */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { placeOf } from '../../runtime/database-hosts.ts';
 import { Refused } from '../../runtime/refused.ts';
+import { createVault } from '../encryption/vault.ts';
 import type { Database, Sql, UnitOfWork } from './sql.ts';
 import { DATABASE_FILE } from './sqlite/database-file.ts';
 import { missingMigrations } from './sqlite/migrations.ts';
@@ -36,6 +37,7 @@ async function besideSqlite<Result>(folder: string, work: Work<Result>): Promise
     const effects: (() => void)[] = [];
     const unit: UnitOfWork = {
       ...createStatements(writer),
+      vault: createVault(),
       forUpdate: '',
       skipLocked: '',
       onCommit: (effect) => effects.push(effect),
@@ -57,7 +59,7 @@ async function readSqlite<Result>(folder: string, read: Read<Result>): Promise<R
   const reader = new Sqlite(file, { readonly: true });
   try {
     if (missingMigrations(reader).length > 0) throw older(file);
-    return await read(createStatements(reader, { readOnly: true }));
+    return await read({ ...createStatements(reader, { readOnly: true }), vault: createVault() });
   } finally {
     reader.close();
   }

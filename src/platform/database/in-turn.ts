@@ -16,5 +16,6 @@ export function inTurn(sql: Sql, whose: () => readonly string[] = () => NOBODY):
     all: (text, ...values) => next(() => sql.all(text, ...values)),
     get: (text, ...values) => next(() => sql.get(text, ...values)),
     run: (text, ...values) => next(() => sql.run(text, ...values)),
+    vault: sql.vault,
   };
 }

@@ -6,6 +6,8 @@ import type { Told } from './upgrade-plan.ts';
 interface DatabaseOptions extends SqliteOptions {
   /** The URL of a PostgreSQL database; null for SQLite in the folder. */
   url: string | null;
+  /** Tells the URL for each connection, whose password may be another one by now. */
+  currentUrl?(): string;
   /** Milliseconds that a start waits for a server that does not answer. */
   waitMs: number;
   /** Receives each line about the migration of a database of an older release. */

@@ -1,3 +1,5 @@
+import type { Vault } from '../encryption/vault.ts';
+
 /** The values that can be bound to a statement: the types that SQLite and PostgreSQL share. */
 export type SqlValue = string | number | Buffer | null;
 
@@ -15,6 +17,8 @@ export interface Sql {
   get<Row>(text: string, ...values: SqlValue[]): Promise<Row | undefined>;
   /** Runs a statement without rows; returns the number of rows that were changed. */
   run(text: string, ...values: SqlValue[]): Promise<number>;
+  /** Encrypts the secrets of rows before they are stored, and decrypts those that were read. */
+  readonly vault: Vault;
 }
 
 /** The end of a SELECT that locks its rows; see `forUpdate` of a unit of work. */

@@ -20,7 +20,7 @@ import { createSignatureCheck, readDate, type StoreCredentials } from './request
 import { errorXml, S3Error, toS3Error } from './s3-error.ts';
 import { readTarget, type S3Target } from './s3-target.ts';
 import { sendObject } from './send-object.ts';
-import { embeddedCredentials } from './store-key.ts';
+import { createStoreKey, keyOf, type StoreKey } from './store-key.ts';
 import { createTransfers, type Transfers } from './transfers.ts';
 
 interface StoreLimits {
@@ -47,7 +47,7 @@ export interface EmbeddedStoreParts {
   /** The data folder: objects are in `objects/`, the secret key in `object-store-key`. */
   folder: string;
   /** Without them, a key is made at the first start and kept in the folder. */
-  credentials?: StoreCredentials;
+  credentials?: StoreCredentials | StoreKey;
   region: string;
   bucket: string;
   clock: Clock;
@@ -117,8 +117,8 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   const { folder, region, bucket, clock, log, metrics, ids = randomIds, ownerOf = async () => '' } = parts;
   const { distributedSince = async () => null, admits = async () => true } = parts;
   const limits = limitsOf(parts.limits);
-  const credentials = parts.credentials ?? embeddedCredentials(folder, ids);
-  const signatures = createSignatureCheck({ credentials, region, clock });
+  const key = keyOf(parts.credentials) ?? createStoreKey({ folder, ids, clock });
+  const signatures = createSignatureCheck({ accepted: key.accepted, region, clock });
   const files = createObjectFiles(join(folder, STORE_FOLDER));
   const turn = createTurns(BLOCKS_PER_TURN);
   const isPreflight = createCors(parts.pages ?? (() => []));
@@ -361,7 +361,7 @@ export function createEmbeddedStore(parts: EmbeddedStoreParts) {
   }
 
   return {
-    credentials,
+    credentials: key.current(),
     /** Listens for clients. Port 0 picks a free port. */
     listen: async (host: string, port: number) => ({ port: await listenOn(server, host, port) }),
     /** Listens for the service itself, on loopback. */

@@ -5,6 +5,11 @@ import { loadLate } from '../../runtime/late-load.ts';
 
 export type ObjectStore = ReturnType<typeof createObjectStore>;
 
+interface Credentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
 interface ObjectStoreParts {
   /** The address at which the service itself reaches the store. */
   endpoint: string;
@@ -15,8 +20,8 @@ interface ObjectStoreParts {
   publicEndpoint?: string;
   region: string;
   bucket: string;
-  /** Without credentials, the AWS credential chain is used. */
-  credentials?: { accessKeyId: string; secretAccessKey: string };
+  /** Without credentials, the AWS credential chain is used. A function tells those of each signature. */
+  credentials?: Credentials | (() => Credentials);
   /** Whether the store's ETags are the SHA-256 of its objects, as in the embedded store. */
   etagsAreSha256?: boolean;
   /** Lists the objects of a store that has no ListObjectsV2, as the embedded one. */
@@ -238,6 +243,9 @@ const loadSdk = () => ({
   signature: loadLate('@smithy/signature-v4') as typeof import('@smithy/signature-v4'),
 });
 
+/** The SDK remembers credentials until they expire, so those that can change have always expired. */
+const changing = (credentials: () => Credentials) => async () => ({ ...credentials(), expiration: new Date(0) });
+
 function createClient(
   { s3, signature }: ReturnType<typeof loadSdk>,
   { region, credentials, clock }: ObjectStoreParts,
@@ -247,7 +255,7 @@ function createClient(
   const config: S3ClientConfig = {
     endpoint,
     region,
-    ...(credentials && { credentials }),
+    ...(credentials && { credentials: typeof credentials === 'function' ? changing(credentials) : credentials }),
     forcePathStyle: true,
     // By default the SDK signs a checksum of an empty body into presigned PUT URLs, so that no file could be uploaded
     // with them.

@@ -5,9 +5,11 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { listenAt } from '../../runtime/listening.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Vault } from '../encryption/vault.ts';
 import type { Entrance } from '../entrance/web-server.ts';
 import { createEmbeddedStore } from './embedded-store.ts';
 import { createObjectStore } from './object-store.ts';
+import { createStoreKey } from './store-key.ts';
 
 interface Parts {
   config: Pick<Config, 'dataDir' | 'objects'>;
@@ -23,6 +25,8 @@ interface Parts {
   admits(key: string, bytes: number): Promise<boolean>;
   /** URLs of the pages that may upload to the embedded store. */
   pages(): readonly string[];
+  /** Encrypts the key of the embedded store. */
+  vault?: Vault;
   /** TLS and the PROXY protocol in front of the embedded store. */
   entrance?: Entrance;
 }
@@ -31,21 +35,25 @@ interface Parts {
  * Opens the object store that the settings name: an S3-compatible one, or else the embedded one, which listens when this
  * returns. Throws SETTING_INVALID.
  */
-export async function openObjects({ config, ownerOf, distributedSince, admits, pages, entrance, ...parts }: Parts) {
+export async function openObjects({ config, ownerOf, distributedSince, admits, pages, vault, ...given }: Parts) {
+  const { entrance, ...parts } = given;
   const { endpoint, region, bucket, host, port, publicUrl, maxConnections } = config.objects;
   await using stack = new AsyncDisposableStack();
 
   async function startEmbedded() {
     const limits = { connections: maxConnections };
     const about = { ownerOf, distributedSince, admits, pages, entrance };
-    const made = createEmbeddedStore({ ...parts, ...about, folder: config.dataDir, region, bucket, limits });
+    const key = createStoreKey({ ...parts, vault, folder: config.dataDir });
+    key.seal();
+    const own = { ...about, credentials: key, folder: config.dataDir, region, bucket, limits };
+    const made = createEmbeddedStore({ ...parts, ...own });
     const store = stack.use(made);
     const listen = async (...at: [string, number]): Promise<number> => (await store.listen(...at)).port;
     const url = await listenAt(
       { setting: 'LAPEL_OBJECTS_PORT', scheme: entrance?.secured ? 'https' : 'http', host, port },
       listen,
     );
-    return { store, url, ownUrl: `http://127.0.0.1:${(await store.listenOwn()).port}` };
+    return { store, key, url, ownUrl: `http://127.0.0.1:${(await store.listenOwn()).port}` };
   }
 
   const embedded = endpoint === null ? await startEmbedded() : undefined;
@@ -56,7 +64,7 @@ export async function openObjects({ config, ownerOf, distributedSince, admits, p
       publicEndpoint: publicUrl ?? url,
       region,
       bucket,
-      ...(embedded && { credentials: embedded.store.credentials, etagsAreSha256: true, listing: embedded.store.list }),
+      ...(embedded && { credentials: embedded.key.current, etagsAreSha256: true, listing: embedded.store.list }),
       clock: parts.clock,
       // Both ends of these connections are in this process: a connection that is slow to open only shows that the process is
       // busy.
@@ -68,6 +76,8 @@ export async function openObjects({ config, ownerOf, distributedSince, admits, p
     store,
     /** The URL of the store. */
     url,
+    /** The key of the embedded store; undefined when the store is another one. */
+    key: embedded?.key,
     /** Bytes that are stored; undefined when the store is not the embedded one. */
     usage: async () => embedded?.store.usage(),
     idle: async (): Promise<void> => embedded?.store.idle(),

@@ -18,7 +18,7 @@ interface SignedRequest {
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const UNSIGNED = 'UNSIGNED-PAYLOAD';
-const LONGEST_VALIDITY_SECONDS = 7 * 24 * 3600; // as in S3
+export const LONGEST_VALIDITY_SECONDS = 7 * 24 * 3600; // as in S3
 const SKEW_MICROS = 15 * 60 * 1_000_000; // as in S3
 const PRESIGNED = [
   'X-Amz-Algorithm',
@@ -59,7 +59,7 @@ class Sha256 {
  * all query parameters, `host`, and every `x-amz-` header. Returns the SHA-256 that the body must have (hexadecimal), or
  * undefined when the signature leaves the body open.
  */
-export function createSignatureCheck(parts: { credentials: StoreCredentials; region: string; clock: Clock }) {
+function createCheck(parts: { credentials: StoreCredentials; region: string; clock: Clock }) {
   const { credentials, region, clock } = parts;
   const signer = new SignatureV4({
     service: 's3',
@@ -189,6 +189,39 @@ export function createSignatureCheck(parts: { credentials: StoreCredentials; reg
       if (inQuery) return presigned(request);
       if (request.headers.authorization === undefined) throw new S3Error('AccessDenied', 'Access denied.');
       return authorized(request);
+    },
+  };
+}
+
+/** Verifies signatures by any of the keys that are accepted; an error is that of the newest. */
+export function createSignatureCheck(parts: { accepted(): StoreCredentials[]; region: string; clock: Clock }) {
+  const { accepted, region, clock } = parts;
+  let checks = new Map<string, ReturnType<typeof createCheck>>();
+
+  function checkOf(credentials: StoreCredentials): ReturnType<typeof createCheck> {
+    const made = checks.get(credentials.secretAccessKey) ?? createCheck({ credentials, region, clock });
+    checks.set(credentials.secretAccessKey, made);
+    return made;
+  }
+
+  return {
+    async check(request: SignedRequest): Promise<string | undefined> {
+      const keys = accepted();
+      if (checks.size > keys.length) checks = new Map();
+      const [newest, ...former] = keys.map(checkOf);
+      try {
+        return await newest?.check(request);
+      } catch (error) {
+        if (!(error instanceof S3Error && error.code === 'SignatureDoesNotMatch')) throw error;
+        for (const one of former) {
+          const found = await one.check(request).then(
+            (value) => ({ value }),
+            () => undefined,
+          );
+          if (found) return found.value;
+        }
+        throw error;
+      }
     },
   };
 }

@@ -25,9 +25,9 @@ export const CONTENT: readonly Breakage[] = [
     patches: [
       {
         file: 'core/transactions/transaction-repository.ts',
-        search: 'parameters: row.parameters === null ? {} : (JSON.parse(row.parameters) as object),',
-        replacement: `parameters:
-    row.parameters === null ? {} : JSON.parse(row.parameters, (_, value) => (value === '' ? undefined : value)),`,
+        search: '(JSON.parse(sql.vault.open(placeOf(place), stored)) as object)',
+        replacement:
+          "JSON.parse(sql.vault.open(placeOf(place), stored), (_, value) => (value === '' ? undefined : value))",
       },
     ],
     play: 'away',

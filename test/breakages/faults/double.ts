@@ -92,8 +92,8 @@ export const DOUBLE: readonly Breakage[] = [
     patches: [
       {
         file: 'core/transactions/transaction-repository.ts',
-        search: 'return rows.map((row) => toDue({ ...row, attempts: row.attempts + 1 }));',
-        replacement: 'return rows.map((row) => toDue({ ...row, attempts: Math.max(1, row.attempts) }));',
+        search: 'attempts: row.attempts + 1,',
+        replacement: 'attempts: Math.max(1, row.attempts),',
       },
     ],
     play: 'away',

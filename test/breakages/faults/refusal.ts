@@ -24,9 +24,9 @@ export const REFUSAL: readonly Breakage[] = [
     patches: [
       {
         file: 'core/applications/access-tokens.ts',
-        search: 'const { payload } = await jwtVerify(',
-        replacement: `const claims = (text) => JSON.parse(Buffer.from(text.split('.')[1], 'base64url').toString());
-    const { payload } = await (async (text) => ({ payload: claims(text) }))(`,
+        search: 'const { payload, protectedHeader } = await jwtVerify(',
+        replacement: `const part = (text, index) => JSON.parse(Buffer.from(text.split('.')[index], 'base64url').toString());
+    const { payload, protectedHeader } = await (async (text) => ({ payload: part(text, 1), protectedHeader: part(text, 0) }))(`,
       },
     ],
     play: 'everyday',
@@ -90,8 +90,8 @@ export const REFUSAL: readonly Breakage[] = [
       },
       {
         file: 'core/applications/access-tokens.ts',
-        search: 'if (known && clock.now() < known.expiresAt) return known;',
-        replacement: 'if (known) return known;',
+        search: 'if (known && clock.now() < known.expiresAt && (',
+        replacement: 'if (known && (',
       },
     ],
     play: 'everyday',

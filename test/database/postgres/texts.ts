@@ -1,6 +1,8 @@
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { SEALED_TABLES } from '../../../src/core/encryption/sealed-columns.ts';
 import type { UnitOfWork } from '../../../src/platform/database/sql.ts';
+import { createVault } from '../../../src/platform/encryption/vault.ts';
 
 /** Stands for any argument: each of its members is another such value. As text it is a word, as a number 1. */
 const anything: unknown = new Proxy(
@@ -71,6 +73,17 @@ const INSTALLATIONS = ['installed', 'waiting', 'failed'].flatMap((state) =>
 
 /** The arguments of the functions whose statements depend on them. All other functions are called with `anything`. */
 const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
+  nextRows: SEALED_TABLES.flatMap((sealed) => [
+    [sealed, undefined, 9],
+    [sealed, sealed.key.map(() => anything), 9],
+  ]),
+  rewrite: SEALED_TABLES.flatMap((sealed) =>
+    sealed.columns.map((column) => [
+      sealed,
+      { key: sealed.key.map(() => anything), row: [], values: [] },
+      { column, stored: 'x' },
+    ]),
+  ),
   sumLargeParameters: [[anything], [anything, anything]],
   unfinishedOf: [[anything], [anything, anything]],
   addCleared: [['r', { devices: 1 }, 9]],
@@ -249,6 +262,7 @@ async function textsOf(name: string, call: Called): Promise<Set<string>> {
     skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
     onCommit: () => undefined,
     onRollback: () => undefined,
+    vault: createVault(),
   };
   for (const given of VARIANTS[name] ?? [Array(call.length - 1).fill(anything)]) {
     // The last argument may be a lock, so each call is also made with a lock in its place.

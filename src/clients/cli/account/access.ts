@@ -146,8 +146,11 @@ export function connectApplication(
   };
 }
 
+/** The newest token of a file: the service accepts a second one while everybody changes over. */
+const newestOf = (text: string): string => text.trim().split(/\r?\n/, 1)[0] ?? '';
+
 async function tokenIn(folder: string): Promise<string> {
-  return (await readFile(join(folder, 'admin-token'), 'utf8')).trim();
+  return newestOf(await readFile(join(folder, 'admin-token'), 'utf8'));
 }
 
 const faultOf = (error: unknown, folder: string): string => {
@@ -188,7 +191,7 @@ export async function openAdministration(given: Given, terminal: Terminal): Prom
   const fromEnvironment = async (): Promise<string> => {
     if (env['LAPEL_ADMIN_TOKEN'] || !inFile) return env['LAPEL_ADMIN_TOKEN'] ?? '';
     try {
-      return (await readFile(inFile, 'utf8')).trim();
+      return newestOf(await readFile(inFile, 'utf8'));
     } catch (error) {
       throw new UsageError('LAPEL_ADMIN_TOKEN_FILE', (error as Error).message);
     }

@@ -10,6 +10,7 @@ import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
 import { ADMINISTRATOR_TOKEN, CALLER, PEOPLE, TOKENS } from './person-resource.ts';
 import { REMOVALS } from './removal-resource.ts';
 import { ROLLOUTS } from './rollout-resource.ts';
+import { SECRETS } from './secret-resource.ts';
 import { SESSION } from './session-resource.ts';
 import { RULES, SOFTWARE_KEYS } from './software-key-resource.ts';
 import { DELIVERIES, RECEIVERS } from './webhook-resources.ts';
@@ -228,6 +229,7 @@ export const RESOURCES: readonly Resource[] = [
     ],
   },
   CERTIFICATES,
+  SECRETS,
   REMOVALS,
   DEVICES,
   ENROLMENT,

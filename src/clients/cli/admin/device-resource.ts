@@ -233,7 +233,7 @@ export const DEVICES: Resource = {
     {
       verb: 'credential',
       isNoun: true,
-      summary: 'Replaces the credential of a device, and closes its connection',
+      summary: 'Replaces the credential of a device, and closes its connection; or offers another one',
       about: 'Client certificates of the device become invalid, too, except the one that --certificate names.',
       operation: 'replaceCredential',
       arguments: { DEVICE: 'deviceId' },
@@ -244,9 +244,17 @@ export const DEVICES: Resource = {
           value: 'SHA256',
           text: 'fingerprint of the only client certificate that the device may log in with from now on; by default none',
         },
+        'keep-former': {
+          field: 'keepsFormer',
+          kind: 'flag',
+          text: 'offer it: the present one stays valid until the device logs in with the new one',
+        },
       },
       note: SHOWN_ONCE,
-      examples: ['lapel admin device credential 490154203237518'],
+      examples: [
+        'lapel admin device credential 490154203237518',
+        'lapel admin device credential 490154203237518 --keep-former',
+      ],
     },
   ],
 };

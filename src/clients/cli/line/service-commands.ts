@@ -1,4 +1,4 @@
-import { optionName, SETTINGS } from '../../../settings.ts';
+import { optionName, SETTINGS, type Setting } from '../../../settings.ts';
 import { type Given, readArguments } from './command-line.ts';
 import type { Options } from './options.ts';
 import { UsageError } from './usage-error.ts';
@@ -14,7 +14,13 @@ interface ServiceCommand {
 }
 
 const SETTING_OPTIONS: Options = Object.fromEntries(
-  SETTINGS.map(({ name, description }) => [optionName(name), { value: 'V', text: description }]),
+  SETTINGS.map((setting: Setting) => {
+    const { name, description } = setting;
+    const text = setting.secret
+      ? `not an option, which others can read: ${name}_FILE, or the environment`
+      : description;
+    return [optionName(name), { value: 'V', text }];
+  }),
 );
 
 const SERVE_CODES =
@@ -22,8 +28,8 @@ const SERVE_CODES =
   'is in use, the database is of a newer release, or this Node does not fit.';
 
 function settingsHelp(): string {
-  const rows = SETTINGS.map(({ name, fallback, description }) => {
-    const option = `--${optionName(name)}`;
+  const rows = SETTINGS.map(({ name, fallback, description, secret }: Setting) => {
+    const option = secret ? '' : `--${optionName(name)}`;
     return `  ${option.padEnd(28)} ${name.padEnd(28)} ${(fallback ?? '-').padEnd(12)} ${description}`;
   });
   return `Settings of lapel serve (option, environment variable, default):\n\n${rows.join('\n')}\n\n${SERVE_CODES}\n`;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Vault } from '../../encryption/vault.ts';
 import { createEffects } from '../effects.ts';
 import { createUnitQueue, type QueueOptions, type Waiting } from '../unit-queue.ts';
 import type { Link } from './link.ts';
@@ -37,6 +38,7 @@ interface Options extends Pick<QueueOptions, 'ownerOf' | 'busy' | 'apartMs'> {
   /** Whether each unit gets a transaction of its own. */
   isAlone?: boolean;
   identities: ReadonlyMap<string, string>;
+  vault: Vault;
   /** `failed`: the transaction could not be committed. */
   observe(commit: { seconds: number; committed: number; rolledBack: number; failed: boolean }): void;
   onEffectError(cause: unknown): void;
@@ -57,7 +59,7 @@ interface Options extends Pick<QueueOptions, 'ownerOf' | 'busy' | 'apartMs'> {
  * DATABASE_UNAVAILABLE.
  */
 export function createPostgresGroupCommit(options: Options) {
-  const { links, isAlone = false, identities, observe, onEffectError, ...ofQueue } = options;
+  const { links, isAlone = false, identities, vault, observe, onEffectError, ...ofQueue } = options;
   const effects = createEffects(onEffectError);
   /** The connections without a transaction. The first are preferred, so that the last are only opened if they are needed. */
   const free = [...links];
@@ -74,7 +76,7 @@ export function createPostgresGroupCommit(options: Options) {
       observe({ seconds: (performance.now() - started) / 1000, committed, rolledBack, failed });
     let transaction: Transaction;
     try {
-      transaction = createTransaction({ connection: await link.ready(), effects, identities });
+      transaction = createTransaction({ connection: await link.ready(), effects, identities, vault });
     } catch (cause) {
       return { cause, atFault: [] }; // the database is being closed
     }

@@ -7,7 +7,8 @@ const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;
 
 interface Options {
-  url: string;
+  /** The URL; a function tells it for each connection, because its password can change. */
+  url: string | (() => string);
   /**
    * Runs on each connection before it is used; an error counts as a failed attempt. `another` opens a second connection to
    * the same host.

@@ -1,6 +1,7 @@
 import { DomainError } from '../../../errors.ts';
 import { placeOf } from '../../../runtime/database-hosts.ts';
 import { Refused, Unusable } from '../../../runtime/refused.ts';
+import { createVault, type Vault } from '../../encryption/vault.ts';
 import { createBusyKeys } from '../busy-keys.ts';
 import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Transact } from '../sql.ts';
@@ -21,6 +22,8 @@ import { createWaitBound } from './wait-bound.ts';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?sslmode=...` */
   url: string;
+  /** Tells the URL for each connection, whose password may be another one by now. */
+  currentUrl?(): string;
   nowMicros: number;
   /**
    * Returns the identifier and the time that a raise of the numbers is recorded with. Without this function no number
@@ -47,6 +50,8 @@ export interface PostgresOptions {
   onUpgrade?: Told;
   /** Returns the developer of a device, if it is known. */
   ownerOf?: QueueOptions['ownerOf'];
+  /** Encrypts secrets of rows; without it they are stored as they are. */
+  vault?: Vault;
 }
 
 /** The number of connections for reading. */
@@ -99,7 +104,15 @@ async function readIdentityColumns(connection: Connection): Promise<Map<string, 
  * 5 s.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
-  const { url, nowMicros, onCommit, onEffectError = rethrow, bounds = SHORT, longestWaitMs } = options;
+  const {
+    url,
+    nowMicros,
+    onCommit,
+    onEffectError = rethrow,
+    bounds = SHORT,
+    longestWaitMs,
+    vault = createVault(),
+  } = options;
   const prompt = options.bounds ?? PROMPT;
   const { onAway = () => undefined, onBack = () => undefined } = options;
   /** The database that the writing connection last reached; undefined before the start, and if no numbers are given out. */
@@ -116,7 +129,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   let isChecked = false;
   const links = createLinks({
-    url,
+    url: options.currentUrl ?? url,
     async prepare(connection, { readOnly }, open) {
       await checkSettings(connection);
       if (!isChecked) await checkPooler(connection, open);
@@ -180,14 +193,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   });
   const lasting = createWaitBound({ awayForMs: apart.awayFor, longestMs: LONG.silenceMs });
   const healing = createWaitBound({ awayForMs: healer.awayFor, longestMs: prompt.silenceMs });
-  const read = createReading(readers, reading);
-  const aside = createReading([apart], lasting);
+  const read = createReading(readers, reading, vault);
+  const aside = createReading([apart], lasting, vault);
   const busy = createBusyKeys();
   const common = {
     identities,
     observe: (made: Parameters<NonNullable<typeof onCommit>>[0]) => onCommit?.(made),
     onEffectError,
     ownerOf: options.ownerOf,
+    vault,
   };
   // While the database is far away, a commit mostly waits for it. Then the next one begins a round trip later.
   const apartMs = (): number => {
@@ -214,7 +228,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     remote: true,
     read,
     aside,
-    prompt: createReading([healer], healing),
+    prompt: createReading([healer], healing, vault),
     transact: bounded((work, key) => (key === undefined ? alone.transact(work) : group.transact(work, key))),
     transactAlone: bounded(alone.transactAbout),
     transactSoon: bounded(later.transactSoon),

@@ -39,7 +39,7 @@ const types = {
 };
 
 /** Opens connections to the database of a URL; of several hosts, to the one that can be written. */
-export const rawConnections = (url: string): OpenRaw => {
+export const rawConnections = (url: string | (() => string)): OpenRaw => {
   const atAny = atHosts(url);
   return (options) => atAny((host) => openAt(host, options));
 };

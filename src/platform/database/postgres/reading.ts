@@ -1,3 +1,4 @@
+import type { Vault } from '../../encryption/vault.ts';
 import type { Sql, SqlValue } from '../sql.ts';
 import type { Link } from './link.ts';
 import { ConnectionLost, isReadOnly, toCallerError } from './trouble.ts';
@@ -6,7 +7,7 @@ import type { WaitBound } from './wait-bound.ts';
 const writes = (text: string, cause?: unknown): Error => new Error(`this connection only reads: ${text}`, { cause });
 
 /** Reads over several connections in turn. When one is lost during a read, the read is repeated on another. */
-export function createReading(links: readonly Link[], waitBound: WaitBound): Sql {
+export function createReading(links: readonly Link[], waitBound: WaitBound, vault: Vault): Sql {
   let next = 0;
 
   /** Finds an open connection, beginning with the one whose turn it is; waits if none is open. */
@@ -38,5 +39,6 @@ export function createReading(links: readonly Link[], waitBound: WaitBound): Sql
     async run(text) {
       throw writes(text);
     },
+    vault,
   };
 }

@@ -1,3 +1,4 @@
+import type { Vault } from '../../encryption/vault.ts';
 import type { createEffects } from '../effects.ts';
 import { endedUnit } from '../ended-unit.ts';
 import type { SqlValue, UnitOfWork } from '../sql.ts';
@@ -36,13 +37,14 @@ interface Parts {
   effects: ReturnType<typeof createEffects>;
   /** The identity column of each table that has one. */
   identities: ReadonlyMap<string, string>;
+  vault: Vault;
 }
 
 /**
  * One transaction on one connection, for one or several units of work. The server answers statements in order, so they can
  * be sent before BEGIN is answered.
  */
-export function createTransaction({ connection, effects, identities }: Parts) {
+export function createTransaction({ connection, effects, identities, vault }: Parts) {
   const ran: Ran[] = [];
   // The effects of all units, in the order in which they were registered.
   let onRollback: { of: Ran; effect: () => void }[] = [];
@@ -98,6 +100,7 @@ export function createTransaction({ connection, effects, identities }: Parts) {
     },
     forUpdate: ' FOR NO KEY UPDATE',
     skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
+    vault,
     onCommit: (effect) => one.onCommit.push(effect),
     onRollback: (effect) => onRollback.push({ of: one, effect }),
   });

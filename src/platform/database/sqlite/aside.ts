@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { MODULE_ENDING } from '../../../runtime/installation.ts';
+import type { Vault } from '../../encryption/vault.ts';
 import type { Sql, SqlValue } from '../sql.ts';
 import type { Answer, Opened, Question } from './aside-worker.ts';
 
@@ -15,7 +16,7 @@ interface Waiting {
  * Reads on a thread and a connection of their own, so that the event loop goes on meanwhile: for queries over many rows
  * that no caller waits for. The thread starts with the first query.
  */
-export function createAside(file: string) {
+export function createAside(file: string, vault: Vault) {
   let worker: Worker | undefined;
   let isOpen: Promise<void> | undefined;
   let lastId = 0;
@@ -78,6 +79,7 @@ export function createAside(file: string) {
       all: <Row>(text: string, ...values: SqlValue[]) => ask('all', text, values) as Promise<Row[]>,
       get: <Row>(text: string, ...values: SqlValue[]) => ask('get', text, values) as Promise<Row | undefined>,
       run: () => Promise.reject(new Error('this connection only reads')),
+      vault,
     } satisfies Sql,
     async close(): Promise<void> {
       const ended = end();

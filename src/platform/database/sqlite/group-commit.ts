@@ -1,5 +1,6 @@
 import type SqliteDatabase from 'better-sqlite3';
 import { threadTime } from '../../../runtime/thread-time.ts';
+import type { Vault } from '../../encryption/vault.ts';
 import { createEffects } from '../effects.ts';
 import { endedUnit } from '../ended-unit.ts';
 import type { UnitOfWork } from '../sql.ts';
@@ -49,6 +50,7 @@ function createBatchSize() {
 
 interface Options extends Pick<QueueOptions, 'ownerOf'> {
   connection: SqliteDatabase.Database;
+  vault: Vault;
   observe(commit: { seconds: number; committed: number; rolledBack: number }): void;
   /** Called when a whole commit failed. */
   onFailed(cause: unknown): void;
@@ -73,7 +75,7 @@ const failureOf = (done: Done[]): { cause: unknown } | undefined => {
  * A COMMIT that fails rolls all units back and rejects each with DATABASE_UNAVAILABLE; so does a statement that fails for
  * lack of disk space.
  */
-export function createGroupCommit({ connection, observe, onFailed, onEffectError, ownerOf }: Options) {
+export function createGroupCommit({ connection, vault, observe, onFailed, onEffectError, ownerOf }: Options) {
   const size = createBatchSize();
   let changed = false; // whether the running unit has changed the database
   const sql = createStatements(connection, {
@@ -101,6 +103,7 @@ export function createGroupCommit({ connection, observe, onFailed, onEffectError
       insert: (text, ...values) => (ended ? late() : sql.insert(text, ...values)),
       forUpdate: '', // needless, because units run one after another
       skipLocked: '',
+      vault,
       onCommit: (effect) => onCommit.push(effect),
       onRollback: (effect) => onRollback.push(effect),
     };

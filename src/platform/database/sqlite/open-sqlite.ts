@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { createVault, type Vault } from '../../encryption/vault.ts';
 import type { NewLife, Raised } from '../number-floor.ts';
 import type { Database, Sql } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
@@ -37,6 +38,8 @@ export interface SqliteOptions {
   quietMs?: number;
   /** Returns the developer of a device, if it is known. */
   ownerOf?: QueueOptions['ownerOf'];
+  /** Encrypts secrets of rows; without it they are stored as they are. */
+  vault?: Vault;
 }
 
 const rethrow = (cause: unknown): never => {
@@ -52,7 +55,15 @@ const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false
  * Reads committed rows. While no unit of work uses the writer's connection, reads run on it, because a commit empties
  * the page cache of every other connection. Otherwise they run on the reader's connection.
  */
-function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sqlite.Database }): Sql {
+function createReading({
+  writer,
+  reader,
+  vault,
+}: {
+  writer: Sqlite.Database;
+  reader: Sqlite.Database;
+  vault: Vault;
+}): Sql {
   const apart = createStatements(reader);
   const own = createStatements(writer, { readOnly: true });
   const free = (): typeof own => (writer.inTransaction ? apart : own);
@@ -60,6 +71,7 @@ function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sq
     all: (text, ...values) => free().all(text, ...values),
     get: (text, ...values) => free().get(text, ...values),
     run: apart.run, // SQLite refuses to write on the connection for reading
+    vault,
   };
 }
 
@@ -68,7 +80,7 @@ function createReading({ writer, reader }: { writer: Sqlite.Database; reader: Sq
  * must not be used.
  */
 export function openSqlite(options: SqliteOptions): Database {
-  const { folder, nowMicros, onCommit, onEffectError = rethrow, quietMs, ownerOf } = options;
+  const { folder, nowMicros, onCommit, onEffectError = rethrow, quietMs, ownerOf, vault = createVault() } = options;
   const { onAway = () => undefined, onBack = () => undefined } = options;
   const unlock = lockFolder(folder);
   const opened: Sqlite.Database[] = [];
@@ -81,7 +93,7 @@ export function openSqlite(options: SqliteOptions): Database {
     const raised = options.newLife && beginLife({ connection: writer, folder, ...options.newLife() });
     if (raised) options.onRaised?.(raised);
     const reader = new Sqlite(file, { readonly: true });
-    const aside = createAside(file);
+    const aside = createAside(file, vault);
     const pageSize = reader.pragma('page_size', { simple: true }) as number;
     const freePages = (): number => reader.pragma('freelist_count', { simple: true }) as number;
     const writable = createWritable({
@@ -100,6 +112,7 @@ export function openSqlite(options: SqliteOptions): Database {
       onFailed: writable.failed,
       onEffectError,
       ownerOf,
+      vault,
     });
     const truncation = createLogTruncation({
       connection: writer,
@@ -114,7 +127,7 @@ export function openSqlite(options: SqliteOptions): Database {
     return {
       concurrent: false,
       remote: false,
-      read: createReading({ writer, reader }),
+      read: createReading({ writer, reader, vault }),
       transact: group.transact,
       transactAlone: (work) => group.transact(work),
       transactSoon: group.transactSoon,

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { columnsWith } from '../encryption/stored.ts';
+import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { until } from '../until.ts';
+import { startWorld, WIFI } from '../world.ts';
+import { nodesSeen } from './nodes-world.ts';
+
+const keyLine = (id: string): string => `${id} ${randomBytes(32).toString('base64')}\n`;
+
+t.test('two nodes change the encryption key together, without a restart', { skip }, async (t) => {
+  const dataDir = t.testdir();
+  const files = [0, 1].map((node) => join(dataDir, `keys-of-${node}`));
+  const [first, second] = [keyLine('first'), keyLine('second')];
+  for (const file of files) writeFileSync(file, first);
+  const world = await startWorld(t, {
+    dataDir,
+    nodes: 2,
+    settings: (node) => ({ encryption: { file: files[node] ?? '' } }),
+  });
+  await nodesSeen(world, 0, 2);
+  await nodesSeen(world, 1, 2);
+  const raw = await world.raw();
+  const read = async (node: number) => (await world.admin({ node }).get('/admin/v1/encryption')).body;
+  const tenant = await world.createTenant();
+  const elsewhere = await tenant.at(1);
+  const device = await world.activatedDevice(tenant);
+  const command = async (api: typeof elsewhere): Promise<void> => {
+    t.match(await api.put(`${device.path}/settings/wifi`, { json: WIFI }), { status: 201 });
+    const { packet, transactionId, parameters } = await device.link.command();
+    t.match(parameters, { networks: WIFI });
+    device.link.puback(packet);
+    await device.link.ack({ transactionId, status: 'succeeded' });
+    t.match(await tenant.event(), { type: 'transaction.succeeded' });
+  };
+
+  await t.test('while a node lacks the new key, nothing is written with it, and the node is named', async (t) => {
+    writeFileSync(files[0] ?? '', `${second}${first}`);
+    t.match(await world.admin().post('/admin/v1/encryption/rotation'), { status: 202 });
+    await until(async () => (await read(0)).rotation.waitsFor.length === 1);
+    const nodes = (await world.admin().get('/admin/v1/nodes')).body.nodes as { nodeId: string; isSelf: boolean }[];
+    const { state, waitsFor } = (await read(0)).rotation;
+    t.equal(state, 'waiting');
+    t.match(
+      nodes.find(({ nodeId }) => nodeId === waitsFor[0]),
+      { isSelf: false },
+    );
+    await command(tenant.api);
+    t.same(await columnsWith(world, raw, ['enc:v1:second:']), []);
+  });
+
+  await t.test('when all have it, all values are encrypted with it, and both nodes go on', async (t) => {
+    writeFileSync(files[1] ?? '', `${second}${first}`);
+    await until(async () => {
+      world.clock.advance(1_000);
+      return (await read(1)).rotation.state === 'ended';
+    });
+    for (const node of [0, 1])
+      t.same((await read(node)).keys, [
+        { keyId: 'second', state: 'current' },
+        { keyId: 'first', state: 'unused' },
+      ]);
+    t.same(await columnsWith(world, raw, ['enc:v1:first:']), []);
+    await command(tenant.api);
+    await command(elsewhere);
+  });
+});
