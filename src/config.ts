@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { DomainError } from './errors.ts';
 import { type EntranceSettings, readEntrance } from './runtime/entrance-settings.ts';
 import { shareOpenFiles } from './runtime/open-files.ts';
+import { type ProviderSettings, readProviders } from './runtime/provider-settings.ts';
 import { LOOPBACK, problemOf } from './runtime/setting-values.ts';
 import { readTracingTarget, type TracingTarget } from './runtime/tracing-target.ts';
 import { CLIENTS_OWN, type GivenSetting, optionName, SETTINGS, type Setting, type SettingName } from './settings.ts';
@@ -20,6 +21,8 @@ export interface Config {
     maxConnections: number;
     /** The host names that requests for administration may have in `Host`. IP addresses are always accepted. */
     names: readonly string[];
+    /** The providers with which people sign in to the console. */
+    providers: readonly ProviderSettings[];
   };
   mqtt: {
     host: string;
@@ -233,6 +236,10 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
         ...text('LAPEL_ADMIN_NAMES').split(','),
         ...[publicUrl, optional('LAPEL_CONSOLE_URL')].map((url) => (url === null ? '' : new URL(url).hostname)),
       ].filter((name) => name !== ''),
+      providers: readProviders(optional('LAPEL_SIGN_IN_PROVIDERS'), {
+        fault: (problem) => invalid('LAPEL_SIGN_IN_PROVIDERS', problem),
+        contentOf: (path) => contentOf('LAPEL_SIGN_IN_PROVIDERS', path),
+      }),
     },
     metrics,
     entrance,

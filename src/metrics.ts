@@ -89,6 +89,11 @@ export function createMetrics() {
       ['code'],
     ),
     loginFailures: counter('login_failures_total', 'Requests with wrong credentials', ['listener']),
+    signIns: counter(
+      'sign_ins_total',
+      'Sign-ins to the console of administration through a provider, by provider and outcome: `signed in`, or the code of the error',
+      ['provider', 'outcome'],
+    ),
     legacyKeyFetches: counter('legacy_key_fetches_total', 'Fetches of the keys of the legacy issuer', ['outcome']),
     tokensIssued: counter('tokens_issued_total', 'Access tokens issued'),
     transactionsCreated: counter('transactions_created_total', 'Transactions created and stored', ['operation']),

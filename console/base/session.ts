@@ -164,11 +164,14 @@ export async function signInApplication(
 
 export async function signOut(): Promise<void> {
   const { method, path } = PUBLIC.closeSession;
-  if (ROLE === 'operator') await fetch(ROOT + path, { method, headers: OWN });
+  const response = ROLE === 'operator' ? await fetch(ROOT + path, { method, headers: OWN }) : null;
+  const leading = response?.status === 200 ? ((await response.json()) as { url: string }) : null;
   forgetToken();
   batch(() => {
     endReason.value = null;
     owner.value = null;
     session.value = null;
   });
+  // The person is signed in at the provider as well.
+  if (leading) location.assign(leading.url);
 }

@@ -25,6 +25,7 @@ import { createIdentify } from './admin/identify.ts';
 import { createMetricsServer } from './admin/metrics-server.ts';
 import { createMetricsText } from './admin/metrics-text.ts';
 import { createConsoleSessions } from './admin/sessions/sessions.ts';
+import { createSignIns } from './admin/sign-in/sign-ins.ts';
 import { createSurvey } from './admin/survey.ts';
 import { createApiServer } from './api/api-server.ts';
 import { createDocs } from './docs/docs.ts';
@@ -102,9 +103,18 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
   };
   peers.bus.on('people', feed.recheckAdministrators);
   peers.bus.onGap(feed.recheckAdministrators);
-  const people = createPeople({ ...common, changed: told });
+  const people = createPeople({ ...common, audit, changed: told });
   const identify = createIdentify({ administratorToken: given.administratorToken, people });
-  const sessions = createConsoleSessions({ ...common, identify, people, ended: told });
+  const { providers } = config.admin;
+  const sessions = createConsoleSessions({
+    ...common,
+    identify,
+    people,
+    providers: new Set(providers.map(({ providerId }) => providerId)),
+    ended: told,
+  });
+  const { consoleUrl } = config;
+  const signIns = parts.add(createSignIns({ ...common, settings: providers, consoleUrl, people }));
   const survey = createSurvey({
     ...common,
     ...views.surveyed,
@@ -142,7 +152,8 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         people,
         names: config.admin.names,
         sessions,
-        pages: createConsolePages({ ...console, role: 'operator' }),
+        signIns,
+        pages: createConsolePages({ ...console, role: 'operator', providers: signIns.shown }),
         adminUrl: (): string => admin.url(),
         settings: config.given,
         cancellation: createCancellation({ find: ofFleet.overview.find, cancel: core.transactions.cancel }),
@@ -173,7 +184,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
           publicUrl,
           mqttUrls: () => [...(config.entrance.mqttUrls ?? given.mqttUrls())],
         }),
-        pages: createConsolePages({ ...console, role: 'application' }),
+        pages: createConsolePages({ ...console, role: 'application', providers: [] }),
         deprecations,
         parseTime: createLocalTimeReader(formatTime),
         rateLimit: config.rateLimit,

@@ -83,6 +83,7 @@ import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
 import { closeSession, endSession, listSessions, openSession, readOwnSession } from './sessions.ts';
 import { listSettings } from './settings.ts';
+import { beginSignIn, finishSignIn, toConsole } from './sign-in.ts';
 import { addSoftwareKey, listSoftwareKeys, revokeSoftwareKey } from './software-keys.ts';
 import { readDeviceStory } from './story.ts';
 
@@ -216,10 +217,12 @@ export const ROUTES = [
   route('GET',    '/admin/v1/audit/verification', ANY, { query: 'admin/audit-verification-query' }, verifyAudit),
 
   route('GET',    '/', null, { head: true, name: 'openRoot' }, leadTo('console')),
-  route('GET',    '/console', null, { head: true, below: true }, servePages),
+  route('GET',    '/console', null, { head: true, below: true, anyQuery: true }, servePages),
   route('POST',   '/console/session', null, { body: 'admin/console-login' }, openSession),
   route('GET',    '/console/session', null, {}, readOwnSession),
   route('DELETE', '/console/session', null, {}, closeSession),
+  route('POST',   '/console/sign-in', null, { body: 'admin/sign-in' }, beginSignIn),
+  route('GET',    '/console/sign-in/{providerId}', null, { anyQuery: true, errors: toConsole }, finishSignIn),
 
   route('GET',    '/admin/v1/settings', ANY, {}, listSettings),
   route('GET',    '/admin/v1/search', ANY, { query: 'admin/search-query' }, search),

@@ -40,6 +40,7 @@ import type { Input } from '../http/route.ts';
 import type { ConsolePages } from '../pages/pages.ts';
 import type { Administrator } from './authorize.ts';
 import type { ConsoleSessions } from './sessions/sessions.ts';
+import type { SignIns } from './sign-in/sign-ins.ts';
 
 /** The parts that the handlers of administration use; each handler names the ones that it needs. */
 export interface AdminServices {
@@ -100,6 +101,8 @@ export interface AdminServices {
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;
   sessions: ConsoleSessions;
+  /** Signs people in through providers. */
+  signIns: SignIns;
   /** Who administers the service. */
   people: People;
   contracts: Contracts;

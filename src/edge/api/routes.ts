@@ -62,7 +62,7 @@ export const ROUTES = [
   route('GET',    '/docs', null, { head: true }, readDocs),
   route('GET',    '/docs/', null, { head: true, name: 'openDocs' }, leadTo('../docs')),
   route('GET',    '/docs/{page}', null, { head: true }, readDocs),
-  route('GET',    '/console', null, { head: true, below: true }, servePages),
+  route('GET',    '/console', null, { head: true, below: true, anyQuery: true }, servePages),
 
   route('GET',    '/v1/applications/{applicationId}', A, {}, readSettings), // op 1
   route('PATCH',  '/v1/applications/{applicationId}', B, { body: 'rest/application-settings-update' }, updateSettings), // op 2

@@ -109,6 +109,17 @@ export type UtcDateTime5 = string;
  */
 export type PersonId = string;
 /**
+ * The provider through which a person signs in, and who they are there; null for a person with tokens only.
+ */
+export type PersonLogin = {
+  issuer: string;
+  subject: string;
+  /**
+   * False after a sign-in at which the provider gave the person no role; the person is then disabled.
+   */
+  hasRole: boolean;
+} | null;
+/**
  * The last use of one of them, to the minute.
  */
 export type UtcDateTimeOrNull1 = string | null;
@@ -620,6 +631,10 @@ export type ApplicationId9 = string;
  * The beginning of the page; take it from the `Link` of the page before.
  */
 export type RolloutId1 = string;
+/**
+ * Name of a provider of sign-ins, as the settings give it.
+ */
+export type ProviderId = string;
 /**
  * A public key of ed25519 in PEM (SubjectPublicKeyInfo): `openssl pkey -in key.pem -pubout`.
  */
@@ -1292,6 +1307,7 @@ export interface SchemaTypes {
   'admin/health': Health;
   'admin/imported-device': ImportedDevice;
   'admin/installation-query': InstallationQuery;
+  'admin/leading-url': LeadingUrl;
   'admin/line-query': LineQuery;
   'admin/node-list': NodeList;
   'admin/package-row': PackageRow;
@@ -1301,6 +1317,7 @@ export interface SchemaTypes {
   'admin/person-create': PersonCreate;
   'admin/person-details': PersonDetails;
   'admin/person-list': PersonList;
+  'admin/person-login': PersonLogin;
   'admin/person-token': PersonToken;
   'admin/person-token-create': PersonTokenCreate;
   'admin/person-token-created': PersonTokenCreated;
@@ -1319,6 +1336,7 @@ export interface SchemaTypes {
   'admin/service-software-put': ServiceSoftwarePut;
   'admin/service-software-version': ServiceSoftwareVersion;
   'admin/setting-list': SettingList;
+  'admin/sign-in': SignIn;
   'admin/software-key-create': SoftwareKeyCreate;
   'admin/software-key-list': SoftwareKeyList;
   'admin/story-entry': StoryEntry;
@@ -1404,6 +1422,7 @@ export interface SchemaTypes {
   'common/percent': Percent;
   'common/person-id': PersonId;
   'common/person-token-id': PersonTokenId;
+  'common/provider-id': ProviderId;
   'common/reason-error': ReasonError;
   'common/recorded-file': RecordedFile;
   'common/recorded-files': RecordedFiles;
@@ -1917,7 +1936,7 @@ export interface Caller {
   personId: string | null;
   name: string | null;
   /**
-   * The name of the token that was given, or that opened the session.
+   * The name of the token that was given, or that opened the session; null for a session of a provider.
    */
   token: string | null;
 }
@@ -1947,7 +1966,7 @@ export interface ConsoleSession {
    */
   own: boolean;
   /**
-   * The person whose token opened the session; null for the administrator token.
+   * The person whose token, or sign-in through a provider, opened the session; null for the administrator token.
    */
   personId: string | null;
   name: string | null;
@@ -1971,7 +1990,7 @@ export interface ConsoleSessionState {
   personId: string | null;
   name: string | null;
   /**
-   * The name of the token that was given, or that opened the session.
+   * The name of the token that was given, or that opened the session; null for a session of a provider.
    */
   token: string | null;
 }
@@ -2063,10 +2082,11 @@ export interface CountedPerson {
   name: Name;
   role: Role;
   /**
-   * Whether the tokens of the person are refused.
+   * Whether the tokens and sign-ins of the person are refused.
    */
   disabled: boolean;
   createdAt: UtcDateTime1;
+  login: PersonLogin;
   /**
    * The number of tokens.
    */
@@ -3281,6 +3301,12 @@ export interface InstallationQuery {
   limit: number;
 }
 /**
+ * A page of a provider to which the browser goes next.
+ */
+export interface LeadingUrl {
+  url: string;
+}
+/**
  * Whether software or firmware is meant.
  */
 export interface LineQuery {
@@ -3410,10 +3436,11 @@ export interface Person {
   name: Name;
   role: Role;
   /**
-   * Whether the tokens of the person are refused.
+   * Whether the tokens and sign-ins of the person are refused.
    */
   disabled: boolean;
   createdAt: UtcDateTime1;
+  login: PersonLogin;
 }
 /**
  * The body that creates a person, without tokens. Without an identifier the service makes one.
@@ -3431,10 +3458,11 @@ export interface PersonDetails {
   name: Name;
   role: Role;
   /**
-   * Whether the tokens of the person are refused.
+   * Whether the tokens and sign-ins of the person are refused.
    */
   disabled: boolean;
   createdAt: UtcDateTime1;
+  login: PersonLogin;
   tokens: PersonToken[];
 }
 /**
@@ -3833,6 +3861,16 @@ export interface SettingList {
     secret: boolean;
     description: string;
   }[];
+}
+/**
+ * The body that begins a sign-in to the console of administration through a provider.
+ */
+export interface SignIn {
+  providerId: ProviderId;
+  /**
+   * The page of the console to which the browser returns: its path behind `/console/`, with its query.
+   */
+  page?: string;
 }
 /**
  * The public key of a developer, and a name for people.
