@@ -75,6 +75,8 @@ export interface Config {
   handOverRate: number;
   /** Days after which old rows are removed; 0 keeps them for ever. */
   retention: { transactions: number; deliveries: number; audit: number; connections: number };
+  /** The receiver of the audit log; null when it stays here. */
+  auditSyslog: { target: URL; caFile: string | null } | null;
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
   webhooksHeld: boolean;
@@ -125,6 +127,14 @@ function readLegacy(optional: (name: SettingName) => string | null, publicUrl: s
   if (issuer === publicUrl)
     throw invalid('LAPEL_LEGACY_ISSUER', `must differ from the issuer of the service itself, ${publicUrl}`);
   return { issuer, jwksUrl, scopeBase, audience };
+}
+
+/** Reads the receiver of the audit log. */
+function readSyslog(optional: (name: SettingName) => string | null): Config['auditSyslog'] {
+  const [target, caFile] = [optional('LAPEL_AUDIT_SYSLOG'), optional('LAPEL_AUDIT_SYSLOG_CA')];
+  if (caFile !== null && !target?.startsWith('tls:'))
+    throw invalid('LAPEL_AUDIT_SYSLOG_CA', 'needs LAPEL_AUDIT_SYSLOG with tls://');
+  return target === null ? null : { target: new URL(target), caFile };
 }
 
 interface Source {
@@ -294,6 +304,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       audit: Number(text('LAPEL_AUDIT_RETENTION_DAYS')),
       connections: Number(text('LAPEL_CONNECTION_RETENTION_DAYS')),
     },
+    auditSyslog: readSyslog(optional),
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),
     webhooksHeld: flag('LAPEL_WEBHOOKS_HELD'),

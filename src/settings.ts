@@ -95,6 +95,8 @@ export const SETTINGS = [
   { name: 'LAPEL_RETENTION_DAYS', kind: 'number', fallback: '90', shared: true, description: 'Days after which a finished transaction is removed, unless its webhook or its cancellation still has to be sent; 0 keeps transactions for ever' },
   { name: 'LAPEL_DELIVERY_RETENTION_DAYS', kind: 'number', fallback: '30', shared: true, description: 'Days after which a finished webhook delivery is removed; until then it is listed and can be sent again; 0 keeps deliveries for ever' },
   { name: 'LAPEL_AUDIT_RETENTION_DAYS', kind: 'number', fallback: '400', shared: true, description: 'Days after which an entry of the audit log is removed; 0 keeps entries for ever' },
+  { name: 'LAPEL_AUDIT_SYSLOG', kind: 'syslog', fallback: null, shared: true, description: 'Receiver of the audit log as syslog messages (RFC 5424): `tls://HOST:6514`, `tcp://HOST:601` or `udp://HOST:514`. With TLS and TCP nothing is lost while it is away' },
+  { name: 'LAPEL_AUDIT_SYSLOG_CA', kind: 'text', fallback: null, description: 'File of the CA of this receiver, for `tls`; PEM; by default the CAs of Node' },
   { name: 'LAPEL_CONNECTION_RETENTION_DAYS', kind: 'number', fallback: '30', shared: true, description: 'Days for which connections of devices, their ends and refused logins are kept for the story of a device; 0 keeps them for ever' },
   { name: 'LAPEL_LOG_LEVEL', kind: 'level', fallback: 'info', description: 'The least important log lines that are written: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
 ] as const satisfies readonly Setting[];

@@ -3,6 +3,7 @@ import { createAccessTokens } from '../core/applications/access-tokens.ts';
 import { createLegacyTokens } from '../core/applications/legacy-tokens.ts';
 import type { Audit } from '../core/audit/audit.ts';
 import { createRefusals } from '../core/audit/refusals.ts';
+import type { AuditSender } from '../core/audit/syslog/audit-sender.ts';
 import type { Core } from '../core/core.ts';
 import { createPeople } from '../core/people/people.ts';
 import { createCancellation } from '../core/transactions/cancellation.ts';
@@ -42,6 +43,8 @@ interface Given {
   core: Core;
   views: Views;
   audit: Audit;
+  /** Sends the audit log to its receiver; undefined without one. */
+  auditSender: AuditSender | undefined;
   asking: Asking;
   deprecations: Deprecations;
   readiness: Readiness;
@@ -75,6 +78,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
       overview: ofFleet.overview,
       installations: ofFleet.installations,
       fleet: () => summaryOf(views),
+      audit: audit.end,
       receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
   });
@@ -121,6 +125,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
     readiness,
     disk: () => diskOf(config.dataDir),
     certificates: entrances.certificates,
+    auditWaiting: given.auditSender?.waiting,
   });
   const metricsText = createMetricsText({ ...common, survey, isKept: given.keepsMetrics });
   const ofMetrics =

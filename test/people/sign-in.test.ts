@@ -260,10 +260,20 @@ t.test('people sign in through a provider', async (t) => {
     await until(() => company.waiting() === MOST_FINISHING_OF_ADDRESS);
     const answers = Promise.all([first, ...rest]);
     clock.advance(5_000);
-    const reasons = (await answers).map((one) => reasonOf(one as { location: string })).sort();
+    const reasons = (await answers).map((one) => String(reasonOf(one as { location: string })));
     company.state.isSlow = false;
     company.release();
-    t.same(reasons, ['RATE_LIMITED', ...Array(MOST_FINISHING_OF_ADDRESS).fill('SIGN_IN_UNAVAILABLE')]);
+    t.same(
+      Object.fromEntries(
+        Map.groupBy(reasons, String)
+          .entries()
+          .map(([code, { length }]) => [code, length]),
+      ),
+      {
+        RATE_LIMITED: 1,
+        SIGN_IN_UNAVAILABLE: MOST_FINISHING_OF_ADDRESS,
+      },
+    );
     t.match((await world.anonymousAdmin().get('/metrics')).body, /bound="sign_ins"\} 1/);
   });
 

@@ -34,7 +34,8 @@ export function createVisitor(base: string) {
     const cookies = [answer.headers['set-cookie'] ?? []].flat();
     for (const line of cookies) {
       const [pair = ''] = line.split(';');
-      const [name = '', value = ''] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
+      const name = pair.slice(0, pair.indexOf('='));
+      const value = pair.slice(name.length + 1);
       if (value === '' || /expires=Thu, 01 Jan 1970|Max-Age=0/i.test(line)) jar.delete(name);
       else jar.set(name, value);
     }

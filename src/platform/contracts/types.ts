@@ -4278,7 +4278,7 @@ export interface DeviceSelector {
  */
 export interface FeedQuery {
   /**
-   * Topics, separated by commas. `fleet` (administration only): the summary, once a second. `devices:ID;ID`: these devices, 200 at most. `transactions`: all transactions. `transactions:ID;ID`: these transactions, 200 at most. `receivers`: receivers of webhooks that are slow or fail. `software:PACKAGE@VERSION;...`: the numbers of devices that have a version, wait for it, or failed at it (`firmware/PACKAGE@VERSION` for firmware), 20 versions at most. `device:ID`: the messages of a device, 4 devices at most. Names are percent-encoded.
+   * Topics, separated by commas. `fleet` (administration only): the summary, once a second. `devices:ID;ID`: these devices, 200 at most. `transactions`: all transactions. `transactions:ID;ID`: these transactions, 200 at most. `receivers`: receivers of webhooks that are slow or fail. `audit` (administration only): the auditId of the newest entry of the audit log, and the position of the last sealed one. `software:PACKAGE@VERSION;...`: the numbers of devices that have a version, wait for it, or failed at it (`firmware/PACKAGE@VERSION` for firmware), 20 versions at most. `device:ID`: the messages of a device, 4 devices at most. Names are percent-encoded.
    */
   topics: string;
 }

@@ -37,6 +37,14 @@ interface Answered {
   requestId: string;
 }
 
+/** The address of the service, without a slash at its end, by the address of its console. */
+function withoutConsole(consoleUrl: string): string {
+  const { origin, pathname } = new URL(consoleUrl);
+  const path = pathname.split('/').filter(Boolean);
+  if (path.at(-1) === 'console') path.pop();
+  return [origin, ...path].join('/');
+}
+
 export type SignIns = ReturnType<typeof createSignIns>;
 
 /** Signs people in to the console of administration through providers. */
@@ -45,7 +53,7 @@ export function createSignIns({ settings, consoleUrl, people, clock, ids, log, m
   const providers = new Map<string, Provider>(
     settings.map((one) => [one.providerId, createProvider(one, { clock, log, stopped: stop.signal })]),
   );
-  const ownBase = consoleUrl?.replace(/\/+$/, '').replace(/\/console$/, '') ?? null;
+  const ownBase = consoleUrl === null ? null : withoutConsole(consoleUrl);
   const finishing = new Map<string, number>();
   let atWork = 0;
 
