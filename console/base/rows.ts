@@ -31,6 +31,7 @@ import type {
   ImportedDevice,
   InstallationList,
   NodeList,
+  OwnAuditList,
   PackageRow,
   PersonDetails,
   PersonList,
@@ -104,6 +105,7 @@ export type {
 };
 
 export type ActionDevice = ActionDeviceList['devices'][number];
+export type OwnChange = OwnAuditList['entries'][number];
 export type Alarm = AlarmList['alarms'][number];
 export type ServiceNode = NodeList['nodes'][number];
 export type Developer = DeveloperAnswer;

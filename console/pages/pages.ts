@@ -19,6 +19,7 @@ import { failuresPage } from './failures.ts';
 import { healthPage } from './health.ts';
 import { newRolloutPage } from './new-rollout.ts';
 import { overviewPage } from './overview.ts';
+import { ownAuditPage } from './own-audit.ts';
 import { packagePage } from './package.ts';
 import { peoplePage } from './people.ts';
 import { personPage } from './person.ts';
@@ -84,6 +85,7 @@ const APPLICATION: typeof EVERYBODY = {
   '': [startPage],
   rollouts: [rolloutsPage, (id) => (id === 'new' ? newRolloutPage() : rolloutPage(id!)), partOfRollout],
   settings: [settingsPage],
+  audit: [ownAuditPage],
 };
 
 /** Finds the page for the current address. */

@@ -61,6 +61,7 @@ const APPLICATION: typeof OPERATOR = [
       { path: '', name: 'Start', icon: 'overview' },
       ...FLEET,
       { path: 'settings', name: 'Settings', icon: 'developers' },
+      { path: 'audit', name: 'Audit log', icon: 'audit' },
     ],
   ],
 ];

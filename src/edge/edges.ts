@@ -3,6 +3,7 @@ import { createAccessTokens } from '../core/applications/access-tokens.ts';
 import { createLegacyTokens } from '../core/applications/legacy-tokens.ts';
 import type { Audit } from '../core/audit/audit.ts';
 import { createRefusals } from '../core/audit/refusals.ts';
+import { createSecretReads } from '../core/audit/secret-reads.ts';
 import type { AuditSender } from '../core/audit/syslog/audit-sender.ts';
 import type { Core } from '../core/core.ts';
 import { createPeople } from '../core/people/people.ts';
@@ -97,6 +98,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
     proxies: entrances.proxies,
     feed,
     shares: peers.shares,
+    secretReads: createSecretReads(common),
     refusals: parts.add(createRefusals({ ...common, audit })),
   };
 

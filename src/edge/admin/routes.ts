@@ -163,7 +163,7 @@ export const ROUTES = [
 
   route('GET',    '/admin/v1/transactions', ANY, { query: 'admin/transaction-query' }, listFleetTransactions),
   route('POST',   '/admin/v1/transactions/cancel', SUP, { body: 'admin/transactions-cancel' }, cancelFleetTransactions),
-  route('GET',    '/admin/v1/transactions/{transactionId}', ANY, {}, readFleetTransaction),
+  route('GET',    '/admin/v1/transactions/{transactionId}', ANY, { showsSecret: true }, readFleetTransaction),
   route('DELETE', '/admin/v1/transactions/{transactionId}', SUP, {}, cancelFleetTransaction),
 
   route('GET',    '/admin/v1/packages', ANY, { query: 'admin/package-row-query' }, listAllPackages),
@@ -207,7 +207,7 @@ export const ROUTES = [
 
   route('GET',    '/admin/v1/receivers', ANY, { query: 'admin/receiver-query' }, listReceivers),
   route('GET',    '/admin/v1/deliveries', ANY, { query: 'admin/delivery-query' }, listAllDeliveries),
-  route('GET',    '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}', ANY, {}, readDelivery),
+  route('GET',    '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}', ANY, { showsSecret: true }, readDelivery),
   route('POST',   '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}/redeliver', SUP, {}, redeliverOne),
   route('POST',   '/admin/v1/applications/{applicationId}/deliveries/redeliver', SUP, { body: 'admin/redelivery-range' }, redeliverSome),
   route('POST',   '/admin/v1/applications/{applicationId}/webhooks/test', SUP, { body: 'rest/webhook-test' }, testReceiver),

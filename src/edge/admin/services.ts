@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts';
 import type { Applications } from '../../core/applications/applications.ts';
 import type { Developers } from '../../core/applications/developers.ts';
 import type { Audit } from '../../core/audit/audit.ts';
+import type { SecretReads } from '../../core/audit/secret-reads.ts';
 import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
@@ -97,6 +98,8 @@ export interface AdminServices {
   /** The audit log, and the names of the objects in it. */
   audit: Audit;
   auditNames: AuditNames;
+  /** Knows which reads of payloads were recorded a moment ago. */
+  secretReads: SecretReads;
   /** The pages of the console. */
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;

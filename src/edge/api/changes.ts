@@ -1,5 +1,6 @@
 import type { Application } from '../../core/applications/application-repository.ts';
 import type { Audit } from '../../core/audit/audit.ts';
+import type { SecretReads } from '../../core/audit/secret-reads.ts';
 import type { Changes } from '../http/changes.ts';
 
 /**
@@ -10,9 +11,24 @@ const OWN = 'svc:application:write';
 /** Rollouts change many devices, and so are recorded, too. */
 const ROLLOUTS = '/v1/applications/{applicationId}/rollouts';
 
-/** Records the changes that an application makes to itself in the audit log. */
-export const createApiChanges = (audit: Pick<Audit, 'begin'>): Changes<Application> => ({
-  has: ({ method, path, scope }) => method !== 'GET' && (scope === OWN || path.startsWith(ROLLOUTS)),
-  begin: ({ caller, ...change }) =>
-    audit.begin({ ...change, actor: { kind: 'application', name: caller.applicationId } }),
+/**
+ * Records the changes that an application makes to itself in the audit log, and reads of its key.
+ */
+export const createApiChanges = ({
+  audit,
+  secretReads,
+}: {
+  audit: Pick<Audit, 'begin'>;
+  secretReads: SecretReads;
+}): Changes<Application> => ({
+  has: ({ method, path, scope, showsSecret = false }) =>
+    showsSecret || (method !== 'GET' && (scope === OWN || path.startsWith(ROLLOUTS))),
+  begin({ caller, ...change }) {
+    const { applicationId, authenticationKey } = caller;
+    if (change.method === 'GET') {
+      const isShown = authenticationKey !== null && secretReads.isFirst('application', applicationId, change.path);
+      if (!isShown) return undefined;
+    }
+    return audit.begin({ ...change, actor: { kind: 'application', name: applicationId } });
+  },
 });

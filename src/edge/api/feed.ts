@@ -27,8 +27,8 @@ export async function readFeed(
 ): Promise<Answer> {
   const { applicationId } = params;
   const topics = readTopics(query.topics);
-  if (topics.fleet) {
-    const msg = 'The topic fleet is for administration only';
+  if (topics.fleet || topics.audit) {
+    const msg = 'The topics fleet and audit are for administration only';
     throw DomainError.invalid({ loc: ['query', 'topics'], msg, type: 'enum' });
   }
   const authorize = createAuthorize({ accessTokens, applications });

@@ -64,7 +64,7 @@ export const ROUTES = [
   route('GET',    '/docs/{page}', null, { head: true }, readDocs),
   route('GET',    '/console', null, { head: true, below: true, anyQuery: true }, servePages),
 
-  route('GET',    '/v1/applications/{applicationId}', A, {}, readSettings), // op 1
+  route('GET',    '/v1/applications/{applicationId}', A, { showsSecret: true }, readSettings), // op 1
   route('PATCH',  '/v1/applications/{applicationId}', B, { body: 'rest/application-settings-update' }, updateSettings), // op 2
   route('POST',   '/v1/applications/{applicationId}/refresh_authkey', B, {}, issueKey), // op 3
 

@@ -81,6 +81,8 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
   costly?: true;
   /** Returns the answer for errors that this route answers in a form of its own; undefined for others. */
   errors?: (error: DomainError) => Answer | undefined;
+  /** The answer shows a secret, or a payload of a device, so reads of it are recorded in the audit log. */
+  showsSecret?: true;
   /** The route also answers HEAD, in the same way as GET (RFC 9110 9.3.2). */
   head?: true;
   /** Accepts every `Host`: the route reveals only whether the service is healthy. */
