@@ -11,6 +11,9 @@ export const OPERATOR = {
   addSoftwareKey: { method: 'POST', path: '/developers/{developerId}/software-keys', role: 'operator' },
   listSoftwareKeys: { method: 'GET', path: '/developers/{developerId}/software-keys', role: 'reader' },
   revokeSoftwareKey: { method: 'DELETE', path: '/developers/{developerId}/software-keys/{keyId}', role: 'operator' },
+  createMember: { method: 'POST', path: '/developers/{developerId}/members', role: 'operator' },
+  listMembers: { method: 'GET', path: '/developers/{developerId}/members', role: 'reader' },
+  revokeMember: { method: 'DELETE', path: '/developers/{developerId}/members/{memberId}', role: 'operator' },
   createApplication: { method: 'POST', path: '/developers/{developerId}/applications', role: 'operator' },
   listApplications: { method: 'GET', path: '/developers/{developerId}/applications', role: 'reader' },
   listAllApplications: { method: 'GET', path: '/applications', role: 'reader' },
@@ -175,6 +178,10 @@ export const APPLICATION = {
   putSignature: { method: 'PUT', path: '/packages/{package}/versions/{version}/signature' },
   removeSignature: { method: 'DELETE', path: '/packages/{package}/versions/{version}/signature' },
   readSoftwareTrust: { method: 'GET', path: '/software-keys' },
+  readOwnAccess: { method: 'GET', path: '/me' },
+  listMembers: { method: 'GET', path: '/members' },
+  createMember: { method: 'POST', path: '/members' },
+  revokeMember: { method: 'DELETE', path: '/members/{memberId}' },
   listFirmware: { method: 'GET', path: '/firmware' },
 } as const;
 

@@ -17,6 +17,7 @@ import { enrolmentBatchPage } from './enrolment-batch.ts';
 import { enrolmentBatchesPage } from './enrolment-batches.ts';
 import { failuresPage } from './failures.ts';
 import { healthPage } from './health.ts';
+import { membersPage } from './members.ts';
 import { newRolloutPage } from './new-rollout.ts';
 import { overviewPage } from './overview.ts';
 import { ownAuditPage } from './own-audit.ts';
@@ -86,6 +87,7 @@ const APPLICATION: typeof EVERYBODY = {
   rollouts: [rolloutsPage, (id) => (id === 'new' ? newRolloutPage() : rolloutPage(id!)), partOfRollout],
   settings: [settingsPage],
   audit: [ownAuditPage],
+  people: [membersPage],
 };
 
 /** Finds the page for the current address. */

@@ -68,9 +68,9 @@ function SignIn({ isOver = false }: { isOver?: boolean }) {
           textField(
             {
               name: 'secret',
-              label: 'Secret',
+              label: 'Secret, or your token',
               required: true,
-              hint: 'It is not kept: this tab stays signed in for an hour at most.',
+              hint: 'This tab stays signed in for an hour at most. A token of your own decides itself what you may change.',
             },
             { ...password, autofocus: owner.peek() !== null },
           ),

@@ -75,3 +75,53 @@ t.test('people sign in to the console through a provider of another site', { ski
     t.same(watched.faults, []);
   });
 });
+
+t.test('people of a developer sign in to the console of an application', { skip, timeout: 120_000 }, async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const { http } = world.service.addresses;
+  const made = await world
+    .admin()
+    .post('/admin/v1/developers/dev/members', { json: { name: 'Ada <b>', role: 'admin' } });
+  const browser = await openBrowser(t);
+  const signIn = async (token: string) => {
+    const watched = await openPage(browser, http);
+    await watched.page.goto('/console/');
+    await watched.page.getByLabel('Application').fill(tenant.applicationId);
+    await watched.page.getByLabel('Secret, or your token').fill(token);
+    await watched.page.getByRole('button', { name: 'Sign in' }).click();
+    return watched;
+  };
+  const ada = await signIn(made.body.token);
+  const { page } = ada;
+  await page.getByText('Ada <b>, admin').waitFor();
+  await page.getByRole('link', { name: 'People' }).click();
+  await page.getByRole('row', { name: /Ada <b>/ }).waitFor();
+  t.same(await ada.axe(), []);
+  await page.getByRole('button', { name: 'New person' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Rea');
+  await dialog.getByLabel('Role').selectOption('reader');
+  await dialog.getByRole('button', { name: 'Make the token' }).click();
+  const token = await dialog.locator('.secret code').innerText();
+  t.match(token, /^lapeldev_/);
+  await dialog.getByRole('button', { name: 'I have saved it' }).click();
+
+  const rea = await signIn(token);
+  await rea.page.getByText('Rea, reader').waitFor();
+  await rea.page.getByRole('link', { name: 'Settings' }).click();
+  await rea.settled();
+  t.equal(await rea.page.getByRole('button', { name: 'Change' }).count(), 0, 'a reader is offered no change');
+  t.equal(await rea.page.getByRole('link', { name: 'People' }).count(), 0);
+  await rea.page.reload();
+  await rea.page.getByText('Rea, reader').waitFor();
+  await page.getByRole('row', { name: /Rea/ }).getByRole('button', { name: 'Revoke' }).click();
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('row', { name: /Rea/ }).waitFor({ state: 'detached' });
+  await rea.page.getByRole('link', { name: 'Devices', exact: true }).click();
+  await rea.page.getByText(/Your session has ended/).waitFor();
+  rea.expected(/401/);
+  t.same([...ada.faults, ...rea.faults], []);
+  const wrong = await signIn(`lapeldev_${'x'.repeat(43)}`);
+  await wrong.page.getByText('The token is wrong, has expired, or was revoked.').waitFor();
+});

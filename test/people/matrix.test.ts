@@ -19,6 +19,7 @@ const NOTHING: Readonly<Record<string, string>> = {
   tokenId: `token_${'0'.repeat(32)}`,
   keyId: '0'.repeat(16),
   personId: 'nobody',
+  memberId: `member_${'0'.repeat(32)}`,
   package: 'com.example.none',
   version: '1.0.0',
 };

@@ -54,6 +54,7 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   listAnyInstallations: [],
   listBinaryWarnings: [],
   listSoftwareKeys: [],
+  listMembers: [],
   listSystemPackages: [],
   listFirmwareVersions: [],
   listSessions: [],

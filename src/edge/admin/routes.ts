@@ -48,6 +48,7 @@ import {
   readFleetTransaction,
 } from './fleet-transactions.ts';
 import { importDevices } from './import-devices.ts';
+import { createMember, listMembers, revokeMember } from './members.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
 import {
   createPerson,
@@ -110,6 +111,10 @@ export const ROUTES = [
   route('POST',   '/admin/v1/developers/{developerId}/software-keys', OPR, { body: 'admin/software-key-create' }, addSoftwareKey),
   route('GET',    '/admin/v1/developers/{developerId}/software-keys', ANY, {}, listSoftwareKeys),
   route('DELETE', '/admin/v1/developers/{developerId}/software-keys/{keyId}', OPR, {}, revokeSoftwareKey),
+
+  route('POST',   '/admin/v1/developers/{developerId}/members', OPR, { body: 'common/member-create' }, createMember),
+  route('GET',    '/admin/v1/developers/{developerId}/members', ANY, {}, listMembers),
+  route('DELETE', '/admin/v1/developers/{developerId}/members/{memberId}', OPR, {}, revokeMember),
 
   route('POST',   '/admin/v1/developers/{developerId}/applications', OPR, { body: 'admin/application-create' }, createApplication),
   route('GET',    '/admin/v1/developers/{developerId}/applications', ANY, { query: 'common/paging-query' }, listApplications),

@@ -7,6 +7,7 @@ import type { DeviceActions } from '../../core/device-actions/device-actions.ts'
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { EnrolmentBatches } from '../../core/enrolments/batches.ts';
+import type { Members } from '../../core/people/members.ts';
 import type { People } from '../../core/people/people.ts';
 import type { Removals } from '../../core/removals/removals.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
@@ -108,6 +109,8 @@ export interface AdminServices {
   signIns: SignIns;
   /** Who administers the service. */
   people: People;
+  /** The people of developers. */
+  members: Members;
   contracts: Contracts;
   clock: Clock;
   log: Log;

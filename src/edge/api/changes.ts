@@ -1,7 +1,7 @@
-import type { Application } from '../../core/applications/application-repository.ts';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { SecretReads } from '../../core/audit/secret-reads.ts';
 import type { Changes } from '../http/changes.ts';
+import type { Caller } from './services.ts';
 
 /**
  * The scope of changes to the application itself: its settings, key, packages, versions, distributions, webhooks.
@@ -20,15 +20,20 @@ export const createApiChanges = ({
 }: {
   audit: Pick<Audit, 'begin'>;
   secretReads: SecretReads;
-}): Changes<Application> => ({
+}): Changes<Caller> => ({
   has: ({ method, path, scope, showsSecret = false }) =>
     showsSecret || (method !== 'GET' && (scope === OWN || path.startsWith(ROLLOUTS))),
   begin({ caller, ...change }) {
-    const { applicationId, authenticationKey } = caller;
+    const { applicationId, authenticationKey, member } = caller;
+    const isFirstRead = (path: string): boolean =>
+      member
+        ? secretReads.isFirst('person', member.memberId, path)
+        : secretReads.isFirst('application', applicationId, path);
     if (change.method === 'GET') {
-      const isShown = authenticationKey !== null && secretReads.isFirst('application', applicationId, change.path);
+      const isShown = authenticationKey !== null && isFirstRead(change.path);
       if (!isShown) return undefined;
     }
-    return audit.begin({ ...change, actor: { kind: 'application', name: applicationId } });
+    const person = member && { personId: member.memberId, name: member.name, tokenName: null };
+    return audit.begin({ ...change, actor: { kind: 'application', name: applicationId, ...(person && { person }) } });
   },
 });

@@ -22,7 +22,7 @@ function scopesOf({ transactions, receivers, software }: FeedTopics): string[] {
  * REQUEST_INVALID, and SCOPE_INSUFFICIENT for a topic whose list the token may not read.
  */
 export async function readFeed(
-  { feed, accessTokens, applications }: Pick<ApiServices, 'feed' | 'accessTokens' | 'applications'>,
+  { feed, ...services }: Pick<ApiServices, 'feed' | 'accessTokens' | 'applications' | 'members'>,
   { params, query, headers, caller }: AtApplication<never, 'common/feed-query'>,
 ): Promise<Answer> {
   const { applicationId } = params;
@@ -31,7 +31,7 @@ export async function readFeed(
     const msg = 'The topics fleet and audit are for administration only';
     throw DomainError.invalid({ loc: ['query', 'topics'], msg, type: 'enum' });
   }
-  const authorize = createAuthorize({ accessTokens, applications });
+  const authorize = createAuthorize(services);
   const scopes = scopesOf(topics);
   const authorizeAll = async (): Promise<void> => {
     for (const scope of scopes) await authorize({ headers }, scope, { ...params });

@@ -6,6 +6,8 @@ import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { TagsOfDevices } from '../../core/devices/tags.ts';
 import type { Enrolments } from '../../core/enrolments/enrolments.ts';
+import type { Member } from '../../core/people/member-repository.ts';
+import type { Members } from '../../core/people/members.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Selection } from '../../core/selection/selection.ts';
 import type { Software } from '../../core/software/software.ts';
@@ -29,7 +31,9 @@ import type { ConsolePages } from '../pages/pages.ts';
 
 /** The parts that the handlers of the application API use; each handler names the ones that it needs. */
 export interface ApiServices {
-  applications: Pick<Applications, 'find' | 'findLive' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
+  applications: Pick<Applications, 'find' | 'findLive' | 'list' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
+  /** The people of developers, whose tokens are accepted in place of access tokens. */
+  members: Members;
   accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
   enrolments: Enrolments;
   /** The rate limits of enrolment, for each batch and for each developer. */
@@ -72,6 +76,9 @@ export interface ApiServices {
   parseTime(text: string): number;
 }
 
+/** The caller of this API: the application, and the person of its developer, if the token is one of theirs. */
+export type Caller = Application & { member?: Member; scopes: ReadonlySet<string> };
+
 /**
  * The input of a handler of this API; `Params` are the parameters of its path. The caller is the application of the
  * token.
@@ -80,7 +87,7 @@ type At<Params, Name extends SchemaName = never, Query extends SchemaName = neve
   Params,
   SchemaTypes[Name],
   SchemaTypes[Query],
-  Application
+  Caller
 >;
 export type AtApplication<Body extends SchemaName = never, Query extends SchemaName = never> = At<
   { applicationId: string },
@@ -100,6 +107,7 @@ export type AtRollout<Body extends SchemaName = never, Query extends SchemaName 
   Body,
   Query
 >;
+export type AtMember = At<{ applicationId: string; memberId: string }>;
 export type AtDelivery = At<{ applicationId: string; deliveryId: string }>;
 export type AtPackage<Body extends SchemaName = never, Query extends SchemaName = never> = At<
   { applicationId: string; package: string },

@@ -14,6 +14,7 @@ const SCHEMAS: Record<string, SchemaName> = {
   keyId: 'common/software-key-id',
   sessionId: 'common/console-session-id',
   personId: 'common/person-id',
+  memberId: 'common/member-id',
   providerId: 'common/provider-id',
   tokenId: 'common/person-token-id',
   page: 'common/docs-page',

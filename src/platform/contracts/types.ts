@@ -881,6 +881,30 @@ export type ListMode = 'latest';
  */
 export type LocalDateTimeOrNull = string | null;
 /**
+ * Identifier of a person of a developer.
+ */
+export type MemberId = string;
+/**
+ * What a person of a developer may do with its applications. `admin`: everything, and decide who else gets in. `developer`: everything else. `reader`: look.
+ */
+export type MemberRole = 'admin' | 'developer' | 'reader';
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime19 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull17 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime20 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull18 = string | null;
+/**
  * Files of one call. Each name occurs once.
  *
  * @minItems 1
@@ -911,7 +935,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull17 = string | null;
+export type UtcDateTimeOrNull19 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -924,11 +948,11 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull18 = string | null;
+export type UtcDateTimeOrNull20 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime19 = string;
+export type UtcDateTime21 = string;
 /**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
@@ -990,11 +1014,11 @@ export type DeliveryRowOrNull1 = {
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime20 = string;
+export type UtcDateTime22 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime21 = string;
+export type UtcDateTime23 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -1084,7 +1108,7 @@ export type PackageName7 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime22 = string;
+export type UtcDateTime24 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -1413,6 +1437,12 @@ export interface SchemaTypes {
   'common/local-date-time': LocalDateTime;
   'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
+  'common/member': Member;
+  'common/member-create': MemberCreate;
+  'common/member-created': MemberCreated;
+  'common/member-id': MemberId;
+  'common/member-list': MemberList;
+  'common/member-role': MemberRole;
   'common/message-error': MessageError;
   'common/moment': Moment10;
   'common/name': Name;
@@ -1550,6 +1580,7 @@ export interface SchemaTypes {
   'rest/install-request': InstallRequest;
   'rest/jwks': JsonWebKeySet;
   'rest/language-setting': LanguageSetting;
+  'rest/own-access': OwnAccess;
   'rest/own-audit-list': OwnAuditList;
   'rest/own-audit-query': OwnAuditQuery;
   'rest/own-device-query': OwnDeviceQuery;
@@ -4313,6 +4344,49 @@ export interface InstallationList {
   }[];
 }
 /**
+ * A person of a developer, with a token for its applications.
+ */
+export interface Member {
+  memberId: MemberId;
+  name: Name;
+  role: MemberRole;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTime19;
+  lastUsedAt: UtcDateTimeOrNull17;
+}
+/**
+ * The body that gives a person of a developer a token.
+ */
+export interface MemberCreate {
+  name: Name;
+  role: MemberRole;
+  /**
+   * Days for which the token is valid; by default 90.
+   */
+  expiresInDays?: number;
+}
+/**
+ * A new person of a developer, with the token, which is shown only now.
+ */
+export interface MemberCreated {
+  memberId: MemberId;
+  name: Name;
+  role: MemberRole;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTime20;
+  lastUsedAt: UtcDateTimeOrNull18;
+  /**
+   * The token. It is shown only in this answer.
+   */
+  token: string;
+}
+/**
+ * The people of a developer, ordered by their names.
+ */
+export interface MemberList {
+  members: Member[];
+}
+/**
  * An error that one sentence describes.
  */
 export interface MessageError {
@@ -4458,7 +4532,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull17;
+  estimatedEnd: UtcDateTimeOrNull19;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -4589,7 +4663,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull18;
+  from: UtcDateTimeOrNull20;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -4598,7 +4672,7 @@ export interface RolloutResults {
    * @maxItems 121
    */
   results: {
-    at: UtcDateTime19;
+    at: UtcDateTime21;
     /**
      * Devices that succeeded in it.
      */
@@ -4735,12 +4809,12 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime20;
+  expiresAt?: UtcDateTime22;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime21;
+  answerBy?: UtcDateTime23;
   /**
    * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
    */
@@ -5706,6 +5780,26 @@ export interface LanguageSetting {
   lang: LanguageTag;
 }
 /**
+ * Whose token it is, and what it permits.
+ */
+export interface OwnAccess {
+  applicationId: ApplicationId;
+  developerId: DeveloperId;
+  /**
+   * What the token permits.
+   */
+  scopes: string[];
+  /**
+   * The person of the developer whose token it is; null for an access token of the application.
+   */
+  member: {
+    memberId: MemberId;
+    name: Name;
+    role: MemberRole;
+    expiresAt: UtcDateTime1;
+  } | null;
+}
+/**
  * A page of the audit log of an application.
  */
 export interface OwnAuditList {
@@ -5714,11 +5808,15 @@ export interface OwnAuditList {
      * Number of the entry; later entries have larger ones.
      */
     auditId: number;
-    at: UtcDateTime22;
+    at: UtcDateTime24;
     /**
      * Who made the change: the application itself, administration, or the service.
      */
     by: 'application' | 'administration' | 'service';
+    /**
+     * The person of the developer who asked with a token of their own; null for others.
+     */
+    person: string | null;
     /**
      * The method and the path template of the request. `REFUSED api`: requests for access tokens with a wrong secret; `details` has their number within a minute (`count`).
      */

@@ -21,7 +21,7 @@ const CHANGES: readonly Column<Change>[] = [
 /** The audit log of an application. */
 export const settingsHistory: Command = {
   name: 'settings history',
-  summary: 'Lists what the application and administration have changed in it, the newest first; times are in UTC',
+  summary: 'Lists who changed what in the application, the newest first; times are in UTC',
   about:
     'The audit log of the application: its settings, keys, packages, versions, distributions and rollouts, reads of its key, and requests with a wrong secret. Commands to devices are transactions instead.',
   options: {
