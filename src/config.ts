@@ -134,6 +134,7 @@ function readSyslog(optional: (name: SettingName) => string | null): Config['aud
   const [target, caFile] = [optional('LAPEL_AUDIT_SYSLOG'), optional('LAPEL_AUDIT_SYSLOG_CA')];
   if (caFile !== null && !target?.startsWith('tls:'))
     throw invalid('LAPEL_AUDIT_SYSLOG_CA', 'needs LAPEL_AUDIT_SYSLOG with tls://');
+  if (caFile !== null) contentOf('LAPEL_AUDIT_SYSLOG_CA', caFile);
   return target === null ? null : { target: new URL(target), caFile };
 }
 

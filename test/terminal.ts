@@ -71,7 +71,7 @@ export async function freshCheckout(t: Test) {
     PATH: process.env['PATH'],
     HOME: join(cwd, 'home'),
     SET_UP_IS_DONE: 'true', // the other tests use the same dependencies at this time
-    NODE_COMPILE_CACHE: join(cwd, 'home', 'compiled'), // the commands of a document load the same code again and again
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], // the same code starts many times
     LAPEL_HTTP_PORT: String(ports['8080']),
     LAPEL_ADMIN_PORT: String(ports['8081']),
     LAPEL_OBJECTS_PORT: String(ports['8082']),

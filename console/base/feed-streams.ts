@@ -116,7 +116,8 @@ export function createStreams({ told, changed }: Parts) {
       enter(state);
       if (state === 'refused') return;
       await pause(state === 'full' ? RETRY_FULL : RETRY, signal);
-      while (!signal.aborted && !(await resume())) await pause(RETRY, signal);
+      // Also when another stream has taken over meanwhile: this one may have ended because a role has changed.
+      while (!(await resume()) && !signal.aborted) await pause(RETRY, signal);
       if (!session.peek()) return;
     }
   }

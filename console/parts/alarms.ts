@@ -17,6 +17,13 @@ const SKEW = 60;
 /** The alarms that were read last; undefined before the first time. */
 const known = signal<readonly Alarm[] | undefined>(undefined);
 
+/** Increases when somebody comes to a page that shows the alarms: they see those of now, not of half a minute ago. */
+const visits = signal(0);
+const useVisit = (): void =>
+  useEffect(() => {
+    visits.value = visits.peek() + 1;
+  }, []);
+
 /** The alarms of the service, and whether its clock is that of this computer, which a service alone cannot know. */
 function alarms(): readonly Alarm[] {
   const found = known.value ?? [];
@@ -50,6 +57,10 @@ function Watch(): Child {
     { every: EVERY },
   );
   const { value } = load.state.value;
+  const { value: visit } = visits;
+  useEffect(() => {
+    if (known.peek()) load.again();
+  }, [visit]);
   useEffect(() => {
     if (value) known.value = value;
   }, [value]);
@@ -67,6 +78,7 @@ function Watch(): Child {
 export const alarmsHere = (): VNode => use(Watch, {});
 
 function Ringing(): Child {
+  useVisit();
   const shown = alarms();
   return shown.length === 0 ? null : card({ title: 'Alarms' }, list(shown));
 }
@@ -75,6 +87,7 @@ function Ringing(): Child {
 export const ringing = (): VNode => use(Ringing, {});
 
 function All(): Child {
+  useVisit();
   const shown = alarms();
   if (shown.length > 0) return card({ title: 'Alarms' }, list(shown));
   const words = known.value ? 'Nothing must be mended.' : 'The alarms are not known yet.';

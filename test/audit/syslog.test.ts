@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { readConfig } from '../../src/config.ts';
 import { syslogMessage } from '../../src/core/audit/syslog/syslog-message.ts';
 import { createAuthority, skip as NO_OPENSSL } from '../broker/authority.ts';
 import { NO_POSTGRES } from '../postgres/databases.ts';
@@ -187,6 +188,16 @@ t.test('one node of several sends', { skip: NO_POSTGRES }, async (t) => {
   const all = receiver.taken();
   t.same(distinct(all), await sealed(world));
   t.equal(all.length, distinct(all).length, 'none comes twice');
+});
+
+t.test('a receiver that cannot be one is refused at the start', async (t) => {
+  for (const [env, problem] of [
+    [{ LAPEL_AUDIT_SYSLOG: 'https://log.example.com' }, /LAPEL_AUDIT_SYSLOG: must be tls:\/\/HOST:PORT/],
+    [{ LAPEL_AUDIT_SYSLOG: 'tls://log.example.com' }, /LAPEL_AUDIT_SYSLOG: must be/],
+    [{ LAPEL_AUDIT_SYSLOG: 'tcp://log:601', LAPEL_AUDIT_SYSLOG_CA: 'ca.pem' }, /LAPEL_AUDIT_SYSLOG_CA: needs/],
+    [{ LAPEL_AUDIT_SYSLOG: 'tls://log:6514', LAPEL_AUDIT_SYSLOG_CA: '/no/ca' }, /\/no\/ca cannot be read/],
+  ] as const)
+    t.throws(() => readConfig({ env }), { message: problem });
 });
 
 t.test('a message is bounded, and its values cannot end its structured data', async (t) => {

@@ -104,7 +104,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
       ['no/such/page'],
     ];
     for (const [path, ...texts] of pages) {
-      await page.goto(`/console/${path}`);
+      await operator.visit(`/console/${path}`);
       await checkPage(t, operator, `/${path}`);
       for (const text of texts) await page.getByText(text).first().waitFor({ state: 'attached' });
     }
@@ -112,7 +112,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
   });
 
   await t.test('pages show at once that a device goes and comes, and each stage of a command', async (t) => {
-    await page.goto(`/console/devices?prefix=${fleet.deviceId}`);
+    await operator.visit(`/console/devices?prefix=${fleet.deviceId}`);
     const row = page.getByRole('row', { name: fleet.deviceId });
     await row.getByText('connected', { exact: true }).waitFor();
     device.link.socket.destroy();
@@ -125,7 +125,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
     await device.link.ack({ transactionId: again.transactionId, status: 'succeeded' });
     await tenant.receiver.next();
     const transactionId = transactionIdOf(await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI }));
-    await page.goto(`/console/transactions/${transactionId}`);
+    await operator.visit(`/console/transactions/${transactionId}`);
     const stage = (name: string) => page.getByRole('listitem').filter({ hasText: name });
     await stage('Published').getByText('to the device').waitFor();
     device.link.puback((await device.link.command()).packet);
@@ -145,7 +145,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
       await tenant.api.put(`${device.path}/settings/wifi?expireIn=3600&answerWithin=600`, { json: WIFI }),
     );
     device.link.puback((await device.link.command()).packet);
-    await page.goto(`/console/transactions/${older}`);
+    await operator.visit(`/console/transactions/${older}`);
     await page.getByText('Deliver by').waitFor();
     await page.getByText('600 s').waitFor();
     await page.getByText('Answer by').waitFor();
@@ -161,13 +161,13 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
   });
 
   await t.test('the operator pauses a rollout, and only its application lets it go on', async (t) => {
-    await page.goto(`/console/rollouts/${rolled.running}`);
+    await operator.visit(`/console/rollouts/${rolled.running}`);
     await operatorPauses(t, page);
     t.same(operator.faults, []);
   });
 
   await t.test('messages are shown live, without passwords, and at most as many as a person can read', async (t) => {
-    await page.goto(`/console/devices/${fleet.deviceId}`);
+    await operator.visit(`/console/devices/${fleet.deviceId}`);
     await operator.settled();
     await page.getByText('Live', { exact: true }).first().waitFor();
     for (let number = 0; number < 90; number += 1) device.link.publish('status', { lang: number % 2 ? 'en' : 'ja' });
@@ -185,7 +185,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
   });
 
   await t.test('the keyboard alone reaches everything, and the focus comes back', async (t) => {
-    await page.goto('/console/devices');
+    await operator.visit('/console/devices');
     await operator.settled();
     const wanted = await operator.focusable();
     const reached = new Set<string>();
@@ -289,7 +289,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
     t.ok(statuses.length > 0 && statuses.every((status) => status === 403), `refused: ${statuses.join()}`);
     t.equal((await world.admin().get('/admin/v1/developers/forged')).status, 404);
     await other.close();
-    await page.goto('/console/devices');
+    await operator.visit('/console/devices');
     await heading('Devices').waitFor();
     t.same(operator.faults, [], 'one is still logged in');
   });
@@ -371,7 +371,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
     const second = await operator.context.newPage();
     await second.goto('/console/transactions');
     await second.getByText('Live', { exact: true }).first().waitFor();
-    await page.goto('/console/devices');
+    await operator.visit('/console/devices');
     await operator.settled();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Administrator token').waitFor();

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 import type { Test } from 'tap';
+import { findViolations } from '../accessibility.ts';
 import { CHROMIUM, missing } from '../installed.ts';
 
 export const NO_BROWSER = missing.browser();
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** One browser for all tests of a file. Its own sandbox is off, because root cannot have it; the pages are our own. */
 export async function openBrowser(t: Test): Promise<Browser> {
@@ -57,16 +55,6 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
     `addEventListener('securitypolicyviolation', (event) => onViolation(event.violatedDirective + ' ' + event.blockedURI))`,
   );
 
-  /** The findings of axe-core; only of `rules` if some are named. */
-  async function axe(...rules: string[]): Promise<string[]> {
-    if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(AXE);
-    // The findings show the text of an element, so its selector is not wanted.
-    const options = { resultTypes: ['violations'], selectors: false, ...(rules.length > 0 && { runOnly: rules }) };
-    return page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
-        id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`);
-  }
-
   /**
    * By how many pixels a page is wider than the window, and the elements that cause it. Plots follow a new width in the
    * next frame, and are measured in the one after it.
@@ -100,7 +88,7 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
       faults.splice(0, faults.length, ...rest);
       return found;
     },
-    axe,
+    axe: (...rules: string[]): Promise<string[]> => findViolations(page, ...rules),
     overflow,
     spilling,
 
@@ -126,6 +114,20 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
         const hasRing = (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none';
         return { name: (${NAME})(one), isSeen: one === document.body || (hasRing && one.checkVisibility()) };
       })()`),
+    /**
+     * Goes to another page of the console as a link does, without loading the document again: a load costs more processor
+     * time than all else that a test does with the page. Resolves when the page's frame is drawn.
+     */
+    async visit(path: string): Promise<void> {
+      if (!page.url().startsWith(`${base}/console/`)) return void (await page.goto(path));
+      await page.evaluate(`new Promise((drawn) => {
+        const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} });
+        document.body.append(link);
+        link.click();
+        link.remove();
+        requestAnimationFrame(() => requestAnimationFrame(drawn));
+      })`);
+    },
     /** Resolves when the page loads nothing any more. */
     async settled(): Promise<void> {
       await page.locator('#page h1').first().waitFor();

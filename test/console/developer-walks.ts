@@ -38,7 +38,12 @@ async function paste(t: Test, world: World, { curl, line, script }: Record<strin
   chmodSync(lapel, 0o755);
   const client = JSON.stringify(join(ROOT, 'src/clients/client/index.ts'));
   writeFileSync(join(folder, 'first.ts'), String(script).replace("'@lapel/client'", client));
-  const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder, LAPEL_APPLICATION_SECRET: secret };
+  const env = {
+    PATH: `${folder}:${process.env['PATH']}`,
+    HOME: folder,
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+    LAPEL_APPLICATION_SECRET: secret,
+  };
   const text = `set -e\n${curl}\necho\n${line}\n'${process.execPath}' '${folder}/first.ts'`;
   const { stdout, stderr, status } = await runProgram('bash', ['-c', text], { env });
   t.equal(status, 0, stderr);

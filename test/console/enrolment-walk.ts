@@ -19,7 +19,7 @@ export async function enrolmentByPerson(
   const [good, bad] = [deviceIdOf(8_100), deviceIdOf(8_101)];
   const ask = async (deviceId: string, code: string): Promise<number> =>
     (await world.anonymous().post('/v1/enrolments', { json: { deviceId, code, nonce: NONCE } })).status;
-  await page.goto('/console/developers/dev');
+  await watched.visit('/console/developers/dev');
   await page.getByRole('link', { name: 'Codes for new devices' }).click();
   await page.getByRole('heading', { level: 1, name: 'Enrolment' }).waitFor();
   await page.getByRole('button', { name: 'New batch' }).click();

@@ -23,7 +23,7 @@ export async function savedAsCsv(t: Test, { world, watched }: Walk): Promise<voi
     return text.trimEnd().split('\r\n');
   };
   const devices = (await pagesOf<{ deviceId: string }>(admin, '/admin/v1/devices', 'devices')).flat();
-  await page.goto('/console/devices');
+  await watched.visit('/console/devices');
   await settled();
   const [names, ...rows] = await save();
   t.equal(
@@ -31,7 +31,7 @@ export async function savedAsCsv(t: Test, { world, watched }: Walk): Promise<voi
     'deviceId,developerId,applicationId,activation,blocked,connected,lastSeenAt,firmware,battery,unfinished,tags',
   );
   t.same(rows.map((row) => row.slice(0, 15)).sort(), devices.map(({ deviceId }) => deviceId).sort());
-  await page.goto('/console/devices?activation=activated');
+  await watched.visit('/console/devices?activation=activated');
   await settled();
   const activated = (await pagesOf(admin, '/admin/v1/devices?activation=activated', 'devices')).flat().length;
   t.equal((await save()).length, activated + 1, 'with the filters of the list');
@@ -45,7 +45,7 @@ export async function savedAsCsv(t: Test, { world, watched }: Walk): Promise<voi
     ['software', 'line'],
     ['developers', 'developerId'],
   ] as const) {
-    await page.goto(`/console/${path}`);
+    await watched.visit(`/console/${path}`);
     await settled();
     const lines = await save();
     t.match(lines[0], new RegExp(`^${first},`), path);
@@ -56,12 +56,12 @@ export async function savedAsCsv(t: Test, { world, watched }: Walk): Promise<voi
 /** Filters are kept under a name in this browser; the palette finds pages, views, actions and devices by keyboard. */
 export async function viewsAndPalette(t: Test, { world, watched }: Walk): Promise<void> {
   const { page, settled } = watched;
-  await page.goto('/console/devices?activation=activated&firmware=8');
+  await watched.visit('/console/devices?activation=activated&firmware=8');
   await settled();
   await page.getByRole('button', { name: 'Save this view' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('<b>Old</b> firmware');
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-  await page.goto('/console/devices');
+  await watched.visit('/console/devices');
   const views = page.getByRole('group', { name: 'Saved views' });
   await views.getByRole('link', { name: '<b>Old</b> firmware' }).click();
   await page.waitForURL('**/devices?activation=activated&firmware=8');

@@ -24,7 +24,7 @@ export async function createHostilePerson(world: World): Promise<void> {
 /** An owner makes a person with a token, which is shown once; with it the person signs in. */
 async function letIn(t: Test, { watched, browser, world }: Walk): Promise<Watched> {
   const { page } = watched;
-  await page.goto('/console/people');
+  await watched.visit('/console/people');
   await page.getByText('It belongs to nobody').waitFor();
   await page.getByRole('button', { name: 'New person' }).click();
   const dialog = page.getByRole('dialog');
@@ -59,7 +59,7 @@ export async function rolesHold(t: Test, walk: Walk): Promise<void> {
   const theirs = await letIn(t, walk);
   const { page } = theirs;
   const open = async (path: string): Promise<void> => {
-    await page.goto(`/console/${path}`);
+    await theirs.visit(`/console/${path}`);
     await theirs.settled();
   };
   const offers: Record<string, string[]> = {};
@@ -98,7 +98,7 @@ export async function changedOnce(t: Test, { world, watched }: Pick<Walk, 'world
   const { page } = watched;
   const entries = async () => (await world.admin().get('/admin/v1/audit?limit=1000')).body.entries;
   const before = (await entries()).length;
-  await page.goto('/console/developers');
+  await watched.visit('/console/developers');
   await page.getByRole('button', { name: 'New developer' }).click();
   await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill(HOSTILE.link);
   await page.getByRole('dialog').getByLabel('developerId').fill('made-here');
@@ -111,11 +111,9 @@ export async function changedOnce(t: Test, { world, watched }: Pick<Walk, 'world
 }
 
 /** The audit log shows what happens while it is open, and says that no entry was changed. */
-export async function logIsChecked(
-  _: Test,
-  { watched: { page }, world }: Pick<Walk, 'watched' | 'world'>,
-): Promise<void> {
-  await page.goto('/console/audit');
+export async function logIsChecked(_: Test, { watched, world }: Pick<Walk, 'watched' | 'world'>): Promise<void> {
+  const { page } = watched;
+  await watched.visit('/console/audit');
   await page.getByText('Live', { exact: true }).first().waitFor();
   await world.admin().patch('/admin/v1/developers/seen-at-once', { json: {} });
   await page.getByText('/admin/v1/developers/seen-at-once').first().waitFor();
@@ -131,7 +129,7 @@ export async function tokenRefused(t: Test, { world, watched, browser }: Walk): 
   await page.goto('/console/people');
   await page.getByLabel('Administrator token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await watched.page.goto('/console/transactions');
+  await watched.visit('/console/transactions');
   await watched.page.getByText('Live', { exact: true }).first().waitFor();
   await page.getByRole('button', { name: 'Refuse it' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Refuse it' }).click();

@@ -19,8 +19,8 @@ const MOST_CLICKS = 5;
 const KEPT = 10_000;
 
 /** Begins a question at the overview, and counts the clicks to its answer. */
-async function asks(t: Test, { page, settled }: Watched, question: string) {
-  await page.goto('/console/');
+async function asks(t: Test, { visit, settled }: Watched, question: string) {
+  await visit('/console/');
   await settled();
   const begun = performance.now();
   let clicks = 0;
@@ -187,7 +187,7 @@ async function whichNode(t: Test, { watched }: Walk): Promise<void> {
   await click(page.getByRole('link', { name: /certificate of mqtts expires in 19 days/ }).first());
   await page
     .getByRole('table', { name: 'Nodes' })
-    .getByRole('row', { name: /this process/ })
+    .getByRole('row', { name: /this (process|one)/ })
     .waitFor();
   await page.getByRole('table', { name: 'Certificates' }).getByText('19 days left').first().waitFor();
   await page
@@ -221,14 +221,14 @@ async function customerLeaves(t: Test, { world, watched }: Walk): Promise<void> 
   t.same(await watched.axe(), []);
   const address = page.url();
 
-  await page.goto('/console/developers/departing');
+  await watched.visit('/console/developers/departing');
   await progress.getByText('It cannot be stopped').waitFor();
   t.equal(await page.getByRole('button', { name: 'Change' }).count(), 0, 'a developer who leaves cannot be changed');
   t.same(faults, []);
-  await page.goto(`/console/applications/${tenant.applicationId}`);
+  await watched.visit(`/console/applications/${tenant.applicationId}`);
   await progress.getByText('being removed', { exact: true }).waitFor();
   t.ok(watched.expected(/404/));
-  await page.goto('/console/developers');
+  await watched.visit('/console/developers');
   await page.getByRole('row', { name: 'departing' }).getByText('being removed').waitFor();
   await page.getByRole('link', { name: 'Show the progress' }).click();
   await undo();
@@ -236,7 +236,7 @@ async function customerLeaves(t: Test, { world, watched }: Walk): Promise<void> 
   await progress.getByText('Everything is removed.').waitFor();
   await progress.getByText('1 of 1').first().waitFor();
   t.equal(page.url(), address);
-  await page.goto('/console/developers');
+  await watched.visit('/console/developers');
   await watched.settled();
   t.equal(await page.getByText('departing').count(), 0);
 }
@@ -274,7 +274,7 @@ async function manyAtOnce(t: Test, { world, watched }: Walk): Promise<void> {
     .waitFor();
 
   // What cannot be undone needs the number, by keyboard as well; the dialog keeps what was typed after an error.
-  await page.goto('/console/devices?developerId=many&activation=activated');
+  await watched.visit('/console/devices?developerId=many&activation=activated');
   await settled();
   await open.focus();
   await page.keyboard.press('Enter');
@@ -303,14 +303,14 @@ async function manyAtOnce(t: Test, { world, watched }: Walk): Promise<void> {
   const hold = await (await world.raw()).breakWrites('UPDATE ON device_action_devices');
   const held = { action: 'unblock', filter: { developerId: 'many' } };
   const { body } = await world.admin().post('/admin/v1/device-actions', { json: held });
-  await page.goto(`/console/device-actions/${body.actionId}`);
+  await watched.visit(`/console/device-actions/${body.actionId}`);
   await page.getByText('The service goes on with it').waitFor();
   await page.getByRole('button', { name: 'Stop ...' }).click();
   await dialog.getByRole('button', { name: 'Stop the action' }).click();
   await page.getByText('Somebody stopped it.').waitFor();
   await page.getByRole('status').getByText('2 devices: 2 left as they were').waitFor();
   await hold();
-  await page.goto(`/console/devices/${ids[0]}`);
+  await watched.visit(`/console/devices/${ids[0]}`);
   const story = page.getByRole('table', { name: 'Story' });
   await story.getByRole('link', { name: 'Block', exact: true }).waitFor();
   await story.getByText('DEVICE_IN_USE: it is activated').waitFor();

@@ -11,11 +11,12 @@ interface Walk {
 }
 
 /** The operator adds a software key, requires signatures, and revokes the key; its name is shown as text. */
-export async function softwareKeys(t: Test, { world, watched: { page } }: Walk): Promise<void> {
+export async function softwareKeys(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
   const { keyId, publicKey } = createKeyPair();
   const path = '/admin/v1/developers/dev';
   const keysOf = async () => (await world.admin().get(`${path}/software-keys`)).body.keys as { keyId: string }[];
-  await page.goto('/console/developers/dev');
+  await watched.visit('/console/developers/dev');
   await page.getByRole('button', { name: 'Add a key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(HOSTILE.image);

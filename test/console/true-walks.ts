@@ -33,7 +33,7 @@ export function countsLead(paths: readonly string[]) {
     const { page } = watched;
     const seen = new Set<string>();
     for (const path of paths) {
-      await page.goto(`/console/${path}`);
+      await watched.visit(`/console/${path}`);
       await watched.settled();
       for (const [href, number, words] of await page.evaluate<Numbers>(NUMBERS)) {
         if (seen.has(href)) continue;
@@ -41,7 +41,7 @@ export function countsLead(paths: readonly string[]) {
         const rows = await rowsAt(watched, href);
         if (rows === number) continue;
         // It may have changed meanwhile, as the number of webhooks that wait does.
-        await page.goto(`/console/${path}`);
+        await watched.visit(`/console/${path}`);
         await watched.settled();
         const now = (await page.evaluate<Numbers>(NUMBERS)).find(([address]) => address === href);
         t.equal(await rowsAt(watched, href), now?.[1] ?? 0, `/${path}: ${words} leads to its rows`);
@@ -61,7 +61,7 @@ export async function ownReceiver(t: Test, { tenant, watched }: Walk): Promise<v
     while ((await tenant.receiver.next()).headers['webhook-id'] !== deliveryId);
   };
   await sent();
-  await page.goto('/console/webhooks');
+  await watched.visit('/console/webhooks');
   const row = page.getByRole('row').filter({ hasText: tenant.applicationId }).filter({ hasText: 'callEvent' });
   await row.getByRole('button', { name: 'Redeliver' }).click();
   const dialog = page.getByRole('dialog');
@@ -81,7 +81,7 @@ export async function zones(t: Test, { watched }: Walk): Promise<void> {
     await page.locator('#page time').first().waitFor();
     return page.locator('#page td time').allInnerTexts();
   };
-  await page.goto('/console/audit');
+  await watched.visit('/console/audit');
   t.ok(
     (await times()).every((time) => /\d\d:\d\d:\d\d (UTC|GMT\S*|[A-Z]{3,4})$/.test(time)),
     'each says its zone',
@@ -92,7 +92,7 @@ export async function zones(t: Test, { watched }: Walk): Promise<void> {
   await page.getByRole('button', { name: 'Show UTC' }).click();
   t.ok((await times()).every((time) => time.endsWith(' UTC')));
   await other.getByText('Times in UTC', { exact: true }).waitFor();
-  await page.goto('/console/');
+  await watched.visit('/console/');
   await page.locator('.plot').or(page.getByText('The history has just begun')).first().waitFor();
   await page.getByText('Times in UTC', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Show local time' }).click();
@@ -110,13 +110,14 @@ export async function zones(t: Test, { watched }: Walk): Promise<void> {
 }
 
 /** Devices are imported from a file; faulty lines are named, all of them are a file, and credentials are saved once. */
-export async function faultyImport(t: Test, { world, watched: { page } }: Walk): Promise<void> {
+export async function faultyImport(t: Test, { world, watched }: Walk): Promise<void> {
+  const { page } = watched;
   const file = join(world.dataDir, 'devices.csv');
   const lines = Array.from({ length: 20 }, (_, index) => deviceIdOf(5_000 + index));
   lines.splice(5, 1, 'no device');
   lines.splice(15, 1, HOSTILE.image.replaceAll('"', "'"));
   writeFileSync(file, ['deviceId', ...lines, ''].join('\n'));
-  await page.goto('/console/developers/made-here');
+  await watched.visit('/console/developers/made-here');
   await page.getByRole('button', { name: /Import/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.locator('input[type=file]').setInputFiles(file);
@@ -150,7 +151,7 @@ const isScrolled = (page: Page, to: number): Promise<unknown> =>
 export async function backRestores(t: Test, { watched }: Walk): Promise<void> {
   const { page } = watched;
   await page.setViewportSize({ width: 1280, height: 300 });
-  await page.goto('/console/audit');
+  await watched.visit('/console/audit');
   await page.getByLabel('Resource').fill('DEVELOPERS');
   await page.getByText('Resource: DEVELOPERS').waitFor();
   const link = page.locator('tbody a').last();
@@ -172,12 +173,12 @@ export async function copied(t: Test, { tenant, watched }: Walk): Promise<void> 
   const { page, context } = watched;
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const clipboard = (): Promise<string> => page.evaluate('navigator.clipboard.readText()');
-  await page.goto(`/console/applications/${tenant.applicationId}`);
+  await watched.visit(`/console/applications/${tenant.applicationId}`);
   await watched.settled();
   await page.getByRole('button', { name: `Copy ${tenant.developerId}`, exact: true }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   t.equal(await clipboard(), tenant.developerId);
-  await page.goto('/console/devices');
+  await watched.visit('/console/devices');
   const link = page.locator('tbody tr').first().getByRole('link').first();
   await link.focus();
   await page.keyboard.press('Tab');

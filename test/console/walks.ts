@@ -18,7 +18,7 @@ const dialogOf = (page: Page) => page.getByRole('dialog');
 export async function dialogsGoWithTheirPage(t: Test, { world, watched }: Walk): Promise<void> {
   const { page } = watched;
   const [first, second] = [await world.registerDevice(), await world.registerDevice()];
-  await page.goto(`/console/devices/${first.deviceId}`);
+  await watched.visit(`/console/devices/${first.deviceId}`);
   await watched.settled();
   await page.evaluate(
     `history.pushState(null, '', '${second.deviceId}'); dispatchEvent(new PopStateEvent('popstate'))`,
@@ -39,9 +39,9 @@ export async function dialogsGoWithTheirPage(t: Test, { world, watched }: Walk):
 export async function secretsStay(t: Test, { world, watched }: Walk): Promise<void> {
   const { page } = watched;
   const { deviceId } = await world.registerDevice();
-  await page.goto('/console/devices');
+  await watched.visit('/console/devices');
   await watched.settled();
-  await page.goto(`/console/devices/${deviceId}`);
+  await watched.visit(`/console/devices/${deviceId}`);
   await page.getByRole('button', { name: 'New credential' }).click();
   await dialogOf(page).getByRole('button', { name: 'Replace the credential' }).click();
   await dialogOf(page).getByText(`The new credential of ${deviceId}`).waitFor();
@@ -63,7 +63,7 @@ export async function brokenImport(t: Test, { world, watched }: Walk): Promise<v
   const own = 'c'.repeat(40);
   const rows = [`${ids[0]},"a, ""quoted"" name",`, `${ids[1]},,${own}`, `"${ids[2]}",,`];
   writeFileSync(file, ['deviceId,hardwareProperties.model.name,credential', ...rows, ''].join('\r\n'));
-  await page.goto('/console/developers/dev');
+  await watched.visit('/console/developers/dev');
   await page.getByRole('button', { name: /Import/ }).click();
   const dialog = dialogOf(page);
   await dialog.locator('input[type=file]').setInputFiles(file);
@@ -109,7 +109,7 @@ export const setHidden = (page: Page, hidden: boolean): Promise<unknown> =>
 export async function hiddenTab(_: Test, { tenant, watched, world }: Walk): Promise<void> {
   const { page } = watched;
   const { deviceId } = await world.registerDevice();
-  await page.goto('/console/transactions');
+  await watched.visit('/console/transactions');
   await watched.settled();
   const words = page.locator('.live');
   await words.getByText('Live', { exact: true }).waitFor();
@@ -124,7 +124,7 @@ export async function hiddenTab(_: Test, { tenant, watched, world }: Walk): Prom
   const watches = page.waitForResponse((answer) =>
     decodeURIComponent(decodeURIComponent(answer.url())).includes(`device:${device.deviceId}`),
   );
-  await page.goto(`/console/devices/${device.deviceId}`);
+  await watched.visit(`/console/devices/${device.deviceId}`);
   await watches;
   await words.getByText('Live', { exact: true }).waitFor();
   const messages = page.getByRole('log', { name: 'Messages' });
@@ -153,7 +153,7 @@ export async function slowLine(
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     await route.fulfill({ response: answer, json }).catch(() => undefined);
   });
-  await page.goto(`/console/transactions/${transactionId}`);
+  await watched.visit(`/console/transactions/${transactionId}`);
   const webhook = page.getByRole('listitem').filter({ hasText: 'Webhook' });
   await webhook.getByText('delivered').waitFor();
   await page.unroute(`**/admin/v1/transactions/${transactionId}`);

@@ -43,7 +43,7 @@ function olderFolder(t: Test): string {
 /** Runs `lapel migrate`, and kills the process when it says that a step begins; returns what it said. */
 async function killedAt(t: Test, step: number, env: Record<string, string>): Promise<string[]> {
   const child = spawn(process.execPath, [MAIN, 'migrate'], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.teardown(() => child.kill('SIGKILL'));

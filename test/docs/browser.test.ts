@@ -1,26 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
 import t from 'tap';
 import { writeSite } from '../../src/edge/docs/folder.ts';
 import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { createDeprecations, NEWEST_RELEASE } from '../../src/runtime/deprecations.ts';
+import { findViolations } from '../accessibility.ts';
 import { CHROMIUM, missing } from '../installed.ts';
 import { startWorld } from '../world.ts';
 
 const skip = missing.browser();
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** What axe-core finds on a page; by one rule only, if it is named. */
-async function violations(page: Page, rule?: string): Promise<unknown> {
-  await page.evaluate(AXE);
-  return page.evaluate(
-    `axe.run(document, ${JSON.stringify(rule === undefined ? {} : { runOnly: [rule] })}).then(({ violations }) =>
-      violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`,
-  );
-}
 
 const OP_1 = '#operations-Applications-readSettings';
 
@@ -171,12 +160,12 @@ t.test('the documents in a browser', { skip }, async (t) => {
   await t.test('the pages have no fault of accessibility, in light and dark', async (t) => {
     for (const path of ['/docs', '/docs/api', '/docs/api-devices', '/docs/events', '/docs/devices', '/docs/errors']) {
       await page.goto(path);
-      t.same(await violations(page), [], path);
+      t.same(await findViolations(page), [], path);
     }
     await page.emulateMedia({ colorScheme: 'dark' });
     for (const path of ['/docs/errors', '/docs/api-devices']) {
       await page.goto(path);
-      t.same(await violations(page, 'color-contrast'), [], `${path} in the dark`);
+      t.same(await findViolations(page, 'color-contrast'), [], `${path} in the dark`);
     }
     await page.emulateMedia({ colorScheme: 'light' });
     t.same(faults, []);

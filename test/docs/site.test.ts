@@ -38,7 +38,7 @@ t.test('the site has every document, and every link to a place on a page leads t
       '--public-url',
       'https://lapel.test',
     ],
-    { env: {} },
+    { env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] } },
   );
   t.equal(status, 0, stderr);
   const files = readdirSync(folder);

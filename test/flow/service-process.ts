@@ -24,7 +24,7 @@ export const ADMIN_TOKEN = 'administrator token of the process tests';
  */
 const environment = (env: Record<string, string | undefined>): Record<string, string | undefined> => ({
   PATH: process.env['PATH'] ?? '',
-  NODE_COMPILE_CACHE: join(ROOT, '.tap/compile-cache'), // the same code starts many times
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], // the same code starts many times
   LAPEL_HTTP_PORT: '0',
   LAPEL_ADMIN_PORT: '0',
   LAPEL_MQTT_PORT: '0',

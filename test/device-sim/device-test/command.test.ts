@@ -91,7 +91,7 @@ t.test('a device that never connects cannot be tested, which the program answers
 
 t.test('a device with another credential is told why it is refused', async (t) => {
   await using device = createOwnDevice(account);
-  const run = testedDevice('--wait 1', (url) => device.connect(url));
+  const run = testedDevice('--wait 3', (url) => device.connect(url));
   await t.rejects(run, {
     message: /connection was refused: client id "490154203237518", user name .*, another password/,
   });

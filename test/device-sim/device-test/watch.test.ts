@@ -142,7 +142,7 @@ t.test('a packet that breaks MQTT ends the connection', async (t) => {
 t.test('a device that speaks TLS is told that the port is without', async (t) => {
   const hello = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03]);
   let closed: Promise<unknown> | undefined;
-  const run = testedDevice('--wait 1', (url) => {
+  const run = testedDevice('--wait 3', (url) => {
     const socket = connectTcp({ host: '127.0.0.1', port: Number(new URL(url).port) });
     socket.on('error', () => {});
     socket.resume();

@@ -47,11 +47,11 @@ t.test(
       LAPEL_ALLOW_HTTP_WEBHOOKS: 'true',
       LAPEL_RATE_LIMIT: '0',
       LAPEL_LOG_LEVEL: 'warn',
-      NODE_COMPILE_CACHE: join(ROOT, '.tap/compile-cache'),
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     };
     const settings = Object.entries(env).map(([name, value]) => `'${name}=${value}'`);
     // The shell stays the leader of the process group, as it does for a command of several parts.
-    const service = `env ${settings.join(' ')} '${process.execPath}' '${MAIN}' serve; exit $?`;
+    const service = `env -u LAPEL_TEST_DATABASE ${settings.join(' ')} '${process.execPath}' '${MAIN}' serve; exit $?`;
     const at = `--api http://127.0.0.1:${http} --admin http://127.0.0.1:${admin} --mqtt mqtt://127.0.0.1:${mqtt}`;
     const line = `run outage --count 10 --faster 12 ${at} --data-dir ${env.LAPEL_DATA_DIR} --report ${folder}`;
     const { record, gone } = await play([...line.split(' '), '--service', service]);

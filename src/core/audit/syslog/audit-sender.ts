@@ -62,6 +62,7 @@ export function createAuditSender({ database, clock, log, metrics, target, caFil
       database.read,
       rows.map(({ auditId }) => auditId),
     );
+    if (!looks.isOn()) return false;
     await line.send(rows.map((row) => syslogMessage(row, objects.get(row.auditId) ?? [], host)));
     const upTo = last.position;
     await database.transactSoon((unit) => saveSent(unit, receiver, upTo, clock.now()));

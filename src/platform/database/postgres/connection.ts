@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { Client, type QueryConfig, type QueryResult, types } from 'pg';
+import { Client, type QueryResult, types } from 'pg';
+import { boundWait } from '../../../runtime/bound.ts';
 import type { SqlValue } from '../sql.ts';
 import { type Bound, statementOf, storable } from './statements.ts';
 import { ConnectionLost, endsConnection, isReadOnly } from './trouble.ts';
@@ -69,12 +70,10 @@ async function pin(client: Client, bounds: Bounds): Promise<void> {
     ...PINNED,
     default_transaction_read_only: readOnly ? 'on' : 'off',
   };
-  const values = [Object.keys(settings), Object.values(settings)];
-  // `query_timeout` is missing in the library's types.
-  const wanted: QueryConfig & { query_timeout: number } = { text: PIN, values, query_timeout: CONNECT_MS };
-  await client.query(wanted);
+  await client.query(PIN, [Object.keys(settings), Object.values(settings)]);
 }
 
+/** Limit of the time until a connection is open and has its settings. */
 const CONNECT_MS = 3_000;
 /** A process that is frozen in a transaction holds its locks; the server ends the transaction after this time. */
 const IDLE_IN_TRANSACTION_MS = 1_000;
@@ -119,7 +118,6 @@ export async function openConnection(
     pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    connectionTimeoutMillis: CONNECT_MS,
     types: TYPES,
   });
   let alive = true;
@@ -157,8 +155,15 @@ export async function openConnection(
 
   client.on('error', lost);
   client.on('end', () => lost(new Error('the connection was closed')));
-  await client.connect();
-  await pin(client, bounds);
+  const endBound = boundWait(CONNECT_MS, () =>
+    stream().destroy(new Error(`the database did not answer for ${CONNECT_MS} ms`)),
+  );
+  try {
+    await client.connect();
+    await pin(client, bounds);
+  } finally {
+    endBound();
+  }
   timer = setInterval(checkSilence, CHECK_MS).unref();
 
   /** Returns whether the statement is the first of those that are sent together. */

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { boundWait } from '../../../runtime/bound.ts';
 import { atHosts } from '../../../runtime/database-hosts.ts';
 
 /** The values that can be bound to a parameter here. */
@@ -47,7 +48,6 @@ async function openAt(url: string, { name, boundMs, onNotification, onEnd }: Raw
   const client = new pg.Client({
     connectionString: url,
     application_name: name,
-    connectionTimeoutMillis: boundMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
@@ -55,19 +55,22 @@ async function openAt(url: string, { name, boundMs, onNotification, onEnd }: Raw
   const cut = (): void => void client.connection.stream.destroy();
   client.on('error', () => undefined); // the 'end' event and the running statements report it
   client.on('notification', ({ payload = '' }) => onNotification?.(payload));
+  const endBound = boundWait(boundMs, cut);
   try {
     await client.connect();
   } catch (cause) {
     cut();
     throw cause;
+  } finally {
+    endBound();
   }
   const made = {
     async query<Row>(text: string, ...values: RawValue[]): Promise<Row[]> {
-      const late = setTimeout(cut, boundMs);
+      const endBound = boundWait(boundMs, cut);
       try {
         return (await client.query(text, values as unknown[])).rows as Row[];
       } finally {
-        clearTimeout(late);
+        endBound();
       }
     },
     close: cut,

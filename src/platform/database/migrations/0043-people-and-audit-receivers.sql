@@ -36,3 +36,25 @@ ALTER TABLE people ADD COLUMN IF NOT EXISTS no_role INTEGER;
 ALTER TABLE console_sessions ADD COLUMN IF NOT EXISTS provider TEXT;
 
 CREATE UNIQUE INDEX IF NOT EXISTS people_by_login ON people (login_hash) WHERE login_hash IS NOT NULL;
+
+-- How far the audit log was sent to each receiver of syslog messages. A receiver is named by its address.
+
+CREATE TABLE IF NOT EXISTS audit_receivers (
+  receiver TEXT PRIMARY KEY,
+  position INTEGER NOT NULL, -- of the last entry that the receiver has taken
+  sent_at INTEGER NOT NULL
+);
+
+-- The people of a developer: each has a role and a token, with which they use the console and the API of the applications.
+
+CREATE TABLE IF NOT EXISTS members (
+  member_id TEXT PRIMARY KEY,
+  developer_id TEXT NOT NULL REFERENCES developers (developer_id),
+  name TEXT NOT NULL,
+  role TEXT NOT NULL, -- admin | developer | reader
+  secret_hash BLOB NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  last_used_at INTEGER, -- stored once a minute at most
+  UNIQUE (developer_id, name)
+);
