@@ -2,6 +2,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { MOST_FINISHING_OF_ADDRESS } from '../../src/edge/admin/sign-in/sign-ins.ts';
+import { NO_POSTGRES } from '../postgres/databases.ts';
 import { until } from '../until.ts';
 import { startWorld, type World } from '../world.ts';
 import { createPerson } from './people-world.ts';
@@ -381,4 +382,33 @@ t.test('behind a proxy the provider leads back to LAPEL_CONSOLE_URL', async (t) 
   const begun = await behind.visit(`${base}/console/sign-in`, { method: 'POST', headers, body });
   const { url } = JSON.parse(begun.text) as { url: string };
   t.equal(new URL(url).searchParams.get('redirect_uri'), 'https://lapel.test/ops/console/sign-in/company');
+});
+
+t.test('a sign-in begins at one node and ends at another', { skip: NO_POSTGRES }, async (t) => {
+  const { world, company } = await startTwo(t, { nodes: 2, env: { LAPEL_CONSOLE_URL: 'https://lapel.test' } });
+  const [first = '', second = ''] = world.nodes.map(({ addresses }) => addresses.admin);
+  company.register('https://lapel.test', 'company');
+  company.state.subject = 'ada';
+  company.accounts.set('ada', { roles: 'owners' });
+  const ada = createVisitor('https://lapel.test');
+  const headers = {
+    origin: 'https://lapel.test',
+    'x-forwarded-host': 'lapel.test',
+    'sec-fetch-site': 'same-origin',
+    'x-lapel-console': '1',
+    'content-type': 'application/json',
+  };
+  const body = JSON.stringify({ providerId: 'company' });
+  const begun = await ada.visit(`${first}/console/sign-in`, { method: 'POST', headers, body });
+  const back = new URL(await ada.throughProvider((JSON.parse(begun.text) as { url: string }).url));
+  const [cookie = ''] = (begun.cookies[0] ?? '').split(';');
+  const ended = await createVisitor(second).visit(`${second}${back.pathname}${back.search}`, { headers: { cookie } });
+  t.equal(reasonOf(ended), null);
+  const session = (ended.cookies[0] ?? '').split(';')[0] ?? '';
+  for (const node of [first, second]) {
+    const me = await createVisitor(node).visit(`${node}/console/session`, {
+      headers: { cookie: session, 'sec-fetch-site': 'same-origin' },
+    });
+    t.match(JSON.parse(me.text), { role: 'owner', name: 'ada' });
+  }
 });

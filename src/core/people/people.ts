@@ -7,6 +7,7 @@ import type { Log } from '../../runtime/log.ts';
 import { hashSecret } from '../../runtime/secret-hash.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Audit } from '../audit/audit.ts';
+import { type Login, loginHashOf } from './login.ts';
 import * as persons from './person-repository.ts';
 import type { Role } from './roles.ts';
 import * as tokens from './token-repository.ts';
@@ -32,7 +33,7 @@ const TOKEN = /^lapel_[\w-]{43}$/;
 
 /** Somebody whom a provider has identified, and the request with which they came. */
 interface SignIn {
-  login: Pick<persons.Login, 'issuer' | 'subject'>;
+  login: Pick<Login, 'issuer' | 'subject'>;
   name: string;
   /** Null: the provider gives them no role. */
   role: Role | null;
@@ -173,7 +174,7 @@ export function createPeople({ audit, database, clock, ids, log, metrics, change
         return { known, person, isRefused: hasRole ? null : ('no role' as const) };
       });
       const { person, isRefused } = isIn;
-      if (isRefused === null && person) return { ...person, loginHash: persons.loginHashOf({ issuer, subject }) };
+      if (isRefused === null && person) return { ...person, loginHash: loginHashOf({ issuer, subject }) };
       const values = { subject, ...(person && { personId: person.personId }) };
       throw new DomainError(isRefused === 'disabled' ? 'SIGN_IN_DISABLED' : 'SIGN_IN_NO_ROLE', { values });
     },

@@ -1,6 +1,6 @@
 import type { Lock, Sql } from '../../platform/database/sql.ts';
-import { hashSecret } from '../../runtime/secret-hash.ts';
 import type { Micros } from '../../runtime/units.ts';
+import { type Login, loginHashOf } from './login.ts';
 import type { Role } from './roles.ts';
 
 /** Somebody who administers the service. */
@@ -13,14 +13,6 @@ export interface Person {
   createdAt: Micros;
   /** The provider through which the person signs in, and who they are there; null for a person with tokens only. */
   login: Login | null;
-}
-
-/** Who somebody is at a provider of sign-ins. */
-export interface Login {
-  issuer: string;
-  subject: string;
-  /** False after a sign-in at which the provider gave the person no role; the person is then disabled. */
-  hasRole: boolean;
 }
 
 /** A person with the number of their tokens, and the last time that one was used. */
@@ -44,10 +36,6 @@ function toPerson<Of extends Person>({ issuer, subject, noRole, disabled, ...row
   const login = issuer === null || subject === null ? null : { issuer, subject, hasRole: noRole !== 1 };
   return { ...row, disabled: disabled === 1, login } as unknown as Read<Of>;
 }
-
-/** The hash by which a person of a provider is found. */
-export const loginHashOf = ({ issuer, subject }: Pick<Login, 'issuer' | 'subject'>): Buffer =>
-  hashSecret(JSON.stringify([issuer, subject]));
 
 /** Finds a person. A unit of work whose decision depends on the row passes its `forUpdate`. */
 export async function findPerson(sql: Sql, personId: string, lock: Lock = ''): Promise<Person | undefined> {
