@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -162,6 +162,38 @@ t.test('a receiver that does not take everything gets it again', async (t) => {
   };
   await taken(world);
   t.same(distinct(got.map(read)), await sealed(world));
+});
+
+t.test('after a restore the receiver gets what happened since, at positions that it has seen before', async (t) => {
+  const folder = t.testdir({ data: {} });
+  const receiver = createReceiver(t, join(folder, 'taken'));
+  const port = await receiver.start(0);
+  const dataDir = join(folder, 'data');
+  const env = { LAPEL_AUDIT_SYSLOG: `tcp://127.0.0.1:${port}` };
+  const world = await startWorld(t, { dataDir, env, database: 'sqlite' });
+  await change(world, 2);
+  await taken(world);
+  const [file, kept] = [join(dataDir, 'lapel.db'), join(dataDir, 'kept.db')];
+  await world.restart(() => copyFileSync(file, kept));
+  await change(world, 3);
+  await taken(world);
+  await world.restart(() => {
+    for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true });
+    copyFileSync(kept, file);
+  });
+  await change(world, 4);
+  await taken(world);
+  const hashes = new Set(receiver.taken().map(({ hash }) => hash));
+  const now = await sealed(world);
+  t.ok(
+    now.every(({ hash }) => hashes.has(hash)),
+    'it has all entries of the restored log',
+  );
+  const forked = Map.groupBy(receiver.taken(), ({ position }) => position)
+    .values()
+    .filter((same) => new Set(same.map(({ hash }) => hash)).size > 1);
+  t.ok([...forked].length >= 3, 'and those that the restore has lost');
+  t.ok(receiver.taken().some(({ text }) => text.includes('RAISE /numbers') && text.includes('other_file')));
 });
 
 t.test('over UDP each entry is a datagram', async (t) => {

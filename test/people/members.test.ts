@@ -3,6 +3,7 @@ import { MEMBER_ROLES, type MemberRole, scopesOf } from '../../src/core/people/m
 import { MOST_MEMBERS } from '../../src/core/people/members.ts';
 import { ROUTES } from '../../src/edge/api/routes.ts';
 import { targetOf } from '../api/operations.ts';
+import { run } from '../cli/run.ts';
 import { open } from '../console/feed-client.ts';
 import { ended } from '../removals/customer.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
@@ -75,6 +76,9 @@ t.test('the people of a developer', async (t) => {
     });
     t.same(body.scopes.sort(), [...scopesOf('developer')].sort());
     t.match((await own.api.get(`${own.path}/me`)).body, { member: null, developerId: 'own' });
+    t.ok((await clientOf('developer').get(own.path)).body.authenticationKey);
+    const looked = (await clientOf('reader').get(own.path)).body;
+    t.match(looked, { deviceEvent: own.receiver.url, authenticationKey: undefined }, 'a reader does not see the key');
     await world.idle();
     const { members } = (await admin.get('/admin/v1/developers/own/members')).body;
     t.match(members, [{ name: 'The admin' }, { name: 'The developer', lastUsedAt: /^2026/ }, { name: 'The reader' }]);
@@ -107,6 +111,29 @@ t.test('the people of a developer', async (t) => {
     t.match(ownEntries[0], { by: 'application', person: 'The admin', action: /^DELETE/ });
     t.notMatch(JSON.stringify(ownEntries), /lapeldev_/);
   });
+
+  await t.test(
+    'the command line makes, lists and revokes them, and takes their token in place of the secret',
+    async (t) => {
+      const { addresses, adminToken } = world.service;
+      const env = { LAPEL_ADMIN_TOKEN: adminToken, LAPEL_ADMIN_URL: addresses.admin };
+      const cli = (...args: string[]) => run(['admin', 'member', ...args, '--developer', 'own'], { env });
+      const made = JSON.parse(
+        (await cli('create', '--name', 'Cli', '--role', 'reader', '--days', '7', '--json')).stdout,
+      );
+      t.match((await cli('list')).stdout, /^MEMBER +ROLE +EXPIRES +USED +NAME\n/);
+      const application = {
+        LAPEL_URL: addresses.http,
+        LAPEL_APPLICATION: 'second',
+        LAPEL_APPLICATION_SECRET: made.token,
+      };
+      t.match(await run(['package', 'list'], { env: application }), { code: 0 });
+      const refused = await run(['settings', 'key', '--replace'], { env: application });
+      t.match(refused, { code: 1, stderr: /svc:application:write/ });
+      t.match(await cli('revoke', made.memberId), { code: 0 });
+      t.match(await run(['package', 'list'], { env: application }), { code: 1, stderr: /access token is invalid/ });
+    },
+  );
 
   await t.test('an expired, malformed or unknown token is refused, and a stream ends with its token', async (t) => {
     const made = await admin.post('/admin/v1/developers/own/members', {

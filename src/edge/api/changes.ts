@@ -1,7 +1,7 @@
 import type { Audit } from '../../core/audit/audit.ts';
 import type { SecretReads } from '../../core/audit/secret-reads.ts';
 import type { Changes } from '../http/changes.ts';
-import type { Caller } from './services.ts';
+import { type Caller, seesKey } from './services.ts';
 
 /**
  * The scope of changes to the application itself: its settings, key, packages, versions, distributions, webhooks.
@@ -30,7 +30,7 @@ export const createApiChanges = ({
         ? secretReads.isFirst('person', member.memberId, path)
         : secretReads.isFirst('application', applicationId, path);
     if (change.method === 'GET') {
-      const isShown = authenticationKey !== null && isFirstRead(change.path);
+      const isShown = authenticationKey !== null && seesKey(caller) && isFirstRead(change.path);
       if (!isShown) return undefined;
     }
     const person = member && { personId: member.memberId, name: member.name, tokenName: null };

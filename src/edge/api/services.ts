@@ -79,6 +79,9 @@ export interface ApiServices {
 /** The caller of this API: the application, and the person of its developer, if the token is one of theirs. */
 export type Caller = Application & { member?: Member; scopes: ReadonlySet<string> };
 
+/** Whether a caller sees the authenticationKey, with which one could sign webhooks. */
+export const seesKey = ({ member }: Caller): boolean => member?.role !== 'reader';
+
 /**
  * The input of a handler of this API; `Params` are the parameters of its path. The caller is the application of the
  * token.
