@@ -32,7 +32,7 @@ const unreadable = (name: string, text: string): ScenarioError =>
 /** The parser calls itself for each level, so a file of brackets only would use up the stack. */
 function parsed(text: string, name: string, lineCounter: LineCounter): Document {
   try {
-    return parseDocument(text, { lineCounter, prettyErrors: false });
+    return parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
     if (error instanceof RangeError) throw unreadable(name, TOO_DEEP);
     throw error;

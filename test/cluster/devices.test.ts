@@ -157,6 +157,58 @@ t.test('lost hints, and a listener that is cut off, delay work only until the ne
   await carryOut(t, link, tenant, [third]);
 });
 
+t.test('a search looks for new commands, and once a minute at everything', { skip }, async (t) => {
+  let lost = false;
+  const { world, tenant, device, elsewhere } = await twoNodes(t, {
+    loses: ({ kind }) => lost && (kind === 'wake' || kind === 'cancel'),
+  });
+  const { link, path } = device;
+  async function pass(seconds: number): Promise<void> {
+    for (let passed = 0; passed < seconds; passed += 5) {
+      world.clock.advance(5_000);
+      await world.idle();
+      link.send({ cmd: 'pingreq' });
+      await link.next('pingresp');
+    }
+  }
+  await pass(60);
+  const first = await put(elsewhere, path);
+  await carryOut(t, link, tenant, [first]);
+  lost = true;
+  const second = await put(elsewhere, path);
+  await pass(5);
+  await carryOut(t, link, tenant, [second]);
+  const third = await put(tenant.api, path);
+  await link.command();
+  await pass(30);
+  await elsewhere.delete(`${path}/transactions/${third}`);
+  await pass(5);
+  t.same(link.pending('publish'), [], 'the command is not new');
+  await pass(60);
+  t.match(await link.command(), { operation: 'cancel', transactionId: third });
+  await tenant.event();
+});
+
+t.test('a node that could not send its hints, or is gone, makes the others search at once', { skip }, async (t) => {
+  let lost = false;
+  const { world, tenant, device, elsewhere, wires } = await twoNodes(t, {
+    loses: ({ kind }) => lost && kind === 'wake',
+  });
+  const { link, path } = device;
+  wires[1]?.cut('lapel hints', true);
+  const first = await put(elsewhere, path);
+  await world.idle();
+  t.same(link.pending('publish'), [], 'the hint was dropped');
+  wires[1]?.mend('lapel hints');
+  await carryOut(t, link, tenant, [first]);
+  lost = true;
+  const second = await put(elsewhere, path);
+  await world.idle();
+  t.same(link.pending('publish'), [], 'nobody has told the first node');
+  await world.nodes[1]?.[Symbol.asyncDispose]();
+  await carryOut(t, link, tenant, [second]);
+});
+
 t.test(
   'a node that loses its lease closes the connections of its devices, which continue at other nodes',
   { skip },

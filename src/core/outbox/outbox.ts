@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Owned } from '../../platform/cluster/owner-repository.ts';
+import type { DueOfDevice } from '../../platform/cluster/owner-repository.ts';
 import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { UnitOfWork } from '../../platform/database/sql.ts';
 import { createWork } from '../../runtime/idle.ts';
@@ -202,9 +202,9 @@ export function createOutbox(parts: Parts) {
      * Called with the due transactions of a device that is connected here, as the periodic check of the database found
      * them; the announcement by another node may have been lost.
      */
-    found({ deviceId, newest, cancels }: Pick<Owned, 'deviceId' | 'newest' | 'cancels'>): void {
+    found({ deviceId, newest, cancels }: Omit<DueOfDevice, 'epoch'>): void {
       const connection = connections.get(deviceId);
-      if (!connection || newest === null) return;
+      if (!connection) return;
       if (newest > connection.cursor) connection.backlog = true;
       if (cancels) connection.looksForCancels = true;
       pump(connection);

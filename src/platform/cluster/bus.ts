@@ -6,8 +6,8 @@ import { fromPayload, type Hint, type HintKind, toLine, toPayloads } from './hin
 import { createReconnectingConnection } from './reconnecting-connection.ts';
 
 /**
- * The most hints that wait to be sent to one node. Further hints are dropped; the regular check for lost hints
- * (heal.ts) finds the work that they announced.
+ * The most hints that wait to be sent to one node. Further hints are dropped. The node is told so as soon as it can be,
+ * and then looks for the work that they announced (heal.ts).
  */
 const MOST_WAITING = 20_000;
 /** Milliseconds between two checks of the connection, since a connection that is cut off gives no sign by itself. */
@@ -51,6 +51,8 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
   const onGaps: (() => void)[] = [];
   /** By node: the hints that wait to be sent, as lines. */
   let waiting = new Map<string, Set<string>>();
+  /** The nodes to which hints were dropped, and which do not know it yet. */
+  const unaware = new Set<string>();
   const work = createWork();
   let sending = false;
   let scheduled = false;
@@ -99,6 +101,7 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
     waiting.set(to, lines);
     if (lines.size >= MOST_WAITING) {
       metrics.clusterHints.inc({ kind: hint.kind, outcome: 'dropped' });
+      unaware.add(to);
       return;
     }
     lines.add(toLine(hint));
@@ -122,8 +125,9 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
       waiting = new Map();
       const outcome = await notify(batch).then(
         () => 'sent' as const,
-        () => 'dropped' as const, // the periodic check of everything (heal.ts) finds the changes that these hints told of
+        () => 'dropped' as const,
       );
+      if (outcome === 'dropped') for (const to of batch.keys()) unaware.add(to);
       for (const lines of batch.values())
         for (const { kind } of fromPayload([...lines].join('\n'))) metrics.clusterHints.inc({ kind, outcome });
     }
@@ -152,6 +156,7 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
         await listen(on);
         gap();
       } else await on?.query('SELECT 1');
+      if (on) tellUnaware();
     } catch (err) {
       if (!closed) log.warn({ err }, 'the connection for hints is opened again');
       on?.close();
@@ -159,9 +164,18 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
     scheduleCheck();
   }
 
+  function tellUnaware(): void {
+    for (const to of unaware) {
+      unaware.delete(to);
+      send(to, { kind: 'missed', about: '' });
+    }
+  }
+
   function scheduleCheck(): void {
     if (!closed) timer = setTimeout(() => void checkConnection(), CHECK_MS).unref();
   }
+
+  handlers.set('missed', gap);
 
   return {
     send,

@@ -54,12 +54,13 @@ export function createCluster({ database, open, clock, ids, log, metrics, about,
     isLive: nodes.isLive,
     ...(loses && { loses }),
   });
-  const ownership = createOwnership({ database, nodes, bus, log, metrics });
+  const ownership = createOwnership({ database, clock, nodes, bus, log, metrics });
   const partitions = createPartitions({ nodes, bus, log, metrics });
   const shares = createShares({ clock, nodes, bus });
   const heal = createHeal({ clock, log });
   const rebalancing = createRebalancing({ clock, log, metrics, nodes, ownership, perSecond: handOverRate });
   bus.onGap(heal.now);
+  nodes.onGone(heal.now); // it may have died between a commit and the hint about it
   nodes.atBeat(async (on) => database.seenAt?.(on.query));
   nodes.onBack(() => {
     const renamed = async (): Promise<void> => {

@@ -3,8 +3,13 @@ import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** Milliseconds between two checks. The work that a lost hint announced is so found within five seconds. */
+/** Milliseconds between two checks. A new command whose hint was lost is so found within five seconds. */
 const BETWEEN_MS = 4_000;
+/**
+ * Microseconds between two thorough checks. A check that is not thorough looks for new work only, because a look at all
+ * connected devices takes the database as long as hundreds of commands do.
+ */
+const BETWEEN_THOROUGH = 60_000_000;
 
 /**
  * When no check was complete for this many seconds, the node reports that it is not ready, so that other nodes get the
@@ -12,11 +17,12 @@ const BETWEEN_MS = 4_000;
  */
 const LONGEST_SECONDS = 30;
 
-type Check = () => Promise<void>;
+/** `isThorough`: it must look at everything, because hints may have been lost, or it has not done so for long. */
+type Check = (isThorough: boolean) => Promise<void>;
 
 /**
- * Healing: finds in the database the work that lost hints announced. It runs all checks regularly, and at once when
- * hints may have been missed.
+ * Healing: finds in the database the work that lost hints announced. It runs all checks regularly, and at once and
+ * thoroughly when hints may have been missed.
  */
 export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>; log: Log }) {
   const checks: Check[] = [];
@@ -31,20 +37,29 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
    * complete check and the next one.
    */
   let failingSince: number | undefined;
+  /** Whether the next check must be thorough: from a gap on, until a thorough check was complete. */
+  let mayHaveMissed = true;
+  let thoroughAt = clock.now();
 
   async function checkOnce(): Promise<void> {
     const begunAt = clock.now();
     failingSince ??= begunAt;
+    const isThorough = mayHaveMissed || begunAt - thoroughAt >= BETWEEN_THOROUGH;
+    mayHaveMissed = false;
     let isWhole = true;
     for (const check of checks) {
       try {
-        if (!stopped) await check();
+        if (!stopped) await check(isThorough);
       } catch (err) {
         isWhole = false;
         if (!isDatabaseAway(err)) log.warn({ err }, 'the check for lost hints failed; the next check tries again');
       }
     }
-    if (!isWhole) return;
+    if (!isWhole) {
+      mayHaveMissed ||= isThorough;
+      return;
+    }
+    if (isThorough) thoroughAt = begunAt;
     wholeAt = begunAt;
     failingSince = undefined;
   }
@@ -54,10 +69,15 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
 
   function arm(): void {
     cancel(); // the check that has just ended may have set this timer already
-    cancel = clock.after(BETWEEN_MS, now);
+    cancel = clock.after(BETWEEN_MS, begin);
   }
 
   function now(): void {
+    mayHaveMissed = true;
+    begin();
+  }
+
+  function begin(): void {
     cancel();
     if (checking) again = true;
     if (checking || stopped) return;
@@ -69,7 +89,7 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
       if (stopped) return;
       if (again) {
         again = false;
-        now();
+        begin();
       } else arm();
     });
   }
@@ -77,7 +97,7 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
   return {
     /** Adds a check; to be called before the start. */
     add: (check: Check): void => void checks.push(check),
-    /** Runs all checks at once, not at the next regular time. */
+    /** Runs all checks at once and thoroughly, because hints may have been missed. */
     now,
     age,
     /** Why this node should get no requests; undefined when it is ready. */

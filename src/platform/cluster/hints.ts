@@ -9,6 +9,7 @@
  * - partitions: a partition is free, and may be taken
  * - held, released: the undelivered commands of a rollout are held, or not any more; a number that rises follows the id
  * - people: a person, a token or a session of administration was changed
+ * - missed: hints to that node were dropped, so it must look for the work itself
  * - used: how much the sender has let through of each limit that all nodes share
  */
 export const HINT_KINDS = [
@@ -21,6 +22,7 @@ export const HINT_KINDS = [
   'held',
   'released',
   'people',
+  'missed',
   'used',
 ] as const;
 export type HintKind = (typeof HINT_KINDS)[number];
@@ -44,6 +46,7 @@ const LETTERS: Record<HintKind, string> = {
   held: 'h',
   released: 'r',
   people: 'm',
+  missed: 'l',
   used: 'u',
 };
 const KINDS = new Map(HINT_KINDS.map((kind) => [LETTERS[kind], kind]));

@@ -74,7 +74,12 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   let closed = false;
   const warned = new Set<string>();
   const atBeat: AtBeat[] = [];
-  const listeners = { lost: [] as Listener[], back: [] as ((formerId: string) => void)[], changed: [] as Listener[] };
+  const listeners = {
+    lost: [] as Listener[],
+    back: [] as ((formerId: string) => void)[],
+    changed: [] as Listener[],
+    gone: [] as Listener[],
+  };
   const connection = createReconnectingConnection({
     open,
     name: 'lapel lease',
@@ -94,6 +99,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     for (const id of went) log.warn({ nodeId: id, nodes: nodes.length }, 'a node went');
     for (const node of came) warnOfDifference(node);
     if (came.length > 0 || went.length > 0) for (const listener of listeners.changed) listener();
+    if (went.length > 0) for (const listener of listeners.gone) listener();
   }
 
   function warnOfDifference(node: Node): void {
@@ -248,6 +254,8 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     onBack: (listener: (formerId: string) => void): void => void listeners.back.push(listener),
     /** Registers a listener for nodes that join or leave. */
     onChanged: (listener: Listener): void => void listeners.changed.push(listener),
+    /** Registers a listener for nodes that leave, in order or without a word. */
+    onGone: (listener: Listener): void => void listeners.gone.push(listener),
     /**
      * Registers a task that gets the connection of the lease after each renewal. It must be quick, because the next
      * renewal waits for it.

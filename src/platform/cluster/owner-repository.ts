@@ -81,14 +81,43 @@ export async function countOwnedByAny(sql: Sql, nodeIds: readonly string[]): Pro
   return row?.count ?? 0;
 }
 
+/** Due transactions of a connected device. */
+export interface DueOfDevice {
+  deviceId: string;
+  /** The epoch of the connection. */
+  epoch: number;
+  /** The highest of their transactionIds. */
+  newest: number;
+  /** Whether a cancel is among them. */
+  cancels: boolean;
+}
+
+/** A connected device, with its due transactions; `newest` and `cancels` are null without any. */
 export interface Owned {
   deviceId: string;
   epoch: number;
-  /** The highest transactionId that is due for the device; null when none is due. */
   newest: number | null;
-  /** Whether a cancel is among the due transactions; null when none is due. */
   cancels: boolean | null;
 }
+
+/** The highest transactionId; 0 when there is no transaction. */
+export const newestTransaction = async (sql: Sql): Promise<number> =>
+  (await sql.get<{ newest: number | null }>('SELECT MAX(transaction_id) AS newest FROM transactions'))?.newest ?? 0;
+
+/**
+ * Reads a page of the due transactions behind one of them, by transactionId, of devices that are connected to a node. The
+ * time that this takes depends on the number of transactions behind it, not on that of devices.
+ */
+export const dueBehind = (sql: Sql, nodeId: string, after: number, limit: number): Promise<DueOfDevice[]> =>
+  sql.all(
+    `SELECT t.device_id AS "deviceId", o.epoch, t.transaction_id AS newest, t.completed_at IS NOT NULL AS cancels
+     FROM transactions t JOIN device_owners o ON o.device_id = t.device_id
+     WHERE t.transaction_id > ? AND t.due = 1 AND o.node_id = ?
+     ORDER BY t.transaction_id LIMIT CAST(? AS BIGINT)`,
+    after,
+    nodeId,
+    limit,
+  );
 
 /**
  * Reads a page of the devices that are connected to a node, by deviceId, each with its due transactions. `after` is the

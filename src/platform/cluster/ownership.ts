@@ -1,6 +1,8 @@
 import type { Metrics } from '../../metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
 import type { Database, UnitOfWork } from '../database/sql.ts';
 import type { Bus } from './bus.ts';
 import type { Nodes } from './nodes.ts';
@@ -29,6 +31,7 @@ interface Held {
 
 interface Parts {
   database: Database;
+  clock: Pick<Clock, 'now'>;
   nodes: Nodes;
   bus: Bus;
   log: Log;
@@ -37,6 +40,11 @@ interface Parts {
 
 /** The most rows of devices that one query reads. */
 const PAGE = 2_000;
+/**
+ * Microseconds in which a transaction may be committed after one with a higher number. A unit of work takes at most some
+ * five seconds.
+ */
+const LATE = 20_000_000;
 
 export type Ownership = ReturnType<typeof createOwnership>;
 
@@ -46,10 +54,14 @@ export type Ownership = ReturnType<typeof createOwnership>;
  * refused, whichever node makes it and however late. So nobody has to wait for a node that is dead or frozen; the
  * former node is told to close its connection only so that it ends sooner.
  */
-export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
+export function createOwnership({ database, clock, nodes, bus, log, metrics }: Parts) {
   const held = new Map<string, Held>();
-  /** Rows that name this node although the device has no connection here, as the last check found them; see `heal`. */
+  /** Rows that name this node although the device has no connection here, as the last comparison found them. */
   let strays = new Map<string, number>();
+  /** Connections that have ended, and whose end could not be stored yet. */
+  const unreleased = new Map<string, number>();
+  /** The highest transactionIds that checks have found, with the times at which they looked; see `heal`. */
+  let marks: { at: Micros; newest: number }[] = [];
   const work = createWork();
   const renaming: Renaming[] = [];
   let leaving = false;
@@ -75,6 +87,7 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     try {
       await database.transactInCrowd((unit) => repository.releaseDevice(unit, deviceId, epoch), deviceId);
     } catch (err) {
+      unreleased.set(deviceId, epoch);
       log.debug(
         { err, deviceId },
         'the end of a connection could not be stored; the next check for lost hints stores it',
@@ -105,6 +118,49 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     if (!one) return;
     const epoch = await repository.findEpoch(database.prompt, deviceId);
     if (epoch !== one.epoch && held.get(deviceId) === one) superseded(deviceId, one);
+  }
+
+  /** Calls `found` for devices with due transactions above a number. */
+  async function findNew(found: (due: repository.DueOfDevice) => void, above: number): Promise<void> {
+    const nodeId = nodes.id();
+    const all = new Map<string, repository.DueOfDevice>();
+    for (let after: number | undefined = above; after !== undefined; ) {
+      const rows: repository.DueOfDevice[] = await repository.dueBehind(database.prompt, nodeId, after, PAGE);
+      for (const row of rows)
+        all.set(row.deviceId, { ...row, cancels: row.cancels || all.get(row.deviceId)?.cancels === true });
+      after = rows.length === PAGE ? rows.at(-1)?.newest : undefined;
+    }
+    for (const due of all.values()) if (held.get(due.deviceId)?.epoch === due.epoch) found(due);
+  }
+
+  /**
+   * Compares the connections of this node with the database, and calls `found` for devices with due transactions. A
+   * connection is closed when the database no longer names this node for its device. A row that names this node without
+   * a connection is released only when two comparisons in a row find it, because a login may be in progress during the
+   * first.
+   */
+  async function compare(found: (due: repository.DueOfDevice) => void): Promise<void> {
+    const nodeId = nodes.id();
+    const before = new Map([...held].filter(([, one]) => one.nodeId === nodeId));
+    const seen = new Set<string>();
+    const unheld = new Map<string, number>();
+    let after: string | undefined = '';
+    while (after !== undefined) {
+      const rows: repository.Owned[] = await repository.ownedBy(database.prompt, nodeId, after, PAGE);
+      for (const { deviceId, epoch, newest, cancels } of rows) {
+        const one = held.get(deviceId);
+        seen.add(deviceId);
+        if (!one) unheld.set(deviceId, epoch);
+        else if (one.epoch === epoch && newest !== null) found({ deviceId, epoch, newest, cancels: cancels === true });
+      }
+      after = rows.length === PAGE ? rows.at(-1)?.deviceId : undefined;
+    }
+    if (nodeId !== nodes.id() || !nodes.mayAct()) return;
+    for (const [deviceId, one] of before)
+      if (!seen.has(deviceId) && held.get(deviceId) === one) superseded(deviceId, one);
+    for (const [deviceId, epoch] of unheld)
+      if (strays.get(deviceId) === epoch && !held.has(deviceId)) void release(deviceId, epoch);
+    strays = unheld;
   }
 
   bus.on('close', (about) => {
@@ -225,41 +281,29 @@ export function createOwnership({ database, nodes, bus, log, metrics }: Parts) {
     },
 
     /**
-     * Compares the connections of this node with the database, in case hints were lost. `found` is called for each
-     * connected device, with its due transactions. A connection is closed when the database no longer names this node
-     * for its device. A row that names this node without a connection is released only when two checks in a row find
-     * it, because a login may be in progress during the first.
+     * Looks in the database for work whose hints were lost. `found` is called for each connected device with due
+     * transactions: with new ones only, or with all of them if `isThorough`.
      */
-    async heal(found: (owned: repository.Owned) => void): Promise<void> {
+    async heal(found: (due: repository.DueOfDevice) => void, isThorough: boolean): Promise<void> {
       if (!nodes.mayAct()) return;
       await rename();
-      const nodeId = nodes.id();
-      const before = new Map([...held].filter(([, one]) => one.nodeId === nodeId));
-      const seen = new Set<string>();
-      const unheld = new Map<string, number>();
-      let after: string | undefined = '';
-      while (after !== undefined) {
-        const rows: repository.Owned[] = await repository.ownedBy(database.prompt, nodeId, after, PAGE);
-        for (const row of rows) {
-          const one = held.get(row.deviceId);
-          seen.add(row.deviceId);
-          if (one?.epoch === row.epoch) found(row);
-          else if (!one) unheld.set(row.deviceId, row.epoch);
-        }
-        after = rows.length === PAGE ? rows.at(-1)?.deviceId : undefined;
+      for (const [deviceId, epoch] of unreleased) {
+        unreleased.delete(deviceId);
+        void release(deviceId, epoch);
       }
-      if (nodeId !== nodes.id() || !nodes.mayAct()) return;
-      for (const [deviceId, one] of before)
-        if (!seen.has(deviceId) && held.get(deviceId) === one) superseded(deviceId, one);
-      for (const [deviceId, epoch] of unheld)
-        if (strays.get(deviceId) === epoch && !held.has(deviceId)) void release(deviceId, epoch);
-      strays = unheld;
+      const at = clock.now();
+      const newest = await repository.newestTransaction(database.prompt);
+      const mark = marks.findLast((one) => at - one.at >= LATE);
+      if (isThorough || mark === undefined) await compare(found);
+      else await findNew(found, mark.newest);
+      marks = [...marks.filter((one) => one.at >= (mark?.at ?? 0)), { at, newest }];
     },
 
     /**
      * Ends every connection of this node, because the devices may have got messages from a database that no longer exists.
      */
     endAll(): void {
+      marks = []; // the numbers of the other database may be lower
       for (const [deviceId, one] of held) end(deviceId, one);
     },
 

@@ -1,5 +1,5 @@
 import type { Cluster } from './cluster.ts';
-import type { Owned } from './owner-repository.ts';
+import type { DueOfDevice } from './owner-repository.ts';
 import type { Renaming } from './ownership.ts';
 import type { Receiver, Worker } from './partitions.ts';
 
@@ -7,7 +7,7 @@ import type { Receiver, Worker } from './partitions.ts';
 export interface HintWorkers {
   commands: {
     wake(deviceId: string, kind: 'wake' | 'cancel'): void;
-    found(owned: Owned): void;
+    found(due: DueOfDevice): void;
   };
   webhooks: Omit<Worker, 'adopt'> & {
     due(receiver: Receiver, how: 'passed on' | 'by another'): void;
@@ -26,7 +26,7 @@ export function serveHints({ bus, heal, ownership, partitions }: Cluster, worker
     webhooks.due(receiver, passedOn ? 'passed on' : 'by another');
   });
   partitions.serve({ adopt: webhooks.takeUp, drain: webhooks.drain, dropLost: webhooks.dropLost });
-  heal.add(webhooks.takeUp);
-  heal.add(() => ownership.heal(commands.found));
+  heal.add(() => webhooks.takeUp());
+  heal.add((isThorough) => ownership.heal(commands.found, isThorough));
   ownership.whenRenamed(renamed);
 }
