@@ -17,7 +17,8 @@ export function createAuthorize({ accessTokens, applications, members }: Service
     const member = await members.identify(token);
     if (!member) throw new DomainError('TOKEN_INVALID', { cause: new Error('the token of a person is not valid') });
     const scopes = new Set(scopesOf(member.role));
-    if (!scopes.has(scope)) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope } });
+    const isAllowed = scopes.has(scope);
+    if (!isAllowed) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope } });
     const { developerId } = member;
     // Where the path names no application, the first one stands for the developer.
     const [first] = named === undefined ? (await applications.list(developerId, FIRST)).applications : [];
