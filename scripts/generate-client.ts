@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { ROUTES as ADMIN_ROUTES } from '../src/edge/admin/routes.ts';
 import { ROUTES as API_ROUTES } from '../src/edge/api/routes.ts';
+import { ERRORS } from '../src/errors.ts';
 import type { SchemaName } from '../src/platform/contracts/contracts.ts';
 import { operationNames, settingValues } from './contract-values.ts';
 
@@ -170,6 +171,14 @@ ${rows(API, BASES.application)}
 export const PUBLIC = {
 ${publicRoutes.map(({ name, method, path }) => `  ${name}: { method: '${method}', path: '${path}' },`).join('\n')}
 } as const;
+
+/** The reasons why a sign-in through a provider has failed, by the codes of the errors. */
+export const SIGN_IN_ERRORS: Readonly<Record<string, string>> = {
+${Object.entries(ERRORS)
+  .filter(([code, { text }]) => code.startsWith('SIGN_IN_') && !text.includes('{'))
+  .map(([code, { text }]) => `  ${code}: '${text.charAt(0).toUpperCase()}${text.slice(1)}',`)
+  .join('\n')}
+};
 `;
 }
 

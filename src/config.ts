@@ -5,6 +5,7 @@ import { faultOfTokens, tokensOf } from './runtime/administrator-token.ts';
 import { hasPassword } from './runtime/database-hosts.ts';
 import { type EntranceSettings, readEntrance } from './runtime/entrance-settings.ts';
 import { shareOpenFiles } from './runtime/open-files.ts';
+import { type ProviderSettings, readProviders } from './runtime/provider-settings.ts';
 import { LOOPBACK, problemOf } from './runtime/setting-values.ts';
 import { readTracingTarget, type TracingTarget } from './runtime/tracing-target.ts';
 import {
@@ -44,6 +45,8 @@ export interface Config {
     maxConnections: number;
     /** The host names that requests for administration may have in `Host`. IP addresses are always accepted. */
     names: readonly string[];
+    /** The providers with which people sign in to the console. */
+    providers: readonly ProviderSettings[];
   };
   mqtt: {
     host: string;
@@ -98,6 +101,8 @@ export interface Config {
   handOverRate: number;
   /** Days after which old rows are removed; 0 keeps them for ever. */
   retention: { transactions: number; deliveries: number; audit: number; connections: number };
+  /** The receiver of the audit log; null when it stays here. */
+  auditSyslog: { target: URL; caFile: string | null } | null;
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
   webhooksHeld: boolean;
@@ -182,6 +187,15 @@ function readLegacy(optional: (name: SettingName) => string | null, publicUrl: s
   if (issuer === publicUrl)
     throw invalid('LAPEL_LEGACY_ISSUER', `must differ from the issuer of the service itself, ${publicUrl}`);
   return { issuer, jwksUrl, scopeBase, audience };
+}
+
+/** Reads the receiver of the audit log. */
+function readSyslog(optional: (name: SettingName) => string | null): Config['auditSyslog'] {
+  const [target, caFile] = [optional('LAPEL_AUDIT_SYSLOG'), optional('LAPEL_AUDIT_SYSLOG_CA')];
+  if (caFile !== null && !target?.startsWith('tls:'))
+    throw invalid('LAPEL_AUDIT_SYSLOG_CA', 'needs LAPEL_AUDIT_SYSLOG with tls://');
+  if (caFile !== null) contentOf('LAPEL_AUDIT_SYSLOG_CA', caFile);
+  return target === null ? null : { target: new URL(target), caFile };
 }
 
 interface Source {
@@ -304,6 +318,10 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       tokenFile: optional('LAPEL_ADMIN_TOKEN_FILE'),
       maxConnections: shares.admin,
       names: namesOf('LAPEL_ADMIN_HOST', 'LAPEL_ADMIN_NAMES', urls),
+      providers: readProviders(optional('LAPEL_SIGN_IN_PROVIDERS'), {
+        fault: (problem) => invalid('LAPEL_SIGN_IN_PROVIDERS', problem),
+        contentOf: (path) => contentOf('LAPEL_SIGN_IN_PROVIDERS', path),
+      }),
     },
     metrics,
     entrance,
@@ -359,6 +377,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       audit: Number(text('LAPEL_AUDIT_RETENTION_DAYS')),
       connections: Number(text('LAPEL_CONNECTION_RETENTION_DAYS')),
     },
+    auditSyslog: readSyslog(optional),
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),
     webhooksHeld: flag('LAPEL_WEBHOOKS_HELD'),

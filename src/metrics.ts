@@ -89,6 +89,27 @@ export function createMetrics() {
       ['code'],
     ),
     loginFailures: counter('login_failures_total', 'Requests with wrong credentials', ['listener']),
+    auditSent: counter(
+      'audit_syslog_sent_total',
+      'Entries of the audit log that the receiver of LAPEL_AUDIT_SYSLOG has taken',
+    ),
+    auditSendFailures: counter(
+      'audit_syslog_failures_total',
+      'Attempts to send entries of the audit log that the receiver did not take',
+    ),
+    auditWaiting: gauge(
+      'audit_syslog_waiting_entries',
+      'Entries of the audit log that the receiver of LAPEL_AUDIT_SYSLOG does not have yet',
+    ),
+    oldestAuditWaiting: gauge(
+      'audit_syslog_oldest_waiting_seconds',
+      'Age of the oldest entry of the audit log that the receiver does not have yet; 0 when it has all',
+    ),
+    signIns: counter(
+      'sign_ins_total',
+      'Sign-ins to the console of administration through a provider, by provider and outcome: `signed in`, or the code of the error',
+      ['provider', 'outcome'],
+    ),
     legacyKeyFetches: counter('legacy_key_fetches_total', 'Fetches of the keys of the legacy issuer', ['outcome']),
     tokensIssued: counter('tokens_issued_total', 'Access tokens issued'),
     transactionsCreated: counter('transactions_created_total', 'Transactions created and stored', ['operation']),

@@ -1,6 +1,8 @@
+import { hostname } from 'node:os';
 import { type Config, secretFilesOf } from './config.ts';
 import { createAudit } from './core/audit/audit.ts';
 import { createRaisedNumbers } from './core/audit/raised-numbers.ts';
+import { createAuditSender } from './core/audit/syslog/audit-sender.ts';
 import { createCore } from './core/core.ts';
 import { openEncryption } from './core/encryption/encryption.ts';
 import { createRetention } from './core/retention/retention.ts';
@@ -120,6 +122,11 @@ export async function createService(
   const takeover = takeoverOf(peers, common);
   const wiring = { parts, config, peers, common, owners, asking, deprecations, readiness, entrances };
   const audit = parts.add(numbers.writtenTo(createAudit(common)));
+  const auditSender =
+    config.auditSyslog === null
+      ? undefined
+      : parts.add(createAuditSender({ ...common, ...config.auditSyslog, host: hostname(), leads: peers.nodes.leads }));
+  if (auditSender) audit.onSealed(auditSender.wake);
   const core = await createCore({
     ...wiring,
     audit,
@@ -162,6 +169,7 @@ export async function createService(
     views,
     audit,
     encryption,
+    auditSender,
     administratorToken,
     mqttUrls: () => Object.values(mqtt.urls),
     keepsMetrics: overrides.keepsMetrics ?? true,

@@ -22,7 +22,10 @@ export const WINGS: Readonly<Record<string, Wing>> = {
     about: 'takes requests and messages from outside, and answers them',
     rooms: {
       api: { about: 'the REST API of customer applications; `routes.ts` lists all operations' },
-      admin: { about: 'administration, metrics and probes; the sessions of the operator’s console' },
+      admin: {
+        about: 'administration, metrics and probes; the sessions of the operator’s console, and how they are opened',
+        owns: ['openid-client'],
+      },
       mqtt: {
         about: 'MQTT: login, access rules, inbound and outbound messages, bounds of connections',
         owns: ['aedes', 'ws'],
@@ -194,6 +197,7 @@ export const RULES: readonly string[] = [
   'edge/feed/redact-payload',
   'edge/mqtt/packet-rules',
   'edge/mqtt/topics',
+  'runtime/roles',
   'runtime/secret-names',
   'runtime/without-secrets',
 ];

@@ -141,6 +141,11 @@ t.test('a library is imported by the rooms that own it, and by no others', async
   t.same([...used].sort(), owned.map(({ library, path }) => `${library} of ${path}`).sort());
 });
 
+t.test('a library that most services never need is loaded at its first use', async (t) => {
+  for (const file of files)
+    t.notMatch(readFileSync(join(SRC, file), 'utf8'), /^import (?!type )[^;]*from 'openid-client'/m, file);
+});
+
 t.test('the pages import their own files, their packaged libraries, and the types of the contract', async (t) => {
   const packaged = PACKAGED.map(({ name }) => name);
   const isTypes = (text: string, name: string): boolean =>

@@ -232,6 +232,8 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
     anonymousAdmin,
     tokenOf,
     clientOf,
+    /** A client of the API with a token. */
+    clientWith: (token: string): CheckedClient => client(serviceOf().addresses.http, token),
     createTenant,
     registerDevice,
     open,

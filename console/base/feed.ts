@@ -96,7 +96,15 @@ export function startFeed(): void {
     wasSignedIn = true;
     seen = undefined;
     // Windows share a stream only if they have the same rights, and the code of the same release.
-    const name = ['lapel feed', VERSION, ROOT, ROLE, who.applicationId ?? '', ...who.scopes].join(' ');
+    const name = [
+      'lapel feed',
+      VERSION,
+      ROOT,
+      ROLE,
+      who.applicationId ?? '',
+      who.member?.memberId ?? '',
+      ...who.scopes,
+    ].join(' ');
     const own = createWindows({ name, told, changed });
     windows = own;
     const stop = effect(() => {

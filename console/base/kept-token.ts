@@ -7,6 +7,7 @@ interface KeptToken {
   applicationId: string;
   accessToken: string;
   scopes: readonly string[];
+  member: { memberId: string; name: string; role: string } | null;
 }
 
 const KEY = `lapel token ${ROOT}`;
@@ -33,11 +34,17 @@ export function forgetToken(): void {
 export function keptToken(): KeptToken | null {
   const kept = inStorage((storage) => JSON.parse(storage.getItem(KEY) ?? 'null') as unknown);
   if (typeof kept !== 'object' || kept === null) return null;
-  const { applicationId, accessToken, scopes, expiresAt } = kept as Partial<KeptToken & { expiresAt: number }>;
+  const {
+    applicationId,
+    accessToken,
+    scopes,
+    member = null,
+    expiresAt,
+  } = kept as Partial<KeptToken & { expiresAt: number }>;
   const isWhole = typeof applicationId === 'string' && typeof accessToken === 'string' && Array.isArray(scopes);
   if (!isWhole || !(Number(expiresAt) > Date.now())) {
     forgetToken();
     return null;
   }
-  return { applicationId, accessToken, scopes };
+  return { applicationId, accessToken, scopes, member };
 }

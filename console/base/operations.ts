@@ -11,6 +11,9 @@ export const OPERATOR = {
   addSoftwareKey: { method: 'POST', path: '/developers/{developerId}/software-keys', role: 'operator' },
   listSoftwareKeys: { method: 'GET', path: '/developers/{developerId}/software-keys', role: 'reader' },
   revokeSoftwareKey: { method: 'DELETE', path: '/developers/{developerId}/software-keys/{keyId}', role: 'operator' },
+  createMember: { method: 'POST', path: '/developers/{developerId}/members', role: 'operator' },
+  listMembers: { method: 'GET', path: '/developers/{developerId}/members', role: 'reader' },
+  revokeMember: { method: 'DELETE', path: '/developers/{developerId}/members/{memberId}', role: 'operator' },
   createApplication: { method: 'POST', path: '/developers/{developerId}/applications', role: 'operator' },
   listApplications: { method: 'GET', path: '/developers/{developerId}/applications', role: 'reader' },
   listAllApplications: { method: 'GET', path: '/applications', role: 'reader' },
@@ -187,6 +190,10 @@ export const APPLICATION = {
   putSignature: { method: 'PUT', path: '/packages/{package}/versions/{version}/signature' },
   removeSignature: { method: 'DELETE', path: '/packages/{package}/versions/{version}/signature' },
   readSoftwareTrust: { method: 'GET', path: '/software-keys' },
+  readOwnAccess: { method: 'GET', path: '/me' },
+  listMembers: { method: 'GET', path: '/members' },
+  createMember: { method: 'POST', path: '/members' },
+  revokeMember: { method: 'DELETE', path: '/members/{memberId}' },
   listFirmware: { method: 'GET', path: '/firmware' },
 } as const;
 
@@ -199,7 +206,19 @@ export const PUBLIC = {
   openSession: { method: 'POST', path: '/console/session' },
   readOwnSession: { method: 'GET', path: '/console/session' },
   closeSession: { method: 'DELETE', path: '/console/session' },
+  beginSignIn: { method: 'POST', path: '/console/sign-in' },
+  finishSignIn: { method: 'GET', path: '/console/sign-in/{providerId}' },
   readMetrics: { method: 'GET', path: '/metrics' },
   readHealth: { method: 'GET', path: '/healthz' },
   readReadiness: { method: 'GET', path: '/readyz' },
 } as const;
+
+/** The reasons why a sign-in through a provider has failed, by the codes of the errors. */
+export const SIGN_IN_ERRORS: Readonly<Record<string, string>> = {
+  SIGN_IN_FORGED: 'This sign-in was not begun in this browser, has ended, or took longer than ten minutes; begin again.',
+  SIGN_IN_DENIED: 'The provider has not let you in.',
+  SIGN_IN_REFUSED: 'The provider did not prove who you are; the log of the service has the reason.',
+  SIGN_IN_UNAVAILABLE: 'The provider does not answer; try again later, or sign in with a token.',
+  SIGN_IN_NO_ROLE: 'The provider knows you, but gives you no role here; ask the people who administer it.',
+  SIGN_IN_DISABLED: 'An owner has disabled you here.',
+};

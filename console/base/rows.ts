@@ -32,7 +32,10 @@ import type {
   FleetSummary,
   ImportedDevice,
   InstallationList,
+  Member,
+  MemberList,
   NodeList,
+  OwnAuditList,
   PackageRow,
   PersonDetails,
   PersonList,
@@ -87,6 +90,8 @@ export type {
   FleetSummary,
   ImportedDevice,
   InstallationList,
+  Member,
+  MemberList,
   PackageRow,
   PersonDetails,
   PersonList,
@@ -108,6 +113,7 @@ export type {
 };
 
 export type ActionDevice = ActionDeviceList['devices'][number];
+export type OwnChange = OwnAuditList['entries'][number];
 export type Alarm = AlarmList['alarms'][number];
 export type ServiceNode = NodeList['nodes'][number];
 export type Developer = DeveloperAnswer;

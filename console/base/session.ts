@@ -1,6 +1,6 @@
 import { batch, signal } from '@preact/signals';
 import { forgetToken, keepToken, keptToken } from './kept-token.ts';
-import { OPERATOR as OPERATIONS, PUBLIC } from './operations.ts';
+import { APPLICATION, OPERATOR as OPERATIONS, PUBLIC } from './operations.ts';
 import { ROLE, ROOT } from './place.ts';
 import { wordsOf } from './words.ts';
 
@@ -11,6 +11,15 @@ interface Session {
   scopes: readonly string[];
   /** Who administers the service; null for an application. */
   person: Signed | null;
+  /** The person of the developer whose token it is; null for the secret of an application, and for the operator. */
+  member: SignedMember | null;
+}
+
+/** A person of a developer. */
+export interface SignedMember {
+  memberId: string;
+  name: string;
+  role: string;
 }
 
 /** Who is signed in to administration; without a person it is the administrator token. */
@@ -52,7 +61,13 @@ export const mayChange = (what: 'application' | 'device', ofOperator?: OperatorN
     ? ofOperator !== undefined && permits(ofOperator)
     : (session.value?.scopes.includes(`svc:${what}:write`) ?? false);
 
-const sessionOf = (person: Signed): Session => ({ applicationId: null, accessToken: null, scopes: [], person });
+const sessionOf = (person: Signed): Session => ({
+  applicationId: null,
+  accessToken: null,
+  scopes: [],
+  person,
+  member: null,
+});
 const OWN = { 'X-Lapel-Console': '1' };
 
 /** Called when the session has expired, or somebody has ended it. The pages are kept, with all that was typed. */
@@ -133,6 +148,7 @@ export async function signInOperator(token: string): Promise<string | null> {
   return (await resume()) ? null : 'The service cannot be reached.';
 }
 
+const OWN_ACCESS = `/v1/applications/{applicationId}${APPLICATION.readOwnAccess.path}`;
 const LOOKING = ['svc:application:read', 'svc:device:read'];
 const ACTING = [...LOOKING, 'svc:application:write', 'svc:device:write'];
 
@@ -145,6 +161,7 @@ export async function signInApplication(
   secret: string,
   { acts }: { acts: boolean },
 ): Promise<string | null> {
+  if (secret.startsWith(MEMBER_TOKEN)) return signInMember(applicationId, secret);
   const basic = btoa(String.fromCodePoint(...new TextEncoder().encode(`${applicationId}:${secret}`)));
   const { method, path } = PUBLIC.issueToken;
   const response = await fetch(ROOT + path, {
@@ -156,19 +173,43 @@ export async function signInApplication(
   if (!response.ok) return response.status === 401 ? 'The applicationId or the secret is wrong.' : words(response);
   const answer = (await response.json()) as { access_token: string; expires_in: number; scope?: string };
   const scopes = (answer.scope ?? '').split(' ').filter(Boolean);
-  const own = { applicationId, accessToken: answer.access_token, scopes, person: null };
+  const own = { applicationId, accessToken: answer.access_token, scopes, person: null, member: null };
   keepToken(own, answer.expires_in);
+  begin(own);
+  return null;
+}
+
+/** The beginning of the tokens of people of developers, which take the place of access tokens. */
+const MEMBER_TOKEN = 'lapeldev_';
+/** Seconds for which this tab keeps the token of a person. */
+const KEPT_SECONDS = 3600;
+
+/** Signs a person of the developer in, with the rights of their role. Returns an error text, or null. */
+async function signInMember(applicationId: string, accessToken: string): Promise<string | null> {
+  const path = OWN_ACCESS.replace('{applicationId}', encodeURIComponent(applicationId));
+  const response = await fetch(ROOT + path, {
+    credentials: 'omit',
+    headers: { Authorization: `Bearer ${accessToken}` },
+  });
+  if (response.status === 401) return 'The token is wrong, has expired, or was revoked.';
+  if (!response.ok) return response.status === 403 ? 'The application is not one of your developer.' : words(response);
+  const { scopes, member } = (await response.json()) as { scopes: string[]; member: SignedMember };
+  const own = { applicationId, accessToken, scopes, person: null, member };
+  keepToken(own, KEPT_SECONDS);
   begin(own);
   return null;
 }
 
 export async function signOut(): Promise<void> {
   const { method, path } = PUBLIC.closeSession;
-  if (ROLE === 'operator') await fetch(ROOT + path, { method, headers: OWN });
+  const response = ROLE === 'operator' ? await fetch(ROOT + path, { method, headers: OWN }) : null;
+  const leading = response?.status === 200 ? ((await response.json()) as { url: string }) : null;
   forgetToken();
   batch(() => {
     endReason.value = null;
     owner.value = null;
     session.value = null;
   });
+  // The person is signed in at the provider as well.
+  if (leading) location.assign(leading.url);
 }

@@ -1,8 +1,10 @@
 import { button, use, type VNode } from '../base/elements.ts';
 import { count } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
+import { place } from '../base/place.ts';
 import { operation, read, readPage } from '../base/requests.ts';
 import type { AuditEntry, AuditVerification } from '../base/rows.ts';
+import { useWatch } from '../base/watching.ts';
 import { changeColumns } from '../parts/changes.ts';
 import { act } from '../parts/dialog.ts';
 import { csvButton, EXPORT_LIMIT } from '../parts/export.ts';
@@ -46,6 +48,12 @@ function Audit() {
   const page = useLoad(JSON.stringify(query), (signal) =>
     readPage<AuditEntry>(operation('listAudit'), 'entries', { query, signal }),
   );
+  // The first page follows the log; a page behind it stays as it is.
+  useWatch(place.value.query['after'] === undefined ? 'audit' : '', ({ value }, first) => {
+    const { auditId } = value as { auditId: number };
+    const newest = page.state.peek().value?.rows[0]?.auditId;
+    if (!first || newest !== auditId) page.again();
+  });
   return [
     head({
       title: 'Audit log',

@@ -12,6 +12,7 @@ import { ask } from '../parts/dialog.ts';
 import { choice, textField } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
+import { membersCard } from '../parts/members.ts';
 import { removalCard } from '../parts/removal.ts';
 import { showSecret } from '../parts/secret.ts';
 import { age, badge, card, empty, fact, id, idLink, nothing, said } from '../parts/show.ts';
@@ -309,7 +310,7 @@ function OneDeveloper({ developerId }: { developerId: string }) {
                 }),
           ),
         ),
-    value && value.value.removalId === null ? softwareKeysCard(developerId) : null,
+    value && value.value.removalId === null ? [softwareKeysCard(developerId), membersCard(developerId)] : null,
     historyOf('developer', developerId),
   ];
 }

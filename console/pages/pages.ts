@@ -17,8 +17,10 @@ import { enrolmentBatchPage } from './enrolment-batch.ts';
 import { enrolmentBatchesPage } from './enrolment-batches.ts';
 import { failuresPage } from './failures.ts';
 import { healthPage } from './health.ts';
+import { membersPage } from './members.ts';
 import { newRolloutPage } from './new-rollout.ts';
 import { overviewPage } from './overview.ts';
+import { ownAuditPage } from './own-audit.ts';
 import { packagePage } from './package.ts';
 import { peoplePage } from './people.ts';
 import { personPage } from './person.ts';
@@ -84,6 +86,8 @@ const APPLICATION: typeof EVERYBODY = {
   '': [startPage],
   rollouts: [rolloutsPage, (id) => (id === 'new' ? newRolloutPage() : rolloutPage(id!)), partOfRollout],
   settings: [settingsPage],
+  audit: [ownAuditPage],
+  people: [membersPage],
 };
 
 /** Finds the page for the current address. */

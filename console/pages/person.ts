@@ -48,18 +48,20 @@ function addToken({ personId, name }: PersonDetails, done: () => void): void {
 function change(personId: string, seen: Seen<PersonDetails>, done: () => void): void {
   askForChange<PersonDetails>({
     title: `Change ${seen.value.name}`,
-    text: 'A new role holds at once, on every node.',
+    text: seen.value.login
+      ? 'The role comes from the provider, at each sign-in.'
+      : 'A new role holds at once, on every node.',
     seen,
-    fields: ({ name, role }) => [
+    fields: ({ name, role, login }) => [
       textField({ name: 'name', label: 'Name', value: name, required: true }),
-      roleField(role),
+      login ? null : roleField(role),
     ],
     does: 'Change',
     async send(data, { value, tag }) {
       const [name, role] = [typed(data, 'name'), typed(data, 'role')];
       const json = given({
         name: name === value.name ? undefined : name,
-        role: role === value.role ? undefined : role,
+        role: role === undefined || role === value.role ? undefined : role,
       });
       if (Object.keys(json).length === 0) return false;
       await send(operation('updatePerson', { personId }), { json, ifMatch: tag });
@@ -141,10 +143,12 @@ function OnePerson({ personId }: { personId: string }) {
             permits('updatePerson')
               ? [
                   button({ type: 'button', onClick: () => change(personId, value, person.again) }, 'Change'),
-                  button(
-                    { type: 'button', onClick: () => disable(value.value, person.again) },
-                    value.value.disabled ? 'Enable' : 'Disable',
-                  ),
+                  value.value.login?.hasRole === false
+                    ? null
+                    : button(
+                        { type: 'button', onClick: () => disable(value.value, person.again) },
+                        value.value.disabled ? 'Enable' : 'Disable',
+                      ),
                 ]
               : null,
             permits('deletePerson')
@@ -159,7 +163,9 @@ function OnePerson({ personId }: { personId: string }) {
         dl(
           { class: 'facts' },
           fact('personId', id(one.personId)),
-          fact('Role', one.role),
+          fact('Role', one.login?.hasRole === false ? 'none: the provider gives none' : one.role),
+          one.login ? fact('Signs in at', said(one.login.issuer)) : null,
+          one.login ? fact('Subject there', said(one.login.subject)) : null,
           fact('Created', age(one.createdAt)),
         ),
       ),
@@ -168,7 +174,12 @@ function OnePerson({ personId }: { personId: string }) {
       { title: 'Tokens', bare: true },
       loaded(person, ({ value: one }) =>
         one.tokens.length === 0
-          ? empty({ title: 'No tokens', text: 'Without a token the person cannot sign in.' })
+          ? empty({
+              title: 'No tokens',
+              text: one.login
+                ? 'The person signs in through the provider.'
+                : 'Without a token the person cannot sign in.',
+            })
           : rowsTable({
               label: 'Tokens',
               rows: one.tokens,

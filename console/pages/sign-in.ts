@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { button, dialog, div, form, h1, input, main, p, span, use, type VNode } from '../base/elements.ts';
 import { ROLE } from '../base/place.ts';
+import { failure, PROVIDERS, signInThrough } from '../base/providers.ts';
 import { endReason, owner, session, signInApplication, signInOperator } from '../base/session.ts';
 import { typed } from '../base/typed.ts';
 import { textField, tick } from '../parts/fields.ts';
@@ -15,8 +16,8 @@ const enter = (data: FormData): Promise<string | null> =>
     : signInApplication(word(data, 'applicationId'), word(data, 'secret'), { acts: data.has('acts') });
 
 /** The fields to sign in: the operator with a token, an application with its applicationId and secret. */
-function SignIn() {
-  const wrong = useSignal<string | null>(null);
+function SignIn({ isOver = false }: { isOver?: boolean }) {
+  const wrong = useSignal<string | null>(isOver ? null : failure);
   const isBusy = useSignal(false);
   useEffect(() => {
     const before = document.title;
@@ -33,6 +34,12 @@ function SignIn() {
     wrong.value = await enter(new FormData(fields)).catch(() => 'The service cannot be reached.');
     isBusy.value = false;
     if (wrong.value !== null) fields.querySelector<HTMLInputElement>('input[type=password]')?.select();
+  };
+  const leave = async (providerId: string): Promise<void> => {
+    if (isBusy.value) return;
+    isBusy.value = true;
+    wrong.value = await signInThrough(providerId, { apart: isOver }).catch(() => 'The service cannot be reached.');
+    isBusy.value = false;
   };
   const password = { type: 'password', autoComplete: 'current-password' } as const;
   return form(
@@ -61,9 +68,9 @@ function SignIn() {
           textField(
             {
               name: 'secret',
-              label: 'Secret',
+              label: 'Secret, or your token',
               required: true,
-              hint: 'It is not kept: this tab stays signed in for an hour at most.',
+              hint: 'This tab stays signed in for an hour at most. A token of your own decides itself what you may change.',
             },
             { ...password, autofocus: owner.peek() !== null },
           ),
@@ -71,6 +78,12 @@ function SignIn() {
         ],
     wrong.value ? p({ class: 'note bad', role: 'alert' }, wrong.value) : null,
     button({ type: 'submit', class: 'main', disabled: isBusy.value }, isBusy.value ? 'Please wait ...' : 'Sign in'),
+    PROVIDERS.map(({ providerId, name }) =>
+      button(
+        { type: 'button', key: providerId, disabled: isBusy.value, onClick: () => void leave(providerId) },
+        `Sign in with ${name}`,
+      ),
+    ),
   );
 }
 
@@ -104,7 +117,7 @@ function Again() {
         if (!session.peek() && element.current?.isConnected) element.current.showModal();
       },
     },
-    use(SignIn, {}),
+    use(SignIn, { isOver: true }),
   );
 }
 

@@ -19,7 +19,7 @@ export function pageOfObject({ kind, id: name }: Object): string {
 }
 
 /** The method of a request, or the whole action when it names no path: `ROLLOUT paused`. */
-const verbOf = (action: string): string => {
+export const verbOf = (action: string): string => {
   const [verb = '', object = ''] = action.split(' ');
   return object.startsWith('/') ? verb : action;
 };
@@ -42,7 +42,8 @@ function valuesOf({ before, after }: { before: Record<string, unknown>; after: R
   );
 }
 
-function detailsOf(details: Record<string, unknown> | null): Child {
+/** The details of a change: values before and after it, and whatever else was stored. */
+export function detailsOf(details: Record<string, unknown> | null): Child {
   if (details === null) return null;
   const { before, after, replaced, ...others } = details as Record<string, unknown> & { replaced?: string[] };
   const isChange = typeof before === 'object' && typeof after === 'object' && before !== null && after !== null;

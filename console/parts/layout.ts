@@ -61,9 +61,15 @@ const APPLICATION: typeof OPERATOR = [
       { path: '', name: 'Start', icon: 'overview' },
       ...FLEET,
       { path: 'settings', name: 'Settings', icon: 'developers' },
+      { path: 'audit', name: 'Audit log', icon: 'audit' },
+      { path: 'people', name: 'People', icon: 'people' },
     ],
   ],
 ];
+
+/** The places that the user may go to: the people of a developer are for their admin only. */
+const isOffered = ({ path }: Entry): boolean =>
+  ROLE === 'operator' || path !== 'people' || session.value?.member?.role === 'admin';
 
 const isOpen = signal(false);
 
@@ -76,7 +82,7 @@ function Places() {
       h2(null, name),
       ul(
         null,
-        entries.map((entry) =>
+        entries.filter(isOffered).map((entry) =>
           li(
             { key: entry.path },
             a(
@@ -132,7 +138,7 @@ function whoIsHere(person: Signed | null): Child {
 }
 
 function Side() {
-  const { applicationId, person = null } = session.value ?? {};
+  const { applicationId, person = null, member = null } = session.value ?? {};
   return aside(
     { class: `side ${isOpen.value ? 'is-open' : ''}`, id: 'places' },
     a({ class: 'brand', href: addressOf([]) }, mark(), span(null, 'Lapel', span({ class: 'unseen' }, ' console'))),
@@ -140,6 +146,7 @@ function Side() {
     div(
       { class: 'foot' },
       p({ class: 'wrap' }, applicationId ? visible(applicationId) : whoIsHere(person)),
+      member ? p({ class: 'wrap' }, visible(member.name), `, ${member.role}`) : null,
       use(ZoneSwitch, {}),
       button({ type: 'button', class: 'tiny', onClick: () => void signOut() }, 'Sign out'),
       span({ class: 'quiet' }, `Lapel ${document.documentElement.dataset['version'] ?? ''}`),
@@ -163,7 +170,7 @@ function Top() {
     ),
     searchHere(),
     ROLE === 'operator' ? alarmsHere() : null,
-    paletteHere((ROLE === 'operator' ? OPERATOR : APPLICATION).flatMap(([, entries]) => entries)),
+    paletteHere((ROLE === 'operator' ? OPERATOR : APPLICATION).flatMap(([, entries]) => entries).filter(isOffered)),
     use(Live, {}),
   );
 }

@@ -24,6 +24,7 @@ const BOUNDS: Readonly<Record<string, readonly [bound: string, used: string]>> =
   LapelFilesNearBound: ['> 0.9 * process_max_fds', '> 0.35 * process_max_fds'],
   LapelRetentionStopped: ['> 6 * 3600', '> 90'],
   LapelRemovalStopped: ['> 1800', '> 5'],
+  LapelAuditWaits: ['> 600', '> 5'],
 };
 /**
  * How long an alert waits before it fires, where a second is too short: some of these things are true for a while after

@@ -31,6 +31,8 @@ import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
 import { deleteEvents } from './events/event-repository.ts';
 import { eventSweep } from './events/event-sweep.ts';
+import { deleteMembersOf } from './people/member-repository.ts';
+import { createMembers } from './people/members.ts';
 import { removalSweep } from './removals/removal-sweep.ts';
 import { createRemovals } from './removals/removals.ts';
 import { deleteRequests } from './requests/request-repository.ts';
@@ -82,7 +84,7 @@ interface Given {
    * Called when an application was changed, by this node or another one, so that its open streams can be checked.
    * Without an `applicationId`, all streams are checked.
    */
-  forgotten(applicationId: string): void;
+  forgotten(applicationId?: string): void;
   /** The URLs of the console, whose pages may upload to the embedded store. */
   consoleUrls(): readonly string[];
   audit: Pick<Audit, 'noted' | 'noteIn'>;
@@ -99,7 +101,16 @@ export async function createCore(given: Given) {
     ...common,
     isInUse: async (unit, id) => (await hasDevices(unit, id)) || (await hasPackages(unit, id)),
     forgetUsage,
-    forgetKeys: deleteKeysOf,
+    async forgetKeys(unit, developerId) {
+      await deleteKeysOf(unit, developerId);
+      await deleteMembersOf(unit, developerId);
+    },
+  });
+  const members = createMembers({
+    ...common,
+    requireDeveloper: developers.find,
+    requireStaying: developers.findStaying,
+    ended: () => given.forgotten(),
   });
   const applications = createApplications({
     certificateMethods: given.entrances.clientCertificates.methods,
@@ -272,6 +283,7 @@ export async function createCore(given: Given) {
 
   return {
     applications,
+    members,
     developers,
     devices,
     tags,

@@ -3,6 +3,8 @@ import { createAccessTokens } from '../core/applications/access-tokens.ts';
 import { createLegacyTokens } from '../core/applications/legacy-tokens.ts';
 import type { Audit } from '../core/audit/audit.ts';
 import { createRefusals } from '../core/audit/refusals.ts';
+import { createSecretReads } from '../core/audit/secret-reads.ts';
+import type { AuditSender } from '../core/audit/syslog/audit-sender.ts';
 import type { Core } from '../core/core.ts';
 import type { Encryption } from '../core/encryption/encryption.ts';
 import { createPeople } from '../core/people/people.ts';
@@ -27,6 +29,7 @@ import { createIdentify } from './admin/identify.ts';
 import { createMetricsServer } from './admin/metrics-server.ts';
 import { createMetricsText } from './admin/metrics-text.ts';
 import { createConsoleSessions } from './admin/sessions/sessions.ts';
+import { createSignIns } from './admin/sign-in/sign-ins.ts';
 import { createSurvey } from './admin/survey.ts';
 import { createApiServer } from './api/api-server.ts';
 import { createDocs } from './docs/docs.ts';
@@ -44,6 +47,8 @@ interface Given {
   views: Views;
   audit: Audit;
   encryption: Encryption;
+  /** Sends the audit log to its receiver; undefined without one. */
+  auditSender: AuditSender | undefined;
   asking: Asking;
   deprecations: Deprecations;
   readiness: Readiness;
@@ -77,6 +82,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
       overview: ofFleet.overview,
       installations: ofFleet.installations,
       fleet: () => summaryOf(views),
+      audit: audit.end,
       receivers: async (applicationId) => (await receivers.watched(applicationId)).map(keyedReceiver),
     }),
   });
@@ -95,6 +101,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
     proxies: entrances.proxies,
     feed,
     shares: peers.shares,
+    secretReads: createSecretReads(common),
     refusals: parts.add(createRefusals({ ...common, audit })),
   };
 
@@ -105,16 +112,26 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
   };
   peers.bus.on('people', feed.recheckAdministrators);
   peers.bus.onGap(feed.recheckAdministrators);
-  const people = createPeople({ ...common, changed: told });
+  const people = createPeople({ ...common, audit, changed: told });
   const identify = createIdentify({ administratorToken: given.administratorToken, people });
   given.administratorToken.onChange(feed.recheckAdministrators);
-  const sessions = createConsoleSessions({ ...common, identify, people, ended: told });
+  const { providers } = config.admin;
+  const sessions = createConsoleSessions({
+    ...common,
+    identify,
+    people,
+    providers: new Set(providers.map(({ providerId }) => providerId)),
+    ended: told,
+  });
+  const { consoleUrl } = config;
+  const signIns = parts.add(createSignIns({ ...common, settings: providers, consoleUrl, people }));
   const survey = createSurvey({
     ...common,
     ...views.surveyed,
     readiness,
     disk: () => diskOf(config.dataDir),
     certificates: entrances.certificates,
+    auditWaiting: given.auditSender?.waiting,
   });
   const metricsText = createMetricsText({ ...common, survey, isKept: given.keepsMetrics });
   const namesOfAdmin = { names: config.admin.names, setting: 'LAPEL_ADMIN_NAMES' };
@@ -166,7 +183,8 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         people,
         names: namesOfAdmin,
         sessions,
-        pages: createConsolePages({ ...console, role: 'operator' }),
+        signIns,
+        pages: createConsolePages({ ...console, role: 'operator', providers: signIns.shown }),
         adminUrl: (): string => admin.url(),
         settings: config.given,
         encryption: given.encryption,
@@ -199,7 +217,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
           publicUrl,
           mqttUrls: () => [...(config.entrance.mqttUrls ?? given.mqttUrls())],
         }),
-        pages: createConsolePages({ ...console, role: 'application' }),
+        pages: createConsolePages({ ...console, role: 'application', providers: [] }),
         deprecations,
         parseTime: createLocalTimeReader(formatTime),
         rateLimit: config.rateLimit,

@@ -19,7 +19,8 @@ export type Kind =
   | 'proxyHeader'
   | 'listeners'
   | 'mqttUrls'
-  | 'headerName';
+  | 'headerName'
+  | 'syslog';
 
 const PROXY_HEADERS = ['any', 'forwarded', 'x-forwarded'];
 /** The listeners whose connections may begin with a header of the PROXY protocol. */
@@ -41,6 +42,10 @@ function areMqttUrls(value: string): boolean {
   const areUrls = value.split(',').every((text) => URL.canParse(text.trim()));
   return areUrls && known.length === schemes.length && new Set(known).size === known.length;
 }
+
+/** True for the address of a receiver of syslog messages. */
+const isSyslog = (value: string): boolean =>
+  /^(tls|tcp|udp):\/\/[^/?#@\s]+:\d{1,5}$/.test(value) && Number(URL.parse(value)?.port) > 0;
 
 /** The fault of a value of a setting, for people; null when the value is good. */
 export function problemOf(kind: Kind, value: string): string | null {
@@ -85,6 +90,8 @@ export function problemOf(kind: Kind, value: string): string | null {
       return areMqttUrls(value)
         ? null
         : `must be mqtt, mqtts, ws or wss URLs separated by commas, at most one of each, not "${value}"`;
+    case 'syslog':
+      return isSyslog(value) ? null : `must be tls://HOST:PORT, tcp://HOST:PORT or udp://HOST:PORT, not "${value}"`;
     case 'level':
       return LEVELS.includes(value) ? null : `must be one of ${LEVELS.join(', ')}, not "${value}"`;
     case 'release':

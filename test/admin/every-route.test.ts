@@ -20,6 +20,7 @@ const NO_BATCH = `enb_${'0'.repeat(32)}`;
 const NO_ACTION = `act_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const NO_KEY = '0'.repeat(16);
+const NO_MEMBER = `member_${'0'.repeat(32)}`;
 const PUBLIC_KEY = createKeyPair().publicKey;
 const NOBODY: [string, string] = ['/developers/nobody', 'developer not found.'];
 
@@ -34,6 +35,9 @@ const ROWS: Row[] = [
   { method: 'POST', path: '/developers/{developerId}/software-keys', json: { name: 'x', publicKey: PUBLIC_KEY }, unknown: [['/developers/nobody/software-keys', 'developer not found.']] },
   { method: 'GET', path: '/developers/{developerId}/software-keys', unknown: [['/developers/nobody/software-keys', 'developer not found.']] },
   { method: 'DELETE', path: '/developers/{developerId}/software-keys/{keyId}', unknown: [[`/developers/nobody/software-keys/${NO_KEY}`, 'developer not found.'], [`/developers/dev/software-keys/${NO_KEY}`, 'software key not found.']] },
+  { method: 'POST', path: '/developers/{developerId}/members', json: { name: 'x', role: 'reader' }, unknown: [['/developers/nobody/members', 'developer not found.']] },
+  { method: 'GET', path: '/developers/{developerId}/members', unknown: [['/developers/nobody/members', 'developer not found.']] },
+  { method: 'DELETE', path: '/developers/{developerId}/members/{memberId}', unknown: [[`/developers/dev/members/${NO_MEMBER}`, 'member not found.']] },
   { method: 'GET', path: '/applications' },
   { method: 'GET', path: '/applications/{applicationId}', unknown: [['/applications/none', 'application not found.']] },
   { method: 'PATCH', path: '/applications/{applicationId}', json: { authentication: 'secret' }, unknown: [['/applications/none', 'application not found.']] },
@@ -151,6 +155,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
     applicationId: tenant.applicationId,
     deviceId: deviceIdOf(77_777),
     sessionId: `session_${'0'.repeat(32)}`,
+    memberId: NO_MEMBER,
     personId: 'nobody',
     tokenId: `token_${'0'.repeat(32)}`,
     deliveryId: NO_DELIVERY,
@@ -201,6 +206,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             certificateId: 'x',
             secretId: 'x',
             sessionId: 'x',
+            memberId: 'x',
             personId: '%20',
             tokenId: 'x',
             deliveryId: 'x',

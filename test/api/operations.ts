@@ -90,6 +90,10 @@ export const OPERATIONS: Operation[] = [
   { op: 'transaction of the application', method: 'GET', path: '/transactions/{transactionId}', scope: A },
   { op: 'installations', method: 'GET', path: '/packages/{package}/versions/{version}/installations', scope: A },
   { op: 'audit log of the application', method: 'GET', path: '/audit', scope: A },
+  { op: 'own access', method: 'GET', path: '/me', scope: A },
+  { op: 'members', method: 'GET', path: '/members', scope: A },
+  { op: 'new member', method: 'POST', path: '/members', scope: B, json: { name: 'x', role: 'reader' } },
+  { op: 'end of a member', method: 'DELETE', path: '/members/{memberId}', scope: B },
   { op: 'delivery log', method: 'GET', path: '/webhooks/deliveries', scope: A },
   { op: 'delivery lookup', method: 'GET', path: '/webhooks/deliveries/{deliveryId}', scope: A },
   { op: 'redelivery of a range', method: 'POST', path: '/webhooks/deliveries/redeliver', scope: B, json: {} },
@@ -106,6 +110,7 @@ export const NEED_ACTIVATION: Operation[] = OPERATIONS.filter(({ op, isCommand }
 
 const GOOD_DEVICE = '490154203237518';
 const NO_ROLLOUT = `rol_${'0'.repeat(32)}`;
+const NO_MEMBER = `member_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 
 /** The request target of an operation, with valid path parameters by default. */
@@ -120,6 +125,7 @@ export function targetOf(
     .replace('{transactionId}', String(transactionId))
     .replace('{package}', name)
     .replace('{version}', version)
+    .replace('{memberId}', NO_MEMBER)
     .replace('{deliveryId}', NO_DELIVERY)
     .replace('{rolloutId}', NO_ROLLOUT);
 }

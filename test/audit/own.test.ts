@@ -1,4 +1,5 @@
 import t from 'tap';
+import { run } from '../cli/run.ts';
 import { createPerson } from '../people/people-world.ts';
 import { startWorld } from '../world.ts';
 
@@ -35,6 +36,23 @@ t.test('an application sees the changes that concern it, and nothing of others',
     for (const text of ['mika', 'Mika', 'first', other.applicationId, other.receiver.url])
       t.notOk(shown.includes(text), text);
     t.equal((await tenant.api.get(`${other.path}/audit`)).status, 403);
+  });
+
+  await t.test('the command line lists them', async (t) => {
+    const env = {
+      LAPEL_URL: world.service.addresses.http,
+      LAPEL_APPLICATION: tenant.applicationId,
+      LAPEL_APPLICATION_SECRET: tenant.secret,
+    };
+    const shown = await run(['settings', 'history', '--limit', '2'], { env });
+    t.match(shown, {
+      code: 0,
+      stdout: /^TIME +WHO +WHAT +FROM +STATUS +REQUEST\n.* application +PATCH .*\n.* administration +POST/,
+    });
+    const json = JSON.parse(
+      (await run(['settings', 'history', '--json', '--since', '2026-11-20T00:00:00Z'], { env })).stdout,
+    );
+    t.match(json, { ok: true, entries: [{ by: 'application' }] });
   });
 
   await t.test('wrong secrets are counted', async (t) => {

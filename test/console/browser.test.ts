@@ -339,6 +339,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
       ['Webhooks', 'Webhooks'],
       ['Software', 'Software'],
       ['Settings', /./],
+      ['Audit log', 'Audit log'],
     ] as const) {
       await theirs.setViewportSize(DESK);
       await theirs.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();

@@ -7,9 +7,10 @@ import { deviceIdOf } from '../world.ts';
 const IDS = Array.from({ length: 201 }, (_, index) => deviceIdOf(index));
 
 t.test('topics have commas between them, and their names semicolons', async (t) => {
-  t.same(readTopics(`fleet,transactions,receivers,devices:${IDS[0]};${IDS[1]},device:${IDS[2]}`), {
+  t.same(readTopics(`fleet,transactions,receivers,audit,devices:${IDS[0]};${IDS[1]},device:${IDS[2]}`), {
     fleet: true,
     receivers: true,
+    audit: true,
     transactions: 'all',
     devices: new Set([IDS[0], IDS[1]]),
     software: new Set(),

@@ -37,6 +37,7 @@ function startFeed({ hasOthers = false } = {}) {
     transactions: find,
     firstTransactions: () => find([]),
     receivers: async () => [],
+    audit: async () => ({}),
     software: async () => undefined,
   };
   const feed = createFeed({

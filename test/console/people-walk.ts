@@ -110,10 +110,13 @@ export async function changedOnce(t: Test, { world, watched }: Pick<Walk, 'world
   t.equal(made.length, 1);
 }
 
-/** The audit log says that no entry was changed. */
-export async function logIsChecked(_: Test, { watched }: Pick<Walk, 'watched'>): Promise<void> {
+/** The audit log shows what happens while it is open, and says that no entry was changed. */
+export async function logIsChecked(_: Test, { watched, world }: Pick<Walk, 'watched' | 'world'>): Promise<void> {
   const { page } = watched;
   await watched.visit('/console/audit');
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  await world.admin().patch('/admin/v1/developers/seen-at-once', { json: {} });
+  await page.getByText('/admin/v1/developers/seen-at-once').first().waitFor();
   await page.getByRole('button', { name: 'Check the log' }).click();
   await page.getByText(/^All \d+ entries are as they were written\.$/).waitFor();
 }

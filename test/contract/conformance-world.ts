@@ -15,6 +15,9 @@ export async function startConformance(t: Test) {
   const made = `/admin/v1/firmware/${firmware.package}/versions/${firmware.version}`;
   await world.admin().put(made, { json: {} });
   await software.put(await world.admin().post(`${made}/binaries`), 'firmware');
+  const ada = await world
+    .admin()
+    .post(`/admin/v1/developers/${tenant.developerId}/members`, { json: { name: 'Ada', role: 'admin' } });
   let count = 0;
 
   return {
@@ -24,6 +27,8 @@ export async function startConformance(t: Test) {
     /** Tokens of another developer's application, and of one without deviceEvent. */
     foreign: other.api,
     bare,
+    /** A client with the token of a person of the developer, who is its admin. */
+    asAdmin: world.clientWith(ada.body.token),
     anonymous: world.anonymous(),
     firmware,
     /** The name of an unused package. */

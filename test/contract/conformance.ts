@@ -20,6 +20,9 @@ const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
 const newestDelivery = async ({ api, path }: ConformanceWorld): Promise<string> =>
   `${path}/webhooks/deliveries/${(await api.get(`${path}/webhooks/deliveries`)).body.deliveries[0].deliveryId}`;
 
+const newMember = ({ asAdmin, path }: ConformanceWorld, name: string) =>
+  asAdmin.post(`${path}/members`, { json: { name, role: 'reader' } });
+
 const KEY = createKeyPair();
 
 /** Signs a new version with a key of its developer; returns the answer, and the path of the signature. */
@@ -318,6 +321,27 @@ const OWN: Record<string, Cases> = {
     },
   },
   'audit log of the application': { 200: PLAIN('audit log of the application', 'the changes of the application') },
+  'own access': { 200: PLAIN('own access', 'whose token it is') },
+  members: {
+    200: { title: 'the admin of the developer', run: ({ asAdmin, path }) => asAdmin.get(`${path}/members`) },
+  },
+  'new member': {
+    201: { title: 'the admin of the developer', run: (world) => newMember(world, 'first') },
+    409: { title: 'the name is taken', run: (world) => newMember(world, 'first') },
+  },
+  'end of a member': {
+    204: {
+      title: 'the admin of the developer',
+      run: async (world) => {
+        const { memberId } = (await newMember(world, 'second')).body;
+        return world.asAdmin.delete(`${world.path}/members/${memberId}`);
+      },
+    },
+    404: {
+      title: 'member not found',
+      run: ({ asAdmin, path }) => asAdmin.delete(`${path}/members/member_${'0'.repeat(32)}`),
+    },
+  },
   'delivery log': { 200: PLAIN('delivery log', 'the deliveries of the application') },
   'delivery lookup': {
     200: { title: 'a delivery of the application', run: async (world) => world.api.get(await newestDelivery(world)) },

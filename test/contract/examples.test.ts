@@ -84,6 +84,8 @@ t.test('every request example is accepted, and every answer example has the shap
     after?: (answer: CheckedAnswer) => Promise<unknown>;
   }
   const basic = Buffer.from(`${tenant.applicationId}:${tenant.secret}`).toString('base64');
+  const ada = await admin.post('/admin/v1/developers/dev/members', { json: { name: 'Ada', role: 'admin' } });
+  const asAdmin = { authorization: `Bearer ${ada.body.token}` };
   /** The operations that have conditions, or make some, in an order in which each can succeed. */
   const orderedSteps: Step[] = [
     { operationId: 'issueToken', headers: { authorization: `Basic ${basic}` } },
@@ -92,6 +94,17 @@ t.test('every request example is accepted, and every answer example has the shap
     { operationId: 'issueKey' },
     { operationId: 'updateSettings' },
     { operationId: 'listOwnAudit', query: '?limit=1' },
+    { operationId: 'readOwnAccess' },
+    {
+      operationId: 'createMember',
+      headers: asAdmin,
+      after: async ({ body }) => {
+        made['memberId'] = body.memberId;
+        await world.idle(); // the use of the admin's token is stored
+      },
+    },
+    { operationId: 'listMembers', headers: asAdmin },
+    { operationId: 'revokeMember', headers: asAdmin },
     {
       operationId: 'readSettings',
       after: () => api.patch(path, { json: { deviceEvent: receiver.url, callEvent: null } }),
@@ -283,7 +296,8 @@ t.test('every request example is accepted, and every answer example has the shap
       .replace('{version}', VERSION)
       .replace('{transactionId}', made['transactionId'] ?? '')
       .replace('{deliveryId}', made['deliveryId'] ?? '')
-      .replace('{rolloutId}', made['rolloutId'] ?? '');
+      .replace('{rolloutId}', made['rolloutId'] ?? '')
+      .replace('{memberId}', made['memberId'] ?? '');
     const [content] = Object.entries(operation.requestBody?.content ?? {});
     const request = content?.[1].example;
     if (content) t.not(request, undefined, `${operationId} has an example of its body`);

@@ -165,14 +165,17 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
   t.same(
     without.sort(),
     [
+      'createMember',
       'enrolDevice',
       'listInstallations',
-      'listOwnAudit',
+      'listMembers',
       'listOwnTransactions',
       'readFeed',
       'readJwks',
       'readMetadata',
+      'readOwnAccess',
       'readOwnTransaction',
+      'revokeMember',
     ],
     'all other operations have a command',
   );

@@ -227,7 +227,9 @@ t.test('people who administer the service', async (t) => {
     const file = await world.raw();
     const known = (await owner.get('/admin/v1/people')).body.total;
     for (let count = known; count < MOST_PEOPLE; count += 1)
-      await file.exec(`INSERT INTO people VALUES ('filler-${count}', 'x', 'reader', 0, 0)`);
+      await file.exec(
+        `INSERT INTO people (person_id, name, role, disabled, created_at) VALUES ('filler-${count}', 'x', 'reader', 0, 0)`,
+      );
     const another = await owner.post('/admin/v1/people', { json: { name: 'x', role: 'reader' } });
     t.match(another, { status: 409, headers: { 'lapel-error-code': 'TOO_MANY_PEOPLE' } });
     const metrics = String((await world.anonymousAdmin().get('/metrics')).body);

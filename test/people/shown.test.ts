@@ -55,6 +55,7 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   listBinaryWarnings: [],
   listSoftwareKeys: [],
   listCertificates: [],
+  listMembers: [],
   listSystemPackages: [],
   listFirmwareVersions: [],
   listSessions: [],

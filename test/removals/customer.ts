@@ -68,6 +68,8 @@ export async function createCustomer(t: Test, world: World, name: string) {
   const asked = { deviceId: newcomer, code: batch.body.code, nonce: 'a secret that the device keeps' };
   await world.anonymous().post('/v1/enrolments', { json: asked });
 
+  await world.admin().post(`/admin/v1/developers/${name}/members`, { json: { name: 'Ada', role: 'admin' } });
+
   const packageName = `com.example.${name}`;
   await api.post(`${path}/packages`, { json: { package: packageName } });
   const attributes = [{ name: 'package', value: packageName }];

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { fixedPorts } from '../../../test/flow/service-process.ts';
 import { openRawDevice } from '../../../test/raw-device.ts';
@@ -36,8 +36,16 @@ async function fill(url: string, most: number): Promise<Socket[]> {
 
 /** A service with low limits, all of which its customers and devices reach. */
 export async function reachBounds({ folder, prometheus, faults }: Stand): Promise<void> {
-  const [objectsPort] = await fixedPorts(1);
-  const env = { LAPEL_DATA_DIR: join(folder, 'data'), LAPEL_OBJECTS_PORT: String(objectsPort), ...LOW };
+  const [objectsPort, syslogPort] = await fixedPorts(2);
+  const env = {
+    LAPEL_DATA_DIR: join(folder, 'data'),
+    LAPEL_OBJECTS_PORT: String(objectsPort),
+    LAPEL_AUDIT_SYSLOG: `tcp://127.0.0.1:${syslogPort}`,
+    ...LOW,
+  };
+  const auditReceiver = createServer((socket) => void socket.on('error', () => undefined).resume());
+  const listen = () => void auditReceiver.listen(syslogPort, '127.0.0.1');
+  listen();
   await using service = await createService(env, { openFiles: OPEN_FILES });
   const fleet = createFleet(service.addresses);
   using receiver = await startReceiver();
@@ -54,6 +62,15 @@ export async function reachBounds({ folder, prometheus, faults }: Stand): Promis
       stop = repeat(() => Promise.all(Array.from({ length: 10 }, () => patrol.send('GET', path))), 200);
     },
     end,
+  });
+  await faults.try({
+    alerts: ['LapelAuditWaits'],
+    fault: 'the receiver of the audit log is down',
+    make: async () => {
+      auditReceiver.close();
+      await fleet.admin('POST', '/developers', { name: 'made meanwhile' });
+    },
+    end: listen,
   });
   await faults.try({
     alerts: ['LapelLoginsWrong'],
@@ -177,4 +194,5 @@ export async function reachBounds({ folder, prometheus, faults }: Stand): Promis
       for (const one of links) await one.drop();
     },
   });
+  auditReceiver.close();
 }

@@ -20,6 +20,12 @@ export interface AdminOperations {
   listSoftwareKeys: { input: { developerId: string }; answer: SchemaTypes['admin/software-key-list'] };
   /** Revoke a software key. */
   revokeSoftwareKey: { input: { developerId: string; keyId: string }; answer: undefined };
+  /** Give a person of a developer a token. */
+  createMember: { input: { developerId: string; body: SchemaTypes['common/member-create'] }; answer: SchemaTypes['common/member-created'] };
+  /** List the people of a developer. */
+  listMembers: { input: { developerId: string }; answer: SchemaTypes['common/member-list'] };
+  /** Revoke the token of a person of a developer. */
+  revokeMember: { input: { developerId: string; memberId: string }; answer: undefined };
   /** Create an application. */
   createApplication: { input: { developerId: string; body: SchemaTypes['admin/application-create'] }; answer: SchemaTypes['admin/application-created'] };
   /** List the applications of a developer. */
@@ -238,6 +244,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   addSoftwareKey: { method: 'POST', path: '/admin/v1/developers/{developerId}/software-keys' },
   listSoftwareKeys: { method: 'GET', path: '/admin/v1/developers/{developerId}/software-keys' },
   revokeSoftwareKey: { method: 'DELETE', path: '/admin/v1/developers/{developerId}/software-keys/{keyId}' },
+  createMember: { method: 'POST', path: '/admin/v1/developers/{developerId}/members' },
+  listMembers: { method: 'GET', path: '/admin/v1/developers/{developerId}/members' },
+  revokeMember: { method: 'DELETE', path: '/admin/v1/developers/{developerId}/members/{memberId}' },
   createApplication: { method: 'POST', path: '/admin/v1/developers/{developerId}/applications' },
   listApplications: { method: 'GET', path: '/admin/v1/developers/{developerId}/applications' },
   listAllApplications: { method: 'GET', path: '/admin/v1/applications' },

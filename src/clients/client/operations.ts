@@ -140,6 +140,14 @@ export interface Operations {
   removeSignature: { input: { package: string; version: string }; answer: undefined };
   /** Read the keys and rules for software. */
   readSoftwareTrust: { input: object; answer: SchemaTypes['rest/software-trust'] };
+  /** Read whose token it is. */
+  readOwnAccess: { input: object; answer: SchemaTypes['rest/own-access'] };
+  /** List the people of the developer. */
+  listMembers: { input: object; answer: SchemaTypes['common/member-list'] };
+  /** Give a person a token. */
+  createMember: { input: { body: SchemaTypes['common/member-create'] }; answer: SchemaTypes['common/member-created'] };
+  /** Revoke the token of a person. */
+  revokeMember: { input: { memberId: string }; answer: undefined };
   /** List the firmware that can be distributed (op 29). */
   listFirmware: { input: object; answer: SchemaTypes['rest/firmware-list'] };
 }
@@ -214,6 +222,10 @@ export const OPERATIONS: Record<keyof Operations, { method: string; path: string
   putSignature: { method: 'PUT', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', scope: 'svc:application:write' },
   removeSignature: { method: 'DELETE', path: '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', scope: 'svc:application:write' },
   readSoftwareTrust: { method: 'GET', path: '/v1/applications/{applicationId}/software-keys', scope: 'svc:application:read' },
+  readOwnAccess: { method: 'GET', path: '/v1/applications/{applicationId}/me', scope: 'svc:application:read' },
+  listMembers: { method: 'GET', path: '/v1/applications/{applicationId}/members', scope: 'svc:application:read' },
+  createMember: { method: 'POST', path: '/v1/applications/{applicationId}/members', scope: 'svc:application:write' },
+  revokeMember: { method: 'DELETE', path: '/v1/applications/{applicationId}/members/{memberId}', scope: 'svc:application:write' },
   listFirmware: { method: 'GET', path: '/v1/applications/{applicationId}/firmware', scope: 'svc:application:read' },
 };
 

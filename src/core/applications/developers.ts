@@ -17,7 +17,7 @@ interface Parts {
   isInUse(unit: UnitOfWork, developerId: string): Promise<boolean>;
   /** Forgets what was counted for a developer, in the unit of work that removes it. */
   forgetUsage(unit: UnitOfWork, developerId: string): Promise<void>;
-  /** Deletes its software keys, in the same unit of work. */
+  /** Deletes its software keys and its people, in the same unit of work. */
   forgetKeys(unit: UnitOfWork, developerId: string): Promise<void>;
 }
 

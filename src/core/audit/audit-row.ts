@@ -3,8 +3,8 @@ export interface Actor {
   /** `machine`: a command on the machine of the service, with its data folder. */
   kind: 'session' | 'token' | 'command line' | 'application' | 'service' | 'machine';
   name: string | null;
-  /** The person, and the token with which they came. Null for the administrator token, and absent for other authors. */
-  person?: { personId: string; name: string; tokenName: string } | null;
+  /** The person, and the token with which they came, if it was one. Null for the administrator token, and absent for other authors. */
+  person?: { personId: string; name: string; tokenName: string | null } | null;
 }
 
 /** An entry as it is stored. */

@@ -18,7 +18,7 @@ import {
   replaceByCount,
 } from './audit-repository.ts';
 import type { Actor } from './audit-row.ts';
-import { findAbandoned, findChain } from './chain-repository.ts';
+import { findAbandoned, findChain, findEnd } from './chain-repository.ts';
 
 /** Milliseconds within which the same refusals (of an application, on a route, with an error) share one entry. */
 const COUNTED_FOR_MS = 60_000;
@@ -98,7 +98,14 @@ export function createAudit({ database, clock, log }: Parts) {
   const refusals = new Map<string, { auditId: number; repeated: number; cancel(): void }>();
   let cancelSearch = (): void => undefined;
 
-  const seal = (auditId: number): Promise<void> => add(auditId, (unit) => sealEntry(unit, auditId));
+  let sealed = (): void => undefined;
+
+  async function sealIn(unit: UnitOfWork, auditId: number): Promise<void> {
+    await sealEntry(unit, auditId);
+    unit.onCommit(sealed);
+  }
+
+  const seal = (auditId: number): Promise<void> => add(auditId, (unit) => sealIn(unit, auditId));
 
   /** Ends the minute of a refusal: its entry is complete. */
   function close(kind: string): void {
@@ -157,7 +164,7 @@ export function createAudit({ database, clock, log }: Parts) {
     });
     await detailEntry(unit, auditId, JSON.stringify(details));
     for (const object of about) await insertObject(unit, auditId, object);
-    await sealEntry(unit, auditId);
+    await sealIn(unit, auditId);
   }
 
   return {
@@ -188,7 +195,7 @@ export function createAudit({ database, clock, log }: Parts) {
             const details = first && JSON.stringify({ code, repeated: first.repeated });
             if (first && details && (await replaceByCount(unit, auditId, first.auditId, details))) return;
             await completeEntry(unit, auditId, status);
-            if (!isOpen && (!isCounted || first)) await sealEntry(unit, auditId);
+            if (!isOpen && (!isCounted || first)) await sealIn(unit, auditId);
           });
         },
         closed: () => seal(auditId),
@@ -220,8 +227,16 @@ export function createAudit({ database, clock, log }: Parts) {
       }
     },
 
+    /** Registers the function that is called after a commit that has sealed an entry. */
+    onSealed(act: () => void): void {
+      sealed = act;
+    },
+
     /** A page of entries, the newest first. */
     list: (filter: AuditFilter & PageQuery<number>) => listEntries(database.read, filter),
+
+    /** The newest entry, and the position of the last sealed one: they differ after each change of the log. */
+    end: () => findEnd(database.read),
 
     /** Checks all sealed entries, and an end of the chain that was noted before; see `checkChain`. */
     verify: (known?: { position: number; hash: string }) => checkChain(database.aside, known),

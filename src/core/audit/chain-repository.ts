@@ -29,6 +29,14 @@ const COLUMNS = `audit_id AS "auditId", position, hash, at, actor_kind AS "actor
 /** Reads the ends of the chain; undefined before the first entry is sealed. */
 export const findChain = (sql: Sql, lock: Lock = ''): Promise<Chain | undefined> => sql.get(`${CHAIN}${lock}`);
 
+/** The newest entry and the position of the last sealed one; 0 before the first. */
+export async function findEnd(sql: Sql): Promise<{ auditId: number; position: number }> {
+  const row = await sql.get<{ auditId: number | null; position: number | null }>(
+    'SELECT (SELECT MAX(audit_id) FROM audit_log) AS "auditId", (SELECT position FROM audit_chain) AS position',
+  );
+  return { auditId: row?.auditId ?? 0, position: row?.position ?? 0 };
+}
+
 /** Locks the chain, so that positions are given out in the order of commits, also by several nodes. */
 export async function lockChain(unit: UnitOfWork): Promise<Chain> {
   const known = await findChain(unit, unit.forUpdate);

@@ -13,6 +13,10 @@ const RECORDED: ReadonlySet<ErrorCode> = new Set([
   'CLIENT_INVALID',
   'ROLE_INSUFFICIENT',
   'CONSOLE_REQUEST_FORGED',
+  'SIGN_IN_FORGED',
+  'SIGN_IN_REFUSED',
+  'SIGN_IN_NO_ROLE',
+  'SIGN_IN_DISABLED',
 ]);
 /** Milliseconds within which equal refusals share one entry. */
 const COUNTED_FOR_MS = 60_000;
@@ -33,6 +37,8 @@ interface Counted {
   sample: Refused;
   /** The person, or the application, that the caller is or claims to be; undefined when it is unknown. */
   about: AuditObject | undefined;
+  /** Who the caller is at the provider through which they tried to sign in. */
+  subject: string | undefined;
   at: Micros;
   count: number;
 }
@@ -62,7 +68,7 @@ export function createRefusals({ audit, clock, ids, metrics }: Parts) {
   let counted = new Map<string, Counted>();
   let cancel = (): void => undefined;
 
-  function note({ code, sample, about, at, count }: Counted): Promise<void> {
+  function note({ code, sample, about, subject, at, count }: Counted): Promise<void> {
     const { listener, method, path, requestId, address } = sample;
     return audit.noted({
       action: `REFUSED ${listener}`,
@@ -70,7 +76,7 @@ export function createRefusals({ audit, clock, ids, metrics }: Parts) {
       id: requestId || ids.next('refused', at),
       address,
       at,
-      details: { code, count, method },
+      details: { code, count, method, ...(subject !== undefined && { subject }) },
       ...(about && { about: [about] }),
     });
   }
@@ -100,6 +106,7 @@ export function createRefusals({ audit, clock, ids, metrics }: Parts) {
           code: isOther ? 'OTHERS' : code,
           sample,
           about: isOther ? undefined : about,
+          subject: isOther || typeof error.values['subject'] !== 'string' ? undefined : error.values['subject'],
           at: clock.now(),
           count: 1,
         });

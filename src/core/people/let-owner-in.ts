@@ -31,7 +31,9 @@ export async function letOwnerIn(
   const now = clock.now();
   await lockAdministration(unit, unit.forUpdate);
   const known = await findPerson(unit, personId, unit.forUpdate);
-  const person = { personId, name: known?.name ?? personId, role: 'owner', disabled: false, createdAt: now } as const;
+  const login = known?.login ? { ...known.login, hasRole: true } : null;
+  const who = { personId, name: known?.name ?? personId, login };
+  const person = { ...who, role: 'owner', disabled: false, createdAt: now } as const;
   if (known) await updatePerson(unit, person);
   else await insertPerson(unit, person);
   const secret = TOKEN_PREFIX + ids.secret();

@@ -6,6 +6,8 @@ import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import { hashSecret } from '../../runtime/secret-hash.ts';
 import type { Micros } from '../../runtime/units.ts';
+import type { Audit } from '../audit/audit.ts';
+import { type Login, loginHashOf } from './login.ts';
 import * as persons from './person-repository.ts';
 import type { Role } from './roles.ts';
 import * as tokens from './token-repository.ts';
@@ -29,7 +31,18 @@ const DAY = 86_400_000_000;
 export const TOKEN_PREFIX = 'lapel_';
 const TOKEN = /^lapel_[\w-]{43}$/;
 
+/** Somebody whom a provider has identified, and the request with which they came. */
+interface SignIn {
+  login: Pick<Login, 'issuer' | 'subject'>;
+  name: string;
+  /** Null: the provider gives them no role. */
+  role: Role | null;
+  requestId: string;
+  address: string;
+}
+
 interface Parts {
+  audit: Pick<Audit, 'noteIn'>;
   database: Pick<Database, 'read' | 'transact' | 'transactSoon'>;
   clock: Clock;
   ids: Ids;
@@ -54,7 +67,7 @@ async function requireOwner(unit: UnitOfWork, isTokenAccepted: boolean, now: Mic
  * The people who administer the service, with their roles and tokens. A token is returned once, and stored as SHA-256. It
  * is looked up for each request, so its end has an effect at once, on every node.
  */
-export function createPeople({ database, clock, ids, log, metrics, changed }: Parts) {
+export function createPeople({ audit, database, clock, ids, log, metrics, changed }: Parts) {
   /** By token: the last use that was stored, or is being stored. */
   const used = new Map<string, Micros>();
 
@@ -109,6 +122,7 @@ export function createPeople({ database, clock, ids, log, metrics, changed }: Pa
         role: wanted.role,
         disabled: false,
         createdAt: now,
+        login: null,
       };
       return change(async (unit) => {
         if ((await persons.countPeople(unit)) >= MOST_PEOPLE)
@@ -116,6 +130,53 @@ export function createPeople({ database, clock, ids, log, metrics, changed }: Pa
         if (!(await persons.insertPerson(unit, person))) throw new DomainError('PERSON_EXISTS');
         return person;
       });
+    },
+
+    /**
+     * Lets in somebody whom a provider has identified, with the role that it gives them now; a person whom nobody has
+     * seen before is created. Without a role the person is disabled until the provider gives them one, even if they are
+     * the last owner. Each change has its entry in the audit log, in the same commit. Throws SIGN_IN_NO_ROLE,
+     * SIGN_IN_DISABLED and TOO_MANY_PEOPLE.
+     */
+    async signIn({
+      login: { issuer, subject },
+      name,
+      role,
+      ...request
+    }: SignIn): Promise<Person & { loginHash: Buffer }> {
+      const now = clock.now();
+      const isIn = await change(async (unit) => {
+        const known = await persons.findByLogin(unit, { issuer, subject }, unit.forUpdate);
+        if (known?.disabled && known.login?.hasRole) return { known, person: known, isRefused: 'disabled' as const };
+        if (!known && role === null) return { known, person: undefined, isRefused: 'no role' as const };
+        if (!known && (await persons.countPeople(unit)) >= MOST_PEOPLE)
+          refuse('people', new DomainError('TOO_MANY_PEOPLE', { values: { limit: MOST_PEOPLE } }));
+        const hasRole = role !== null;
+        const person: Person = {
+          personId: known?.personId ?? ids.next('person', now),
+          name,
+          role: role ?? known?.role ?? 'reader',
+          disabled: !hasRole,
+          createdAt: known?.createdAt ?? now,
+          login: { issuer, subject, hasRole },
+        };
+        if (known) await persons.updatePerson(unit, person);
+        else await persons.insertPerson(unit, person);
+        if (known?.role !== person.role || known.disabled !== person.disabled)
+          await audit.noteIn(unit, {
+            action: 'SIGN-IN /people',
+            resource: `/admin/v1/people/${encodeURIComponent(person.personId)}`,
+            id: request.requestId,
+            address: request.address,
+            details: { issuer, subject, before: known ? { role: known.role, disabled: known.disabled } : null, role },
+            about: [{ kind: 'person', id: person.personId }],
+          });
+        return { known, person, isRefused: hasRole ? null : ('no role' as const) };
+      });
+      const { person, isRefused } = isIn;
+      if (isRefused === null && person) return { ...person, loginHash: loginHashOf({ issuer, subject }) };
+      const values = { subject, ...(person && { personId: person.personId }) };
+      throw new DomainError(isRefused === 'disabled' ? 'SIGN_IN_DISABLED' : 'SIGN_IN_NO_ROLE', { values });
     },
 
     list: (page: { offset: number; limit: number }) => persons.listPeople(database.read, page),
@@ -128,7 +189,8 @@ export function createPeople({ database, clock, ids, log, metrics, changed }: Pa
 
     /**
      * Changes the fields that the patch names. `check` may refuse the change of the state that it gets, by an error.
-     * Throws PERSON_NOT_FOUND and LAST_OWNER.
+     * The role of a person who signs in through a provider is that of the provider, which also lets them in again. Throws
+     * PERSON_NOT_FOUND, PERSON_OF_PROVIDER and LAST_OWNER.
      */
     update(
       personId: string,
@@ -138,7 +200,13 @@ export function createPeople({ database, clock, ids, log, metrics, changed }: Pa
       return change(async (unit, isTokenAccepted) => {
         const known = found(await persons.findPerson(unit, personId, unit.forUpdate));
         check(known);
+        const { login } = known;
+        const isProviders =
+          (patch.role !== undefined && patch.role !== known.role) || (patch.disabled === false && !login?.hasRole);
+        if (login && isProviders) throw new DomainError('PERSON_OF_PROVIDER', { values: { issuer: login.issuer } });
         const person = { ...known, ...patch };
+        // From now on it is administration that keeps them out, whatever the provider says.
+        if (login && patch.disabled) person.login = { ...login, hasRole: true };
         await persons.updatePerson(unit, person);
         if (known.role === 'owner' && !known.disabled) await requireOwner(unit, isTokenAccepted, clock.now());
         return person;

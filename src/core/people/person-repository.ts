@@ -1,5 +1,6 @@
 import type { Lock, Sql } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
+import { type Login, loginHashOf } from './login.ts';
 import type { Role } from './roles.ts';
 
 /** Somebody who administers the service. */
@@ -10,6 +11,8 @@ export interface Person {
   /** True while the tokens of the person are refused. */
   disabled: boolean;
   createdAt: Micros;
+  /** The provider through which the person signs in, and who they are there; null for a person with tokens only. */
+  login: Login | null;
 }
 
 /** A person with the number of their tokens, and the last time that one was used. */
@@ -18,15 +21,38 @@ export interface CountedPerson extends Person {
   lastUsedAt: Micros | null;
 }
 
-type Row<Of extends Person> = Omit<Of, 'disabled'> & { disabled: number };
-type Read<Of extends Person> = Omit<Of, 'disabled'> & { disabled: boolean };
+type Row<Of extends Person> = Omit<Of, 'disabled' | 'login'> & {
+  disabled: number;
+  issuer: string | null;
+  subject: string | null;
+  noRole: number | null;
+};
+type Read<Of extends Person> = Omit<Of, 'disabled' | 'login'> & Pick<Person, 'disabled' | 'login'>;
 
-const COLUMNS = 'p.person_id AS "personId", p.name, p.role, p.disabled, p.created_at AS "createdAt"';
-const toPerson = <Of extends Person>(row: Row<Of>): Read<Of> => ({ ...row, disabled: row.disabled === 1 });
+const COLUMNS = `p.person_id AS "personId", p.name, p.role, p.disabled, p.created_at AS "createdAt", p.issuer, p.subject,
+  p.no_role AS "noRole"`;
+
+function toPerson<Of extends Person>({ issuer, subject, noRole, disabled, ...row }: Row<Of>) {
+  const login = issuer === null || subject === null ? null : { issuer, subject, hasRole: noRole !== 1 };
+  return { ...row, disabled: disabled === 1, login } as unknown as Read<Of>;
+}
 
 /** Finds a person. A unit of work whose decision depends on the row passes its `forUpdate`. */
 export async function findPerson(sql: Sql, personId: string, lock: Lock = ''): Promise<Person | undefined> {
   const row = await sql.get<Row<Person>>(`SELECT ${COLUMNS} FROM people p WHERE p.person_id = ?${lock}`, personId);
+  return row && toPerson(row);
+}
+
+/** Finds the person who signs in through a provider. */
+export async function findByLogin(
+  sql: Sql,
+  login: Pick<Login, 'issuer' | 'subject'>,
+  lock: Lock = '',
+): Promise<Person | undefined> {
+  const row = await sql.get<Row<Person>>(
+    `SELECT ${COLUMNS} FROM people p WHERE p.login_hash = ?${lock}`,
+    loginHashOf(login),
+  );
   return row && toPerson(row);
 }
 
@@ -50,25 +76,31 @@ export async function countPeople(sql: Sql): Promise<number> {
 }
 
 /** Returns false when the personId is taken. */
-export async function insertPerson(sql: Sql, { personId, name, role, disabled, createdAt }: Person): Promise<boolean> {
+export async function insertPerson(sql: Sql, person: Person): Promise<boolean> {
+  const { personId, name, role, disabled, createdAt, login } = person;
   const inserted = await sql.run(
-    `INSERT INTO people (person_id, name, role, disabled, created_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (person_id) DO NOTHING`,
+    `INSERT INTO people (person_id, name, role, disabled, created_at, issuer, subject, login_hash, no_role)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (person_id) DO NOTHING`,
     personId,
     name,
     role,
     disabled ? 1 : 0,
     createdAt,
+    login?.issuer ?? null,
+    login?.subject ?? null,
+    login && loginHashOf(login),
+    login?.hasRole === false ? 1 : 0,
   );
   return inserted === 1;
 }
 
-export async function updatePerson(sql: Sql, { personId, name, role, disabled }: Person): Promise<void> {
+export async function updatePerson(sql: Sql, { personId, name, role, disabled, login }: Person): Promise<void> {
   await sql.run(
-    'UPDATE people SET name = ?, role = ?, disabled = ? WHERE person_id = ?',
+    'UPDATE people SET name = ?, role = ?, disabled = ?, no_role = ? WHERE person_id = ?',
     name,
     role,
     disabled ? 1 : 0,
+    login?.hasRole === false ? 1 : 0,
     personId,
   );
 }

@@ -1,12 +1,6 @@
-/**
- * The roles of people who administer the service, the mightiest first. Each may do what the roles behind it may do:
- * - owner: decides who administers the service
- * - operator: works with all objects, and sees payloads
- * - support: sees no payloads and no secrets; may repeat, cancel and disconnect
- * - reader: sees what support sees, and changes nothing
- */
-export const ROLES = ['owner', 'operator', 'support', 'reader'] as const;
-export type Role = (typeof ROLES)[number];
+import { ROLES, type Role } from '../../runtime/roles.ts';
+
+export { ROLES, type Role };
 
 /** Whether a role may do what needs the role `needed`. */
 export const mayAs = (role: Role, needed: Role): boolean => ROLES.indexOf(role) <= ROLES.indexOf(needed);

@@ -45,7 +45,7 @@ export function createAdminServer(parts: Parts): HttpServer {
     routes: ROUTES,
     services: parts,
     authorize: createAuthorize(parts),
-    changes: createAdminChanges(parts.audit),
+    changes: createAdminChanges(parts),
     refused: (error, request) => parts.refusals.count(error, { listener: 'admin', ...request }),
     headersFor: ({ kind }: Administrator) => (kind === 'session' ? toBrowsers : told),
     baseUrl: parts.adminUrl,

@@ -9,11 +9,12 @@ import { sessionSecret } from './sessions/session-cookie.ts';
 import type { ConsoleSession } from './sessions/session-repository.ts';
 import type { ConsoleSessions } from './sessions/sessions.ts';
 
-/** A person as a caller: by a token, or by a session that one of their tokens opened. */
+/** A person as a caller: by a token, or by a session that one of their tokens, or their provider, opened. */
 export interface Person {
   personId: string;
   name: string;
-  tokenName: string;
+  /** Null for a session of a provider. */
+  tokenName: string | null;
 }
 
 /** The caller of administration, identified by a token or by a session of the console. */
@@ -45,7 +46,7 @@ export const bySession = ({ sessionId, personId, name, role, tokenName }: Consol
   sessionId,
   // Only a session of the administrator token has no person.
   role: role ?? 'owner',
-  person: personId === null ? null : { personId, name: name ?? '', tokenName: tokenName ?? '' },
+  person: personId === null ? null : { personId, name: name ?? '', tokenName },
 });
 
 /**

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Actor } from '../../core/audit/audit-row.ts';
+import type { SecretReads } from '../../core/audit/secret-reads.ts';
+import { seesPayloads } from '../../core/people/roles.ts';
 import { COMMAND_LINE } from '../../runtime/version.ts';
 import type { Changes } from '../http/changes.ts';
 import type { Administrator } from './authorize.ts';
@@ -16,8 +18,26 @@ export function actorOf(caller: Administrator, headers: IncomingHttpHeaders): Ac
   return { kind: isCommandLine ? 'command line' : 'token', name: null, person };
 }
 
-/** Records every change through administration in the audit log, whether carried out or refused. */
-export const createAdminChanges = (audit: Pick<Audit, 'begin'>): Changes<Administrator> => ({
-  has: ({ method }) => method !== 'GET',
-  begin: ({ caller, headers, ...change }) => audit.begin({ ...change, actor: actorOf(caller, headers) }),
+/** Who reads, for the entries of reads: a person counts once, whatever their tokens and sessions. */
+export const readerOf = ({ kind, name, person }: Actor): string => person?.personId ?? `${kind} ${name ?? ''}`;
+
+/**
+ * Records every change through administration in the audit log, whether carried out or refused, and reads of payloads by
+ * those who see them.
+ */
+export const createAdminChanges = ({
+  audit,
+  secretReads,
+}: {
+  audit: Pick<Audit, 'begin'>;
+  secretReads: SecretReads;
+}): Changes<Administrator> => ({
+  has: ({ method, showsSecret = false }) => method !== 'GET' || showsSecret,
+  begin({ caller, headers, ...change }) {
+    const actor = actorOf(caller, headers);
+    if (change.method === 'GET') {
+      if (!seesPayloads(caller.role) || !secretReads.isFirst('person', readerOf(actor), change.path)) return undefined;
+    }
+    return audit.begin({ ...change, actor });
+  },
 });

@@ -1,17 +1,38 @@
+import { seesPayloads } from '../../core/people/roles.ts';
 import { FEED_HEADERS } from '../feed/feed-stream.ts';
 import { readTopics } from '../feed/feed-topics.ts';
 import type { Answer, Input } from '../http/route.ts';
 import { type Administrator, createStillGood } from './authorize.ts';
+import { actorOf, readerOf } from './changes.ts';
 import type { AdminServices } from './services.ts';
 import { shownTo } from './shown.ts';
 
-/** Streams changes of all devices, transactions and receivers, for as long as the caller keeps their role. */
-export function readFeed(
-  { feed, sessions, people, identify }: Pick<AdminServices, 'feed' | 'sessions' | 'people' | 'identify'>,
-  { query, caller }: Input<unknown, unknown, { topics: string }, Administrator>,
-): Answer {
+type Services = Pick<AdminServices, 'feed' | 'sessions' | 'people' | 'identify' | 'audit' | 'secretReads'>;
+
+/**
+ * Streams changes of all devices, transactions and receivers, for as long as the caller keeps their role. That somebody
+ * sees the messages of a device is recorded.
+ */
+export async function readFeed(
+  { feed, sessions, people, identify, audit, secretReads }: Services,
+  { query, caller, headers, target, requestId, address }: Input<unknown, unknown, { topics: string }, Administrator>,
+): Promise<Answer> {
   const topics = readTopics(query.topics);
   const isStillGood = createStillGood({ identify, people, sessions });
+  const actor = actorOf(caller, headers);
+  const unseen = [...topics.messages].filter(
+    (deviceId) =>
+      seesPayloads(caller.role) && secretReads.isFirst('person', readerOf(actor), `messages of ${deviceId}`),
+  );
+  if (unseen.length > 0) {
+    const { path } = target;
+    const begun = await audit.begin({ actor, method: 'GET', route: path, path, requestId, address });
+    await begun.changed(
+      { messages: unseen.length },
+      unseen.map((id) => ({ kind: 'device', id })),
+    );
+    await begun.ended(200);
+  }
   const body = feed.open({
     listener: 'admin',
     topics,

@@ -29,9 +29,10 @@ type AtTransaction = Input<{ transactionId: number }, unknown, unknown, Administ
 
 export async function readFleetTransaction(
   { overview }: AdminServices,
-  { params, caller }: AtTransaction,
+  { params, caller, changed }: AtTransaction,
 ): Promise<Answer> {
   const detail = transactionDetail(await overview.find(params.transactionId));
+  await changed({}, [{ kind: 'device', id: detail.deviceId }]);
   return { status: 200, body: shownTo(caller).transaction(detail) };
 }
 

@@ -18,12 +18,13 @@ const utc = (micros: number | null): string | null => (micros === null ? null : 
 const stateOf = ({ name, role, disabled }: Known): unknown => [name, role, disabled];
 const tagged = (person: Known): Record<string, string> => ({ ETag: entityTag(stateOf(person)) });
 
-const personBody = ({ personId, name, role, disabled, createdAt }: Known): Person => ({
+const personBody = ({ personId, name, role, disabled, createdAt, login }: Known): Person => ({
   personId,
   name,
   role,
   disabled,
   createdAt: toUtc(createdAt),
+  login,
 });
 const tokenBody = ({ tokenId, name, createdAt, expiresAt, lastUsedAt }: PersonToken) => ({
   tokenId,

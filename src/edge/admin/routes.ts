@@ -51,6 +51,7 @@ import {
   readFleetTransaction,
 } from './fleet-transactions.ts';
 import { importDevices } from './import-devices.ts';
+import { createMember, listMembers, revokeMember } from './members.ts';
 import { renewObjectStoreKey } from './object-store-key.ts';
 import { readHealth, readMetrics, readReadiness } from './operation.ts';
 import {
@@ -87,6 +88,7 @@ import { firmware, systemPackages } from './service-software.ts';
 import type { AdminServices } from './services.ts';
 import { closeSession, endSession, listSessions, openSession, readOwnSession } from './sessions.ts';
 import { listSettings } from './settings.ts';
+import { beginSignIn, finishSignIn, toConsole } from './sign-in.ts';
 import { listSigningKeys, renewSigningKey } from './signing-keys.ts';
 import { addSoftwareKey, listSoftwareKeys, revokeSoftwareKey } from './software-keys.ts';
 import { readDeviceStory } from './story.ts';
@@ -114,6 +116,10 @@ export const ROUTES = [
   route('POST',   '/admin/v1/developers/{developerId}/software-keys', OPR, { body: 'admin/software-key-create' }, addSoftwareKey),
   route('GET',    '/admin/v1/developers/{developerId}/software-keys', ANY, {}, listSoftwareKeys),
   route('DELETE', '/admin/v1/developers/{developerId}/software-keys/{keyId}', OPR, {}, revokeSoftwareKey),
+
+  route('POST',   '/admin/v1/developers/{developerId}/members', OPR, { body: 'common/member-create' }, createMember),
+  route('GET',    '/admin/v1/developers/{developerId}/members', ANY, {}, listMembers),
+  route('DELETE', '/admin/v1/developers/{developerId}/members/{memberId}', OPR, {}, revokeMember),
 
   route('POST',   '/admin/v1/developers/{developerId}/applications', OPR, { body: 'admin/application-create' }, createApplication),
   route('GET',    '/admin/v1/developers/{developerId}/applications', ANY, { query: 'common/paging-query' }, listApplications),
@@ -174,7 +180,7 @@ export const ROUTES = [
 
   route('GET',    '/admin/v1/transactions', ANY, { query: 'admin/transaction-query' }, listFleetTransactions),
   route('POST',   '/admin/v1/transactions/cancel', SUP, { body: 'admin/transactions-cancel' }, cancelFleetTransactions),
-  route('GET',    '/admin/v1/transactions/{transactionId}', ANY, {}, readFleetTransaction),
+  route('GET',    '/admin/v1/transactions/{transactionId}', ANY, { showsSecret: true }, readFleetTransaction),
   route('DELETE', '/admin/v1/transactions/{transactionId}', SUP, {}, cancelFleetTransaction),
 
   route('GET',    '/admin/v1/packages', ANY, { query: 'admin/package-row-query' }, listAllPackages),
@@ -218,7 +224,7 @@ export const ROUTES = [
 
   route('GET',    '/admin/v1/receivers', ANY, { query: 'admin/receiver-query' }, listReceivers),
   route('GET',    '/admin/v1/deliveries', ANY, { query: 'admin/delivery-query' }, listAllDeliveries),
-  route('GET',    '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}', ANY, {}, readDelivery),
+  route('GET',    '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}', ANY, { showsSecret: true }, readDelivery),
   route('POST',   '/admin/v1/applications/{applicationId}/deliveries/{deliveryId}/redeliver', SUP, {}, redeliverOne),
   route('POST',   '/admin/v1/applications/{applicationId}/deliveries/redeliver', SUP, { body: 'admin/redelivery-range' }, redeliverSome),
   route('POST',   '/admin/v1/applications/{applicationId}/webhooks/test', SUP, { body: 'rest/webhook-test' }, testReceiver),
@@ -228,10 +234,12 @@ export const ROUTES = [
   route('GET',    '/admin/v1/audit/verification', ANY, { query: 'admin/audit-verification-query' }, verifyAudit),
 
   route('GET',    '/', null, { head: true, name: 'openRoot' }, leadTo('console')),
-  route('GET',    '/console', null, { head: true, below: true }, servePages),
+  route('GET',    '/console', null, { head: true, below: true, anyQuery: true }, servePages),
   route('POST',   '/console/session', null, { body: 'admin/console-login' }, openSession),
   route('GET',    '/console/session', null, {}, readOwnSession),
   route('DELETE', '/console/session', null, {}, closeSession),
+  route('POST',   '/console/sign-in', null, { body: 'admin/sign-in' }, beginSignIn),
+  route('GET',    '/console/sign-in/{providerId}', null, { anyQuery: true, errors: toConsole }, finishSignIn),
 
   route('GET',    '/admin/v1/encryption', ANY, {}, readEncryption),
   route('POST',   '/admin/v1/encryption/rotation', OWN, {}, rotateEncryptionKey),

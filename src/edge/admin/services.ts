@@ -3,12 +3,14 @@ import type { AccessTokens } from '../../core/applications/access-tokens.ts';
 import type { Applications } from '../../core/applications/applications.ts';
 import type { Developers } from '../../core/applications/developers.ts';
 import type { Audit } from '../../core/audit/audit.ts';
+import type { SecretReads } from '../../core/audit/secret-reads.ts';
 import type { Core } from '../../core/core.ts';
 import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { Encryption } from '../../core/encryption/encryption.ts';
 import type { EnrolmentBatches } from '../../core/enrolments/batches.ts';
+import type { Members } from '../../core/people/members.ts';
 import type { People } from '../../core/people/people.ts';
 import type { Removals } from '../../core/removals/removals.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
@@ -44,6 +46,7 @@ import type { ConsolePages } from '../pages/pages.ts';
 import type { Administrator } from './authorize.ts';
 import type { IdentifyToken } from './identify.ts';
 import type { ConsoleSessions } from './sessions/sessions.ts';
+import type { SignIns } from './sign-in/sign-ins.ts';
 
 /** The parts that the handlers of administration use; each handler names the ones that it needs. */
 export interface AdminServices {
@@ -121,13 +124,19 @@ export interface AdminServices {
   /** The audit log, and the names of the objects in it. */
   audit: Audit;
   auditNames: AuditNames;
+  /** Knows which reads of payloads were recorded a moment ago. */
+  secretReads: SecretReads;
   /** The pages of the console. */
   pages: ConsolePages;
   feed: Pick<Feed, 'open'>;
   sessions: ConsoleSessions;
   identify: IdentifyToken;
+  /** Signs people in through providers. */
+  signIns: SignIns;
   /** Who administers the service. */
   people: People;
+  /** The people of developers. */
+  members: Members;
   contracts: Contracts;
   clock: Clock;
   log: Log;

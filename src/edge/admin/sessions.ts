@@ -13,16 +13,13 @@ import type { ConsoleSession } from './sessions/session-repository.ts';
 
 type Services = Pick<AdminServices, 'sessions'>;
 type Audited = Pick<AdminServices, 'sessions' | 'audit'>;
+type Asked = Pick<Input, 'target' | 'requestId' | 'address' | 'headers'>;
 
 /**
  * The entry of the audit log for a login or a logout. It is made here, because these routes accept requests without a
  * token, and the listener records only changes whose caller it knows.
  */
-const change = (
-  method: string,
-  session: ConsoleSession,
-  { target, requestId, address, headers }: Pick<Input, 'target' | 'requestId' | 'address' | 'headers'>,
-) => ({
+const change = (method: string, session: ConsoleSession, { target, requestId, address, headers }: Asked) => ({
   actor: actorOf(bySession(session), headers),
   method,
   route: target.path,
@@ -30,6 +27,17 @@ const change = (
   requestId,
   address,
 });
+
+/** Records the login of a new session in the audit log. */
+export async function recordSession(
+  audit: AdminServices['audit'],
+  { method, session, status }: { method: string; session: ConsoleSession; status: number },
+  asked: Asked,
+): Promise<void> {
+  const begun = await audit.begin(change(method, session, asked));
+  if (session.provider !== null) await begun.changed({ provider: session.provider });
+  await begun.ended(status);
+}
 
 function secretOf({ headers }: Pick<Input, 'headers'>): string {
   const secret = sessionSecret(headers.cookie);
@@ -47,7 +55,7 @@ export async function openSession(
 ): Promise<Answer> {
   const page = checkOwnChange(input.headers);
   const { session, secret } = await sessions.open(input.body.token, input.address);
-  await (await audit.begin(change('POST', session, input))).ended(204);
+  await recordSession(audit, { method: 'POST', session, status: 204 }, input);
   return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': cookieOf(secret, page) } };
 }
 
@@ -68,14 +76,22 @@ export async function readOwnSession({ sessions }: Services, { headers }: Input)
   return { status: 200, headers: NO_STORE, body };
 }
 
-/** Ends the caller's session. */
-export async function closeSession({ sessions, audit }: Audited, input: Input): Promise<Answer> {
+/** Ends the caller's session. A browser that has signed in through a provider goes on to sign out there as well. */
+export async function closeSession(
+  { sessions, signIns, audit }: Audited & Pick<AdminServices, 'signIns'>,
+  input: Input,
+): Promise<Answer> {
   const page = checkOwnChange(input.headers);
   const session = await sessions.find(secretOf(input));
   const begun = await audit.begin(change('DELETE', session, input));
   await sessions.end(session.sessionId);
-  await begun.ended(204);
-  return { status: 204, headers: { ...NO_STORE, 'Set-Cookie': noCookie(page) } };
+  const url = await signIns.leave(session.provider, page.origin);
+  const status = url === null ? 204 : 200;
+  await begun.ended(status);
+  const headers = { ...NO_STORE, 'Set-Cookie': noCookie(page) };
+  if (url === null) return { status, headers };
+  const body: SchemaTypes['admin/leading-url'] = { url };
+  return { status, headers, body };
 }
 
 /** Whether a caller may see and end the sessions of everybody, or their own only. */

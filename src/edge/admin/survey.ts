@@ -40,6 +40,8 @@ interface Parts {
   oldestInFlight(): number | undefined;
   /** Counts the receivers of webhooks whose last attempt failed. */
   failing(): Promise<number>;
+  /** The entries of the audit log that its receiver does not have yet; undefined without a receiver. */
+  auditWaiting: (() => Promise<{ count: number; oldestAt: number | null }>) | undefined;
   /** Knows the parts of the service that can do their work, and those that cannot. */
   readiness: Pick<Readiness, 'parts' | 'problems'>;
   certificates: Pick<Certificates, 'measure'>;
@@ -47,7 +49,7 @@ interface Parts {
 
 /** Makes the function that looks up the metrics of queues and sizes. It runs only when somebody asks for metrics. */
 export function createSurvey(parts: Parts) {
-  const { clock, log, metrics } = parts;
+  const { clock, log, metrics, auditWaiting = () => Promise.resolve(undefined) } = parts;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
 
@@ -56,14 +58,16 @@ export function createSurvey(parts: Parts) {
   async function look(): Promise<void> {
     try {
       const sizes = [parts.objects(), parts.disk(), parts.databaseSize()] as const;
-      const looks = [parts.due(), parts.pending(), parts.failing(), ...sizes] as const;
-      const [due, pending, failing, objects, disk, size] = await Promise.all(looks);
+      const looks = [parts.due(), parts.pending(), parts.failing(), auditWaiting(), ...sizes] as const;
+      const [due, pending, failing, waiting, objects, disk, size] = await Promise.all(looks);
       metrics.commandsDue.set(due.count);
       metrics.oldestCommandDue.set(age(due.oldestAt));
       metrics.oldestCommandInFlight.set(age(parts.oldestInFlight() ?? null));
       metrics.deliveriesPending.set(pending.count);
       metrics.oldestDeliveryDue.set(age(pending.earliestDueAt));
       metrics.receiversFailing.set(failing);
+      metrics.auditWaiting.set(waiting?.count ?? 0);
+      metrics.oldestAuditWaiting.set(age(waiting?.oldestAt ?? null));
       const { database, log: walBytes, free } = size;
       metrics.databaseFree.set(free);
       metrics.databaseBytes.set({ file: 'database' }, database);

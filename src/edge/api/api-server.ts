@@ -1,5 +1,6 @@
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Refusals } from '../../core/audit/refusals.ts';
+import type { SecretReads } from '../../core/audit/secret-reads.ts';
 import type { HostNames } from '../../platform/entrance/host-names.ts';
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
@@ -10,6 +11,7 @@ import type { ApiServices } from './services.ts';
 
 interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit' | 'enrolmentLimits' | 'proxies'> {
   audit: Pick<Audit, 'begin' | 'list'>;
+  secretReads: SecretReads;
   refusals: Pick<Refusals, 'count'>;
   /** LAPEL_RATE_LIMIT: requests per second and application. */
   rateLimit: number;
@@ -46,7 +48,7 @@ export function createApiServer(parts: Parts): HttpServer {
     strictPaths: STRICT_PATHS,
     services: { ...parts, tokenLimit, enrolmentLimits },
     authorize: createAuthorize(parts),
-    changes: createApiChanges(parts.audit),
+    changes: createApiChanges(parts),
     refused: (error, request) => parts.refusals.count(error, { listener: 'api', ...request }),
     headersFor: () => told,
     applicationOf: ({ applicationId }) => applicationId,

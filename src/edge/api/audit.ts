@@ -1,21 +1,32 @@
-import type { Application } from '../../core/applications/application-repository.ts';
 import type { AuditEntry } from '../../core/audit/audit-repository.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
 import { periodOf } from '../http/moment.ts';
 import { nextPageAfter } from '../http/paging.ts';
 import type { Answer, Input } from '../http/route.ts';
-import type { ApiServices } from './services.ts';
+import type { ApiServices, Caller } from './services.ts';
 
 type Row = SchemaTypes['rest/own-audit-list']['entries'][number];
 
 /** Makes the entry that an application sees: not who of administration it was, and from where. */
-function ownEntry({ auditId, at, actorKind, action, resource, status, details, address, requestId }: AuditEntry): Row {
+function ownEntry({
+  auditId,
+  at,
+  actorKind,
+  action,
+  resource,
+  status,
+  details,
+  address,
+  requestId,
+  personName,
+}: AuditEntry): Row {
   const by = actorKind === 'application' || actorKind === 'service' ? actorKind : 'administration';
   return {
     auditId,
     at: toUtc(at),
     by,
+    person: by === 'application' ? personName : null,
     action,
     resource,
     status,
@@ -31,7 +42,7 @@ function ownEntry({ auditId, at, actorKind, action, resource, status, details, a
  */
 export async function listOwnAudit(
   { audit }: Pick<ApiServices, 'audit'>,
-  input: Input<{ applicationId: string }, unknown, SchemaTypes['rest/own-audit-query'], Application>,
+  input: Input<{ applicationId: string }, unknown, SchemaTypes['rest/own-audit-query'], Caller>,
 ): Promise<Answer> {
   const { params, query, caller } = input;
   const { since: _since, until: _until, ...page } = query;

@@ -2,28 +2,32 @@ import type { IncomingMessage } from 'node:http';
 import type { Application } from '../../core/applications/application-repository.ts';
 import { acceptsCertificate } from '../../core/applications/certificates.ts';
 import { hasSecret } from '../../core/applications/has-secret.ts';
+import { scopesOf } from '../../core/people/member-roles.ts';
 import { DomainError } from '../../errors.ts';
 import { bearerToken } from '../http/bearer.ts';
-import type { ApiServices } from './services.ts';
+import type { ApiServices, Caller } from './services.ts';
 
 const invalid = (problem: string): DomainError => new DomainError('TOKEN_INVALID', { cause: new Error(problem) });
 
-type Services = Pick<ApiServices, 'accessTokens' | 'applications' | 'clientCertificates' | 'clock'>;
+type Services = Pick<ApiServices, 'accessTokens' | 'applications' | 'clientCertificates' | 'clock' | 'members'>;
+
+const NEEDS_CERTIFICATE = 'the application needs tokens that are bound to its certificate';
 
 /**
  * The first three checks of a request (contract, section 1): the token, its scope, and that it belongs to the
  * application in the path. The application is looked up for each request, so deleting it, or ending its secret, ends
  * its tokens at once. So do the certificates of the application: a token that is bound to one is good only on a
- * connection that shows it, while it is valid and registered (RFC 8705 3). Throws TOKEN_MISSING, TOKEN_INVALID, SCOPE_INSUFFICIENT, APPLICATION_FOREIGN,
- * APPLICATION_UNREGISTERED.
+ * connection that shows it, while it is valid and registered (RFC 8705 3). The token of a person of the developer is
+ * accepted for each application of the developer that does not demand certificates. Throws TOKEN_MISSING, TOKEN_INVALID,
+ * SCOPE_INSUFFICIENT, APPLICATION_FOREIGN, APPLICATION_UNREGISTERED.
  */
-export function createAuthorize({ accessTokens, applications, clientCertificates, clock }: Services) {
+export function createAuthorize({ accessTokens, applications, clientCertificates, clock, members }: Services) {
   function checkCertificate(
     thumbprint: string | undefined,
     application: Application | undefined,
     request: Pick<IncomingMessage, 'headers' | 'socket'>,
   ): void {
-    if (thumbprint === undefined) throw invalid('the application needs tokens that are bound to its certificate');
+    if (thumbprint === undefined) throw invalid(NEEDS_CERTIFICATE);
     const shown = clientCertificates.of(request);
     if (shown?.thumbprint !== thumbprint) throw invalid('the client does not show the certificate of the token');
     if (application && !acceptsCertificate(application, shown, clock.now())) {
@@ -31,12 +35,28 @@ export function createAuthorize({ accessTokens, applications, clientCertificates
     }
   }
 
+  async function ofMember(token: string, scope: string, named: string | undefined): Promise<Caller> {
+    const member = await members.identify(token);
+    if (!member) throw new DomainError('TOKEN_INVALID', { cause: new Error('the token of a person is not valid') });
+    const scopes = new Set(scopesOf(member.role));
+    const isAllowed = scopes.has(scope);
+    if (!isAllowed) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope } });
+    const { developerId } = member;
+    // Where the path names no application, the first one stands for the developer.
+    const [first] = named === undefined ? (await applications.list(developerId, FIRST)).applications : [];
+    const application = named === undefined ? first : await applications.findLive(named);
+    if (application?.developerId !== developerId) throw new DomainError('APPLICATION_FOREIGN');
+    if (named !== undefined && application.authentication === 'certificate') throw invalid(NEEDS_CERTIFICATE);
+    return { ...application, member, scopes };
+  }
+
   return async (
     request: Pick<IncomingMessage, 'headers' | 'socket'>,
     scope: string,
     params: Record<string, string>,
-  ): Promise<Application> => {
+  ): Promise<Caller> => {
     const token = bearerToken(request.headers.authorization);
+    if (members.isToken(token)) return ofMember(token, scope, params['applicationId']);
     const { applicationId, scopes, secretMark, thumbprint } = await accessTokens.verify(token);
     const application = await applications.findLive(applicationId);
     // A token of this service names the secret that it was issued for, so it ends with that secret. Tokens of a legacy
@@ -51,6 +71,8 @@ export function createAuthorize({ accessTokens, applications, clientCertificates
     const { applicationId: named = applicationId } = params;
     if (named !== applicationId) throw new DomainError('APPLICATION_FOREIGN');
     if (!application) throw new DomainError('APPLICATION_UNREGISTERED');
-    return application;
+    return { ...application, scopes };
   };
 }
+
+const FIRST = { offset: 0, limit: 1 };

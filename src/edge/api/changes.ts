@@ -1,6 +1,7 @@
-import type { Application } from '../../core/applications/application-repository.ts';
 import type { Audit } from '../../core/audit/audit.ts';
+import type { SecretReads } from '../../core/audit/secret-reads.ts';
 import type { Changes } from '../http/changes.ts';
+import { type Caller, seesKey } from './services.ts';
 
 /**
  * The scope of changes to the application itself: its settings, key, packages, versions, distributions, webhooks.
@@ -10,9 +11,29 @@ const OWN = 'svc:application:write';
 /** Rollouts change many devices, and so are recorded, too. */
 const ROLLOUTS = '/v1/applications/{applicationId}/rollouts';
 
-/** Records the changes that an application makes to itself in the audit log. */
-export const createApiChanges = (audit: Pick<Audit, 'begin'>): Changes<Application> => ({
-  has: ({ method, path, scope }) => method !== 'GET' && (scope === OWN || path.startsWith(ROLLOUTS)),
-  begin: ({ caller, ...change }) =>
-    audit.begin({ ...change, actor: { kind: 'application', name: caller.applicationId } }),
+/**
+ * Records the changes that an application makes to itself in the audit log, and reads of its key.
+ */
+export const createApiChanges = ({
+  audit,
+  secretReads,
+}: {
+  audit: Pick<Audit, 'begin'>;
+  secretReads: SecretReads;
+}): Changes<Caller> => ({
+  has: ({ method, path, scope, showsSecret = false }) =>
+    showsSecret || (method !== 'GET' && (scope === OWN || path.startsWith(ROLLOUTS))),
+  begin({ caller, ...change }) {
+    const { applicationId, authenticationKey, member } = caller;
+    const isFirstRead = (path: string): boolean =>
+      member
+        ? secretReads.isFirst('person', member.memberId, path)
+        : secretReads.isFirst('application', applicationId, path);
+    if (change.method === 'GET') {
+      const isShown = authenticationKey !== null && seesKey(caller) && isFirstRead(change.path);
+      if (!isShown) return undefined;
+    }
+    const person = member && { personId: member.memberId, name: member.name, tokenName: null };
+    return audit.begin({ ...change, actor: { kind: 'application', name: applicationId, ...(person && { person }) } });
+  },
 });

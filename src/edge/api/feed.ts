@@ -22,13 +22,16 @@ function scopesOf({ transactions, receivers, software }: FeedTopics): string[] {
  * REQUEST_INVALID, and SCOPE_INSUFFICIENT for a topic whose list the token may not read.
  */
 export async function readFeed(
-  services: Pick<ApiServices, 'feed' | 'accessTokens' | 'applications' | 'clientCertificates' | 'clock'>,
+  {
+    feed,
+    ...services
+  }: Pick<ApiServices, 'feed' | 'accessTokens' | 'applications' | 'clientCertificates' | 'clock' | 'members'>,
   { params, query, stream, caller }: AtApplication<never, 'common/feed-query'>,
 ): Promise<Answer> {
   const { applicationId } = params;
   const topics = readTopics(query.topics);
-  if (topics.fleet) {
-    const msg = 'The topic fleet is for administration only';
+  if (topics.fleet || topics.audit) {
+    const msg = 'The topics fleet and audit are for administration only';
     throw DomainError.invalid({ loc: ['query', 'topics'], msg, type: 'enum' });
   }
   const authorize = createAuthorize(services);
@@ -42,6 +45,6 @@ export async function readFeed(
       () => true,
       (error: unknown) => !(error instanceof DomainError) || error.code === 'DATABASE_UNAVAILABLE',
     );
-  const body = services.feed.open({ listener: 'api', topics, applicationId, developerId: caller.developerId, isGood });
+  const body = feed.open({ listener: 'api', topics, applicationId, developerId: caller.developerId, isGood });
   return { status: 200, headers: FEED_HEADERS, endless: true, body };
 }

@@ -1,4 +1,3 @@
-import type { Application } from '../../core/applications/application-repository.ts';
 import { DOCUMENTS } from '../docs/docs.ts';
 import { leadTo } from '../http/lead-to.ts';
 import { routesOf } from '../http/route.ts';
@@ -15,6 +14,7 @@ import { readDistribution, startDistribution, stopDistribution } from './distrib
 import { readDocs } from './docs.ts';
 import { enrolDevice } from './enrolments.ts';
 import { readFeed } from './feed.ts';
+import { createMember, listMembers, readOwnAccess, revokeMember } from './members.ts';
 import { listInstallations, listOwnDevices, listOwnTransactions, readOwnTransaction } from './overview.ts';
 import { listOwnBinaryWarnings, listPackages, registerPackage, removePackage, updatePackage } from './packages.ts';
 import {
@@ -30,7 +30,7 @@ import {
   startRollout,
   updateRollout,
 } from './rollouts.ts';
-import type { ApiServices } from './services.ts';
+import type { ApiServices, Caller } from './services.ts';
 import { issueKey, readSettings, updateSettings } from './settings.ts';
 import { putSignature, readSignature, readSoftwareTrust, removeSignature } from './signatures.ts';
 import { readTags, updateTags, updateTagsOfMany } from './tags.ts';
@@ -39,7 +39,7 @@ import { cancelTransaction, listTransactions, readTransaction } from './transact
 import { listVersions, registerVersion, removeVersion, updateVersion } from './versions.ts';
 import { listDeliveries, readDelivery, redeliver, redeliverRange, sendTestEvent } from './webhooks.ts';
 
-const route = routesOf<ApiServices, Application>();
+const route = routesOf<ApiServices, Caller>();
 
 // The scopes that the specification calls A to D.
 const A = 'svc:application:read';
@@ -62,9 +62,9 @@ export const ROUTES = [
   route('GET',    '/docs', null, { head: true }, readDocs),
   route('GET',    '/docs/', null, { head: true, name: 'openDocs' }, leadTo('../docs')),
   route('GET',    '/docs/{page}', null, { head: true }, readDocs),
-  route('GET',    '/console', null, { head: true, below: true }, servePages),
+  route('GET',    '/console', null, { head: true, below: true, anyQuery: true }, servePages),
 
-  route('GET',    '/v1/applications/{applicationId}', A, {}, readSettings), // op 1
+  route('GET',    '/v1/applications/{applicationId}', A, { showsSecret: true }, readSettings), // op 1
   route('PATCH',  '/v1/applications/{applicationId}', B, { body: 'rest/application-settings-update' }, updateSettings), // op 2
   route('POST',   '/v1/applications/{applicationId}/refresh_authkey', B, {}, issueKey), // op 3
 
@@ -139,6 +139,10 @@ export const ROUTES = [
   route('PUT',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', B, { body: 'rest/signature-put' }, putSignature),
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', B, {}, removeSignature),
   route('GET',    '/v1/applications/{applicationId}/software-keys', A, {}, readSoftwareTrust),
+  route('GET',    '/v1/applications/{applicationId}/me', A, {}, readOwnAccess),
+  route('GET',    '/v1/applications/{applicationId}/members', A, {}, listMembers),
+  route('POST',   '/v1/applications/{applicationId}/members', B, { body: 'common/member-create' }, createMember),
+  route('DELETE', '/v1/applications/{applicationId}/members/{memberId}', B, {}, revokeMember),
   route('GET',    '/v1/applications/{applicationId}/firmware', A, {}, listFirmware), // op 29
 ];
 

@@ -6,6 +6,8 @@ import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { TagsOfDevices } from '../../core/devices/tags.ts';
 import type { Enrolments } from '../../core/enrolments/enrolments.ts';
+import type { Member } from '../../core/people/member-repository.ts';
+import type { Members } from '../../core/people/members.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
 import type { Selection } from '../../core/selection/selection.ts';
 import type { Software } from '../../core/software/software.ts';
@@ -30,7 +32,9 @@ import type { ConsolePages } from '../pages/pages.ts';
 
 /** The parts that the handlers of the application API use; each handler names the ones that it needs. */
 export interface ApiServices {
-  applications: Pick<Applications, 'find' | 'findLive' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
+  applications: Pick<Applications, 'find' | 'findLive' | 'list' | 'updateSettings' | 'issueKey' | 'authenticateClient'>;
+  /** The people of developers, whose tokens are accepted in place of access tokens. */
+  members: Members;
   accessTokens: Pick<AccessTokens, 'issue' | 'verify' | 'jwks'>;
   /** Finds the certificates that callers show. */
   clientCertificates: ClientCertificates;
@@ -75,6 +79,12 @@ export interface ApiServices {
   parseTime(text: string): number;
 }
 
+/** The caller of this API: the application, and the person of its developer, if the token is one of theirs. */
+export type Caller = Application & { member?: Member; scopes: ReadonlySet<string> };
+
+/** Whether a caller sees the authenticationKey, with which one could sign webhooks. */
+export const seesKey = ({ member }: Caller): boolean => member?.role !== 'reader';
+
 /**
  * The input of a handler of this API; `Params` are the parameters of its path. The caller is the application of the
  * token.
@@ -83,7 +93,7 @@ type At<Params, Name extends SchemaName = never, Query extends SchemaName = neve
   Params,
   SchemaTypes[Name],
   SchemaTypes[Query],
-  Application
+  Caller
 >;
 export type AtApplication<Body extends SchemaName = never, Query extends SchemaName = never> = At<
   { applicationId: string },
@@ -103,6 +113,7 @@ export type AtRollout<Body extends SchemaName = never, Query extends SchemaName 
   Body,
   Query
 >;
+export type AtMember = At<{ applicationId: string; memberId: string }>;
 export type AtDelivery = At<{ applicationId: string; deliveryId: string }>;
 export type AtPackage<Body extends SchemaName = never, Query extends SchemaName = never> = At<
   { applicationId: string; package: string },

@@ -5,15 +5,15 @@ import { changedValues } from '../http/changed-values.ts';
 import { entityTag, matcher } from '../http/entity-tag.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import type { Answer } from '../http/route.ts';
-import type { ApiServices, AtApplication } from './services.ts';
+import { type ApiServices, type AtApplication, seesKey } from './services.ts';
 
 const stateOf = (settings: Settings): unknown => SETTING_NAMES.map((name) => settings[name]);
 const tagOf = (settings: Settings): string => entityTag(stateOf(settings));
 
-/** Reads the settings of the application (op 1). */
+/** Reads the settings of the application (op 1). A person who only looks does not see the key that signs webhooks. */
 export function readSettings({ deprecations }: ApiServices, { caller, baseUrl }: AtApplication): Answer {
   const body: ApplicationSettings = {};
-  if (caller.authenticationKey !== null) body.authenticationKey = caller.authenticationKey;
+  if (caller.authenticationKey !== null && seesKey(caller)) body.authenticationKey = caller.authenticationKey;
   for (const name of SETTING_NAMES) {
     const url = caller.settings[name];
     const served = name !== 'remoteSupportEvent' || deprecations.serves(name);

@@ -23,6 +23,8 @@ export interface FeedSources {
   /** The first rows of the lists of transactions: the newest ones, and the oldest unfinished ones. */
   firstTransactions(applicationId: string | undefined): Promise<TransactionValue[]>;
   receivers(applicationId: string | undefined): Promise<{ key: string; value: object }[]>;
+  /** The newest entry of the audit log, and the position of the last sealed one. */
+  audit(): Promise<object>;
   /** The installation counts of a version, `PACKAGE@VERSION`; undefined when it is unknown. */
   software(name: string, applicationId: string | undefined): Promise<object | undefined>;
 }
@@ -118,6 +120,9 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
     return (await sources.receivers(applicationId)).map((row) => ({ topic: 'receivers', ...row }));
   }
 
+  const audit = async (): Promise<FeedItem[]> =>
+    topics.audit && applicationId === undefined ? [{ topic: 'audit', key: '', value: await sources.audit() }] : [];
+
   async function software(): Promise<FeedItem[]> {
     const items: FeedItem[] = [];
     for (const key of topics.software) {
@@ -176,7 +181,8 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
 
   async function snapshot(): Promise<void> {
     const fleet = topics.fleet && applicationId === undefined ? await sources.fleet() : undefined;
-    const parts = [await devices([...topics.devices]), await firstTransactions(), await receivers(), await software()];
+    const states = [await receivers(), await software(), await audit()];
+    const parts = [await devices([...topics.devices]), await firstTransactions(), ...states];
     const isOwnDevice = await ownDevices();
     // The owners of the devices were not looked up regularly while these messages came, so the messages are not sent.
     const { messages: unseen, dropped } = messages.take();
@@ -241,7 +247,7 @@ export function createFeedReader({ clock, sources, wanted, onDropped }: Parts) {
       const looked = isSecond ? [...topics.devices] : [...topics.devices].filter((deviceId) => deviceIds.has(deviceId));
       const states = news([
         ...(await devices(looked)),
-        ...(isSecond ? [...(await receivers()), ...(await software())] : []),
+        ...(isSecond ? [...(await receivers()), ...(await software()), ...(await audit())] : []),
       ]);
       const others = isSecond && sources.hasOthers ? await elsewhere(find) : [];
       const items = [...transactionItems(transactions), ...others, ...states];

@@ -8,7 +8,7 @@ import type { FeedSources } from './feed-reader.ts';
 /** Rows that a snapshot has of each list of transactions: as many as the first page of the list. */
 const FIRST = 50;
 
-interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers'> {
+interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers' | 'audit'> {
   fleetDevices: Pick<Fleet, 'find'>;
   deviceRow(device: FleetDevice): DeviceRow;
   overview: Pick<Overview, 'list' | 'some'>;
@@ -17,11 +17,12 @@ interface Parts extends Pick<FeedSources, 'hasOthers' | 'fleet' | 'receivers'> {
 
 /** Reads the rows of the feed in the same way as the lists of the API, so that both show the same. */
 export function createFeedSources(parts: Parts): FeedSources {
-  const { fleetDevices, deviceRow, overview, installations, hasOthers, fleet, receivers } = parts;
+  const { fleetDevices, deviceRow, overview, installations, hasOthers, fleet, receivers, audit } = parts;
   return {
     hasOthers,
     fleet,
     receivers,
+    audit,
     devices: async (deviceIds) => (await fleetDevices.find(deviceIds)).map(deviceRow),
     transactions: async (transactionIds) =>
       (await overview.some(transactionIds)).map(({ record, warning }) => transactionRow(record, warning)),

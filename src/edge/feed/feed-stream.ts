@@ -17,7 +17,7 @@ export const FEED_HEADERS = {
 };
 
 export interface FeedItem {
-  topic: 'fleet' | 'devices' | 'transactions' | 'receivers' | 'software' | 'device';
+  topic: 'fleet' | 'devices' | 'transactions' | 'receivers' | 'software' | 'device' | 'audit';
   key: string;
   value: object;
 }

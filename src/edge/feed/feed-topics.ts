@@ -8,6 +8,8 @@ export interface FeedTopics {
   /** All transactions, or the ones with these transactionIds. */
   transactions: 'all' | ReadonlySet<number>;
   receivers: boolean;
+  /** The newest entry of the audit log. */
+  audit: boolean;
   /** The versions of the topic `software`, as `PACKAGE@VERSION`. */
   software: ReadonlySet<string>;
   /** The devices whose messages are shown. */
@@ -25,7 +27,7 @@ const NAMES: Record<Named, (name: string) => boolean> = {
   transactions: (name) => /^[1-9]\d{0,15}$/.test(name) && Number.isSafeInteger(Number(name)),
   software: (name) => /^[^@]{1,255}@[^@]{1,255}$/.test(name),
 };
-const WITHOUT_NAMES: ReadonlySet<string> = new Set(['fleet', 'transactions', 'receivers']);
+const WITHOUT_NAMES: ReadonlySet<string> = new Set(['fleet', 'transactions', 'receivers', 'audit']);
 
 const invalid = (msg: string, type: string): DomainError =>
   DomainError.invalid({ loc: ['query', 'topics'], msg, type });
@@ -72,6 +74,7 @@ export function readTopics(text: string): FeedTopics {
   return {
     fleet: whole.has('fleet'),
     receivers: whole.has('receivers'),
+    audit: whole.has('audit'),
     transactions: whole.has('transactions') ? 'all' : new Set([...names.transactions].map(Number)),
     devices: names.devices,
     software: names.software,

@@ -28,10 +28,13 @@ export interface BegunChange {
   changed(details: object, about?: readonly AuditObject[]): Promise<void>;
 }
 
-/** Decides which requests of a listener are recorded as changes, and records them. */
+/** Decides which requests of a listener are recorded, changes and reads of secrets, and records them. */
 export interface Changes<Caller> {
   /** True when each request of this route must be recorded. */
-  has(route: Pick<Route<never, never>, 'method' | 'path' | 'scope'>): boolean;
-  /** Called before the change is carried out, after the caller is known. When it rejects, nothing is changed. */
-  begin(asked: ChangeAsked<Caller>): Promise<BegunChange>;
+  has(route: Pick<Route<never, never>, 'method' | 'path' | 'scope' | 'showsSecret'>): boolean;
+  /**
+   * Called before the change is carried out, after the caller is known. When it rejects, nothing is changed. Undefined for
+   * a read that is not recorded again.
+   */
+  begin(asked: ChangeAsked<Caller>): Promise<BegunChange> | undefined;
 }

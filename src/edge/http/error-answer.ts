@@ -4,8 +4,8 @@ import type { Answer } from './route.ts';
 
 // The `Retry-After` of errors that pass: seconds until a repeated request may succeed. The database after a failover,
 // and the object store, are usually back soon. Requests in work end sooner. Unfinished transactions end when the device
-// comes online, and rollouts end with them. The keys of the legacy issuer are fetched at most every 30 s. An operator
-// adds an encryption key that is missing.
+// comes online, and rollouts end with them. The keys of the legacy issuer are fetched at most every 30 s, and a provider
+// of sign-ins that has failed is asked again after 5 s. An operator adds an encryption key that is missing.
 const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   DATABASE_UNAVAILABLE: '2',
   OBJECT_STORE_UNAVAILABLE: '2',
@@ -18,6 +18,7 @@ const RETRY_AFTER: Partial<Record<DomainError['code'], string>> = {
   QUOTA_EXCEEDED: '3600',
   LEGACY_ISSUER_UNAVAILABLE: '30',
   ENCRYPTION_KEY_MISSING: '10',
+  SIGN_IN_UNAVAILABLE: '5',
 };
 
 /** The headers that HTTP and the interface require with an error. */

@@ -218,8 +218,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const { context, target, address, applicationId } = exchange;
     const { req, res } = context;
     const params = checkPathParameters(contracts, raw);
-    // A page of the console reads the query of its address itself, in the browser, so the query is not checked here.
-    const query = route.below ? undefined : checkQueryParameters(contracts, route.query, target.query);
+    const query = route.anyQuery ? undefined : checkQueryParameters(contracts, route.query, target.query);
     const body = route.body === undefined ? undefined : await readBody(exchange, route);
     const readForm = route.form === undefined ? NO_FORM : formReader(exchange);
     const { headers } = req;

@@ -16,6 +16,8 @@ const SCHEMAS: Record<string, SchemaName> = {
   secretId: 'common/secret-id',
   sessionId: 'common/console-session-id',
   personId: 'common/person-id',
+  memberId: 'common/member-id',
+  providerId: 'common/provider-id',
   tokenId: 'common/person-token-id',
   page: 'common/docs-page',
   package: 'common/package-name',

@@ -14,7 +14,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface Answer {
   status: number;
   body?: object | string;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | string[]>;
   /** The body is a stream without an end, such as the feed, so shutdown does not wait for it. */
   endless?: true;
   /**
@@ -75,15 +75,19 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
   form?: Body;
   /** The schema of the query. */
   query?: Query;
+  /** Others read the query, so it may have any parameters: the handler, or a page of the console in the browser. */
+  anyQuery?: true;
   /** The route may take long, so only a few requests for such routes run at a time for each application. */
   costly?: true;
   /** Returns the answer for errors that this route answers in a form of its own; undefined for others. */
   errors?: (error: DomainError) => Answer | undefined;
+  /** The answer shows a secret, or a payload of a device, so reads of it are recorded in the audit log. */
+  showsSecret?: true;
   /** The route also answers HEAD, in the same way as GET (RFC 9110 9.3.2). */
   head?: true;
   /** Accepts every `Host`: the route reveals only whether the service is healthy. */
   anyHost?: true;
-  /** The route is a page: it also answers all paths below its path that have no route of their own, with any query. */
+  /** The route is a page: it also answers all paths below its path that have no route of their own. */
   below?: true;
 }
 

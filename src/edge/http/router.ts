@@ -58,13 +58,20 @@ export function createRouter<Served extends Line>({ lines, strictPaths, serve }:
     );
     layer.methods = line.head ? [line.method, 'HEAD'] : [line.method]; // by default the router would answer HEAD wherever it has GET
   }
-  const fixed = new Set(lines.map(({ path }) => path).filter((path) => !path.includes('{')));
+  const own = lines.filter(({ below }) => !below).map(({ path }) => path.split('/'));
+  const isOwn = (path: string): boolean => {
+    const segments = path.split('/');
+    return own.some(
+      (names) =>
+        names.length === segments.length && names.every((name, at) => name[0] === '{' || name === segments[at]),
+    );
+  };
   const trees = lines.filter(({ below }) => below);
 
   /** Finds the route that answers all paths below its path, when no other route has this path. */
   function treeOf(path: string, method: string): Served | undefined {
     const tree = trees.find((line) => path.startsWith(`${line.path}/`));
-    if (!tree || fixed.has(path)) return undefined;
+    if (!tree || isOwn(path)) return undefined;
     return method === tree.method || (tree.head && method === 'HEAD') ? tree : undefined;
   }
   const dispatchers = new Map([...routers].map(([slashes, router]) => [slashes, router.routes()]));

@@ -109,7 +109,7 @@ export function createSend({ log }: { log: Log }) {
   };
 }
 
-type Headers = Record<string, string>;
+type Headers = Record<string, string | string[]>;
 
 /** Sends a complete answer in one write, head and body. */
 function sendWhole(context: Context, status: number, headers: Headers, body: string | Buffer | undefined): void {

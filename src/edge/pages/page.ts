@@ -5,10 +5,18 @@ import type { ConsoleFiles } from './files.ts';
 /** The users of a listener's console: the operator of the service, or a customer's application. */
 export type ConsoleRole = 'operator' | 'application';
 
+/** A provider through which people sign in. */
+export interface ConsoleProvider {
+  providerId: string;
+  /** The text of its button. */
+  name: string;
+}
+
 interface Parts {
   role: ConsoleRole;
   /** The time zone of local date-times in the bodies of the REST API. */
   timeZone: string;
+  providers: readonly ConsoleProvider[];
   /** The relative path from the address of the page to the parent of `/console`, with a slash at its end. */
   root: string;
   files: Pick<ConsoleFiles, 'digest'>;
@@ -41,10 +49,10 @@ const policyOf = (objectsOrigin: string): string =>
  * Makes the page of the console for an address. Its links are relative, so that it works below any path that a proxy
  * chooses.
  */
-export function consolePage({ role, timeZone, root, files, objectsOrigin }: Parts) {
+export function consolePage({ role, timeZone, providers, root, files, objectsOrigin }: Parts) {
   const folder = `${root}console/files/${files.digest}/`;
   const { html: text } = html`<!doctype html>
-<html lang="en" data-role="${role}" data-root="${root}" data-version="${ownVersion()}" data-time-zone="${timeZone}">
+<html lang="en" data-role="${role}" data-root="${root}" data-version="${ownVersion()}" data-time-zone="${timeZone}" data-providers="${JSON.stringify(providers)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -2,12 +2,14 @@ import { DomainError } from '../../errors.ts';
 import { createRemembered } from '../../runtime/remembered.ts';
 import { createDocsFile, type DocsFile } from '../docs/file.ts';
 import type { ReadFiles } from './files.ts';
-import { type ConsoleRole, consolePage } from './page.ts';
+import { type ConsoleProvider, type ConsoleRole, consolePage } from './page.ts';
 
 interface Parts {
   role: ConsoleRole;
   /** The time zone of local date-times in the bodies of the REST API. */
   timeZone: string;
+  /** The providers through which people sign in. */
+  providers: readonly ConsoleProvider[];
   /** Reads the files, which are the same for all listeners. */
   files: ReadFiles;
   /** The URL that files are uploaded to. */
@@ -23,14 +25,15 @@ const FILES = `${CONSOLE}/files/`;
 const DEEPEST = 16;
 
 /** The console of a listener: its files, and its one page at every other address below `/console`. */
-export function createConsolePages({ role, timeZone, files: allFiles, objectsUrl }: Parts) {
+export function createConsolePages({ role, timeZone, providers, files: allFiles, objectsUrl }: Parts) {
   /** The pages that were made, by the number of segments of their paths, because only their relative links differ. */
   const remembered = createRemembered({ keptMicros: Number.POSITIVE_INFINITY });
 
   async function makePage(depth: number): Promise<DocsFile> {
     const root = depth === 0 ? './' : '../'.repeat(depth);
     const files = await allFiles();
-    const { text, headers } = consolePage({ role, timeZone, root, files, objectsOrigin: new URL(objectsUrl()).origin });
+    const objectsOrigin = new URL(objectsUrl()).origin;
+    const { text, headers } = consolePage({ role, timeZone, providers, root, files, objectsOrigin });
     return createDocsFile('text/html; charset=utf-8', text, headers);
   }
 

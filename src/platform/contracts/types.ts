@@ -157,6 +157,17 @@ export type UtcDateTime5 = string;
  */
 export type PersonId = string;
 /**
+ * The provider through which a person signs in, and who they are there; null for a person with tokens only.
+ */
+export type PersonLogin = {
+  issuer: string;
+  subject: string;
+  /**
+   * False after a sign-in at which the provider gave the person no role; the person is then disabled.
+   */
+  hasRole: boolean;
+} | null;
+/**
  * The last use of one of them, to the minute.
  */
 export type UtcDateTimeOrNull8 = string | null;
@@ -669,6 +680,10 @@ export type ApplicationId9 = string;
  */
 export type RolloutId1 = string;
 /**
+ * Name of a provider of sign-ins, as the settings give it.
+ */
+export type ProviderId = string;
+/**
  * A public key of ed25519 in PEM (SubjectPublicKeyInfo): `openssl pkey -in key.pem -pubout`.
  */
 export type SoftwarePublicKey = string;
@@ -918,6 +933,30 @@ export type ListMode = 'latest';
  */
 export type LocalDateTimeOrNull1 = string | null;
 /**
+ * Identifier of a person of a developer.
+ */
+export type MemberId = string;
+/**
+ * What a person of a developer may do with its applications. `admin`: everything, and decide who else gets in. `developer`: everything else. `reader`: look.
+ */
+export type MemberRole = 'admin' | 'developer' | 'reader';
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime19 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull24 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds.
+ */
+export type UtcDateTime20 = string;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull25 = string | null;
+/**
  * Files of one call. Each name occurs once.
  *
  * @minItems 1
@@ -948,7 +987,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull24 = string | null;
+export type UtcDateTimeOrNull26 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -961,11 +1000,11 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull25 = string | null;
+export type UtcDateTimeOrNull27 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime19 = string;
+export type UtcDateTime21 = string;
 /**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
@@ -1027,11 +1066,11 @@ export type DeliveryRowOrNull1 = {
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime20 = string;
+export type UtcDateTime22 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime21 = string;
+export type UtcDateTime23 = string;
 /**
  * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
  */
@@ -1121,7 +1160,7 @@ export type PackageName7 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime22 = string;
+export type UtcDateTime24 = string;
 /**
  * ISO 8601 date-time in UTC, with at most microseconds.
  */
@@ -1353,6 +1392,7 @@ export interface SchemaTypes {
   'admin/health': Health;
   'admin/imported-device': ImportedDevice;
   'admin/installation-query': InstallationQuery;
+  'admin/leading-url': LeadingUrl;
   'admin/line-query': LineQuery;
   'admin/node-list': NodeList;
   'admin/object-store-key-renew': ObjectStoreKeyRenew;
@@ -1363,6 +1403,7 @@ export interface SchemaTypes {
   'admin/person-create': PersonCreate;
   'admin/person-details': PersonDetails;
   'admin/person-list': PersonList;
+  'admin/person-login': PersonLogin;
   'admin/person-token': PersonToken;
   'admin/person-token-create': PersonTokenCreate;
   'admin/person-token-created': PersonTokenCreated;
@@ -1381,6 +1422,7 @@ export interface SchemaTypes {
   'admin/service-software-put': ServiceSoftwarePut;
   'admin/service-software-version': ServiceSoftwareVersion;
   'admin/setting-list': SettingList;
+  'admin/sign-in': SignIn;
   'admin/signing-key-list': SigningKeyList;
   'admin/signing-key-renew': SigningKeyRenew;
   'admin/software-key-create': SoftwareKeyCreate;
@@ -1461,6 +1503,12 @@ export interface SchemaTypes {
   'common/local-date-time': LocalDateTime;
   'common/local-date-time-or-null': LocalDateTimeOrNull1;
   'common/mac-address': MacAddress;
+  'common/member': Member;
+  'common/member-create': MemberCreate;
+  'common/member-created': MemberCreated;
+  'common/member-id': MemberId;
+  'common/member-list': MemberList;
+  'common/member-role': MemberRole;
   'common/message-error': MessageError;
   'common/moment': Moment11;
   'common/name': Name;
@@ -1470,6 +1518,7 @@ export interface SchemaTypes {
   'common/percent': Percent;
   'common/person-id': PersonId;
   'common/person-token-id': PersonTokenId;
+  'common/provider-id': ProviderId;
   'common/reason-error': ReasonError;
   'common/recorded-file': RecordedFile;
   'common/recorded-files': RecordedFiles;
@@ -1598,6 +1647,7 @@ export interface SchemaTypes {
   'rest/install-request': InstallRequest;
   'rest/jwks': JsonWebKeySet;
   'rest/language-setting': LanguageSetting;
+  'rest/own-access': OwnAccess;
   'rest/own-audit-list': OwnAuditList;
   'rest/own-audit-query': OwnAuditQuery;
   'rest/own-device-query': OwnDeviceQuery;
@@ -2076,7 +2126,7 @@ export interface Caller {
   personId: string | null;
   name: string | null;
   /**
-   * The name of the token that was given, or that opened the session.
+   * The name of the token that was given, or that opened the session; null for a session of a provider.
    */
   token: string | null;
 }
@@ -2106,7 +2156,7 @@ export interface ConsoleSession {
    */
   own: boolean;
   /**
-   * The person whose token opened the session; null for the administrator token.
+   * The person whose token, or sign-in through a provider, opened the session; null for the administrator token.
    */
   personId: string | null;
   name: string | null;
@@ -2130,7 +2180,7 @@ export interface ConsoleSessionState {
   personId: string | null;
   name: string | null;
   /**
-   * The name of the token that was given, or that opened the session.
+   * The name of the token that was given, or that opened the session; null for a session of a provider.
    */
   token: string | null;
 }
@@ -2222,10 +2272,11 @@ export interface CountedPerson {
   name: Name;
   role: Role;
   /**
-   * Whether the tokens of the person are refused.
+   * Whether the tokens and sign-ins of the person are refused.
    */
   disabled: boolean;
   createdAt: UtcDateTime1;
+  login: PersonLogin;
   /**
    * The number of tokens.
    */
@@ -3499,6 +3550,12 @@ export interface InstallationQuery {
   limit: number;
 }
 /**
+ * A page of a provider to which the browser goes next.
+ */
+export interface LeadingUrl {
+  url: string;
+}
+/**
  * Whether software or firmware is meant.
  */
 export interface LineQuery {
@@ -3637,10 +3694,11 @@ export interface Person {
   name: Name;
   role: Role;
   /**
-   * Whether the tokens of the person are refused.
+   * Whether the tokens and sign-ins of the person are refused.
    */
   disabled: boolean;
   createdAt: UtcDateTime1;
+  login: PersonLogin;
 }
 /**
  * The body that creates a person, without tokens. Without an identifier the service makes one.
@@ -3658,10 +3716,11 @@ export interface PersonDetails {
   name: Name;
   role: Role;
   /**
-   * Whether the tokens of the person are refused.
+   * Whether the tokens and sign-ins of the person are refused.
    */
   disabled: boolean;
   createdAt: UtcDateTime1;
+  login: PersonLogin;
   tokens: PersonToken[];
 }
 /**
@@ -4060,6 +4119,16 @@ export interface SettingList {
     secret: boolean;
     description: string;
   }[];
+}
+/**
+ * The body that begins a sign-in to the console of administration through a provider.
+ */
+export interface SignIn {
+  providerId: ProviderId;
+  /**
+   * The page of the console to which the browser returns: its path behind `/console/`, with its query.
+   */
+  page?: string;
 }
 /**
  * The keys that sign access tokens, the newest first; the keys themselves are never shown.
@@ -4492,7 +4561,7 @@ export interface DeviceSelector {
  */
 export interface FeedQuery {
   /**
-   * Topics, separated by commas. `fleet` (administration only): the summary, once a second. `devices:ID;ID`: these devices, 200 at most. `transactions`: all transactions. `transactions:ID;ID`: these transactions, 200 at most. `receivers`: receivers of webhooks that are slow or fail. `software:PACKAGE@VERSION;...`: the numbers of devices that have a version, wait for it, or failed at it (`firmware/PACKAGE@VERSION` for firmware), 20 versions at most. `device:ID`: the messages of a device, 4 devices at most. Names are percent-encoded.
+   * Topics, separated by commas. `fleet` (administration only): the summary, once a second. `devices:ID;ID`: these devices, 200 at most. `transactions`: all transactions. `transactions:ID;ID`: these transactions, 200 at most. `receivers`: receivers of webhooks that are slow or fail. `audit` (administration only): the auditId of the newest entry of the audit log, and the position of the last sealed one. `software:PACKAGE@VERSION;...`: the numbers of devices that have a version, wait for it, or failed at it (`firmware/PACKAGE@VERSION` for firmware), 20 versions at most. `device:ID`: the messages of a device, 4 devices at most. Names are percent-encoded.
    */
   topics: string;
 }
@@ -4525,6 +4594,49 @@ export interface InstallationList {
     errorCode: string | null;
     since: UtcDateTimeOrNull23;
   }[];
+}
+/**
+ * A person of a developer, with a token for its applications.
+ */
+export interface Member {
+  memberId: MemberId;
+  name: Name;
+  role: MemberRole;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTime19;
+  lastUsedAt: UtcDateTimeOrNull24;
+}
+/**
+ * The body that gives a person of a developer a token.
+ */
+export interface MemberCreate {
+  name: Name;
+  role: MemberRole;
+  /**
+   * Days for which the token is valid; by default 90.
+   */
+  expiresInDays?: number;
+}
+/**
+ * A new person of a developer, with the token, which is shown only now.
+ */
+export interface MemberCreated {
+  memberId: MemberId;
+  name: Name;
+  role: MemberRole;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTime20;
+  lastUsedAt: UtcDateTimeOrNull25;
+  /**
+   * The token. It is shown only in this answer.
+   */
+  token: string;
+}
+/**
+ * The people of a developer, ordered by their names.
+ */
+export interface MemberList {
+  members: Member[];
 }
 /**
  * An error that one sentence describes.
@@ -4672,7 +4784,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull24;
+  estimatedEnd: UtcDateTimeOrNull26;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -4803,7 +4915,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull25;
+  from: UtcDateTimeOrNull27;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -4812,7 +4924,7 @@ export interface RolloutResults {
    * @maxItems 121
    */
   results: {
-    at: UtcDateTime19;
+    at: UtcDateTime21;
     /**
      * Devices that succeeded in it.
      */
@@ -4949,12 +5061,12 @@ export interface TransactionDetail {
    */
   result: {} | null;
   webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime20;
+  expiresAt?: UtcDateTime22;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime21;
+  answerBy?: UtcDateTime23;
   /**
    * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
    */
@@ -5925,6 +6037,26 @@ export interface LanguageSetting {
   lang: LanguageTag;
 }
 /**
+ * Whose token it is, and what it permits.
+ */
+export interface OwnAccess {
+  applicationId: ApplicationId;
+  developerId: DeveloperId;
+  /**
+   * What the token permits.
+   */
+  scopes: string[];
+  /**
+   * The person of the developer whose token it is; null for an access token of the application.
+   */
+  member: {
+    memberId: MemberId;
+    name: Name;
+    role: MemberRole;
+    expiresAt: UtcDateTime1;
+  } | null;
+}
+/**
  * A page of the audit log of an application.
  */
 export interface OwnAuditList {
@@ -5933,11 +6065,15 @@ export interface OwnAuditList {
      * Number of the entry; later entries have larger ones.
      */
     auditId: number;
-    at: UtcDateTime22;
+    at: UtcDateTime24;
     /**
      * Who made the change: the application itself, administration, or the service.
      */
     by: 'application' | 'administration' | 'service';
+    /**
+     * The person of the developer who asked with a token of their own; null for others.
+     */
+    person: string | null;
     /**
      * The method and the path template of the request. `REFUSED api`: requests for access tokens with a wrong secret; `details` has their number within a minute (`count`).
      */

@@ -7,6 +7,7 @@ import { DEVICES } from './device-resource.ts';
 import { ENROLMENT } from './enrolment-resource.ts';
 import { FLEET } from './fleet-resource.ts';
 import { PACKAGES, SEARCH, SETTINGS, TRANSACTIONS } from './fleet-resources.ts';
+import { MEMBERS } from './member-resource.ts';
 import { ADMINISTRATOR_TOKEN, CALLER, PEOPLE, TOKENS } from './person-resource.ts';
 import { REMOVALS } from './removal-resource.ts';
 import { ROLLOUTS } from './rollout-resource.ts';
@@ -158,6 +159,7 @@ export const RESOURCES: readonly Resource[] = [
     ],
   },
   SOFTWARE_KEYS,
+  MEMBERS,
   {
     resource: 'application',
     columns: [

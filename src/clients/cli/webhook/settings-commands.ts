@@ -4,6 +4,7 @@ import type { Command } from '../line/command.ts';
 import { kebab, type Options } from '../line/options.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { recordText } from '../show/table.ts';
+import { settingsHistory } from './settings-history.ts';
 
 type Update = Operations['updateSettings']['input']['body'];
 
@@ -83,4 +84,4 @@ const key: Command = {
   },
 };
 
-export const SETTINGS_COMMANDS: readonly Command[] = [show, set, key];
+export const SETTINGS_COMMANDS: readonly Command[] = [show, set, key, settingsHistory];

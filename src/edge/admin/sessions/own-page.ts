@@ -27,9 +27,9 @@ export function checkOwnRead(headers: IncomingHttpHeaders): void {
  * Refuses a change that the console did not send itself. The request must come from a script of a page of this host and
  * port; behind a proxy, `Host` or `X-Forwarded-Host` must name the host that the browser called. Pages of other sites
  * can set neither header. Browsers that send `Sec-Fetch-Site` must also say that the page is of the same origin.
- * Returns whether browsers keep `Secure` cookies for this connection. Throws CONSOLE_REQUEST_FORGED.
+ * Returns the origin of the page, and whether browsers keep `Secure` cookies for it. Throws CONSOLE_REQUEST_FORGED.
  */
-export function checkOwnChange(headers: IncomingHttpHeaders): { secure: boolean } {
+export function checkOwnChange(headers: IncomingHttpHeaders): { secure: boolean; origin: string } {
   checkOwnRead(headers);
   const origin = URL.parse(headers.origin ?? '');
   if (headers[PAGE_HEADER] !== '1' || !origin) throw forged();
@@ -37,5 +37,5 @@ export function checkOwnChange(headers: IncomingHttpHeaders): { secure: boolean 
   if (!hosts.includes(origin.host)) throw forged();
   const secure = isTrustworthy(origin);
   if (secure && headers['sec-fetch-site'] === undefined) throw forged();
-  return { secure };
+  return { secure, origin: origin.origin };
 }

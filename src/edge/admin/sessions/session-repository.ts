@@ -17,6 +17,8 @@ export interface ConsoleSession {
   name: string | null;
   role: Role | null;
   tokenName: string | null;
+  /** The providerId of the provider through which the person has signed in; null for a token. */
+  provider: string | null;
 }
 
 /** A session as it is opened. */
@@ -26,14 +28,15 @@ export interface NewSession
   secretHash: Buffer;
   /**
    * Binds the session to the token that opened it: the hash of the administrator token, or that of the person's token.
-   * The session ends when that token gets another value.
+   * The session ends when that token gets another value. Without a token, it is the hash of who the person is at their
+   * provider.
    */
   proof: Buffer;
 }
 
 const COLUMNS = `s.session_id AS "sessionId", s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt",
   s.expires_at AS "expiresAt", s.address, s.person_id AS "personId", s.token_id AS "tokenId", p.name, p.role,
-  t.name AS "tokenName"`;
+  t.name AS "tokenName", s.provider`;
 
 /** What sessions are valid at a time, apart from their age. */
 export interface Validity {
@@ -44,21 +47,24 @@ export interface Validity {
 
 /**
  * The sessions whose token is valid: the administrator token with this hash, or a token that its person still has, with
- * the same secret. A hash of the former cannot equal one of the latter, because it is shorter.
+ * the same secret; and those of people who have signed in through a provider. A hash of the first kind cannot equal one
+ * of the others, because it is shorter.
  */
 const VALID = `FROM console_sessions s
   LEFT JOIN person_tokens t ON t.token_id = s.token_id AND t.secret_hash = s.administrator
-  LEFT JOIN people p ON p.person_id = t.person_id
-  WHERE ((s.token_id IS NULL AND s.administrator = ?)
-    OR (p.disabled = 0 AND (t.expires_at IS NULL OR t.expires_at > ?)))`;
+  LEFT JOIN people p ON p.person_id = s.person_id
+  WHERE ((s.token_id IS NULL AND s.person_id IS NULL AND s.administrator = ?)
+    OR (p.disabled = 0 AND t.person_id = p.person_id AND (t.expires_at IS NULL OR t.expires_at > ?))
+    OR (p.disabled = 0 AND s.token_id IS NULL AND p.login_hash = s.administrator))`;
 const NO_HASH = Buffer.alloc(0);
 const validAt = ({ administrator, now }: Validity): [Buffer, Micros] => [administrator ?? NO_HASH, now];
 
 export async function insertSession(sql: Sql, session: NewSession): Promise<void> {
   await sql.run(
     `INSERT INTO console_sessions
-       (session_id, secret_hash, administrator, created_at, last_used_at, expires_at, address, person_id, token_id)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (session_id, secret_hash, administrator, created_at, last_used_at, expires_at, address, person_id, token_id,
+        provider)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     session.sessionId,
     session.secretHash,
     session.proof,
@@ -68,6 +74,7 @@ export async function insertSession(sql: Sql, session: NewSession): Promise<void
     session.address,
     session.personId,
     session.tokenId,
+    session.provider,
   );
 }
 

@@ -44,8 +44,17 @@ interface Parts {
   ids: Ids;
   identify: IdentifyToken;
   people: Pick<People, 'isTokenAccepted'>;
+  /** The providers of the settings: sessions of others have ended. */
+  providers: ReadonlySet<string>;
   /** Called when a session was ended, so that its streams can be ended, on all nodes. */
   ended(sessionId: string): void;
+}
+
+/** Whose session it is. */
+type Who = Pick<ConsoleSession, 'personId' | 'tokenId' | 'name' | 'role' | 'tokenName' | 'provider'>;
+interface Opened {
+  session: ConsoleSession;
+  secret: string;
 }
 
 export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
@@ -55,7 +64,7 @@ export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
  * somebody ends it, when it is unused or too old, and when its token is revoked, expires or gets another value, or its
  * person is disabled. The session is looked up for each request, so its end has an effect at once.
  */
-export function createConsoleSessions({ database, clock, ids, identify, people, ended }: Parts) {
+export function createConsoleSessions({ database, clock, ids, identify, people, providers, ended }: Parts) {
   const tries = createTokenBuckets({ clock, perSecond: LOGIN_TRIES / 60, size: LOGIN_TRIES });
 
   const validity = async (): Promise<Validity> => ({
@@ -66,10 +75,12 @@ export function createConsoleSessions({ database, clock, ids, identify, people, 
   const idleUntil = ({ lastUsedAt, expiresAt }: ConsoleSession): number =>
     Math.min(expiresAt, lastUsedAt + SESSION_IDLE);
 
+  const isKnown = ({ provider }: ConsoleSession): boolean => provider === null || providers.has(provider);
+
   /** Marks a valid session as used now; undefined when the session is not valid. */
   async function use(session: ConsoleSession | undefined): Promise<ConsoleSession | undefined> {
     const now = clock.now();
-    if (!session || idleUntil(session) <= now) return undefined;
+    if (!session || idleUntil(session) <= now || !isKnown(session)) return undefined;
     if (now - session.lastUsedAt < USE_PRECISION) return session;
     await database.transactSoon((unit) => saveUse(unit, session.sessionId, now));
     return { ...session, lastUsedAt: now };
@@ -87,6 +98,18 @@ export function createConsoleSessions({ database, clock, ids, identify, people, 
     return use(await findSession(database.read, hashSecret(secret), await validity()));
   }
 
+  async function begin(address: string, { proof, ...who }: Who & { proof: Buffer }): Promise<Opened> {
+    const secret = ids.secret();
+    const now = clock.now();
+    const times = { createdAt: now, lastUsedAt: now, expiresAt: now + SESSION_LIFETIME };
+    const session = { sessionId: ids.next('session', now), ...times, address, ...who };
+    await database.transact(async (unit) => {
+      await insertSession(unit, { ...session, secretHash: hashSecret(secret), proof });
+      await deleteLeastUsed(unit, who.personId, who.personId === null ? MOST_SESSIONS_OF_TOKEN : MOST_SESSIONS);
+    });
+    return { session, secret };
+  }
+
   return {
     idleUntil,
 
@@ -94,28 +117,24 @@ export function createConsoleSessions({ database, clock, ids, identify, people, 
      * Opens a session for the holder of a token. Throws ADMIN_TOKEN_INVALID and RATE_LIMITED. The token is checked
      * first, so a right one is accepted whatever others send from the same address.
      */
-    async open(token: string, address: string): Promise<{ session: ConsoleSession; secret: string }> {
-      const who = (await identify.token(token)) ?? refuse(address);
-      const secret = ids.secret();
-      const now = clock.now();
-      const { person } = who;
-      const session = {
-        sessionId: ids.next('session', now),
-        createdAt: now,
-        lastUsedAt: now,
-        expiresAt: now + SESSION_LIFETIME,
-        address,
+    async open(token: string, address: string): Promise<Opened> {
+      const { person, role } = (await identify.token(token)) ?? refuse(address);
+      return begin(address, {
         personId: person?.personId ?? null,
         tokenId: person?.tokenId ?? null,
-      };
-      const proof = person?.secretHash ?? (await identify.administrator());
-      await database.transact(async (unit) => {
-        await insertSession(unit, { ...session, secretHash: hashSecret(secret), proof });
-        await deleteLeastUsed(unit, session.personId, person ? MOST_SESSIONS : MOST_SESSIONS_OF_TOKEN);
+        name: person?.name ?? null,
+        role: person ? role : null,
+        tokenName: person?.tokenName ?? null,
+        provider: null,
+        proof: person?.secretHash ?? (await identify.administrator()),
       });
-      const { name = null, tokenName = null } = person ?? {};
-      return { session: { ...session, name, role: person ? who.role : null, tokenName }, secret };
     },
+
+    /** Opens a session for a person who has signed in through a provider. */
+    openFor: (
+      { personId, name, role, loginHash: proof }: Awaited<ReturnType<People['signIn']>>,
+      { provider, address }: { provider: string; address: string },
+    ): Promise<Opened> => begin(address, { personId, name, role, provider, proof, tokenId: null, tokenName: null }),
 
     look,
 
@@ -132,7 +151,7 @@ export function createConsoleSessions({ database, clock, ids, identify, people, 
 
     /** Lists the valid sessions, the last used one first. */
     list: async (): Promise<ConsoleSession[]> =>
-      listSessions(database.read, clock.now() - SESSION_IDLE, await validity()),
+      (await listSessions(database.read, clock.now() - SESSION_IDLE, await validity())).filter(isKnown),
 
     /** Ends a session of anybody, or of one person only. Throws SESSION_NOT_FOUND. */
     async end(sessionId: string, personId?: string): Promise<void> {

@@ -45,6 +45,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   readTransaction: `lapel device transactions ${D} 1`,
   cancelTransaction: `lapel device cancel ${D} 1`,
   listOwnDevices: 'lapel device list --tag site=osaka',
+  listOwnAudit: 'lapel settings history --since 2026-11-20T00:00:00Z',
   listDeliveries: 'lapel webhook deliveries --status exhausted',
   redeliverRange: 'lapel webhook redeliver --since 2026-11-20 --until 2026-11-21T12:00',
   readDelivery: `lapel webhook show ${DELIVERY}`,

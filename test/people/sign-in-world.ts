@@ -1,0 +1,35 @@
+import type { Test } from 'tap';
+import { startWorld, type World } from '../world.ts';
+import { startProvider, type TestProvider } from './test-provider.ts';
+
+/** A service with two providers. */
+interface Two {
+  world: World;
+  /** A provider with all claims in its ID tokens, and one that answers them at its userinfo endpoint. */
+  company: TestProvider;
+  other: TestProvider;
+  /** Lets the providers know the address of the service, after a restart as well. */
+  meet(): string;
+}
+
+/** Starts a service whose people sign in through `company` or `other`. */
+export async function startTwo(t: Test, options: { env?: Record<string, string>; nodes?: number } = {}): Promise<Two> {
+  const [company, other] = [await startProvider(t), await startProvider(t, { isConformant: true })];
+  const providers = [company.settings('company'), other.settings('other', { roleClaim: 'roles' })];
+  const world = await startWorld(t, {
+    ...options,
+    env: { ...options.env, LAPEL_SIGN_IN_PROVIDERS: JSON.stringify(providers) },
+  });
+  const meet = (): string => {
+    const { admin } = world.service.addresses;
+    company.register(admin, 'company');
+    other.register(admin, 'other');
+    return admin;
+  };
+  meet();
+  return { world, company, other, meet };
+}
+
+/** The code with which the service leads a browser to the console after a sign-in that has failed; null after a good one. */
+export const reasonOf = ({ location }: { location: string }): string | null =>
+  new URL(location).searchParams.get('signIn');
