@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { tlsSettings } from '../broker/secured-world.ts';
@@ -19,6 +17,7 @@ import { operatorPauses, rolloutsOfApplication } from './rollout-walks.ts';
 import { createRunningClock } from './running-clock.ts';
 import { secretsOfApplication } from './secrets-walk.ts';
 import { softwareKeys } from './signing-walk.ts';
+import { strangerPage } from './stranger-walk.ts';
 import { backRestores, copied, countsLead, faultyImport, ownReceiver, zones } from './true-walks.ts';
 import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine, wrongFile } from './walks.ts';
 
@@ -260,41 +259,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
   });
 
   await t.test('a page on another port of this host can do nothing with the session', async (t) => {
-    const seen: (string | undefined)[] = [];
-    const stranger = createServer((request, response) => {
-      seen.push(request.headers.cookie);
-      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>stranger</title>');
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => stranger.once('listening', resolve));
-    t.teardown(() => stranger.close());
-    const other = await operator.context.newPage();
-    await other.goto(`http://127.0.0.1:${(stranger.address() as AddressInfo).port}/`);
-    t.match(seen[0], /__Host-lapel=/, 'the browser sends the cookie to any port: that is why');
-    const statuses: number[] = [];
-    other.on('response', (response) => {
-      if (response.url().startsWith(admin)) statuses.push(response.status());
-    });
-    const attempts = await other.evaluate(`Promise.all([
-      ['POST', '/admin/v1/developers', { 'content-type': 'text/plain' }, '{"developerId":"forged","name":"x"}'],
-      ['POST', '/admin/v1/developers', { 'content-type': 'application/json', 'x-lapel-console': '1' }, '{"developerId":"forged","name":"x"}'],
-      ['DELETE', '/console/session', {}],
-      ['GET', '/admin/v1/developers', {}],
-      ['GET', '/admin/v1/feed?topics=transactions', {}],
-    ].map(async ([method, path, headers, body]) => {
-      const modes = await Promise.all(['cors', 'no-cors'].map((mode) =>
-        fetch('${admin}' + path, { method, headers, body, mode, credentials: 'include' }).then(
-          async (answer) => answer.type + ':' + (await answer.text()), () => 'refused')));
-      return modes;
-    }))`);
-    t.ok(
-      (attempts as string[][]).flat().every((one) => one === 'refused' || one === 'opaque:'),
-      'nothing can be read',
-    );
-    t.ok(statuses.length > 0 && statuses.every((status) => status === 403), `refused: ${statuses.join()}`);
-    t.equal((await world.admin().get('/admin/v1/developers/forged')).status, 404);
-    await other.close();
-    await operator.visit('/console/devices');
-    await heading('Devices').waitFor();
+    await strangerPage(t, walk);
     t.same(operator.faults, [], 'one is still logged in');
   });
 

@@ -2,6 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeJwt, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
+import MemoryAdapter from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { Test } from 'tap';
 
 /** An account of the provider, by its subject. */
@@ -121,6 +122,7 @@ export async function startProvider(t: Test, { host = '127.0.0.1', isConformant 
     /** Lets the service at an address use the provider. The address is known when the service has started. */
     register(base: string, providerId: string): void {
       provider = new Provider(issuer, {
+        adapter: MemoryAdapter,
         clients: [
           {
             ...CLIENT,
