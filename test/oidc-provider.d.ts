@@ -1,7 +1,7 @@
 declare module 'oidc-provider/lib/adapters/memory_adapter.js' {
   import type { AdapterConstructor } from 'oidc-provider';
 
-  /** The storage that a provider uses without another one; it warns unless it is told to use it. */
+  /** The storage of a provider that is given no other one. */
   const MemoryAdapter: AdapterConstructor;
   export default MemoryAdapter;
 }
