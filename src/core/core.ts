@@ -110,7 +110,10 @@ export async function createCore(given: Given) {
     ...common,
     requireDeveloper: developers.find,
     requireStaying: developers.findStaying,
-    ended: () => given.forgotten(),
+    ended() {
+      given.forgotten();
+      peers.bus.broadcast({ kind: 'people', about: 'members' });
+    },
   });
   const applications = createApplications({
     certificateMethods: given.entrances.clientCertificates.methods,

@@ -110,7 +110,10 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
     feed.recheckAdministrators();
     peers.bus.broadcast({ kind: 'people', about: '' });
   };
-  peers.bus.on('people', feed.recheckAdministrators);
+  peers.bus.on('people', (about) => {
+    if (about === 'members') feed.recheck();
+    else feed.recheckAdministrators();
+  });
   peers.bus.onGap(feed.recheckAdministrators);
   const people = createPeople({ ...common, audit, changed: told });
   const identify = createIdentify({ administratorToken: given.administratorToken, people });

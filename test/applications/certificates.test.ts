@@ -108,7 +108,10 @@ t.test('applications get their tokens with certificates', { skip }, async (t) =>
     await admin.post(`${path}/certificates`, { json: { name: 'x', certificate: pem(selfSigned) } });
     const holder = clientWith(selfSigned);
     const bySecret = String((await nobody.askToken({}, basic)).body['access_token']);
-    t.equal((await nobody.call(own, { token: bySecret })).status, 200, 'until it demands it, both are good');
+    const member = { name: 'Somebody', role: 'admin' };
+    const ofPerson = String((await admin.post('/admin/v1/developers/dev/members', { json: member })).body.token);
+    for (const token of [bySecret, ofPerson])
+      t.equal((await nobody.call(own, { token })).status, 200, 'until it demands it, all are good');
     t.match(await admin.patch(path, { json: { authentication: 'certificate' } }), {
       status: 200,
       body: { authentication: 'certificate' },
@@ -116,6 +119,7 @@ t.test('applications get their tokens with certificates', { skip }, async (t) =>
     t.match(await nobody.askToken({}, basic), { status: 401, body: { error_description: /certificate only/ } });
     t.match(await holder.askToken({}, basic), { status: 401 }, 'also on a connection with the certificate');
     t.match(await holder.call(own, { token: bySecret }), REFUSED, 'earlier tokens end');
+    t.match(await nobody.call(own, { token: ofPerson }), REFUSED, 'the tokens of people are not bound either');
     t.equal((await holder.call(own, { token: await holder.token('strict') })).status, 200);
     const { entries } = (await admin.get('/admin/v1/audit?about=application:strict&limit=10')).body;
     t.ok(

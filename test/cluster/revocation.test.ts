@@ -53,6 +53,12 @@ t.test('what a secret has opened ends with it, on every node', { skip }, async (
       headers: bearer(await world.tokenOf(applicationId, secret)),
       end: () => admin.post('/admin/v1/signing-keys', { json: { atOnce: true } }),
     }),
+    'the token of a person of a developer, revoked': async () => {
+      const json = { name: 'Eve', role: 'reader' };
+      const { token, memberId } = (await admin.post('/admin/v1/developers/dev/members', { json })).body;
+      const end = () => admin.delete(`/admin/v1/developers/dev/members/${memberId}`);
+      return { at: nodes, feed: `${path}/feed`, headers: bearer(token), end };
+    },
     'the token of a person, revoked': async () => {
       const { token, tokenId } = await createPerson(world, { personId: 'eve', role: 'operator' });
       const end = () => admin.delete(`/admin/v1/people/eve/tokens/${tokenId}`);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import type { Test } from 'tap';
 import { runProgram } from '../run-program.ts';
+import { until } from '../until.ts';
 import type { Tenant, World } from '../world.ts';
 import type { Watched } from './browser.ts';
 import { DESK } from './check-page.ts';
@@ -127,7 +128,7 @@ export async function firstMinutes(t: Test, { world, watched, check }: Walk): Pr
   const webhook = form.getByRole('listitem').filter({ hasText: 'Webhook' });
   await webhook.getByText('delivered').waitFor();
   await page.getByText('Activate a device: done').waitFor({ state: 'detached' });
-  t.equal(await form.locator('[name=command]').inputValue(), 'setLanguage', 'then it can do more');
+  await until(async () => (await form.locator('[name=command]').inputValue()) === 'setLanguage'); // then it can do more
   await click(buttonOf(form, 'Send the command'));
   for (const name of ['Queued', 'Published', 'PUBACK', 'Acknowledged', 'Webhook'])
     await form.getByRole('listitem').filter({ hasText: name }).waitFor();

@@ -5,7 +5,8 @@ import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import { hashSecret, matchesSecret, secretMarkOf } from '../../runtime/secret-hash.ts';
 import type { Micros } from '../../runtime/units.ts';
-import { type ApplicationSecret, findSecrets, saveSecrets, saveSecretUse } from './secret-repository.ts';
+import type { Authentication } from './application-repository.ts';
+import { type ApplicationSecret, findProofs, saveSecrets, saveSecretUse } from './secret-repository.ts';
 
 /** The most valid secrets of an application: one that is used, and one that is to take its place. */
 const MOST_SECRETS = 2;
@@ -36,10 +37,10 @@ export function createApplicationSecrets({ database, clock, ids, log, changes }:
   const used = new Map<string, Micros>();
 
   async function lockSecrets(unit: UnitOfWork, applicationId: string): Promise<ApplicationSecret[]> {
-    const secrets = await findSecrets(unit, applicationId, clock.now(), unit.forUpdate);
-    if (!secrets) throw new DomainError('APPLICATION_NOT_FOUND');
+    const found = await findProofs(unit, applicationId, clock.now(), unit.forUpdate);
+    if (!found) throw new DomainError('APPLICATION_NOT_FOUND');
     changes(unit, applicationId);
-    return secrets;
+    return found.secrets;
   }
 
   function make(name: string | null): { secret: string; stored: ApplicationSecret } {
@@ -63,9 +64,9 @@ export function createApplicationSecrets({ database, clock, ids, log, changes }:
   return {
     /** The valid secrets of an application, the newest first. Throws APPLICATION_NOT_FOUND. */
     async listSecrets(applicationId: string): Promise<Shown[]> {
-      const secrets = await findSecrets(database.read, applicationId, clock.now());
-      if (!secrets) throw new DomainError('APPLICATION_NOT_FOUND');
-      return secrets.map(shown);
+      const found = await findProofs(database.read, applicationId, clock.now());
+      if (!found) throw new DomainError('APPLICATION_NOT_FOUND');
+      return found.secrets.map(shown);
     },
 
     /**
@@ -115,15 +116,20 @@ export function createApplicationSecrets({ database, clock, ids, log, changes }:
 
     /**
      * Compares a secret, in constant time, with those of an application that is not deleted. Returns the mark of the
-     * secret for the access token, or undefined when the secret is wrong.
+     * secret for the access token, and whether the secret gets one; undefined when the secret is wrong.
      */
-    async authenticateClient(applicationId: string, secret: string): Promise<string | undefined> {
-      const secrets = (await findSecrets(database.read, applicationId, clock.now())) ?? [];
+    async authenticateClient(
+      applicationId: string,
+      secret: string,
+    ): Promise<{ secretMark: string; authentication: Authentication } | undefined> {
+      const proofs = await findProofs(database.read, applicationId, clock.now());
+      const { secrets = [], authentication = 'secret' } = proofs ?? {};
       // As many comparisons for each caller, so that the time tells nothing of the number of secrets.
       const matches = Array.from({ length: MOST_SECRETS }, (_, index) => matchesSecret(secret, secrets[index]?.hash));
       const found = secrets[matches.indexOf(true)];
-      if (found) noteUse(applicationId, found);
-      return found?.secretId;
+      if (!found) return undefined;
+      noteUse(applicationId, found);
+      return { secretMark: found.secretId, authentication };
     },
   };
 }

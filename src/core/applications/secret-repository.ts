@@ -1,6 +1,7 @@
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { secretMarkOf } from '../../runtime/secret-hash.ts';
 import type { Micros } from '../../runtime/units.ts';
+import type { Authentication } from './application-repository.ts';
 
 /** A secret of an application, without the secret itself. */
 export interface ApplicationSecret {
@@ -17,6 +18,7 @@ export interface ApplicationSecret {
 }
 
 interface Row {
+  authentication: Authentication;
   hash: Buffer;
   name: string | null;
   createdAt: Micros | null;
@@ -28,30 +30,37 @@ interface Row {
   formerEndsAt: Micros | null;
 }
 
-const COLUMNS = `secret_hash AS hash, secret_name AS name, secret_created_at AS "createdAt", secret_used_at AS "usedAt",
+const COLUMNS = `authentication, secret_hash AS hash, secret_name AS name, secret_created_at AS "createdAt", secret_used_at AS "usedAt",
   former_secret_hash AS "formerHash", former_secret_name AS "formerName", former_secret_created_at AS "formerCreatedAt",
   former_secret_used_at AS "formerUsedAt", former_secret_ends_at AS "formerEndsAt"`;
 
+/** What an application proves itself with. */
+interface Proofs {
+  authentication: Authentication;
+  /** The valid secrets, the newest first. */
+  secrets: ApplicationSecret[];
+}
+
 /**
- * The secrets of an application that are valid at a time, the newest first; undefined when there is no such application,
- * or it was deleted.
+ * Finds what an application proves itself with at a time; undefined when there is no such application, or it was deleted.
  */
-export async function findSecrets(
+export async function findProofs(
   sql: Sql,
   applicationId: string,
   now: Micros,
   lock: Lock = '',
-): Promise<ApplicationSecret[] | undefined> {
+): Promise<Proofs | undefined> {
   const row = await sql.get<Row>(
     `SELECT ${COLUMNS} FROM applications WHERE application_id = ? AND deleted_at IS NULL${lock}`,
     applicationId,
   );
   if (!row) return undefined;
-  const { hash, name, createdAt, usedAt, formerHash, formerEndsAt: endsAt } = row;
+  const { authentication, hash, name, createdAt, usedAt, formerHash, formerEndsAt: endsAt } = row;
   const newest = { secretId: secretMarkOf(hash), hash, name, createdAt, usedAt, endsAt: null };
-  if (formerHash === null || (endsAt !== null && now >= endsAt)) return [newest];
+  if (formerHash === null || (endsAt !== null && now >= endsAt)) return { authentication, secrets: [newest] };
   const former = { name: row.formerName, createdAt: row.formerCreatedAt, usedAt: row.formerUsedAt, endsAt };
-  return [newest, { secretId: secretMarkOf(formerHash), hash: formerHash, ...former }];
+  const secrets = [newest, { secretId: secretMarkOf(formerHash), hash: formerHash, ...former }];
+  return { authentication, secrets };
 }
 
 /** Stores the secrets of an application: the newest, and the one before if it is still valid. */

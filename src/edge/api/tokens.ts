@@ -20,9 +20,10 @@ async function clientBySecret({ applications }: ApiServices, authorization: stri
   const client = basicCredentials(authorization);
   if (!client) throw wrongClient('client authentication is missing or malformed');
   const { applicationId, secret } = client;
-  const secretMark = await applications.authenticateClient(applicationId, secret);
-  if (secretMark === undefined) throw wrongClient('unknown application or wrong secret', { applicationId });
-  if ((await applications.findLive(applicationId))?.authentication === 'certificate') {
+  const found = await applications.authenticateClient(applicationId, secret);
+  if (!found) throw wrongClient('unknown application or wrong secret', { applicationId });
+  const { secretMark, authentication } = found;
+  if (authentication === 'certificate') {
     throw wrongClient('the application gets its tokens with its certificate only', { applicationId });
   }
   return { applicationId, secretMark };

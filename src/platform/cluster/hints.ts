@@ -8,7 +8,7 @@
  * - due: a webhook is due for a receiver in one of that node's partitions
  * - partitions: a partition is free, and may be taken
  * - held, released: the undelivered commands of a rollout are held, or not any more; a number that rises follows the id
- * - people: a person, a token or a session of administration was changed
+ * - people: a person, a token or a session of administration was changed; `members`: a person of a developer
  * - missed: hints to that node were dropped, so it must look for the work itself
  * - keys: the encryption keys were changed, or are to be read again
  * - signing: the keys that sign access tokens were changed
