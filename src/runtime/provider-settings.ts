@@ -9,8 +9,8 @@ export interface ProviderSettings {
   name: string;
   issuer: string;
   clientId: string;
-  /** Null for a client without a secret. */
-  clientSecret: string | null;
+  /** The secret of the client as it is now in its file; null for a client without a secret. */
+  clientSecret(): string | null;
   scope: string;
   /** The claim with the values that roles are given for. */
   roleClaim: string;
@@ -35,6 +35,22 @@ interface Source {
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Reads a secret from a file now, which throws when that fails, and again for each use, so that it can be changed without
+ * a restart. While the file cannot be read, the secret is the one of before.
+ */
+function createFileSecret(read: () => string): () => string {
+  let latest = read();
+  return () => {
+    try {
+      latest = read();
+    } catch {
+      // The file is being replaced.
+    }
+    return latest;
+  };
+}
 
 /** Whether an issuer can be trusted to be itself: https, or http on this machine; without query and fragment. */
 function isIssuer(text: string): boolean {
@@ -70,17 +86,14 @@ function readProvider(given: unknown, at: string, { fault, contentOf }: Source):
     if (!known) throw fault(`${at}.roles: the role of "${value}" must be one of ${ROLES.join(', ')}`);
     return [value, known];
   });
+  const ofText = clientSecret === undefined ? null : text('clientSecret');
+  const ofFile = clientSecretFile === undefined ? undefined : text('clientSecretFile');
   return {
     providerId,
     name: text('name').slice(0, 64),
     issuer,
     clientId: text('clientId'),
-    clientSecret:
-      clientSecretFile === undefined
-        ? clientSecret === undefined
-          ? null
-          : text('clientSecret')
-        : contentOf(text('clientSecretFile')),
+    clientSecret: ofFile === undefined ? () => ofText : createFileSecret(() => contentOf(ofFile)),
     scope,
     roleClaim: text('roleClaim'),
     roles: new Map(table),

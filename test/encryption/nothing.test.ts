@@ -62,6 +62,9 @@ t.test('nothing of any secret is in the database, in a backup, or in the log', a
   const enrolled = await world.anonymous().post('/v1/enrolments', { json: enrolment });
   secrets['credential of an enrolment'] = enrolled.body.credential;
   secrets['token of a person'] = (await createPerson(world, { personId: 'eve', role: 'operator' })).token;
+  const member = { name: 'Eve', role: 'admin' };
+  const made = await admin.post('/admin/v1/developers/dev/members', { json: member });
+  secrets['token of a person of a developer'] = made.body.token;
   const cookie = await signIn(t, base, secrets['token of a person']);
   secrets['session'] = /=([^;]+)/.exec(cookie)?.[1] ?? '';
   for (const [name, text] of Object.entries(secrets)) t.ok(text?.length >= 16, `${name} is known`);

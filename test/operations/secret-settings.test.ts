@@ -12,6 +12,17 @@ import { startWorld } from '../world.ts';
 const VALUES: Readonly<Record<string, string>> = {
   LAPEL_ADMIN_TOKEN: 'a token of administrators for this test',
   LAPEL_DATABASE_URL: 'postgres://lapel:a-password@db.example/lapel',
+  LAPEL_SIGN_IN_PROVIDERS: JSON.stringify([
+    {
+      providerId: 'company',
+      name: 'Company',
+      issuer: 'https://sso.example',
+      clientId: 'lapel',
+      clientSecret: 'a-password',
+      roleClaim: 'groups',
+      roles: { 'lapel-owners': 'owner' },
+    },
+  ]),
 };
 const SECRETS = (SETTINGS as readonly Setting[]).filter(holdsSecret);
 const settingOf = (config: ReturnType<typeof readConfig>, name: string): string | null | undefined =>

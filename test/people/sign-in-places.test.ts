@@ -1,8 +1,11 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { NO_POSTGRES } from '../postgres/databases.ts';
 import { until } from '../until.ts';
 import { createPerson } from './people-world.ts';
 import { reasonOf, startTwo } from './sign-in-world.ts';
+import { CLIENT } from './test-provider.ts';
 import { createVisitor } from './test-visitor.ts';
 
 const MINUTE = 60_000;
@@ -58,6 +61,22 @@ t.test('a provider that is down, slow or broken keeps nobody else out', async (t
   await company.stop();
   world.clock.advance(10 * MINUTE);
   t.equal((await ada.ask('/console/session', 'DELETE')).status, 204, 'a sign-out does not need it');
+});
+
+t.test('the secret of the client changes in its file, without a restart', async (t) => {
+  const folder = t.testdir({ secret: 'a secret of before', data: {} });
+  const clientSecretFile = join(folder, 'secret');
+  const ofCompany = { clientSecret: undefined, clientSecretFile };
+  const { world, company } = await startTwo(t, { dataDir: join(folder, 'data'), ofCompany });
+  company.state.subject = 'ada';
+  company.accounts.set('ada', { roles: ['owners'] });
+  const ada = createVisitor(world.service.addresses.admin);
+  const signIn = async () => reasonOf(await ada.visit(await ada.throughProvider((await ada.begin('company')).url)));
+  t.equal(await signIn(), 'SIGN_IN_REFUSED');
+  rmSync(clientSecretFile);
+  t.equal(await signIn(), 'SIGN_IN_REFUSED', 'while it is away, the one of before is used');
+  writeFileSync(clientSecretFile, `${CLIENT.client_secret}\n`);
+  t.equal(await signIn(), null);
 });
 
 t.test('behind a proxy the provider leads back to LAPEL_CONSOLE_URL', async (t) => {

@@ -12,10 +12,18 @@ interface Two {
   meet(): string;
 }
 
+interface Wanted {
+  env?: Record<string, string>;
+  nodes?: number;
+  dataDir?: string;
+  /** Other settings of `company`. */
+  ofCompany?: object;
+}
+
 /** Starts a service whose people sign in through `company` or `other`. */
-export async function startTwo(t: Test, options: { env?: Record<string, string>; nodes?: number } = {}): Promise<Two> {
+export async function startTwo(t: Test, { ofCompany, ...options }: Wanted = {}): Promise<Two> {
   const [company, other] = [await startProvider(t), await startProvider(t, { isConformant: true })];
-  const providers = [company.settings('company'), other.settings('other', { roleClaim: 'roles' })];
+  const providers = [company.settings('company', ofCompany), other.settings('other', { roleClaim: 'roles' })];
   const world = await startWorld(t, {
     ...options,
     env: { ...options.env, LAPEL_SIGN_IN_PROVIDERS: JSON.stringify(providers) },

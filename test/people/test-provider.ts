@@ -21,7 +21,8 @@ interface Wanted {
 /** The library warns of its own storage, which is as it should be here. */
 const Storage = class extends MemoryAdapter {};
 
-const CLIENT = { client_id: 'lapel', client_secret: 'a secret of the client lapel, which is long' };
+/** The client of each provider. */
+export const CLIENT = { client_id: 'lapel', client_secret: 'a secret of the client lapel, which is long' };
 
 const PAGE = (uid: string): string =>
   `<!doctype html><title>Provider</title><form method="post" action="/interaction/${uid}">

@@ -1,4 +1,4 @@
-import type { Configuration } from 'openid-client';
+import type { ClientAuth, Configuration } from 'openid-client';
 import { DomainError } from '../../../errors.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
@@ -79,10 +79,14 @@ export function createProvider(settings: ProviderSettings, { clock, log, stopped
     const metadata = { redirect_uris: [], [client.clockTolerance]: CLOCK_TOLERANCE };
     const execute = [client.enableNonRepudiationChecks];
     if (issuer.startsWith('http:')) execute.push(client.allowInsecureRequests);
-    const authenticate = (method: string | undefined) => {
-      if (clientSecret === null) return client.None();
-      return method === 'post' ? client.ClientSecretPost(clientSecret) : client.ClientSecretBasic(clientSecret);
-    };
+    const authenticate =
+      (method: string | undefined): ClientAuth =>
+      (...request) => {
+        const secret = clientSecret();
+        if (secret === null) return client.None()(...request);
+        const way = method === 'post' ? client.ClientSecretPost(secret) : client.ClientSecretBasic(secret);
+        way(...request);
+      };
     const options = { [client.customFetch]: fetchBounded, execute };
     try {
       const found = await client.discovery(new URL(issuer), clientId, metadata, authenticate(undefined), options);
