@@ -1,3 +1,4 @@
+import type { ApplicationAuthentication } from '../../platform/contracts/types.ts';
 import { containing, ESCAPE } from '../../platform/database/like.ts';
 import type { Lock, Sql, SqlValue } from '../../platform/database/sql.ts';
 import { openOrNull, type Place, sealOrNull } from '../../platform/encryption/vault.ts';
@@ -6,9 +7,6 @@ import type { Micros } from '../../runtime/units.ts';
 import { columnOf, SETTING_NAMES, type Settings } from './setting-columns.ts';
 
 const SETTING_COLUMNS = SETTING_NAMES.map((name) => `${columnOf(name)} AS "${name}"`).join(', ');
-
-/** How an application gets its tokens; see its migration. */
-export type Authentication = 'secret' | 'certificate';
 
 /** A certificate that proves who the application is, or a name in certificates that does. */
 export interface ApplicationCertificate {
@@ -35,7 +33,7 @@ export interface Application {
   settings: Settings;
   /** The marks of its secrets: an access token that was requested with another secret is invalid. */
   secretMark: string;
-  authentication: Authentication;
+  authentication: ApplicationAuthentication;
   certificates: readonly ApplicationCertificate[];
   formerSecretMark: string | null;
   /** When the former secret ends; null: when it is ended. */
@@ -225,7 +223,7 @@ export async function updateCertificates(
 export async function updateAuthentication(
   sql: Sql,
   applicationId: string,
-  authentication: Authentication,
+  authentication: ApplicationAuthentication,
 ): Promise<void> {
   await sql.run('UPDATE applications SET authentication = ? WHERE application_id = ?', authentication, applicationId);
 }

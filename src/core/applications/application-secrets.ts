@@ -1,11 +1,11 @@
 import { DomainError } from '../../errors.ts';
+import type { ApplicationAuthentication } from '../../platform/contracts/types.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import { hashSecret, matchesSecret, secretMarkOf } from '../../runtime/secret-hash.ts';
 import type { Micros } from '../../runtime/units.ts';
-import type { Authentication } from './application-repository.ts';
 import { type ApplicationSecret, findProofs, saveSecrets, saveSecretUse } from './secret-repository.ts';
 
 /** The most valid secrets of an application: one that is used, and one that is to take its place. */
@@ -121,7 +121,7 @@ export function createApplicationSecrets({ database, clock, ids, log, changes }:
     async authenticateClient(
       applicationId: string,
       secret: string,
-    ): Promise<{ secretMark: string; authentication: Authentication } | undefined> {
+    ): Promise<{ secretMark: string; authentication: ApplicationAuthentication } | undefined> {
       const proofs = await findProofs(database.read, applicationId, clock.now());
       const { secrets = [], authentication = 'secret' } = proofs ?? {};
       // As many comparisons for each caller, so that the time tells nothing of the number of secrets.

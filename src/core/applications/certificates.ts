@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DomainError, type Fault } from '../../errors.ts';
+import type { ApplicationAuthentication } from '../../platform/contracts/types.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { ShownCertificate } from '../../platform/entrance/client-certificates.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -130,8 +131,8 @@ export function createCertificates({ database, clock, changes, methods }: Parts)
      */
     setAuthentication(
       applicationId: string,
-      authentication: repository.Authentication,
-    ): Promise<repository.Authentication> {
+      authentication: ApplicationAuthentication,
+    ): Promise<ApplicationAuthentication> {
       return database.transact(async (unit) => {
         changes(unit, applicationId);
         const { certificates, authentication: before } = await lock(unit, applicationId);

@@ -1,7 +1,7 @@
+import type { ApplicationAuthentication } from '../../platform/contracts/types.ts';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { secretMarkOf } from '../../runtime/secret-hash.ts';
 import type { Micros } from '../../runtime/units.ts';
-import type { Authentication } from './application-repository.ts';
 
 /** A secret of an application, without the secret itself. */
 export interface ApplicationSecret {
@@ -18,7 +18,7 @@ export interface ApplicationSecret {
 }
 
 interface Row {
-  authentication: Authentication;
+  authentication: ApplicationAuthentication;
   hash: Buffer;
   name: string | null;
   createdAt: Micros | null;
@@ -36,7 +36,7 @@ const COLUMNS = `authentication, secret_hash AS hash, secret_name AS name, secre
 
 /** What an application proves itself with. */
 interface Proofs {
-  authentication: Authentication;
+  authentication: ApplicationAuthentication;
   /** The valid secrets, the newest first. */
   secrets: ApplicationSecret[];
 }
