@@ -15,6 +15,7 @@ export const MEMBERS: Resource = {
       verb: 'create',
       summary: 'Gives a person of a developer a token for its applications',
       about: SHOWN_ONCE,
+      note: SHOWN_ONCE,
       operation: 'createMember',
       fields: {
         name: { field: 'name', value: 'TEXT', text: 'the name of the person' },
