@@ -1,5 +1,6 @@
 import { DomainError } from '../../errors.ts';
 import type { ApplicationAuthentication } from '../../platform/contracts/types.ts';
+import { createLastUses } from '../../platform/database/last-uses.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
@@ -10,10 +11,6 @@ import { type ApplicationSecret, findProofs, saveSecrets, saveSecretUse } from '
 
 /** The most valid secrets of an application: one that is used, and one that is to take its place. */
 const MOST_SECRETS = 2;
-/** Microseconds between two stored uses of a secret. */
-const USE_PRECISION = 60_000_000;
-/** The most secrets whose last use is kept in memory; above it the oldest is dropped, and its use is stored once more. */
-const KEPT = 10_000;
 
 interface Parts {
   database: Database;
@@ -33,8 +30,7 @@ const shown = ({ hash: _hash, ...secret }: ApplicationSecret): Shown => secret;
  * secret that ends, ends the access tokens that were issued for it, and their streams.
  */
 export function createApplicationSecrets({ database, clock, ids, log, changes }: Parts) {
-  /** By the mark of a secret: when its last use was stored. */
-  const used = new Map<string, Micros>();
+  const uses = createLastUses({ database, clock, log });
 
   async function lockSecrets(unit: UnitOfWork, applicationId: string): Promise<ApplicationSecret[]> {
     const found = await findProofs(unit, applicationId, clock.now(), unit.forUpdate);
@@ -48,17 +44,6 @@ export function createApplicationSecrets({ database, clock, ids, log, changes }:
     const hash = hashSecret(secret);
     const stored = { secretId: secretMarkOf(hash), hash, name, createdAt: clock.now(), usedAt: null, endsAt: null };
     return { secret, stored };
-  }
-
-  function noteUse(applicationId: string, { secretId, hash, usedAt }: ApplicationSecret): void {
-    const now = clock.now();
-    if (now - Math.max(usedAt ?? 0, used.get(secretId) ?? 0) < USE_PRECISION) return;
-    used.delete(secretId);
-    used.set(secretId, now);
-    if (used.size > KEPT) for (const oldest of used.keys().take(1)) used.delete(oldest);
-    database
-      .transactSoon((unit) => saveSecretUse(unit, applicationId, hash, now))
-      .catch((err: unknown) => log.warn({ err, applicationId }, 'the last use of a secret could not be stored'));
   }
 
   return {
@@ -128,8 +113,9 @@ export function createApplicationSecrets({ database, clock, ids, log, changes }:
       const matches = Array.from({ length: MOST_SECRETS }, (_, index) => matchesSecret(secret, secrets[index]?.hash));
       const found = secrets[matches.indexOf(true)];
       if (!found) return undefined;
-      noteUse(applicationId, found);
-      return { secretMark: found.secretId, authentication };
+      const { secretId, hash, usedAt } = found;
+      uses.note(secretId, usedAt, (unit, at) => saveSecretUse(unit, applicationId, hash, at));
+      return { secretMark: secretId, authentication };
     },
   };
 }

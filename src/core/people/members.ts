@@ -1,11 +1,11 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
+import { createLastUses } from '../../platform/database/last-uses.ts';
 import type { Database, Sql } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import { hashSecret } from '../../runtime/secret-hash.ts';
-import type { Micros } from '../../runtime/units.ts';
 import {
   deleteMember,
   findMemberBySecret,
@@ -21,9 +21,6 @@ export const MOST_MEMBERS = 100;
 /** Days for which a token is valid when its maker does not say. */
 const USUAL_DAYS = 90;
 const DAY = 86_400_000_000;
-/** Microseconds: the last use of a token is stored at most this often. */
-const USE_PRECISION = 60_000_000;
-const KEPT_USES = 10_000;
 /** The beginning of every token of a member, by which it is told from an access token. */
 export const MEMBER_TOKEN_PREFIX = 'lapeldev_';
 const TOKEN = /^lapeldev_[\w-]{43}$/;
@@ -38,7 +35,7 @@ interface Parts {
   requireDeveloper(developerId: string): Promise<unknown>;
   /** Throws DEVELOPER_NOT_FOUND and DEVELOPER_LEAVING. */
   requireStaying(developerId: string, sql?: Sql): Promise<unknown>;
-  /** Called after a token was revoked, so that its streams on this node end; those on others end within seconds. */
+  /** Called after a token was revoked, so that its streams end on every node. */
   ended(): void;
 }
 
@@ -49,20 +46,7 @@ export type Members = ReturnType<typeof createMembers>;
  * once, and stored as SHA-256. It is looked up for each request, so its end has an effect at once, on every node.
  */
 export function createMembers({ database, clock, ids, log, metrics, requireDeveloper, requireStaying, ended }: Parts) {
-  /** By member: the last use that was stored, or is being stored. */
-  const used = new Map<string, Micros>();
-
-  /** Stores that a token was used; nobody waits for it. */
-  function noteUse({ memberId, lastUsedAt }: Member): void {
-    const now = clock.now();
-    if (now - Math.max(lastUsedAt ?? 0, used.get(memberId) ?? 0) < USE_PRECISION) return;
-    used.delete(memberId);
-    used.set(memberId, now);
-    if (used.size > KEPT_USES) for (const oldest of used.keys().take(1)) used.delete(oldest);
-    database
-      .transactSoon((unit) => saveMemberUse(unit, memberId, now))
-      .catch((err: unknown) => log.warn({ err, memberId }, 'the last use of a token could not be stored'));
-  }
+  const uses = createLastUses({ database, clock, log });
 
   return {
     /**
@@ -116,7 +100,9 @@ export function createMembers({ database, clock, ids, log, metrics, requireDevel
     async identify(token: string): Promise<Member | undefined> {
       if (!TOKEN.test(token)) return undefined;
       const member = await findMemberBySecret(database.read, hashSecret(token), clock.now());
-      if (member) noteUse(member);
+      if (!member) return undefined;
+      const { memberId, lastUsedAt } = member;
+      uses.note(memberId, lastUsedAt, (unit, at) => saveMemberUse(unit, memberId, at));
       return member;
     },
   };

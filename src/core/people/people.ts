@@ -1,5 +1,6 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
+import { createLastUses } from '../../platform/database/last-uses.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
@@ -21,8 +22,6 @@ export type Identity = tokens.Identity & {
 /** The most people, and the most tokens of one of them. */
 export const MOST_PEOPLE = 200;
 export const MOST_TOKENS = 20;
-/** Microseconds: the last use of a token is stored at most this often. */
-const USE_PRECISION = 60_000_000;
 const DAY = 86_400_000_000;
 /**
  * The beginning of every token of a person. Programs that search for secrets in texts recognize it, and a text without
@@ -68,8 +67,7 @@ async function requireOwner(unit: UnitOfWork, isTokenAccepted: boolean, now: Mic
  * is looked up for each request, so its end has an effect at once, on every node.
  */
 export function createPeople({ audit, database, clock, ids, log, metrics, changed }: Parts) {
-  /** By token: the last use that was stored, or is being stored. */
-  const used = new Map<string, Micros>();
+  const uses = createLastUses({ database, clock, log });
 
   const found = <Found>(value: Found | undefined): Found => {
     if (value === undefined) throw new DomainError('PERSON_NOT_FOUND');
@@ -90,22 +88,11 @@ export function createPeople({ audit, database, clock, ids, log, metrics, change
       return result;
     });
 
-  /** Stores that a token was used; nobody waits for it. */
-  function noteUse({ tokenId, lastUsedAt }: tokens.Identity): void {
-    const now = clock.now();
-    if (now - Math.max(lastUsedAt ?? 0, used.get(tokenId) ?? 0) < USE_PRECISION) return;
-    used.delete(tokenId);
-    used.set(tokenId, now);
-    if (used.size > MOST_PEOPLE * MOST_TOKENS) for (const oldest of used.keys().take(1)) used.delete(oldest);
-    database
-      .transactSoon((unit) => tokens.saveTokenUse(unit, tokenId, now))
-      .catch((err: unknown) => log.warn({ err, tokenId }, 'the last use of a token could not be stored'));
-  }
-
   async function identify(secretHash: Buffer): Promise<Identity | undefined> {
     const identity = await tokens.findBySecret(database.read, secretHash, clock.now());
     if (!identity) return undefined;
-    noteUse(identity);
+    const { tokenId, lastUsedAt } = identity;
+    uses.note(tokenId, lastUsedAt, (unit, at) => tokens.saveTokenUse(unit, tokenId, at));
     return { ...identity, secretHash };
   }
 
