@@ -10,6 +10,20 @@ import { createVisitor } from './test-visitor.ts';
 
 const MINUTE = 60_000;
 
+/** Begins a sign-in at a page of https://lapel.test, as the proxy of that address passes it on. */
+const beginBehindProxy = (visitor: ReturnType<typeof createVisitor>, base: string) =>
+  visitor.visit(`${base}/console/sign-in`, {
+    method: 'POST',
+    headers: {
+      origin: 'https://lapel.test',
+      'x-forwarded-host': 'lapel.test',
+      'sec-fetch-site': 'same-origin',
+      'x-lapel-console': '1',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ providerId: 'company' }),
+  });
+
 t.test('a provider that is down, slow or broken keeps nobody else out', async (t) => {
   const { world, company } = await startTwo(t);
   const base = world.service.addresses.admin;
@@ -89,15 +103,7 @@ t.test('behind a proxy the provider leads back to LAPEL_CONSOLE_URL', async (t) 
     text: /lapel\.test\/ops/,
   });
   const behind = createVisitor(base);
-  const headers = {
-    origin: 'https://lapel.test',
-    'x-forwarded-host': 'lapel.test',
-    'sec-fetch-site': 'same-origin',
-    'x-lapel-console': '1',
-    'content-type': 'application/json',
-  };
-  const body = JSON.stringify({ providerId: 'company' });
-  const begun = await behind.visit(`${base}/console/sign-in`, { method: 'POST', headers, body });
+  const begun = await beginBehindProxy(behind, base);
   const { url } = JSON.parse(begun.text) as { url: string };
   t.equal(new URL(url).searchParams.get('redirect_uri'), 'https://lapel.test/ops/console/sign-in/company');
 });
@@ -109,15 +115,7 @@ t.test('a sign-in begins at one node and ends at another', { skip: NO_POSTGRES }
   company.state.subject = 'ada';
   company.accounts.set('ada', { roles: 'owners' });
   const ada = createVisitor('https://lapel.test');
-  const headers = {
-    origin: 'https://lapel.test',
-    'x-forwarded-host': 'lapel.test',
-    'sec-fetch-site': 'same-origin',
-    'x-lapel-console': '1',
-    'content-type': 'application/json',
-  };
-  const body = JSON.stringify({ providerId: 'company' });
-  const begun = await ada.visit(`${first}/console/sign-in`, { method: 'POST', headers, body });
+  const begun = await beginBehindProxy(ada, first);
   const back = new URL(await ada.throughProvider((JSON.parse(begun.text) as { url: string }).url));
   const [cookie = ''] = (begun.cookies[0] ?? '').split(';');
   const ended = await createVisitor(second).visit(`${second}${back.pathname}${back.search}`, { headers: { cookie } });
