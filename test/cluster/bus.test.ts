@@ -68,6 +68,27 @@ t.test('a node that is back with another name gets the hints for that name', { s
   t.same(second.told, ['1']);
 });
 
+t.test(
+  'a node to which more hints are sent than may wait is told so, even while more are sent',
+  { skip },
+  async (t) => {
+    const url = await createDatabase(t);
+    const first = await startMember(t, url);
+    const second = await startMember(t, url);
+    await first.until(() => first.nodes.count() === 2);
+    const gap = second.next('gap');
+    // Longer than the second between two looks at the connection, so that one comes while no hint can be sent.
+    for (const end = performance.now() + 1_500; performance.now() < end; ) {
+      for (let device = 0; device <= 20_000; device += 1)
+        first.bus.send(second.nodes.id(), { kind: 'wake', about: String(device) });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await gap;
+    const { values } = await first.metrics.clusterHints.get();
+    t.ok(values.some(({ labels, value }) => labels.outcome === 'dropped' && value > 0));
+  },
+);
+
 t.test('hints that cannot be sent are dropped and counted, and delay nothing', { skip }, async (t) => {
   const url = await createDatabase(t);
   const first = await startMember(t, url);

@@ -165,10 +165,10 @@ export function createBus({ open, log, metrics, nodeId, live, isLive, loses }: P
   }
 
   function tellUnaware(): void {
-    for (const to of unaware) {
-      unaware.delete(to);
-      send(to, { kind: 'missed', about: '' });
-    }
+    // A node to which no hint can be sent is unaware again, so the set must not be read while it changes.
+    const told = [...unaware];
+    unaware.clear();
+    for (const to of told) send(to, { kind: 'missed', about: '' });
   }
 
   function scheduleCheck(): void {

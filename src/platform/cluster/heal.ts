@@ -44,7 +44,8 @@ export function createHeal({ clock, log }: { clock: Pick<Clock, 'now' | 'after'>
   async function checkOnce(): Promise<void> {
     const begunAt = clock.now();
     failingSince ??= begunAt;
-    const isThorough = mayHaveMissed || begunAt - thoroughAt >= BETWEEN_THOROUGH;
+    // A clock that was set back must not put it off.
+    const isThorough = mayHaveMissed || Math.abs(begunAt - thoroughAt) >= BETWEEN_THOROUGH;
     mayHaveMissed = false;
     let isWhole = true;
     for (const check of checks) {

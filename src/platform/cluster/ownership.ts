@@ -293,7 +293,9 @@ export function createOwnership({ database, clock, nodes, bus, log, metrics }: P
       }
       const at = clock.now();
       const newest = await repository.newestTransaction(database.prompt);
-      const mark = marks.findLast((one) => at - one.at >= LATE);
+      // What was committed late had to be visible to the former check.
+      const former = marks.at(-1)?.at ?? at;
+      const mark = marks.findLast((one) => former - one.at >= LATE);
       if (isThorough || mark === undefined) await compare(found);
       else await findNew(found, mark.newest);
       marks = [...marks.filter((one) => one.at >= (mark?.at ?? 0)), { at, newest }];
