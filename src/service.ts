@@ -135,13 +135,7 @@ export async function createService(
     forgotten: (about) => feed.recheck(about),
     consoleUrls: () => consoleUrls,
   });
-  encryption.onChange(() => {
-    try {
-      core.objects.key?.seal();
-    } catch (err) {
-      log.error({ err }, 'the key of the object store could not be encrypted anew');
-    }
-  });
+  encryption.onChange(() => core.objects.key?.seal());
   numbers.onRestored(() => {
     core.rollouts.pauseRestored();
     core.deviceActions.stopRestored();

@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { hostsOf, placeOf } from './database-hosts.ts';
+import { hostsOf } from './database-hosts.ts';
+
+/** A URL without user and password, wherever they stand in it. */
+function withoutLogin(url: string): string {
+  const [place = '', query = ''] = url.replace(/^(\w+:\/\/)[^/?#]*@/, '$1').split('?', 2);
+  const options = query.split('&').filter((option) => !/^(user|password)=/.test(option));
+  return [place, ...options].join('&');
+}
 
 /**
  * Returns a function that tells the URL of the database for the next connection. When the URL is from a file, user and
@@ -12,7 +19,7 @@ export function currentDatabaseUrl(url: string, file: string | null): () => stri
   return () => {
     try {
       const read = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-      if (hostsOf(read) && placeOf(read) === placeOf(url)) current = read;
+      if (hostsOf(read) && withoutLogin(read) === withoutLogin(url)) current = read;
     } catch {
       // It is being replaced, or the next connection fails and is tried again.
     }

@@ -44,6 +44,16 @@ t.test('reads of secrets and payloads are in the audit log', async (t) => {
     );
   });
 
+  await t.test('a read that fails does not hide the next one', async (t) => {
+    const rea = await createPerson(world, { personId: 'rea', role: 'operator' });
+    t.equal((await client.get(`${path}?unknown=1`, { token: rea.token })).status, 400);
+    t.equal((await client.get(path, { token: rea.token })).status, 200);
+    t.match(
+      (await reads()).filter(({ person_id }) => person_id === 'rea'),
+      [{ status: 400 }, { status: 200 }],
+    );
+  });
+
   await t.test('messages of a device, when somebody begins to see them', async (t) => {
     const before = (await reads()).length;
     const topics = `device:${device.deviceId}`;

@@ -45,13 +45,16 @@ function fits({ kind, value }: ApplicationCertificate, shown: ShownCertificate):
 
 /**
  * Whether a certificate proves that its holder is the application: it is valid now, and administration has registered it,
- * or a name in it if a trusted CA has signed it (RFC 8705 2.1.2, 2.2.2).
+ * or a name in it if a trusted CA has signed it (RFC 8705 2.1.2, 2.2.2). `methods`: the ways that this service accepts.
  */
 export const acceptsCertificate = (
   { certificates }: Pick<repository.Application, 'certificates'>,
   shown: ShownCertificate,
-  now: Micros,
-): boolean => shown.validFrom <= now && now < shown.validTo && certificates.some((known) => fits(known, shown));
+  { now, methods }: { now: Micros; methods: readonly string[] },
+): boolean =>
+  shown.validFrom <= now &&
+  now < shown.validTo &&
+  certificates.some((known) => methods.includes(METHODS[known.kind]) && fits(known, shown));
 
 const ONE = 'one of certificate, subject, dns and uri';
 

@@ -1,5 +1,5 @@
 import { DomainError } from '../../errors.ts';
-import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import type { Database, Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { hasApplications, moveDeleted } from './application-repository.ts';
@@ -59,8 +59,8 @@ export function createDevelopers({ database, clock, ids, isInUse, forgetUsage, f
       found(await repository.findDeveloper(sql, developerId)),
 
     /** Finds a developer who may get applications and devices. Throws DEVELOPER_NOT_FOUND, DEVELOPER_LEAVING. */
-    findStaying: async (developerId: string, sql: Sql = database.read): Promise<Developer> =>
-      staying(await repository.findDeveloper(sql, developerId)),
+    findStaying: async (developerId: string, sql: Sql = database.read, lock: Lock = ''): Promise<Developer> =>
+      staying(await repository.findDeveloper(sql, developerId, lock)),
 
     /** Developers whose id or name contains a text. */
     search: (text: string, limit: number) => repository.searchDevelopers(database.aside, text, limit),

@@ -44,6 +44,7 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
   let cancelTimer = (): void => undefined;
   let rotation: Promise<void> = Promise.resolve();
   let disposed = false;
+  let reads = 0;
 
   const find = (keyId: string): CryptoKey | undefined => keys.find((key) => key.keyId === keyId)?.publicKey;
 
@@ -60,9 +61,13 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
   }
 
   async function readAll(): Promise<void> {
+    reads += 1;
+    const own = reads;
     const stored = await repository.listSigningKeys(database.read);
     const read = stored.map(async (key) => keys.find(({ keyId }) => keyId === key.keyId) ?? (await readKey(key)));
-    keys = await Promise.all(read);
+    const found = await Promise.all(read);
+    // A read that began earlier may end later, and would bring back keys that were removed meanwhile.
+    if (own === reads) keys = found;
   }
 
   /**
@@ -71,6 +76,14 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
    */
   const readIfConcurrent = (): Promise<void> =>
     database.concurrent && clock.now() >= readAt + BETWEEN_READS_MICROS ? readAgain() : reading;
+
+  /** Reads the keys again, in the background, when the hint that another node has changed them may have been lost. */
+  function refreshIfOld(): void {
+    if (!database.concurrent || clock.now() < readAt + LOST_HINT_MICROS) return;
+    readAgain().catch((err: unknown) => {
+      if (!isDatabaseAway(err)) log.warn({ err }, 'the signing keys could not be read again');
+    });
+  }
 
   async function rotateOnce(): Promise<void> {
     const now = clock.now();
@@ -143,10 +156,7 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
     readAgain,
     /** Whether a key is still valid, as far as this node knows. */
     has: (keyId: string): boolean => {
-      if (database.concurrent && clock.now() >= readAt + LOST_HINT_MICROS)
-        readAgain().catch((err: unknown) => {
-          if (!isDatabaseAway(err)) log.warn({ err }, 'the signing keys could not be read again');
-        });
+      refreshIfOld();
       return find(keyId) !== undefined;
     },
     /** The keys, oldest first, and which of them signs now. */
@@ -169,6 +179,7 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
     },
     /** Finds a public key, also one that another node has just made; undefined when there is none. */
     async publicKey(keyId: string): Promise<CryptoKey | undefined> {
+      refreshIfOld();
       const known = find(keyId);
       if (known) return known;
       await readIfConcurrent();

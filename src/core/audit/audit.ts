@@ -190,7 +190,9 @@ export function createAudit({ database, clock, log }: Parts) {
       return {
         async ended(status, code, isOpen = false) {
           const isCounted = actor.kind === 'application' && code !== undefined && status >= 400 && status < 500;
-          const first = isCounted ? countRefusal(`${actor.name} ${row.action} ${code}`, auditId) : undefined;
+          const first = isCounted
+            ? countRefusal(`${actor.name} ${row.personId} ${row.action} ${code}`, auditId)
+            : undefined;
           await add(auditId, async (unit) => {
             const details = first && JSON.stringify({ code, repeated: first.repeated });
             if (first && details && (await replaceByCount(unit, auditId, first.auditId, details))) return;

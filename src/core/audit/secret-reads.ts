@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
+import type { Begun } from './audit.ts';
 
 /**
  * Microseconds within which repeated reads of the same object share one entry: those of a person, and those of an
@@ -19,16 +20,32 @@ export function createSecretReads({ clock }: { clock: Pick<Clock, 'now'> }) {
   const seen = new Map<string, Micros>();
 
   return {
-    /** Whether this read is the first; the following ones within a time are not. */
-    isFirst(kind: keyof typeof SHARED_FOR, who: string, what: string): boolean {
-      const [now, read] = [clock.now(), `${kind} ${who} ${what}`];
+    /**
+     * Begins the entry of a read; undefined when one of the same object was recorded within a time. Only a read that has
+     * succeeded counts as recorded: otherwise one that fails would hide the next.
+     */
+    record(
+      kind: keyof typeof SHARED_FOR,
+      { who, what }: { who: string; what: string },
+      begin: () => Promise<Begun>,
+    ): Promise<Begun> | undefined {
+      const read = `${kind} ${who} ${what}`;
       const before = seen.get(read);
-      if (before !== undefined && now - before < SHARED_FOR[kind]) return false;
-      // Deleted before it is set again, so that the map stays in the order of the reads.
-      seen.delete(read);
-      seen.set(read, now);
-      if (seen.size > KEPT_READS) for (const oldest of seen.keys().take(1)) seen.delete(oldest);
-      return true;
+      if (before !== undefined && clock.now() - before < SHARED_FOR[kind]) return undefined;
+      const ended = (status: number): void => {
+        if (status >= 400) return;
+        // Deleted before it is set again, so that the map stays in the order of the reads.
+        seen.delete(read);
+        seen.set(read, clock.now());
+        if (seen.size > KEPT_READS) for (const oldest of seen.keys().take(1)) seen.delete(oldest);
+      };
+      return begin().then((begun) => ({
+        ...begun,
+        ended(status, ...how) {
+          ended(status);
+          return begun.ended(status, ...how);
+        },
+      }));
     },
   };
 }

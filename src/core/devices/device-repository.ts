@@ -99,7 +99,7 @@ export async function saveFirstLogin(sql: Sql, deviceId: string, hash: Buffer): 
 
 /** The offered credential takes the place of the other one, unless it is offered no more; returns false then. */
 export async function takeOffered(sql: Sql, deviceId: string, hash: Buffer): Promise<boolean> {
-  const text = `UPDATE devices SET credential_hash = next_credential_hash, next_credential_hash = NULL,
+  const text = `UPDATE devices SET credential_hash = next_credential_hash, certificate = '', next_credential_hash = NULL,
     next_credential_at = NULL, never_logged_in = NULL WHERE device_id = ? AND next_credential_hash = ?`;
   return (await sql.run(text, deviceId, hash)) === 1;
 }

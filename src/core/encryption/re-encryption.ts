@@ -99,8 +99,10 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
       let after = index === at ? from.place?.key : undefined;
       for (let more = true; more; ) {
         if (!goesOn()) return undefined;
+        const startedAt = performance.now();
         const rows = await repository.nextRows(database.aside, sealed, after, ROWS);
         more = rows.length === ROWS;
+        if (!(await pace((performance.now() - startedAt) * (database.remote ? PART_ON_SERVER : 1)))) return undefined;
         const stale = rows
           .map((row) => ({ ...row, values: row.values.filter(({ stored }) => keyIdOf(stored) !== from.keyId) }))
           .filter(({ values }) => values.length > 0);
@@ -156,6 +158,8 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
       const settlesAt = (clock.now() + SETTLES_AFTER_MICROS) as Micros;
       await save(walked, { state: 'settling', settlesAt, place: null });
     } else {
+      // The key of the object store is outside of the database: while it cannot follow, no former key may be forgotten.
+      await parts.tell('use');
       await save(walked, { state: 'ended', endedAt: clock.now(), place: null }, repository.forgetFormer);
       log.info({ keyId, rewritten: walked.rewritten }, 'all secrets at rest are encrypted with one key');
     }

@@ -1,7 +1,7 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import { createLastUses } from '../../platform/database/last-uses.ts';
-import type { Database, Sql } from '../../platform/database/sql.ts';
+import type { Database, Lock, Sql } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -34,7 +34,7 @@ interface Parts {
   /** Throws DEVELOPER_NOT_FOUND. */
   requireDeveloper(developerId: string): Promise<unknown>;
   /** Throws DEVELOPER_NOT_FOUND and DEVELOPER_LEAVING. */
-  requireStaying(developerId: string, sql?: Sql): Promise<unknown>;
+  requireStaying(developerId: string, sql?: Sql, lock?: Lock): Promise<unknown>;
   /** Called after a token was revoked, so that its streams end on every node. */
   ended(): void;
 }
@@ -69,7 +69,7 @@ export function createMembers({ database, clock, ids, log, metrics, requireDevel
         lastUsedAt: null,
       };
       await database.transact(async (unit) => {
-        await requireStaying(developerId, unit);
+        await requireStaying(developerId, unit, unit.forUpdate);
         if ((await listMembers(unit, developerId)).length >= MOST_MEMBERS) {
           metrics.httpRefused.inc({ bound: 'members' });
           throw new DomainError('TOO_MANY_MEMBERS', { values: { limit: MOST_MEMBERS } });

@@ -79,10 +79,13 @@ export function createPeople({ audit, database, clock, ids, log, metrics, change
     throw error;
   }
 
-  /** Runs a change under the lock of all changes of owners; the streams of administration are checked after its commit. */
+  /** Runs work under the lock of all changes of owners. */
+  const locked = <Result>(work: (unit: UnitOfWork, isTokenAccepted: boolean) => Promise<Result>): Promise<Result> =>
+    database.transact(async (unit) => work(unit, await persons.lockAdministration(unit, unit.forUpdate)));
+
+  /** Runs a change under that lock; the streams of administration are checked after its commit. */
   const change = <Result>(work: (unit: UnitOfWork, isTokenAccepted: boolean) => Promise<Result>): Promise<Result> =>
-    database.transact(async (unit) => {
-      const isTokenAccepted = await persons.lockAdministration(unit, unit.forUpdate);
+    locked(async (unit, isTokenAccepted) => {
       const result = await work(unit, isTokenAccepted);
       unit.onCommit(changed);
       return result;
@@ -132,7 +135,7 @@ export function createPeople({ audit, database, clock, ids, log, metrics, change
       ...request
     }: SignIn): Promise<Person & { loginHash: Buffer }> {
       const now = clock.now();
-      const isIn = await change(async (unit) => {
+      const isIn = await locked(async (unit) => {
         const known = await persons.findByLogin(unit, { issuer, subject }, unit.forUpdate);
         if (known?.disabled && known.login?.hasRole) return { known, person: known, isRefused: 'disabled' as const };
         if (!known && role === null) return { known, person: undefined, isRefused: 'no role' as const };
@@ -149,7 +152,8 @@ export function createPeople({ audit, database, clock, ids, log, metrics, change
         };
         if (known) await persons.updatePerson(unit, person);
         else await persons.insertPerson(unit, person);
-        if (known?.role !== person.role || known.disabled !== person.disabled)
+        if (known?.role !== person.role || known.disabled !== person.disabled) {
+          unit.onCommit(changed);
           await audit.noteIn(unit, {
             action: 'SIGN-IN /people',
             resource: `/admin/v1/people/${encodeURIComponent(person.personId)}`,
@@ -158,6 +162,7 @@ export function createPeople({ audit, database, clock, ids, log, metrics, change
             details: { issuer, subject, before: known ? { role: known.role, disabled: known.disabled } : null, role },
             about: [{ kind: 'person', id: person.personId }],
           });
+        }
         return { known, person, isRefused: hasRole ? null : ('no role' as const) };
       });
       const { person, isRefused } = isIn;
@@ -193,7 +198,7 @@ export function createPeople({ audit, database, clock, ids, log, metrics, change
         if (login && isProviders) throw new DomainError('PERSON_OF_PROVIDER', { values: { issuer: login.issuer } });
         const person = { ...known, ...patch };
         // From now on it is administration that keeps them out, whatever the provider says.
-        if (login && patch.disabled) person.login = { ...login, hasRole: true };
+        if (login && patch.disabled && !known.disabled) person.login = { ...login, hasRole: true };
         await persons.updatePerson(unit, person);
         if (known.role === 'owner' && !known.disabled) await requireOwner(unit, isTokenAccepted, clock.now());
         return person;

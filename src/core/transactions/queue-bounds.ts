@@ -76,8 +76,8 @@ export function createQueueBounds(metrics: Metrics, concurrent: boolean) {
     }
     const limit = operation === 'deactivate' ? UNFINISHED + BEYOND_FOR_DEACTIVATION : UNFINISHED;
     await requireNumber(unit, deviceId, limit, freed.number);
-    if (text.length <= LARGE_PARAMETERS) return;
     const characters = unit.vault.lengthOf(text);
+    if (characters <= LARGE_PARAMETERS) return;
     for (const [bound, queued, most] of [
       ['device_bytes', await sumLargeParameters(unit, applicationId, deviceId), PER_DEVICE],
       ['application_bytes', await sumLargeParameters(unit, applicationId), PER_APPLICATION],

@@ -193,7 +193,7 @@ export function createSubmission({
     // and locks rows instead.
     const isAlone =
       operation === 'activate' ||
-      text.length > LARGE_PARAMETERS ||
+      database.read.vault.lengthOf(text) > LARGE_PARAMETERS ||
       (database.concurrent && (rolloutId !== null || terms.supersede === true));
 
     async function submitIn(unit: UnitOfWork): Promise<number> {

@@ -20,18 +20,18 @@ export async function readFeed(
   const topics = readTopics(query.topics);
   const isStillGood = createStillGood({ identify, people, sessions });
   const actor = actorOf(caller, headers);
-  const unseen = [...topics.messages].filter(
-    (deviceId) =>
-      seesPayloads(caller.role) && secretReads.isFirst('person', readerOf(actor), `messages of ${deviceId}`),
-  );
-  if (unseen.length > 0) {
+  const deviceIds = [...topics.messages].sort();
+  if (deviceIds.length > 0 && seesPayloads(caller.role)) {
     const { path } = target;
-    const begun = await audit.begin({ actor, method: 'GET', route: path, path, requestId, address });
-    await begun.changed(
-      { messages: unseen.length },
-      unseen.map((id) => ({ kind: 'device', id })),
+    const read = { who: readerOf(actor), what: `messages of ${deviceIds.join(' ')}` };
+    const begun = await secretReads.record('person', read, () =>
+      audit.begin({ actor, method: 'GET', route: path, path, requestId, address }),
     );
-    await begun.ended(200);
+    await begun?.changed(
+      { messages: deviceIds.length },
+      deviceIds.map((id) => ({ kind: 'device', id })),
+    );
+    await begun?.ended(200);
   }
   const body = feed.open({
     listener: 'admin',

@@ -30,7 +30,10 @@ export function createAuthorize({ accessTokens, applications, clientCertificates
     if (thumbprint === undefined) throw invalid(NEEDS_CERTIFICATE);
     const shown = clientCertificates.of(request);
     if (shown?.thumbprint !== thumbprint) throw invalid('the client does not show the certificate of the token');
-    if (application && !acceptsCertificate(application, shown, clock.now())) {
+    if (
+      application &&
+      !acceptsCertificate(application, shown, { now: clock.now(), methods: clientCertificates.methods })
+    ) {
       throw invalid('the certificate of the token has expired, or is not one of the application any more');
     }
   }
@@ -42,7 +45,8 @@ export function createAuthorize({ accessTokens, applications, clientCertificates
     const isAllowed = scopes.has(scope);
     if (!isAllowed) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope } });
     const { developerId } = member;
-    // Where the path names no application, the first one stands for the developer.
+    // Where the path names no application, the first one stands for the developer: what is read there is the same for all,
+    // so it does not matter whether that one demands certificates.
     const [first] = named === undefined ? (await applications.list(developerId, FIRST)).applications : [];
     const application = named === undefined ? first : await applications.findLive(named);
     if (application?.developerId !== developerId) throw new DomainError('APPLICATION_FOREIGN');

@@ -25,15 +25,12 @@ export const createApiChanges = ({
     showsSecret || (method !== 'GET' && (scope === OWN || path.startsWith(ROLLOUTS))),
   begin({ caller, ...change }) {
     const { applicationId, authenticationKey, member } = caller;
-    const isFirstRead = (path: string): boolean =>
-      member
-        ? secretReads.isFirst('person', member.memberId, path)
-        : secretReads.isFirst('application', applicationId, path);
-    if (change.method === 'GET') {
-      const isShown = authenticationKey !== null && seesKey(caller) && isFirstRead(change.path);
-      if (!isShown) return undefined;
-    }
     const person = member && { personId: member.memberId, name: member.name, tokenName: null };
-    return audit.begin({ ...change, actor: { kind: 'application', name: applicationId, ...(person && { person }) } });
+    const actor = { kind: 'application', name: applicationId, ...(person && { person }) } as const;
+    const begin = () => audit.begin({ ...change, actor });
+    if (change.method !== 'GET') return begin();
+    if (authenticationKey === null || !seesKey(caller)) return undefined;
+    const who = member?.memberId ?? applicationId;
+    return secretReads.record(member ? 'person' : 'application', { who, what: change.path }, begin);
   },
 });

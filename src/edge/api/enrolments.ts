@@ -29,7 +29,7 @@ export async function enrolDevice(
 ): Promise<Answer> {
   if (!isPrivate(stream, proxies)) throw new DomainError('ENROLMENT_INSECURE');
   const { deviceId, nonce } = body;
-  const proof = proofIn(body, () => clientCertificates.of(stream));
+  const proof = proofIn(body, () => (clientCertificates.areClaims ? clientCertificates.of(stream) : undefined));
   const answer = await enrolments.ask({ deviceId, proof, nonce, address, requestId }, ({ batchId, developerId }) => {
     const { ofBatch, ofDeveloper } = enrolmentLimits;
     const verdicts = [ofBatch.take(batchId), ofDeveloper.take(developerId)];

@@ -39,7 +39,10 @@ async function clientByCertificate(
   const [applicationId = '', ...others] = (await readForm())?.getAll('client_id') ?? [];
   if (applicationId === '' || others.length > 0) throw wrongClient('client_id should be given once in the form');
   const application = await applications.findLive(applicationId);
-  if (!application || !acceptsCertificate(application, shown, clock.now())) {
+  if (
+    !application ||
+    !acceptsCertificate(application, shown, { now: clock.now(), methods: clientCertificates.methods })
+  ) {
     throw wrongClient('unknown application, or not a certificate of it that is valid', { applicationId });
   }
   return { applicationId, thumbprint: shown.thumbprint };

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import type { Clock } from '../../runtime/clock.ts';
 import { endOf, isSignedBy, thumbprintOf } from '../../runtime/given-certificate.ts';
 import type { Networks } from '../../runtime/networks.ts';
 import type { Micros } from '../../runtime/units.ts';
@@ -31,6 +32,7 @@ export interface ShownCertificate {
 }
 
 interface Parts {
+  clock: Pick<Clock, 'now'>;
   /** The CA and the revocation lists for certificates of applications; undefined without a CA. */
   authority: Secured | undefined;
   selfSigned: boolean;
@@ -89,7 +91,7 @@ function readHeader(text: string): X509Certificate | undefined {
 }
 
 /** A reader of the files of the CA, which remembers their content. */
-function createAuthority(secured: Secured) {
+function createAuthority(secured: Secured, clock: Pick<Clock, 'now'>) {
   const read = (files: TlsFiles) => ({
     files,
     issuers: files.clientCa ? certificatesIn(files.clientCa) : [],
@@ -102,9 +104,11 @@ function createAuthority(secured: Secured) {
   return {
     files: () => known.files,
     isRevoked: (certificate: X509Certificate): boolean => known.revoked?.has(certificate) ?? false,
-    /** Whether a CA of the files has signed the certificate itself. */
+    /** Whether a CA of the files, which is valid and not revoked, has signed the certificate itself. */
     hasSigned: (certificate: X509Certificate): boolean =>
-      known.issuers.some((issuer) => isSignedBy(certificate, issuer)),
+      known.issuers.some(
+        (issuer) => clock.now() < endOf(issuer) && !known.revoked?.has(issuer) && isSignedBy(certificate, issuer),
+      ),
   };
 }
 
@@ -112,11 +116,12 @@ function createAuthority(secured: Secured) {
  * Finds the certificate that the client of a request has shown. A connection of a trusted proxy carries requests of many
  * clients, so only the header tells the certificate there, and on all other connections the header is not read.
  */
-export function createClientCertificates({ authority: secured, selfSigned, enrolment, header, trusted }: Parts) {
-  const authority = secured && createAuthority(secured);
+export function createClientCertificates({ clock, authority: secured, selfSigned, enrolment, header, trusted }: Parts) {
+  const authority = secured && createAuthority(secured, clock);
   const read = new WeakMap<Socket, X509Certificate | null>();
 
-  function shown(certificate: X509Certificate, isVerified: boolean): ShownCertificate {
+  /** `verdict`: that of TLS, by the present files; undefined when there is none, and the files decide. */
+  function shown(certificate: X509Certificate, verdict: boolean | undefined): ShownCertificate {
     return {
       thumbprint: thumbprintOf(certificate),
       subject: subjectOf(certificate),
@@ -126,10 +131,12 @@ export function createClientCertificates({ authority: secured, selfSigned, enrol
       validFrom: Date.parse(certificate.validFrom) * 1000,
       validTo: endOf(certificate),
       isSignedBy: (issuer) => isSignedBy(certificate, issuer),
-      isTrusted:
-        authority !== undefined &&
-        !authority.isRevoked(certificate) &&
-        (isVerified || authority.hasSigned(certificate)),
+      // Computed when it is asked for: most certificates are known by their thumbprint.
+      get isTrusted() {
+        return (
+          authority !== undefined && !authority.isRevoked(certificate) && (verdict ?? authority.hasSigned(certificate))
+        );
+      },
     };
   }
 
@@ -142,7 +149,8 @@ export function createClientCertificates({ authority: secured, selfSigned, enrol
       read.set(socket, certificate);
     }
     if (certificate === null) return undefined;
-    return shown(certificate, socket.authorized && authorities.get(socket) === authority?.files());
+    const isPresent = authorities.get(socket) === authority?.files();
+    return shown(certificate, isPresent ? socket.authorized : undefined);
   }
 
   return {
@@ -156,7 +164,7 @@ export function createClientCertificates({ authority: secured, selfSigned, enrol
       if (!trusted?.has(clientAddress(socket))) return ofSocket(socket);
       const text = header === null ? undefined : headers[header];
       const certificate = typeof text === 'string' ? readHeader(text) : undefined;
-      return certificate && shown(certificate, false);
+      return certificate && shown(certificate, undefined);
     },
   };
 }

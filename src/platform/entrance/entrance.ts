@@ -72,6 +72,7 @@ export function createEntrances(config: Given, common: { clock: Clock; log: Log;
     gateOf,
     /** Finds the certificates that applications, and devices that enrol, show. */
     clientCertificates: createClientCertificates({
+      clock: common.clock,
       authority: ofApplications,
       selfSigned: clients.selfSigned,
       enrolment: clients.enrolment,

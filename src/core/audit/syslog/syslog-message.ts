@@ -7,8 +7,10 @@ const NOTICE = 13 * 8 + 5;
 const WARNING = 13 * 8 + 4;
 /** The enterprise number of examples (RFC 5612): this software has none of its own. */
 const SD_ID = 'lapel@32473';
-/** The most characters of the details of an entry; longer ones are left out, and their length is told. */
+/** The most characters of the details of an entry, in ASCII; longer ones are left out, and their length is told. */
 const LONGEST_DETAILS = 6_000;
+/** The most objects that a message names; the entry itself has all. */
+const MOST_OBJECTS = 100;
 const LONGEST_HOST = 255;
 
 /** A value of structured data (RFC 5424 6.3.3): three characters are escaped, control characters become spaces. */
@@ -21,7 +23,9 @@ const asciiJson = (value: unknown): string =>
 
 const detailsOf = ({ details }: SealedRow): unknown => {
   if (details === null) return null;
-  return details.length > LONGEST_DETAILS ? { leftOut: details.length } : JSON.parse(details);
+  if (details.length > LONGEST_DETAILS) return { leftOut: details.length };
+  const shown: unknown = JSON.parse(details);
+  return asciiJson(shown).length > LONGEST_DETAILS ? { leftOut: details.length } : shown;
 };
 
 const isRefusal = ({ action, status }: SealedRow): boolean =>
@@ -53,7 +57,10 @@ export function syslogMessage(row: SealedRow, objects: readonly AuditObject[], h
     personName: row.personName,
     token: row.tokenName,
     details: detailsOf(row),
-    objects: objects.map(({ kind, id }) => `${kind}:${id}`).sort(),
+    objects: objects
+      .map(({ kind, id }) => `${kind}:${id}`)
+      .sort()
+      .slice(0, MOST_OBJECTS),
   };
   const hostname = host.replace(/[^\u0021-\u007e]/g, '').slice(0, LONGEST_HOST) || '-';
   const priority = isRefusal(row) ? WARNING : NOTICE;

@@ -17,6 +17,8 @@ const SECURE_NAME = '__Host-lapel-sign-in';
 const PLAIN_NAME = 'lapel-sign-in';
 /** Microseconds that somebody may take at the provider. */
 const LONGEST_MICROS = 600_000_000;
+/** Microseconds by which the clocks of two nodes may differ: a sign-in can begin at one and end at the other. */
+const SKEW_MICROS = 30_000_000;
 const LONGEST_COOKIE = 4096;
 const SECRET = /^[\w-]{43}$/;
 const BEYOND_CONSOLE = /[\\\s]|(?:^|\/)\.\.?(?:\/|$)/;
@@ -41,7 +43,7 @@ export function attemptOf(cookie: string | undefined, now: Micros): { attempt: A
     const pair = cookie?.split(';').find((one) => one.trimStart().startsWith(`${wanted}=`));
     if (pair === undefined || pair.length > LONGEST_COOKIE) continue;
     const attempt = parsed(pair.slice(pair.indexOf('=') + 1));
-    if (attempt && attempt.at <= now && now - attempt.at < LONGEST_MICROS)
+    if (attempt && attempt.at - now <= SKEW_MICROS && now - attempt.at < LONGEST_MICROS)
       return { attempt, secure: wanted === SECURE_NAME };
   }
   return undefined;

@@ -96,6 +96,8 @@ export function createSignIns({ settings, consoleUrl, people, clock, ids, log, m
     const found = attemptOf(cookie, clock.now());
     const query = new URLSearchParams(search);
     if (!found || found.attempt.providerId !== providerId) throw new DomainError('SIGN_IN_FORGED');
+    // A page of a sibling host can set a cookie of the plain name, but none of the secure one.
+    if (ownBase?.startsWith('https:') && !found.secure) throw new DomainError('SIGN_IN_FORGED');
     if (!isSame(query.get('state') ?? '', valuesOf(found.attempt).state)) throw new DomainError('SIGN_IN_FORGED');
     if (query.has('error')) throw new DomainError('SIGN_IN_DENIED');
     const { subject, name, role } = await within(address, () => provider.finish(found.attempt, search));
