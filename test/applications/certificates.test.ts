@@ -6,6 +6,7 @@ import { decodeJwt } from 'jose';
 import t from 'tap';
 import { Agent, request } from 'undici';
 import { readConfig } from '../../src/config.ts';
+import { acceptsCertificate } from '../../src/core/applications/certificates.ts';
 import { ROUTES } from '../../src/edge/api/routes.ts';
 import { createAuthority, skip } from '../broker/authority.ts';
 import { createFakeClock } from '../fake-clock.ts';
@@ -355,4 +356,19 @@ t.test('settings that do not go together are refused, and the faulty one is name
     wrong({ ...both, ...proxied, LAPEL_CLIENT_CERT_HEADER: header }, 'LAPEL_CLIENT_CERT_HEADER');
   t.match(readConfig({ env: { ...both, ...proxied } }).entrance.clients, { header: 'client-cert', ca: 'd' });
   t.end();
+});
+
+t.test('a certificate that was registered in a way which the service accepts no more is none', async (t) => {
+  const thumbprint = 'a'.repeat(43);
+  const names = { subject: 'CN=camera', commonName: 'camera', hasDns: () => true, hasUri: () => true };
+  const shown = { thumbprint, ...names, validFrom: 0, validTo: 2, isTrusted: true, isSignedBy: () => true };
+  const known = { certificateId: '0', name: 'x', expiresAt: null, createdAt: 0 };
+  for (const [kind, value, method] of [
+    ['certificate', thumbprint, 'self_signed_tls_client_auth'],
+    ['dns', 'camera.example', 'tls_client_auth'],
+  ] as const) {
+    const application = { certificates: [{ ...known, kind, value }] };
+    t.ok(acceptsCertificate(application, shown, { now: 1, methods: [method] }));
+    t.notOk(acceptsCertificate(application, shown, { now: 1, methods: [] }), kind);
+  }
 });

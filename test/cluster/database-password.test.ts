@@ -32,8 +32,8 @@ t.test('new connections log in to the database as its file says by now', { skip 
     raw.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND application_name LIKE 'lapel%'`);
 
-  await t.test('a file with another database, or nothing, changes nothing', async (t) => {
-    for (const content of ['', 'no URL\n', `${as(user, '/another')}\n`]) {
+  await t.test('a file with another database, other options, or nothing, changes nothing', async (t) => {
+    for (const content of ['', 'no URL\n', `${as(user, '/another')}\n`, `${as(user)}?sslmode=disable\n`]) {
       writeFileSync(file, content);
       await cut();
       await until(async () => (await users()).length > 2);

@@ -12,6 +12,10 @@ t.test('a device changes its credential without a gap', async (t) => {
     t.equal(answer.status, 201);
     return answer.body.credential;
   };
+  const certificates = async () =>
+    (await (await world.raw()).all<{ certificate: string | null }>('SELECT certificate FROM devices')).map(
+      ({ certificate }) => certificate,
+    );
   const login = async (credential: string): Promise<number | undefined> => {
     const link = await world.open({ deviceId: device.deviceId, credential });
     const { returnCode } = await link.login();
@@ -26,10 +30,12 @@ t.test('a device changes its credential without a gap', async (t) => {
     t.equal((await device.link.command()).transactionId, id, 'it goes on over the connection');
     t.equal(await login(device.credential), 0);
     t.equal(await login(device.credential), 0, 'as often as it likes');
+    t.same(await certificates(), [null], 'client certificates are as good as before');
     const again = await offer();
     t.equal(await login(offered), 4, 'another offer takes the place of the first');
     t.equal(await login(again), 0);
     t.equal(await login(device.credential), 4, 'the former one ends with the first login');
+    t.same(await certificates(), [''], 'and client certificates end with it');
     t.equal(await login(again), 0);
     t.match((await admin.get(path)).body, { credentialOfferedAt: null });
     device.credential = again;

@@ -170,7 +170,25 @@ for (const kind of ['sqlite', 'postgres'] as const satisfies DatabaseKind[])
       await world.restart();
       const again = await world.clientOf(tenant.applicationId, tenant.secret);
       t.match(await again.get(tenant.path), { status: 500 });
+      const other = keyLine('other');
+      writeFileSync(file, `${other}\n${first}\n`);
+      await world.admin().post('/admin/v1/encryption/rotation');
+      const ofUrl = async () =>
+        (await raw.all<{ url: string }>('SELECT device_event AS url FROM applications'))[0]?.url;
+      await until(async () => (await ofUrl())?.startsWith('enc:v1:other:') === true);
+      await world.idle();
+      t.not(
+        (await rotationOf(world)).rotation?.state,
+        'ended',
+        'it holds up the end of a rotation, and no other value',
+      );
       await raw.all('UPDATE applications SET call_event = ?', kept?.url ?? '');
+      world.clock.advance(600_000);
+      await reaches(world, 'ended');
+      writeFileSync(file, `${first}\n${other}\n`);
+      await world.admin().post('/admin/v1/encryption/rotation');
+      await reaches(world, 'ended');
+      writeFileSync(file, `${first}\n`);
     });
 
     await t.test('a new key takes over without a restart; a wrong file changes nothing', async (t) => {

@@ -71,6 +71,8 @@ t.test('people sign in through a provider', async (t) => {
     t.equal((await after.ask('/admin/v1/devices')).code, 'SESSION_ENDED');
     const { personId = '' } = (await people()).find(({ login }) => login.issuer === company.issuer) ?? {};
     t.match((await admin.get(`/admin/v1/people/${personId}`)).body, { disabled: true, login: { hasRole: false } });
+    // Administration disables a person who is disabled already; that is no way round the provider.
+    await admin.patch(`/admin/v1/people/${personId}`, { json: { disabled: true } });
     const enabled = await admin.patch(`/admin/v1/people/${personId}`, { json: { disabled: false } });
     t.match(enabled, { status: 409 }, 'only the provider lets them in again');
     t.equal(enabled.headers['lapel-error-code'], 'PERSON_OF_PROVIDER');

@@ -134,7 +134,13 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
       await repository.insertSigningKey(unit, made);
       return true;
     });
-    await rotateOnce();
+    try {
+      await rotateOnce();
+    } catch (err) {
+      // The change is committed: the others must hear of it, and this node reads it again as soon as it can.
+      log.error({ err }, 'the signing keys could not be read after a change');
+      arm(RETRY_AFTER_MS);
+    }
     return isMade;
   }
 

@@ -1,3 +1,4 @@
+import { DomainError } from '../../errors.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Place } from '../../platform/encryption/vault.ts';
 import type { Micros } from '../../runtime/units.ts';
@@ -115,14 +116,24 @@ export async function nextRows(
   }));
 }
 
-/** Encrypts a value anew, if it is still the one that was read. Returns the number of values that were changed. */
-export function rewrite(
+/**
+ * Encrypts a value anew, if it is still the one that was read. Returns the number of values that were changed; undefined for
+ * one that cannot be read, because it was changed or copied there. Throws ENCRYPTION_KEY_MISSING.
+ */
+export async function rewrite(
   unit: UnitOfWork,
   { table, key }: SealedTable,
   { key: values, row }: SealedRow,
   { column, stored }: { column: string; stored: string },
-): Promise<number> {
+): Promise<number | undefined> {
   const place: Place = [table, column, ...row];
+  let opened: string;
+  try {
+    opened = unit.vault.open(place, stored);
+  } catch (cause) {
+    if (cause instanceof DomainError) throw cause;
+    return undefined;
+  }
   const text = `UPDATE ${table} SET ${column} = ? WHERE ${key.map((name) => `${name} = ?`).join(' AND ')} AND ${column} = ?`;
-  return unit.run(text, unit.vault.seal(place, unit.vault.open(place, stored)), ...values, stored);
+  return unit.run(text, unit.vault.seal(place, opened), ...values, stored);
 }

@@ -12,6 +12,8 @@ import { SEALED_TABLES, type SealedTable } from './sealed-columns.ts';
 
 type Rotation = repository.Rotation;
 
+/** Milliseconds between two walks while there are values that cannot be read. */
+const UNREADABLE_MS = 600_000;
 const RETRY_MS = 3_000;
 /** Milliseconds between two looks on several nodes: the node that leads does not hear of all that others store. */
 const LOOK_MS = 1_000;
@@ -60,6 +62,8 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
     retryMs: RETRY_MS,
     failed: 'the rotation of the encryption key could not go on; trying again',
   });
+  /** The places of values that cannot be read, as the present walk has found them; see `advance`. */
+  const unreadable = new Set<string>();
   const goesOn = (): boolean => !isStopped() && leads();
 
   /** Stores the changed members of a rotation, unless another one was asked for meanwhile. */
@@ -80,7 +84,11 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
     const work = (rows: readonly repository.SealedRow[]) => (unit: UnitOfWork) =>
       removeSome(database, unit, rows, async (_, row) => {
         let changed = 0;
-        for (const value of row.values) changed += await repository.rewrite(unit, sealed, row, value);
+        for (const value of row.values) {
+          const rewritten = await repository.rewrite(unit, sealed, row, value);
+          if (rewritten === undefined) unreadable.add(JSON.stringify([sealed.table, value.column, ...row.row]));
+          changed += rewritten ?? 0;
+        }
         return changed;
       });
     if (!database.concurrent || sealed.together === 'many') return database.transactSoon(work(stale));
@@ -152,8 +160,19 @@ export function createReEncryption({ database, clock, log, metrics, leads, ...pa
     }
     const left = rotation.state === 'settling' ? (rotation.settlesAt ?? 0) - clock.now() : 0;
     if (left > 0) return Math.ceil(left / 1000);
+    unreadable.clear();
     const walked = await walk(rotation);
     if (!walked) return usual;
+    if (unreadable.size > 0) {
+      // All others are encrypted anew. The former key is not forgotten, because somebody may want to look at these.
+      const places = [...unreadable].slice(0, 10);
+      log.error(
+        { places, count: unreadable.size },
+        'secrets that were changed outside of the service hold up a rotation',
+      );
+      await save(walked, { place: null });
+      return UNREADABLE_MS;
+    }
     if (rotation.state === 'running') {
       const settlesAt = (clock.now() + SETTLES_AFTER_MICROS) as Micros;
       await save(walked, { state: 'settling', settlesAt, place: null });
