@@ -1,7 +1,6 @@
 import t from 'tap';
 import { MOST_PEOPLE, MOST_TOKENS } from '../../src/core/people/people.ts';
 import { MOST_SESSIONS } from '../../src/edge/admin/sessions/sessions.ts';
-import { nodesSeen } from '../cluster/nodes-world.ts';
 import { open } from '../console/feed-client.ts';
 import { NO_POSTGRES } from '../postgres/databases.ts';
 import { startWorld } from '../world.ts';
@@ -258,7 +257,6 @@ for (const database of ['sqlite', 'postgres'] as const) {
 
 t.test('a revoked token, session or role ends on every node, with its streams', { skip: NO_POSTGRES }, async (t) => {
   const world = await startWorld(t, { nodes: 2 });
-  for (const node of [0, 1]) await nodesSeen(world, node, 2); // hints go to nodes that are known
   const [here = '', there = ''] = world.nodes.map(({ addresses }) => addresses.admin);
   const admin = world.admin();
   const { token, tokenId } = await createPerson(world, { personId: 'eve', role: 'operator' });
