@@ -12,6 +12,7 @@ import { writeNewDatabase } from './new-database.ts';
 import { createDatabase, type DatabaseKind, databaseOf, usualDatabase } from './postgres/databases.ts';
 import { openRaw } from './raw-database.ts';
 import { openRawDevice, type RawDevice, type RawDeviceOptions } from './raw-device.ts';
+import { until } from './until.ts';
 import { createTestReceiver, type TestReceiver } from './webhooks/test-receiver.ts';
 
 export const ALL_SCOPES = 'svc:application:read svc:application:write svc:device:read svc:device:write';
@@ -105,6 +106,10 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   const nodes = [await start(0)];
   t.teardown(() => Promise.all(nodes.map((node) => node[Symbol.asyncDispose]())));
   while (nodes.length < wanted) nodes.push(await start(nodes.length));
+  // Hints go to nodes that are known, and a test whose clock stands still waits for ever for a lost one.
+  if (wanted > 1)
+    for (const { metrics } of nodes)
+      await until(async () => (await metrics.clusterNodes.get()).values[0]?.value === wanted);
   const serviceOf = ({ node = 0 }: AtNode = {}): Service => nodes[node] as Service;
   const clients: CheckedClient[] = [];
   t.teardown(() => Promise.all(clients.map((client) => client[Symbol.asyncDispose]())));

@@ -30,7 +30,6 @@ export async function twoNodes(
       ...(loses && { loses }),
     }),
   });
-  await nodesSeen(world, 0, 2);
   const tenant = await world.createTenant();
   const device = await world.activatedDevice(tenant);
   const elsewhere = await tenant.at(1);
