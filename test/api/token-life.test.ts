@@ -225,7 +225,7 @@ t.test(
     const kidOf = (token: string) => decodeProtectedHeader(token).kid;
     const [first] = await kids();
 
-    world.clock.advance(30 * DAY - 60_000);
+    world.clock.leap(30 * DAY - 60_000);
     t.equal(kidOf(await world.tokenOf(tenant.applicationId, tenant.secret)), first);
     t.equal((await kids()).length, 1);
     world.clock.advance(60_000);
@@ -243,16 +243,13 @@ t.test(
 
     world.clock.advance(3500_000);
     t.same(await kids(), [second, first]);
-    t.same(
-      [await statusOf(oldToken), await statusOf(newToken)],
-      [200, 200].map((_, index) => (index === 0 ? 200 : 200)),
-    );
+    t.same([await statusOf(oldToken), await statusOf(newToken)], [200, 200]);
     world.clock.advance(200_000);
     while ((await kids()).length > 1) await world.idle();
     t.same(await kids(), [second]);
     t.equal(await statusOf(oldToken), 401);
 
-    world.clock.advance(31 * DAY);
+    world.clock.leap(31 * DAY);
     while ((await kids())[0] === second) await world.idle();
     await tenant.renew();
     t.equal((await tenant.api.get(tenant.path)).status, 200, 'and so on, month by month');

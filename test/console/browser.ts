@@ -15,8 +15,11 @@ export async function openBrowser(t: Test): Promise<Browser> {
 /** The name of an element, for the reader of a failure. */
 const NAME = `(one) => [one.tagName, one.id, one.name, one.getAttribute('href'), (one.getAttribute('aria-label') ?? one.innerText ?? '').slice(0, 40)].join(' ')`;
 
-/** Milliseconds that a browser may take for a step: many, because a machine may be busy. */
-export const LONGEST_STEP = 20_000;
+/**
+ * Milliseconds that a browser may take for a step: many, because a machine may be busy. Fewer than those of silence after
+ * which a page takes its stream for lost: so a change that only a new stream would show fails its test.
+ */
+export const LONGEST_STEP = 24_000;
 
 export type Watched = Awaited<ReturnType<typeof openPage>>;
 

@@ -4,12 +4,14 @@ import type { FakeClock } from '../fake-clock.ts';
 /** A clock that runs, as pages need it; `advance` moves it forward, and no timer fires early. */
 export function createRunningClock(): FakeClock {
   let ahead = 0;
+  const advance = (milliseconds: number): void => {
+    ahead += milliseconds * 1000;
+  };
   return {
     now: () => systemClock.now() + ahead,
     after: systemClock.after,
-    advance(milliseconds) {
-      ahead += milliseconds * 1000;
-    },
+    advance,
+    leap: advance,
     timers: () => 0,
   };
 }

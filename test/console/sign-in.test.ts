@@ -3,7 +3,7 @@ import { startProvider } from '../people/test-provider.ts';
 import { startWorld } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
 
-t.test('people sign in to the console through a provider of another site', { skip, timeout: 120_000 }, async (t) => {
+t.test('people sign in to the console through a provider of another site', { skip, timeout: 300_000 }, async (t) => {
   const provider = await startProvider(t, { host: 'localhost' });
   const settings = JSON.stringify([provider.settings('company', { name: 'Lapel & Sons' })]);
   const world = await startWorld(t, { env: { LAPEL_SIGN_IN_PROVIDERS: settings } });
@@ -76,7 +76,7 @@ t.test('people sign in to the console through a provider of another site', { ski
   });
 });
 
-t.test('people of a developer sign in to the console of an application', { skip, timeout: 120_000 }, async (t) => {
+t.test('people of a developer sign in to the console of an application', { skip, timeout: 300_000 }, async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();
   const { http } = world.service.addresses;

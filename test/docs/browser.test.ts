@@ -11,6 +11,9 @@ import { startWorld } from '../world.ts';
 
 const skip = missing.browser();
 
+/** Milliseconds that a step may take: the page that tries calls draws all operations, and a machine may be busy. */
+const PATIENCE_MS = 60_000;
+
 const OP_1 = '#operations-Applications-readSettings';
 
 t.test('the documents in a browser', { skip }, async (t) => {
@@ -24,7 +27,7 @@ t.test('the documents in a browser', { skip }, async (t) => {
   // Errors in the page's log, requests to other servers, and violations of its policy.
   const faults: string[] = [];
   const page = await browser.newPage({ colorScheme: 'light', baseURL: base });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) faults.push(`console: ${message.text()}`);
   });

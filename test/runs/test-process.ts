@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..');
 export const RESULTS = '.tap/test-results';
 
 /** Seconds that one test may take. */
-const LONGEST_TEST = 120;
+const LONGEST_TEST = 240;
 /** Milliseconds after which a process is killed. Tests end far earlier; a process whose loop is blocked cannot end one. */
 const LONGEST_PROCESS = 600_000;
 

@@ -11,7 +11,7 @@ t.jobs = 3; // the tests mostly wait for the pauses of the devices
 
 for (const { language, make, skip } of DOCUMENTED) {
   t.test(`the device of docs/devices.md in ${language} obeys every rule`, { skip }, async (t) => {
-    t.setTimeout(120_000);
+    t.setTimeout(300_000);
     const folder = t.testdir();
     const [command = '', ...program] = await make(folder);
     const key = createKeyPair();

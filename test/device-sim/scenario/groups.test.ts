@@ -16,7 +16,7 @@ expectations:
   - "wrong(group: well) == 0"
 `;
 
-t.test('the figures of groups and actions', { timeout: 60_000 }, async (t) => {
+t.test('the figures of groups and actions', { timeout: 300_000 }, async (t) => {
   const play = await startBreakable(t);
 
   t.test('a group that fails does not count for the others, and its story is of its own device', async (t) => {

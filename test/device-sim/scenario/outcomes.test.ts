@@ -16,7 +16,7 @@ import { until } from '../../until.ts';
 const MAIN = join(import.meta.dirname, '../../../device-sim/main.ts');
 const options = { stopped: new AbortController().signal, stream: { write: () => {} } };
 
-t.test('the end of a run', { timeout: 90_000 }, async (t) => {
+t.test('the end of a run', { timeout: 300_000 }, async (t) => {
   const folder = t.testdir({ data: {} });
   const service = await startProcess(t, { LAPEL_DATA_DIR: join(folder, 'data') });
   const { admin, http, mqtt } = service.addresses;

@@ -1,10 +1,11 @@
 import t from 'tap';
 import { changed, type Faults, put, startBreakable } from './broken-service.ts';
 
+/** A run with a receiver that fails is longer: on a busy machine the first webhooks are late, and a phase's faults end with it. */
 const scenario = (receiver = ''): string => `devices: 2
 phases:
   - name: work
-    duration: 500ms
+    duration: ${receiver === '' ? '500ms' : '3s'}
 ${receiver}    actions: [{ do: setWifi, each: 3 }, { do: pressButton, each: 1 }]
 settle: 5s
 `;
@@ -50,7 +51,7 @@ const FAULTS: Readonly<Record<string, { faults: Faults; receiver?: string; figur
   },
 };
 
-t.test('the pace of a service', { timeout: 120_000 }, async (t) => {
+t.test('the pace of a service', { timeout: 300_000 }, async (t) => {
   const play = await startBreakable(t);
   const held = ['repeated', 'hammering', 'window'];
 

@@ -101,7 +101,7 @@ const FAULTS: Readonly<Record<string, { api: Api; text: RegExp }>> = {
   },
 };
 
-t.test('what a service must refuse', { timeout: 120_000 }, async (t) => {
+t.test('what a service must refuse', { timeout: 300_000 }, async (t) => {
   const play = await startBreakable(t);
 
   t.test('is refused as documented by a service that keeps its promises', async (t) => {

@@ -33,7 +33,7 @@ function smallScenario(t: Test, phases: string): { folder: string; line: readonl
 
 t.test(
   'a service that restarts, is killed and stands still keeps its promises, and the run says how fast it was back',
-  { timeout: 100_000 },
+  { timeout: 300_000 },
   async (t) => {
     const folder = t.testdir({ data: {} });
     const [http, admin, mqtt, objects] = await fixedPorts(4);

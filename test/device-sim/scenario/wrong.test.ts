@@ -127,7 +127,7 @@ const FAULTS: Readonly<Record<string, { faults: Faults; text: RegExp }>> = {
   },
 };
 
-t.test('the contents of a service', { timeout: 120_000 }, async (t) => {
+t.test('the contents of a service', { timeout: 300_000 }, async (t) => {
   const play = await startBreakable(t);
 
   t.test('that keeps its promises are right, on all ways', async (t) => {
