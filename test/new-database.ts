@@ -13,13 +13,12 @@ async function create(): Promise<Buffer> {
   }
 }
 
-let created: Promise<Buffer> | undefined;
+const created = await create();
 
 /**
- * Writes a database with all tables and no rows into the data folder. To apply all migrations takes four times as long
+ * Writes a database with all tables and no rows into the data folder. To apply all migrations takes many times as long
  * as to open such a copy, so a process applies them once.
  */
-export async function writeNewDatabase(folder: string): Promise<void> {
-  created ??= create();
-  writeFileSync(join(folder, 'lapel.db'), await created, { mode: 0o600 });
+export function writeNewDatabase(folder: string): void {
+  writeFileSync(join(folder, 'lapel.db'), created, { mode: 0o600 });
 }

@@ -89,7 +89,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       ...options.env,
     },
   });
-  if (options.dataDir === undefined && config.databaseUrl === null) await writeNewDatabase(dataDir);
+  if (options.dataDir === undefined && config.databaseUrl === null) writeNewDatabase(dataDir);
   const log = options.log ?? createLog({ level: 'silent' });
   const start = (node: number): Promise<Service> => {
     const folder = node === 0 ? dataDir : join(dataDir, `node${node}`);

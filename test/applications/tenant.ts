@@ -7,10 +7,12 @@ import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createFakeClock } from '../fake-clock.ts';
+import { writeNewDatabase } from '../new-database.ts';
 
 /** A database file in the test's folder, with a clock that stands still; closed when the test ends. */
 export function openTestDatabase(t: Test, clock = createFakeClock()): { database: Database; clock: typeof clock } {
   const folder = t.testdir();
+  writeNewDatabase(folder);
   const database = openSqlite({ folder, nowMicros: clock.now() });
   t.teardown(() => database.close());
   return { database, clock };
