@@ -143,7 +143,7 @@ t.test('a library is imported by the rooms that own it, and by no others', async
 
 t.test('a library that most services never need is loaded at its first use', async (t) => {
   for (const file of files)
-    t.notMatch(readFileSync(join(SRC, file), 'utf8'), /^import (?!type )[^;]*from 'openid-client'/m, file);
+    t.notOk(/^import (?!type )[^;]*from 'openid-client'/m.test(readFileSync(join(SRC, file), 'utf8')), file);
 });
 
 t.test('the pages import their own files, their packaged libraries, and the types of the contract', async (t) => {
@@ -180,7 +180,7 @@ t.test('the rooms of the command line import only rooms below them', async (t) =
 
 t.test('nothing outside main.ts uses process.* or imports service.ts', async (t) => {
   for (const file of files.filter((name) => name !== 'main.ts')) {
-    t.notMatch(readFileSync(join(SRC, file), 'utf8'), /\bprocess\.(env|argv|exit|on|stdout|stderr)\b/, file);
+    t.notOk(/\bprocess\.(env|argv|exit|on|stdout|stderr)\b/.test(readFileSync(join(SRC, file), 'utf8')), file);
     t.notOk(
       importsOf(join(SRC, file)).some((name) => name.endsWith('/service.ts')),
       file,
@@ -234,15 +234,15 @@ t.test('clients name their operations, and type no path of an API', async (t) =>
     t.not(found.length, 0, folder);
     for (const file of found) {
       const text = readFileSync(join(ROOT, folder, file), 'utf8');
-      t.notMatch(text, TYPED_PATH, `${folder}/${file}`);
-      if (folder.startsWith('console/')) t.notMatch(text, TYPED_REQUEST, `${folder}/${file}`);
+      t.notOk(TYPED_PATH.test(text), `${folder}/${file}`);
+      if (folder.startsWith('console/')) t.notOk(TYPED_REQUEST.test(text), `${folder}/${file}`);
     }
   }
 });
 
 t.test('uses of undocumented parts of Aedes are in one file', async (t) => {
   for (const file of files.filter((name) => name.startsWith('edge/mqtt/') && name !== 'edge/mqtt/aedes-internals.ts')) {
-    t.notMatch(readFileSync(join(SRC, file), 'utf8'), /as unknown as|\._(?!write\b|writev\b)[a-z]/, file);
+    t.notOk(/as unknown as|\._(?!write\b|writev\b)[a-z]/.test(readFileSync(join(SRC, file), 'utf8')), file);
   }
 });
 

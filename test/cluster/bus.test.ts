@@ -1,7 +1,7 @@
 import t from 'tap';
 import { fromPayload, type Hint, toLine, toPayloads } from '../../src/platform/cluster/hints.ts';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
-import { startMember } from './members.ts';
+import { STEADY, startMember } from './members.ts';
 
 t.jobs = 4; // the tests mostly wait for leases
 
@@ -19,8 +19,8 @@ t.test('hints fit into payloads, and keep their order', async (t) => {
 
 t.test('a node gets its own hints, and repeated ones once', { skip }, async (t) => {
   const url = await createDatabase(t);
-  const first = await startMember(t, url);
-  const second = await startMember(t, url);
+  const first = await startMember(t, url, { lease: STEADY });
+  const second = await startMember(t, url, { lease: STEADY });
   await first.until(() => first.nodes.count() === 2);
   const [to, told] = [second.nodes.id(), second.next('told')];
   for (const about of ['1', '2', '1']) first.bus.send(to, { kind: 'wake', about });
@@ -39,8 +39,8 @@ t.test('a node gets its own hints, and repeated ones once', { skip }, async (t) 
 
 t.test('a listener that was cut off listens again, and reports that it may have missed hints', { skip }, async (t) => {
   const url = await createDatabase(t);
-  const first = await startMember(t, url);
-  const second = await startMember(t, url);
+  const first = await startMember(t, url, { lease: STEADY });
+  const second = await startMember(t, url, { lease: STEADY });
   await first.until(() => first.nodes.count() === 2);
   const gap = second.next('gap');
   second.wire.cut('lapel hints');
@@ -53,19 +53,21 @@ t.test('a listener that was cut off listens again, and reports that it may have 
 
 t.test('a node that is back with another name gets the hints for that name', { skip }, async (t) => {
   const url = await createDatabase(t);
-  const first = await startMember(t, url);
+  const first = await startMember(t, url, { lease: STEADY });
   const second = await startMember(t, url);
+  await second.until(second.nodes.mayAct); // a node without a lease loses none
   const back = second.next('back');
   second.wire.cut('lapel lease', true);
   await second.next('lost');
   second.wire.mend('lapel lease');
   await back;
   await second.next('gap');
-  await first.until(() => first.nodes.isLive(second.nodes.id()));
-  const told = second.next('told');
-  first.bus.send(second.nodes.id(), { kind: 'wake', about: '1' });
-  await told;
-  t.same(second.told, ['1']);
+  // On a busy machine it may lose its lease again, and have yet another name.
+  await first.until(() => {
+    if (first.nodes.isLive(second.nodes.id())) first.bus.send(second.nodes.id(), { kind: 'wake', about: '1' });
+    return second.told.length > 0;
+  });
+  t.same(new Set(second.told), new Set(['1']));
 });
 
 t.test(
@@ -73,8 +75,8 @@ t.test(
   { skip },
   async (t) => {
     const url = await createDatabase(t);
-    const first = await startMember(t, url);
-    const second = await startMember(t, url);
+    const first = await startMember(t, url, { lease: STEADY });
+    const second = await startMember(t, url, { lease: STEADY });
     await first.until(() => first.nodes.count() === 2);
     const gap = second.next('gap');
     // Longer than the second between two looks at the connection, so that one comes while no hint can be sent.
@@ -91,8 +93,8 @@ t.test(
 
 t.test('hints that cannot be sent are dropped and counted, and delay nothing', { skip }, async (t) => {
   const url = await createDatabase(t);
-  const first = await startMember(t, url);
-  const second = await startMember(t, url, { loses: ({ about }) => about === 'lost' });
+  const first = await startMember(t, url, { lease: STEADY });
+  const second = await startMember(t, url, { loses: ({ about }) => about === 'lost', lease: STEADY });
   await first.until(() => first.nodes.count() === 2);
   first.wire.cut('lapel hints', true);
   first.bus.send(second.nodes.id(), { kind: 'wake', about: '1' });

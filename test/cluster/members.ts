@@ -10,8 +10,10 @@ import { type OpenRaw, rawConnections } from '../../src/platform/database/postgr
 import { randomIds } from '../../src/runtime/ids.ts';
 import { createLog } from '../../src/runtime/log.ts';
 
-/** Long enough for a busy machine, short enough for a test. */
+/** Long enough for most machines, short enough for a test that waits for its end. */
 export const QUICK: Lease = { renewMs: 100, validMs: 1_000 };
+/** For a test whose nodes keep their names, also on a machine that stands still for seconds. */
+export const STEADY: Lease = { renewMs: 100, validMs: 60_000 };
 
 /** Connections that a test can cut, or forbid. */
 export function createWire(url: string) {

@@ -45,7 +45,7 @@ const POINTS: { moment: keyof Moments; title: string }[] = [
 ];
 
 t.jobs = 2;
-t.setTimeout(90_000 + ROUNDS * 30_000);
+t.setTimeout(300_000 + ROUNDS * 60_000);
 // A process that ends normally writes the compile cache for those that will be killed.
 t.before(() => runMain(t, ['--help']));
 

@@ -33,7 +33,7 @@ async function startTarget(t: Test) {
   };
 }
 
-t.setTimeout(60_000 + DEVICES * 200);
+t.setTimeout(300_000 + DEVICES * 200);
 // A process that ends normally writes the compile cache for those that will be killed.
 t.before(() => runMain(t, ['--help']));
 

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { outcomeOf } from './outcome.ts';
 
@@ -46,4 +49,27 @@ t.test('a process that ended early is a failure', async (t) => {
   t.same(failures('ok 1 - begun\nBail out! no disk\n'), ['Bail out! no disk']);
   for (const early of ['', 'ok 1 - begun\n', '# Subtest: cut\n    ok 1 - begun\n'])
     t.same(failures(early), ['the process ended before its tests']);
+});
+
+t.test('tests that hang are named, also beside others and late in a process, and the others go on', async (t) => {
+  const hanging = `import t from 'tap';
+performance.now = () => 3_600_000; // as late in a process
+t.jobs = 2;
+const open = setInterval(() => {}, 1_000);
+t.teardown(() => clearInterval(open));
+t.test('a device that never answers', () => new Promise(() => {}));
+t.test('a receiver', (t) => t.test('that never answers', () => new Promise(() => {})));
+t.test('another', async (t) => t.pass());
+`;
+  const file = join(t.testdir({ 'hanging.ts': hanging }), 'hanging.ts');
+  const root = join(import.meta.dirname, '../..');
+  const prepared = pathToFileURL(join(import.meta.dirname, 'prepared.ts')).href;
+  const tap = await new Promise<string>((resolve) => {
+    const options = { cwd: root, env: { ...process.env, TAP_TIMEOUT: '1' }, timeout: 60_000 };
+    execFile(process.execPath, ['--import', prepared, file], options, (_, stdout) => resolve(stdout));
+  });
+  const { passed, failures } = outcomeOf(tap);
+  t.equal(passed, 1);
+  t.match(failures, [/^a device that never answers > timeout!/, /^a receiver > that never answers > timeout!/]);
+  t.equal(failures.length, 2);
 });

@@ -6,12 +6,26 @@ import { folderInMemory } from './folder-in-memory.ts';
 /** Milliseconds that one test may take; 0 means no bound. The process has no other bound. */
 const LONGEST = Number(process.env['TAP_TIMEOUT'] ?? 30) * 1000;
 
+let silent: NodeJS.Timeout | undefined;
+
+/**
+ * Ends the tests that hang: those without a bound of their own that still run when for `LONGEST` no test has begun. The
+ * runner would not: it counts its bound, which is that of the whole process, from the last time that it was set.
+ */
+function endSilent(): void {
+  for (const test of [...t.activeSubtests]) // others begin when one ends
+    if (test.options.timeout === undefined) test.timeout({ expired: test.name });
+}
+
 /**
  * Counted from the start of the process, because the runner compares the whole time with the last bound. A test with a
  * bound of its own goes on as long as its subtests begin in time.
  */
 const renew = (): void => {
-  if (LONGEST > 0) t.setTimeout(performance.now() + LONGEST);
+  if (LONGEST === 0) return;
+  t.setTimeout(performance.now() + 2 * LONGEST);
+  clearTimeout(silent);
+  silent = setTimeout(endSilent, LONGEST).unref();
 };
 
 let newest: Test | undefined;
