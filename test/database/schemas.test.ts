@@ -28,6 +28,11 @@ const FIRST_ON_POSTGRES = 16;
 const HOUR = 3_600_000_000;
 
 const numbers = fixtureNumbers();
+/**
+ * Of the tests that take long: every fifth schema, and the newest. Each migration is applied to all that is older, so what
+ * they leave out is only the rows that a fixture between two of them has more than these.
+ */
+const some = numbers.filter((number, at) => number % 5 === 1 || at >= numbers.length - 5);
 const inOrder = (rows: readonly Row[]): string[] => rows.map((row) => JSON.stringify(row)).sort();
 
 /** Compares the rows of a fixture with those that `read` finds, in the columns that are left. */
@@ -48,7 +53,7 @@ t.test('every schema has a fixture; npm run fixture:schema makes that of the new
   );
 });
 
-t.test('a SQLite database of every schema opens, is whole, and goes on where it was', async (t) => {
+t.test('a SQLite database of every schema opens and is whole; those of some go on where they were', async (t) => {
   const wanted = newestSchema();
   for (const number of numbers) {
     await t.test(`schema ${number}`, async (t) => {
@@ -67,6 +72,7 @@ t.test('a SQLite database of every schema opens, is whole, and goes on where it 
       t.same(schemaOf(file), wanted, 'it has the schema of a new database');
       await sameRows(t, before, async (query) => file.prepare(query).all() as Row[], left);
       file.close();
+      if (!some.includes(number)) return;
 
       const world = await startWorld(t, { dataDir: folder, database: 'sqlite', clock: createFakeClock(nowMicros) });
       const link = await world.connect(known);
@@ -84,7 +90,7 @@ t.test('a SQLite database of every schema opens, is whole, and goes on where it 
   }
 });
 
-t.test('a PostgreSQL database of every schema opens, and is whole', { skip: NO_POSTGRES }, async (t) => {
+t.test('PostgreSQL databases of older schemas open, and are whole', { skip: NO_POSTGRES }, async (t) => {
   const clientOf = async (t: Test, url: string): Promise<Client> => {
     const client = new Client({ connectionString: url });
     await client.connect();
@@ -92,7 +98,7 @@ t.test('a PostgreSQL database of every schema opens, and is whole', { skip: NO_P
     return client;
   };
   const wanted = (await (await clientOf(t, await createDatabase(t))).query(CATALOG)).rows;
-  for (const number of numbers.filter((one) => one >= FIRST_ON_POSTGRES)) {
+  for (const number of some.filter((one) => one >= FIRST_ON_POSTGRES)) {
     await t.test(`schema ${number}`, async (t) => {
       const url = await createEmptyDatabase(t);
       const before = await fillPostgres(url, number);
