@@ -51,18 +51,32 @@ const addressesOf = ({ http, admin, mqtt, mqtts, mqttWs, objects, metrics }: Con
   ...(metrics ? [{ name: 'metrics', ...metrics }] : []),
 ];
 
+function ofRevocationList(listeners: string, expires: number): Finding {
+  const when = new Date(expires * 1000).toISOString().slice(0, 16).replace('T', ' ');
+  if (expires * 1000 > Date.now())
+    return { text: `${listeners}: the revocation list is in date until ${when} UTC`, level: 'good' };
+  const text = `${listeners}: the revocation list is out of date since ${when} UTC, so no client certificate is accepted`;
+  return { text, level: 'bad' };
+}
+
 /** The certificates of the listeners. Throws DomainError for files that cannot be used. */
 async function lookAtCertificates(config: Config): Promise<Finding[]> {
   const { tlsSetsOf } = await import('./platform/entrance/entrance.ts');
   const { firstToExpire, readTlsFiles } = await import('./platform/entrance/tls-files.ts');
-  return tlsSetsOf(config).map(({ listeners, paths, settings }) => {
-    const { cert, clientCa } = readTlsFiles(paths, settings);
+  const { readRevoked } = await import('./platform/entrance/revoked.ts');
+  return tlsSetsOf(config).flatMap(({ listeners, paths, settings }): Finding[] => {
+    const { cert, clientCa, clientCrl } = readTlsFiles(paths, settings);
     const { expires } = firstToExpire((cert ?? clientCa)!);
     const left = expires * 1000 - Date.now();
     const when = new Date(expires * 1000).toISOString().slice(0, 10);
     const days = Math.floor(left / 86_400_000);
     const text = left > 0 ? `valid until ${when} (${days} days)` : `expired on ${when}: clients refuse it`;
-    return { text: `${listeners.join(', ')}: ${text}`, level: left <= 0 ? 'bad' : days < 7 ? 'advice' : 'good' };
+    const level = left <= 0 ? 'bad' : days < 7 ? 'advice' : 'good';
+    const list = clientCrl && readRevoked(clientCrl).firstToExpire;
+    return [
+      { text: `${listeners.join(', ')}: ${text}`, level },
+      ...(list ? [ofRevocationList(listeners.join(', '), list.expires)] : []),
+    ];
   });
 }
 

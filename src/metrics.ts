@@ -63,6 +63,11 @@ export function createMetrics() {
       'Seconds until a certificate of a listener expires, negative when it has expired, by file: `cert` is that of the listener, `client_ca` that of client certificates',
       ['listener', 'file'],
     ),
+    revocationListLeft: labelled(
+      'revocation_list_left_ratio',
+      'Share of the time of a revocation list of client certificates that is left, by listener: 0 or less when it is out of date, and no certificate of its CA is accepted',
+      ['listener'],
+    ),
     proxyRefused: counter(
       'proxy_connections_refused_total',
       'Connections to a listener with the PROXY protocol that were closed, by reason: `untrusted` address, no `header`, no header in time (`timeout`), too many without a header (`waiting`)',

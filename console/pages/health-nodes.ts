@@ -51,8 +51,12 @@ const nodesTable = (nodes: readonly ServiceNode[]): VNode =>
 
 type Certificate = ServiceNode['certificates'][number];
 
-function leftOf({ daysLeft }: Certificate): VNode {
-  if (daysLeft < 0) return badge('bad', 'expired');
+const WHICH = { cert: null, client_ca: 'CA of client certificates', client_crl: 'revocation list' } as const;
+
+function leftOf({ file, daysLeft }: Certificate): VNode {
+  if (daysLeft < 0) return badge('bad', file === 'client_crl' ? 'out of date' : 'expired');
+  // A list is renewed every few days; the alarms compare what is left of it with its own time.
+  if (file === 'client_crl') return badge('good', daysLeft === 0 ? 'today' : `${counted(daysLeft, 'day')} left`);
   return badge(daysLeft < FAULT ? 'bad' : daysLeft < WARN ? 'warn' : 'good', `${counted(daysLeft, 'day')} left`);
 }
 
@@ -72,7 +76,7 @@ function certificatesCard(nodes: readonly ServiceNode[]): Child {
           name: 'Listener',
           kind: 'lead',
           cell: ({ certificate: { listener, file } }) =>
-            div(null, code(null, listener), file === 'cert' ? null : small(null, 'CA of client certificates')),
+            div(null, code(null, listener), WHICH[file] && small(null, WHICH[file])),
         },
         ...nodeColumn(nodes),
         { name: 'Valid', kind: 'short', cell: ({ certificate }) => leftOf(certificate) },

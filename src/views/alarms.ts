@@ -1,5 +1,6 @@
 import type { WayIn } from '../core/people/person-repository.ts';
 import type { KnownNode } from '../platform/cluster/node-rows.ts';
+import type { Certificate } from '../platform/entrance/expiry-watch.ts';
 import type { Micros } from '../runtime/units.ts';
 import type { NodeState } from './node-state.ts';
 
@@ -20,6 +21,8 @@ const FULL = { share: 0.05, bytes: GIB } as const;
 /** Days before the disk is full, or a certificate expires, from which on it is a warning, and critical. */
 const DISK_DAYS = { warning: 7, critical: 2 } as const;
 const CERTIFICATE_DAYS = { warning: 30, critical: 7 } as const;
+/** The share of the time of a revocation list below which it is a warning, and critical. */
+const LIST_SHARES = { warning: 1 / 3, critical: 1 / 5 } as const;
 /** Days before the last token of an owner expires, while the administrator token is refused. */
 const WAY_IN_DAYS = { warning: 14, critical: 3 } as const;
 /** Seconds by which the clock of this node may differ from that of the database. */
@@ -47,8 +50,22 @@ function ofDisk({ nodeId, state, fullAt }: WatchedNode, now: Micros): Alarm[] {
   return [{ kind: 'disk', level, text: `The disk will be full in ${days(Math.max(0, Math.floor(left)))}.`, nodeId }];
 }
 
+/** Lists are renewed every few days or hours: what is left of their own time counts. */
+function ofRevocationList({ listener, begins, expires }: Certificate, now: number): Omit<Alarm, 'nodeId'>[] {
+  const [left, life] = [expires - now, expires - begins];
+  if (left > Math.min(CERTIFICATE_DAYS.warning * DAY, LIST_SHARES.warning * life)) return [];
+  const level = left < LIST_SHARES.critical * life ? 'critical' : 'warning';
+  const which = `revocation list of client certificates of ${listener}`;
+  const hours = Math.floor(left / 3600);
+  const when = hours < 48 ? `${hours} ${hours === 1 ? 'hour' : 'hours'}` : days(Math.floor(left / DAY));
+  const text = left <= 0 ? `The ${which} is out of date: none is accepted.` : `The ${which} is out of date in ${when}.`;
+  return [{ kind: 'certificate', level, text }];
+}
+
 function ofCertificates({ nodeId, state }: WatchedNode, now: Micros): Alarm[] {
-  return state.certificates.flatMap(({ listener, file, expires }): Alarm[] => {
+  return state.certificates.flatMap((one): Alarm[] => {
+    const { listener, file, expires } = one;
+    if (file === 'client_crl') return ofRevocationList(one, now / 1_000_000).map((alarm) => ({ ...alarm, nodeId }));
     const left = Math.floor((expires - now / 1_000_000) / DAY);
     if (left >= CERTIFICATE_DAYS.warning) return [];
     const level = left < CERTIFICATE_DAYS.critical ? 'critical' : 'warning';

@@ -14,6 +14,7 @@ import { ALL_SCOPES, startWorld } from '../world.ts';
 import { AHEAD_MS, type Shown, startWithCertificates } from './certificate-world.ts';
 
 const REFUSED = { status: 401, body: { message: 'access token is invalid.' } };
+const DAY_MS = 86_400_000;
 const pem = ({ cert }: Shown): string => cert.toString('utf8');
 
 t.test('applications get their tokens with certificates', { skip }, async (t) => {
@@ -233,6 +234,27 @@ t.test('applications get their tokens with certificates', { skip }, async (t) =>
     },
   );
 
+  t.test('while the revocation list is out of date, no certificate of its CA is good on any connection', async (t) => {
+    const { own } = await createApplication('late-list', { subject: 'CN=late-list' });
+    const shown = authority.sign('late-list');
+    const open = clientWith(shown);
+    const token = await open.token('late-list');
+    authority.writeList({ begins: -10 * DAY_MS, ends: -DAY_MS });
+    world.service.reloadTls();
+    t.match(await open.call(own, { token }), REFUSED, 'on the connection that was open before');
+    t.match(await clientWith(shown).call(own, { token }), REFUSED, 'on a new one');
+    t.match(await clientWith(shown).askToken({ client_id: 'late-list' }), { status: 401 });
+    authority.writeList({ begins: -DAY_MS, ends: world.clock.now() / 1000 - Date.now() + 60_000 });
+    world.service.reloadTls();
+    const next = clientWith(shown);
+    t.equal((await next.call(own, { token })).status, 200, 'and with a new list it is good again');
+    world.clock.advance(60_000);
+    t.match(await next.call(own, { token }), REFUSED, 'until that one ends as well');
+    authority.revoke();
+    world.service.reloadTls();
+    t.equal((await next.call(own, { token })).status, 200);
+  });
+
   t.test('a certificate ends at its time, also the one that was registered itself', async (t) => {
     const short = authority.sign('short', 'short', 1);
     const end = Date.parse(new X509Certificate(short.cert).validTo);
@@ -267,6 +289,7 @@ t.test('a trusted proxy passes on the certificates of its clients', { skip }, as
       LAPEL_TRUST_PROXY: '127.0.0.1',
       LAPEL_CLIENT_CERT_HEADER: 'Client-Cert',
       LAPEL_APPLICATION_CA: authority.ca,
+      LAPEL_APPLICATION_CRL: authority.revoke(),
       LAPEL_APPLICATION_SELF_SIGNED: 'true',
     },
   });
@@ -322,6 +345,24 @@ t.test('a trusted proxy passes on the certificates of its clients', { skip }, as
       t.equal((await token(write(named), fromElsewhere)).status, 401);
     });
   }
+
+  t.test('a revocation list counts as on a connection of its own: also when it is out of date', async (t) => {
+    const got = await token(asBytes(named));
+    const other = await token(asBytes(selfSigned));
+    for (const write of [
+      () => authority.revoke(named.serialNumber),
+      () => authority.writeList({ begins: -2 * DAY_MS, ends: -DAY_MS }),
+    ]) {
+      write();
+      world.service.reloadTls();
+      t.equal(await use(got.token, asBytes(named)), 401);
+      t.equal((await token(asBytes(named))).status, 401);
+      t.equal(await use(other.token, asBytes(selfSigned)), 200, 'a certificate that was registered itself has no CA');
+      authority.revoke();
+      world.service.reloadTls();
+      t.equal(await use(got.token, asBytes(named)), 200);
+    }
+  });
 
   t.test('what is no certificate, or more than one, is none', async (t) => {
     for (const text of [

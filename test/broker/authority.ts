@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { missing } from '../installed.ts';
 
+const DAY = 86_400_000;
+
 /** The reason why tests with certificates are skipped; openssl makes them. */
 export const skip = missing.openssl();
 
@@ -23,6 +25,17 @@ export function createAuthority(folder: string, name: string) {
   };
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   openssl('req', '-x509', ...newKey, '-keyout', file('ca.key'), '-out', file('ca.pem'), '-subj', `/CN=${name}`);
+  function writeList(serials: readonly string[], { begins, ends }: { begins: number; ends: number }): string {
+    const timeIn = (milliseconds: number): string => asn1Time(new Date(Date.now() + milliseconds));
+    const line = (serial: string): string => `R\t${timeIn(DAY)}\t${timeIn(-DAY)}\t${serial}\tunknown\t/CN=x\n`;
+    writeFileSync(file('index'), serials.map(line).join(''));
+    writeFileSync(file('index.attr'), '');
+    writeFileSync(file('ca.cnf'), `[ca]\ndefault_ca=own\n[own]\ndatabase=${file('index')}\ndefault_md=sha256\n`);
+    const signer = ['-keyfile', file('ca.key'), '-cert', file('ca.pem')];
+    const times = ['-crl_lastupdate', timeIn(begins), '-crl_nextupdate', timeIn(ends)];
+    openssl('ca', '-gencrl', '-config', file('ca.cnf'), ...signer, ...times, '-out', file('crl.pem'));
+    return file('crl.pem');
+  }
   return {
     ca: file('ca.pem'),
     /** The certificate of the authority, which it has signed itself. */
@@ -52,20 +65,9 @@ export function createAuthority(folder: string, name: string) {
       const fingerprint = fingerprint256.replaceAll(':', '').toLowerCase();
       return { certFile, keyFile, cert, key: readFileSync(keyFile), serialNumber, fingerprint };
     },
-    /** Writes a CRL that revokes these certificates; returns its file. */
-    revoke(...serials: string[]): string {
-      const day = 86_400_000;
-      const [expires, revoked] = [asn1Time(new Date(Date.now() + day)), asn1Time(new Date(Date.now() - day))];
-      const line = (serial: string): string => `R\t${expires}\t${revoked}\t${serial}\tunknown\t/CN=x\n`;
-      writeFileSync(file('index'), serials.map(line).join(''));
-      writeFileSync(file('index.attr'), '');
-      writeFileSync(
-        file('ca.cnf'),
-        `[ca]\ndefault_ca=own\n[own]\ndatabase=${file('index')}\ndefault_md=sha256\ndefault_crl_days=1\n`,
-      );
-      const signer = ['-keyfile', file('ca.key'), '-cert', file('ca.pem')];
-      openssl('ca', '-gencrl', '-config', file('ca.cnf'), ...signer, '-out', file('crl.pem'));
-      return file('crl.pem');
-    },
+    /** Writes a CRL that revokes these certificates, for a month; returns its file. */
+    revoke: (...serials: string[]): string => writeList(serials, { begins: -60_000, ends: 30 * DAY }),
+    /** Writes a CRL that revokes nothing, and begins and ends so many milliseconds from now. */
+    writeList: (times: { begins: number; ends: number }): string => writeList([], times),
   };
 }

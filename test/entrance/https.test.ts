@@ -253,6 +253,37 @@ t.test(
   },
 );
 
+t.test(
+  'the log and the metrics tell when a revocation list is out of date, and how much of it is left',
+  { skip },
+  async (t) => {
+    const { log, lines } = keptLog();
+    const authority = createAuthority(t.testdir({}), 'site');
+    const clientCrl = readFileSync(authority.writeList({ begins: -DAY, ends: 5 * DAY }));
+    const made = createMetrics();
+    const start = Date.now();
+    let now = 0;
+    const watch = createExpiryWatch({ clock: { now: () => now * 1000 }, log, metrics: made });
+    const tell = async (day: number): Promise<[said: unknown[], left: number | undefined]> => {
+      now = start + day * DAY;
+      const from = lines.length;
+      watch.tell([{ listener: 'mqtts', files: { clientCrl } }]);
+      watch.measure();
+      return [lines.slice(from), (await made.revocationListLeft.get()).values[0]?.value];
+    };
+    const [quiet, most] = await tell(0);
+    t.same(quiet, []);
+    t.ok(most !== undefined && most > 0.82 && most < 0.84, `five of six days are left: ${most}`);
+    t.match((await tell(3.5))[0], [
+      { level: 40, listener: 'mqtts', file: 'client_crl', daysLeft: 1, msg: /out of date soon/ },
+    ]);
+    const [said, none] = await tell(5.5);
+    t.match(said, [{ level: 50, msg: /is out of date: no client certificate of its CA is accepted/ }]);
+    t.ok(none !== undefined && none < 0);
+    t.match(watch.list(), [{ listener: 'mqtts', file: 'client_crl' }]);
+  },
+);
+
 t.test('a stop does not wait for connections without a header or a handshake', { skip }, async (t) => {
   const folder = t.testdir({ data: {} });
   const { certFile, keyFile } = createAuthority(folder, 'site').sign('server');
@@ -279,12 +310,25 @@ t.test('a stop does not wait for connections without a header or a handshake', {
 
 t.test('lapel doctor tells until when the certificates of the listeners are valid', { skip }, async (t) => {
   const folder = t.testdir({ data: {} });
-  const { certFile, keyFile } = createAuthority(folder, 'site').sign('good', 'good', 20);
+  const authority = createAuthority(folder, 'site');
+  const { certFile, keyFile } = authority.sign('good', 'good', 20);
   const env = { LAPEL_ADMIN_TLS_CERT: certFile, LAPEL_ADMIN_TLS_KEY: keyFile, LAPEL_DATA_DIR: join(folder, 'data') };
   const expires = new Date(new X509Certificate(readFileSync(certFile)).validTo).toISOString().slice(0, 10);
   t.match(await runMain(t, ['doctor'], env), {
     code: 0,
     stdout: `TLS        admin: valid until ${expires} (19 days)\n`,
+  });
+  const ofDevices = {
+    ...env,
+    LAPEL_MQTTS_PORT: '0',
+    LAPEL_TLS_CERT: certFile,
+    LAPEL_TLS_KEY: keyFile,
+    LAPEL_MQTT_CLIENT_CA: authority.ca,
+    LAPEL_MQTT_CLIENT_CRL: authority.writeList({ begins: -2 * DAY, ends: -DAY }),
+  };
+  t.match(await runMain(t, ['doctor'], ofDevices), {
+    code: 1,
+    stdout: /TLS +PROBLEM: mqtts: the revocation list is out of date since [-\d: ]+ UTC, so no client certificate is accepted/,
   });
   const wrong = await runMain(t, ['doctor'], { ...env, LAPEL_ADMIN_TLS_KEY: certFile });
   t.match(wrong, { code: 78, stderr: /LAPEL_ADMIN_TLS_KEY: cannot use/ });

@@ -105,7 +105,7 @@ t.test('how the service works over time', async (t) => {
 
   await t.test('rows are removed after thirty days', async (t) => {
     const file = await world.raw();
-    clock.advance(31 * DAY);
+    clock.leap(31 * DAY);
     await world.idle();
     clock.advance(11 * MINUTE);
     await world.idle();
@@ -159,6 +159,21 @@ t.test('each alarm has its threshold', async (t) => {
   t.same(told(until(29)), ['certificate warning The certificate of mqtts expires in 29 days.']);
   t.same(told(until(1)), ['certificate critical The certificate of mqtts expires in 1 day.']);
   t.same(told(until(-1)), ['certificate critical The certificate of mqtts has expired.']);
+  const list = (hours: number) => ({
+    certificates: [
+      {
+        listener: 'mqtts',
+        file: 'client_crl' as const,
+        begins: inDays(-6.5 + hours / 24),
+        expires: inDays(hours / 24),
+      },
+    ],
+  });
+  const which = 'The revocation list of client certificates of mqtts is out of date';
+  t.same(told(list(6 * 24)), []);
+  t.same(told(list(50)), [`certificate warning ${which} in 2 days.`]);
+  t.same(told(list(25)), [`certificate critical ${which} in 25 hours.`]);
+  t.same(told(list(-1)), [`certificate critical ${which}: none is accepted.`]);
   t.same(told({ disk: { free: 6 * GIB, size: 100 * GIB } }), []);
   t.same(told({ disk: { free: 4 * GIB, size: 100 * GIB } }), [
     'disk critical The disk is nearly full: 4.0 GiB are free.',

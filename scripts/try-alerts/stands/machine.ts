@@ -12,6 +12,7 @@ import type { Stand } from '../stand.ts';
 import { repeat } from '../until.ts';
 
 const MIB = 1024 ** 2;
+const DAY = 86_400_000;
 /**
  * The memory of a process, as a part of what a process without a limit uses. With a limit it uses less, and some of it are
  * pages of files, which the limit does not count.
@@ -45,6 +46,8 @@ export async function troubleMachine({ folder, prometheus, faults }: Stand): Pro
     LAPEL_MQTTS_PORT: '0',
     LAPEL_TLS_CERT: cert,
     LAPEL_TLS_KEY: key,
+    LAPEL_MQTT_CLIENT_CA: authority.ca,
+    LAPEL_MQTT_CLIENT_CRL: authority.revoke(),
   });
   const fleet = createFleet(service.addresses);
   await fleet.developer('acme');
@@ -114,6 +117,18 @@ export async function troubleMachine({ folder, prometheus, faults }: Stand): Pro
     fault: 'the certificate of the MQTT listener expires in 5 days',
     make: () => renew(5),
     end: () => renew(365),
+  });
+  await faults.try({
+    alerts: ['LapelRevocationListEnds'],
+    fault: 'a tenth of the time of the revocation list is left',
+    make: () => {
+      authority.writeList({ begins: -9 * DAY, ends: DAY });
+      service.signal('SIGHUP');
+    },
+    end: () => {
+      authority.revoke();
+      service.signal('SIGHUP');
+    },
   });
   await faults.try({
     alerts: ['LapelMemoryLow'],

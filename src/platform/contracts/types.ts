@@ -3599,9 +3599,9 @@ export interface NodeList {
     certificates: {
       listener: string;
       /**
-       * `client_ca`: the CA of client certificates.
+       * `client_ca`: the CA of client certificates; `client_crl`: its revocation list.
        */
-      file: 'cert' | 'client_ca';
+      file: 'cert' | 'client_ca' | 'client_crl';
       expiresAt: UtcDateTime1;
       /**
        * Whole days; negative when it has expired.

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
-import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { createExpiryWatch } from './expiry-watch.ts';
+import { createExpiryWatch, type ExpiryMetrics } from './expiry-watch.ts';
 import { pathsOf, readTlsFiles, type TlsFiles, type TlsPaths, type TlsSettings } from './tls-files.ts';
 
 /** The TLS files that one or more listeners share. */
@@ -16,7 +15,7 @@ export interface TlsSet {
 interface Parts {
   clock: Clock;
   log: Log;
-  metrics: Pick<Metrics, 'certificateExpires' | 'certificateExpiry'>;
+  metrics: ExpiryMetrics;
   sets: readonly TlsSet[];
 }
 

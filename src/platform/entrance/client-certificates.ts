@@ -101,13 +101,20 @@ function createAuthority(secured: Secured, clock: Pick<Clock, 'now'>) {
   secured.onChange((files) => {
     known = read(files);
   });
+  /**
+   * Whether a list names the certificate, or its CA has no list that is in date. TLS asks the same of a new connection; so
+   * it holds for open ones, and for those that a proxy has accepted.
+   */
+  const isRevoked = (certificate: X509Certificate): boolean =>
+    known.revoked !== undefined &&
+    (known.revoked.has(certificate) || !known.revoked.covers(certificate, clock.now() / 1_000_000));
   return {
     files: () => known.files,
-    isRevoked: (certificate: X509Certificate): boolean => known.revoked?.has(certificate) ?? false,
+    isRevoked,
     /** Whether a CA of the files, which is valid and not revoked, has signed the certificate itself. */
     hasSigned: (certificate: X509Certificate): boolean =>
       known.issuers.some(
-        (issuer) => clock.now() < endOf(issuer) && !known.revoked?.has(issuer) && isSignedBy(certificate, issuer),
+        (issuer) => clock.now() < endOf(issuer) && !isRevoked(issuer) && isSignedBy(certificate, issuer),
       ),
   };
 }

@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
+
 // The tags of DER elements that this file looks for (X.690 8.1.2).
 const INTEGER = 0x02;
+const UTC_TIME = 0x17;
+const GENERALIZED_TIME = 0x18;
 const SEQUENCE = 0x30;
 const VERSION = 0xa0;
 
@@ -35,13 +39,56 @@ function signedPart(der: Buffer): Element[] {
 
 const BLOCK = /-----BEGIN X509 CRL-----([A-Za-z0-9+/=\s]+?)-----END X509 CRL-----/g;
 
+/** A revocation list: the CA that it is for, and its times in seconds since 1970. */
+interface RevocationList {
+  issuer: string;
+  begins: number;
+  /** Infinity when the CA names no time. */
+  expires: number;
+}
+
 /** The certificates that revocation lists name. */
 export interface Revoked {
   /** Whether a certificate, of which `raw` is the DER, is revoked. */
   has(certificate: { raw: Buffer }): boolean;
+  /**
+   * Whether the CA of a certificate has a list that is in date now, in seconds since 1970. TLS accepts no certificate
+   * without such a list.
+   */
+  covers(certificate: { raw: Buffer }, now: number): boolean;
+  /** The list that is out of date first; undefined when none names a time. */
+  firstToExpire: { fingerprint: string; begins: number; expires: number } | undefined;
 }
 
-const keyOf = (issuer: Buffer, serial: Buffer): string => `${issuer.toString('base64')} ${serial.toString('hex')}`;
+const keyOf = (issuer: string, serial: Buffer): string => `${issuer} ${serial.toString('hex')}`;
+
+/** A time in seconds since 1970: UTCTime until 2049, GeneralizedTime from 2050 on (RFC 5280 5.1.2.4). */
+function secondsOf({ tag, body }: Element): number {
+  const text = body.toString('latin1');
+  const century = tag === GENERALIZED_TIME ? '' : text < '5' ? '20' : '19';
+  const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(century + text);
+  if (!parts) throw new Error('a CRL has a time that cannot be read');
+  const [year = 0, month = 0, ...rest] = parts.slice(1).map(Number);
+  return Date.UTC(year, month - 1, ...rest) / 1000;
+}
+
+/** Of several lists of one CA, that which is in date for longest counts. */
+function longestOf(lists: readonly RevocationList[]): Map<string, RevocationList> {
+  const longest = new Map<string, RevocationList>();
+  for (const list of lists) {
+    const other = longest.get(list.issuer);
+    if (!other || list.expires > other.expires) longest.set(list.issuer, list);
+  }
+  return longest;
+}
+
+/** The fields of a certificate that a revocation list names: version?, serialNumber, signature, issuer, ... */
+function namesOf(raw: Buffer): { issuer: string; serial: Buffer } {
+  const parts = signedPart(raw);
+  const [serial, , issuer] = parts[0]?.tag === VERSION ? parts.slice(1) : parts;
+  if (!serial || !issuer) throw new Error('a certificate has no serial number, or no issuer');
+  return { issuer: issuer.whole.toString('base64'), serial: serial.body };
+}
 
 /**
  * Reads the certificates that the CRLs of a PEM file revoke (RFC 5280 5.1). TLS checks the CRLs, and their signatures,
@@ -50,6 +97,7 @@ const keyOf = (issuer: Buffer, serial: Buffer): string => `${issuer.toString('ba
  */
 export function readRevoked(pem: Buffer): Revoked {
   const revoked = new Set<string>();
+  const lists: RevocationList[] = [];
   const blocks = [...pem.toString('latin1').matchAll(BLOCK)];
   if (blocks.length === 0) throw new Error('the file contains no CRL');
   for (const [, text = ''] of blocks) {
@@ -57,18 +105,26 @@ export function readRevoked(pem: Buffer): Revoked {
     // The fields of a CRL: version?, signature, issuer, thisUpdate, nextUpdate?, revokedCertificates?, extensions?
     const [, issuer, ...rest] = parts[0]?.tag === INTEGER ? parts.slice(1) : parts;
     if (!issuer) throw new Error('a CRL names no issuer');
+    const name = issuer.whole.toString('base64');
+    const [begins, expires] = rest.filter(({ tag }) => tag === UTC_TIME || tag === GENERALIZED_TIME).map(secondsOf);
+    lists.push({ issuer: name, begins: begins ?? 0, expires: expires ?? Number.POSITIVE_INFINITY });
     const list = rest.find(({ tag }) => tag === SEQUENCE);
     for (const entry of list ? elementsOf(list.body) : []) {
       const [serial] = elementsOf(entry.body);
-      if (serial) revoked.add(keyOf(issuer.whole, serial.body));
+      if (serial) revoked.add(keyOf(name, serial.body));
     }
   }
+  const counting = longestOf(lists);
+  const [first] = [...counting.values()].toSorted((a, b) => a.expires - b.expires);
   return {
     has({ raw }) {
-      // The fields of a certificate: version?, serialNumber, signature, issuer, ...
-      const parts = signedPart(raw);
-      const [serial, , issuer] = parts[0]?.tag === VERSION ? parts.slice(1) : parts;
-      return serial !== undefined && issuer !== undefined && revoked.has(keyOf(issuer.whole, serial.body));
+      const { issuer, serial } = namesOf(raw);
+      return revoked.has(keyOf(issuer, serial));
     },
+    covers: ({ raw }, now) => now < (counting.get(namesOf(raw).issuer)?.expires ?? 0),
+    firstToExpire:
+      first && Number.isFinite(first.expires)
+        ? { fingerprint: createHash('sha256').update(pem).digest('hex'), begins: first.begins, expires: first.expires }
+        : undefined,
   };
 }
