@@ -6,15 +6,16 @@ import { folderInMemory } from './folder-in-memory.ts';
 /** Milliseconds that one test may take; 0 means no bound. The process has no other bound. */
 const LONGEST = Number(process.env['TAP_TIMEOUT'] ?? 30) * 1000;
 
-let silent: NodeJS.Timeout | undefined;
+let timer: NodeJS.Timeout | undefined;
 
 /**
  * Ends the tests that hang: those without a bound of their own that still run when for `LONGEST` no test has begun. The
  * runner would not: it counts its bound, which is that of the whole process, from the last time that it was set.
  */
 function endSilent(): void {
-  for (const test of [...t.activeSubtests]) // others begin when one ends
-    if (test.options.timeout === undefined) test.timeout({ expired: test.name });
+  // They are collected first, because others begin when one ends.
+  const silent = [...t.activeSubtests].filter(({ options }) => options.timeout === undefined);
+  for (const test of silent) test.timeout({ expired: test.name });
 }
 
 /**
@@ -24,8 +25,8 @@ function endSilent(): void {
 const renew = (): void => {
   if (LONGEST === 0) return;
   t.setTimeout(performance.now() + 2 * LONGEST);
-  clearTimeout(silent);
-  silent = setTimeout(endSilent, LONGEST).unref();
+  clearTimeout(timer);
+  timer = setTimeout(endSilent, LONGEST).unref();
 };
 
 let newest: Test | undefined;
