@@ -259,4 +259,10 @@ t.test('a message is bounded, and its values cannot end its structured data', as
     details: { leftOut: 100_011 },
     personName: row.personName,
   });
+  // Each character of another script takes six in ASCII, and a request can concern thousands of objects.
+  const wide = { ...row, details: JSON.stringify({ text: '\u{1f4f7}'.repeat(1_000) }) };
+  const many = Array.from({ length: 5_000 }, (_, number) => ({ kind: 'device' as const, id: `49015420${number}` }));
+  const bounded = syslogMessage(wide, many, 'host');
+  t.ok(bounded.length < 5_000, `${bounded.length} characters`);
+  t.match(JSON.parse(bounded.slice(bounded.indexOf('] {') + 2)), { details: { leftOut: wide.details.length } });
 });

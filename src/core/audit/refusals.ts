@@ -7,7 +7,10 @@ import type { Micros } from '../../runtime/units.ts';
 import type { Audit } from './audit.ts';
 import type { AuditObject } from './audit-repository.ts';
 
-/** The refusals that are recorded: somebody has tried what they may not. An expired token or session is not one. */
+/**
+ * The refusals that are recorded: somebody has tried what they may not. An expired token or session is not one. Refusals
+ * that name a person are recorded as well.
+ */
 const RECORDED: ReadonlySet<ErrorCode> = new Set([
   'ADMIN_TOKEN_INVALID',
   'CLIENT_INVALID',
@@ -35,8 +38,8 @@ export interface Refused {
 interface Counted {
   code: ErrorCode | 'OTHERS';
   sample: Refused;
-  /** The person, or the application, that the caller is or claims to be; undefined when it is unknown. */
-  about: AuditObject | undefined;
+  /** The person that the caller is, and the application that they are or claim to be, or asked for. */
+  about: readonly AuditObject[];
   /** Who the caller is at the provider through which they tried to sign in. */
   subject: string | undefined;
   at: Micros;
@@ -52,12 +55,14 @@ interface Parts {
 
 const APPLICATION_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** The object that a refusal is about. A name that cannot be an identifier is left out. */
-function objectOf({ values }: DomainError): AuditObject | undefined {
+/** The objects that a refusal is about. A name that cannot be an identifier is left out. */
+function objectsOf({ values }: DomainError): AuditObject[] {
   const { personId, applicationId } = values;
-  if (typeof personId === 'string') return { kind: 'person', id: personId };
   const isName = typeof applicationId === 'string' && APPLICATION_ID.test(applicationId);
-  return isName ? { kind: 'application', id: applicationId } : undefined;
+  return [
+    ...(typeof personId === 'string' ? [{ kind: 'person' as const, id: personId }] : []),
+    ...(isName ? [{ kind: 'application' as const, id: applicationId }] : []),
+  ];
 }
 
 /**
@@ -77,7 +82,7 @@ export function createRefusals({ audit, clock, ids, metrics }: Parts) {
       address,
       at,
       details: { code, count, method, ...(subject !== undefined && { subject }) },
-      ...(about && { about: [about] }),
+      about,
     });
   }
 
@@ -92,11 +97,11 @@ export function createRefusals({ audit, clock, ids, metrics }: Parts) {
     /** Counts a refused request, if it is one that is recorded. */
     count(error: DomainError, sample: Refused): void {
       const { code } = error;
-      if (!RECORDED.has(code)) return;
+      const about = objectsOf(error);
+      if (!RECORDED.has(code) && !about.some(({ kind }) => kind === 'person')) return;
       metrics.refusedCalls.inc({ code });
       if (counted.size === 0) cancel = clock.after(COUNTED_FOR_MS, () => void flush());
-      const about = objectOf(error);
-      const kind = `${sample.listener} ${code} ${about?.id ?? ''} ${addressGroup(sample.address)}`;
+      const kind = `${sample.listener} ${code} ${about[0]?.id ?? ''} ${addressGroup(sample.address)}`;
       const isOther = !counted.has(kind) && counted.size >= MOST_KINDS;
       const key = isOther ? 'others' : kind;
       const known = counted.get(key);
@@ -105,7 +110,7 @@ export function createRefusals({ audit, clock, ids, metrics }: Parts) {
         counted.set(key, {
           code: isOther ? 'OTHERS' : code,
           sample,
-          about: isOther ? undefined : about,
+          about: isOther ? [] : about,
           subject: isOther || typeof error.values['subject'] !== 'string' ? undefined : error.values['subject'],
           at: clock.now(),
           count: 1,

@@ -43,13 +43,14 @@ export function createAuthorize({ accessTokens, applications, clientCertificates
     if (!member) throw new DomainError('TOKEN_INVALID', { cause: new Error('the token of a person is not valid') });
     const scopes = new Set(scopesOf(member.role));
     const isAllowed = scopes.has(scope);
-    if (!isAllowed) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope } });
-    const { developerId } = member;
+    const { developerId, memberId: personId } = member;
+    if (!isAllowed) throw new DomainError('SCOPE_INSUFFICIENT', { values: { scope, personId } });
     // Where the path names no application, the first one stands for the developer: what is read there is the same for all,
     // so it does not matter whether that one demands certificates.
     const [first] = named === undefined ? (await applications.list(developerId, FIRST)).applications : [];
     const application = named === undefined ? first : await applications.findLive(named);
-    if (application?.developerId !== developerId) throw new DomainError('APPLICATION_FOREIGN');
+    if (application?.developerId !== developerId)
+      throw new DomainError('APPLICATION_FOREIGN', { values: { personId } });
     if (named !== undefined && application.authentication === 'certificate') throw invalid(NEEDS_CERTIFICATE);
     return { ...application, member, scopes };
   }

@@ -12,9 +12,10 @@ type Services = Pick<ApiServices, 'members'>;
  * Lets only the admin of a developer through: whoever has the secret of an application must not let people in, whose
  * tokens would outlive that secret and open the other applications as well. Throws ROLE_INSUFFICIENT.
  */
-function requireAdmin({ member, developerId }: Caller): string {
+function requireAdmin({ member, developerId, applicationId }: Caller): string {
   const own = member?.role ?? 'application';
-  if (own !== 'admin') throw new DomainError('ROLE_INSUFFICIENT', { values: { role: 'admin', own } });
+  const who = { applicationId, ...(member && { personId: member.memberId }) };
+  if (own !== 'admin') throw new DomainError('ROLE_INSUFFICIENT', { values: { role: 'admin', own, ...who } });
   return developerId;
 }
 
