@@ -27,9 +27,9 @@ for (const release of ['2026-01', NEWEST_RELEASE]) {
   const deprecations = createDeprecations(release);
   const contracts = loadContracts({ serves: deprecations.serves });
   const mqttUrls = () => ['mqtt://lapel.example:1883', 'mqtts://lapel.example:8883', 'wss://lapel.example:8083'];
-  const docs = createDocs({
-    contracts,
-    deprecations,
+  await using docs = createDocs({
+    documents: contracts.documents,
+    apiRelease: release,
     timeZone: 'Asia/Tokyo',
     publicUrl: () => 'https://lapel.example',
     mqttUrls,

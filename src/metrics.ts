@@ -1,14 +1,10 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { createMetricKinds, STEP_SECONDS } from './runtime/metric-kinds.ts';
 import { ownVersion } from './runtime/version.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
-
-// The buckets of the other histograms in seconds, from the fastest answer over loopback to the longest webhook timeout.
-export const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
-// The buckets of the steps of commands in seconds: a step takes milliseconds, or days while a device is offline.
-export const STEP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 86_400];
 
 /**
  * Every metric of the service. The names follow the rules of Prometheus: base units, and `_total` on counters. A label
@@ -17,20 +13,11 @@ export const STEP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
  */
 export function createMetrics() {
   const registry = new Registry();
-  const registers = [registry];
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
-    new Counter<Label>({ name: `lapel_${name}`, help, labelNames, registers });
-  const gauge = (name: string, help: string) => new Gauge({ name: `lapel_${name}`, help, registers });
-  new Gauge({
-    name: 'lapel_build_info',
-    help: 'Version of Lapel and of Node, as labels; the value is always 1',
-    labelNames: ['version', 'node'],
-    registers,
-  }).set({ version: ownVersion(), node: process.version }, 1);
-  const labelled = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Gauge<Label>({ name: `lapel_${name}`, help, labelNames, registers });
-  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
-    new Histogram<Label>({ name: `lapel_${name}`, help, labelNames, buckets: SECONDS, registers });
+  const { counter, gauge, labelled, histogram } = createMetricKinds(registry);
+  labelled('build_info', 'Version of Lapel and of Node, as labels; the value is always 1', ['version', 'node']).set(
+    { version: ownVersion(), node: process.version },
+    1,
+  );
   const memoryLimit = labelled(
     'memory_limit_bytes',
     'Bytes that the process may use at most, by kind: `heap` is the limit of its JavaScript objects, `process` is the memory of its container or machine',
@@ -156,13 +143,12 @@ export function createMetrics() {
       ['bound'],
     ),
     idempotencyKeys: counter('idempotency_keys_total', 'Requests with an Idempotency-Key, by outcome', ['outcome']),
-    stepSeconds: new Histogram<'step'>({
-      name: 'lapel_step_duration_seconds',
-      help: 'Time of a step of a command, by step: `published` from the call to the first publish, `received` from a publish to its PUBACK, `answered` from the PUBACK to the result, `delivered` from the result, or an event, to the 2xx answer of its webhook',
-      labelNames: ['step'],
-      buckets: STEP_SECONDS,
-      registers,
-    }),
+    stepSeconds: histogram(
+      'step_duration_seconds',
+      'Time of a step of a command, by step: `published` from the call to the first publish, `received` from a publish to its PUBACK, `answered` from the PUBACK to the result, `delivered` from the result, or an event, to the 2xx answer of its webhook',
+      ['step'],
+      STEP_SECONDS,
+    ),
     commandsPublished: counter('commands_published_total', 'Commands written to devices', ['kind']),
     commandsInFlight: gauge(
       'commands_in_flight',

@@ -200,6 +200,15 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
   );
   readiness.set('administration', admin.trouble);
 
+  const docs = parts.add(
+    createDocs({
+      documents: common.contracts.documents,
+      apiRelease: deprecations.apiRelease,
+      timeZone: config.timeZone,
+      publicUrl,
+      mqttUrls: () => [...(config.entrance.mqttUrls ?? given.mqttUrls())],
+    }),
+  );
   const api = parts.add(
     servedAt(
       'LAPEL_HTTP_PORT',
@@ -213,13 +222,7 @@ export function createEdges({ parts, config, common, peers, core, views, ...give
         connections: { perAddress: config.http.addressConnections, total: config.http.maxConnections },
         asking: given.asking,
         accessTokens,
-        docs: createDocs({
-          contracts: common.contracts,
-          deprecations,
-          timeZone: config.timeZone,
-          publicUrl,
-          mqttUrls: () => [...(config.entrance.mqttUrls ?? given.mqttUrls())],
-        }),
+        docs,
         pages: createConsolePages({ ...console, role: 'application', providers: [] }),
         deprecations,
         parseTime: createLocalTimeReader(formatTime),

@@ -1,4 +1,4 @@
-import { SECONDS, STEP_SECONDS } from '../metrics.ts';
+import { SECONDS, STEP_SECONDS } from '../runtime/metric-kinds.ts';
 
 /** The steps of a command, in order; the last is that of its webhook. */
 export const STEPS = ['published', 'received', 'answered', 'delivered'] as const;

@@ -10,12 +10,16 @@ import { ALL_SCOPES, startWorld } from '../world.ts';
  * and those for one day end soon.
  */
 export const AHEAD_MS = 86_400_000 - 600_000;
+export const DAY_MS = 86_400_000;
 
 /** The certificate that a client shows, with its key. */
 export interface Shown {
   cert: Buffer;
   key: Buffer;
 }
+
+/** A certificate as PEM. */
+export const pem = ({ cert }: Shown): string => cert.toString('utf8');
 
 interface Call {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -5,7 +5,7 @@ import { html, prose } from '../../src/edge/docs/html.ts';
 import { linksOfFolder, siteLink } from '../../src/edge/docs/site/links.ts';
 import { readMarkdown } from '../../src/edge/docs/site/markdown.ts';
 import { loadContracts } from '../../src/platform/contracts/contracts.ts';
-import { createDeprecations, DEPRECATIONS, NEWEST_RELEASE } from '../../src/runtime/deprecations.ts';
+import { DEPRECATIONS, NEWEST_RELEASE } from '../../src/runtime/deprecations.ts';
 import { startWorld } from '../world.ts';
 
 /** Every value of a key, however deep. */
@@ -275,9 +275,9 @@ t.test('a document brings no HTML of its own but anchors, and links to the site 
 
 t.test('the documents are made once, and after a failure again', async (t) => {
   let made = 0;
-  const docs = createDocs({
-    contracts: loadContracts(),
-    deprecations: createDeprecations(NEWEST_RELEASE),
+  await using docs = createDocs({
+    documents: loadContracts().documents,
+    apiRelease: NEWEST_RELEASE,
     timeZone: 'UTC',
     publicUrl: () => 'https://lapel.example',
     mqttUrls: () => {
@@ -290,4 +290,24 @@ t.test('the documents are made once, and after a failure again', async (t) => {
   for (const path of ['/docs/events', '/asyncapi.json', '/docs/search-index.js', '/docs/events'])
     t.ok((await docs.find(path)).bytes.length > 1000, path);
   t.equal(made, 2);
+});
+
+t.test('while documents are made, the event loop goes on', async (t) => {
+  await using docs = createDocs({
+    documents: loadContracts().documents,
+    apiRelease: NEWEST_RELEASE,
+    timeZone: 'UTC',
+    publicUrl: () => 'https://lapel.example',
+    mqttUrls: () => ['mqtts://lapel.example'],
+  });
+  let turns = 0;
+  let isMade = false;
+  const turn = (): void => {
+    turns += 1;
+    if (!isMade) setImmediate(turn);
+  };
+  turn();
+  for (const path of ['/openapi.json', '/docs/search-index.js']) await docs.find(path);
+  isMade = true;
+  t.ok(turns > 1_000, `${turns} turns; to make them here would take some ten, each a part of a second long`);
 });

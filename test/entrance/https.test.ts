@@ -328,7 +328,8 @@ t.test('lapel doctor tells until when the certificates of the listeners are vali
   };
   t.match(await runMain(t, ['doctor'], ofDevices), {
     code: 1,
-    stdout: /TLS +PROBLEM: mqtts: the revocation list is out of date since [-\d: ]+ UTC, so no client certificate is accepted/,
+    stdout:
+      /TLS +PROBLEM: mqtts: the revocation list is out of date since [-\d: ]+ UTC, so no client certificate is accepted/,
   });
   const wrong = await runMain(t, ['doctor'], { ...env, LAPEL_ADMIN_TLS_KEY: certFile });
   t.match(wrong, { code: 78, stderr: /LAPEL_ADMIN_TLS_KEY: cannot use/ });
