@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createRandom } from '../../device-sim/random.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { QUICK } from './members.ts';
 import { carryOut, put, twoNodes } from './nodes-world.ts';
 
 t.test(
@@ -213,7 +214,7 @@ t.test(
   'a node that loses its lease closes the connections of its devices, which continue at other nodes',
   { skip },
   async (t) => {
-    const { world, tenant, device, elsewhere, wires } = await twoNodes(t);
+    const { world, tenant, device, elsewhere, wires } = await twoNodes(t, { lease: QUICK });
     const { link, path } = device;
     const waiting = await put(elsewhere, path);
     await link.command();

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { QUICK } from './members.ts';
 import { nodesSeen, twoNodes } from './nodes-world.ts';
 
 t.test('figures of the fleet are those of all nodes', { skip }, async (t) => {
@@ -42,7 +43,7 @@ t.test('figures of the fleet are those of all nodes', { skip }, async (t) => {
 });
 
 t.test('a node that ends without a word is missing, and the others say so', { skip }, async (t) => {
-  const { world, wires } = await twoNodes(t);
+  const { world, wires } = await twoNodes(t, { lease: QUICK });
   const admin = world.admin();
   const missing = async () => {
     world.clock.advance(11_000);

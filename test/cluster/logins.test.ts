@@ -1,5 +1,6 @@
 import t from 'tap';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
+import { QUICK } from './members.ts';
 import { carryOut, nodesSeen, put, twoNodes } from './nodes-world.ts';
 
 t.test('of many logins of a device at once, at all nodes, exactly one stays', { skip }, async (t) => {
@@ -36,7 +37,7 @@ t.test(
   'the will of a device whose node died is published if the device does not come back in time',
   { skip },
   async (t) => {
-    const { world, tenant, device, wires } = await twoNodes(t);
+    const { world, tenant, device, wires } = await twoNodes(t, { lease: QUICK });
     const back = await world.activatedDevice(tenant);
     const will = (of: typeof device, transactionId: number) => ({
       topic: `devices/${of.deviceId}/acks`,

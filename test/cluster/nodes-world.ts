@@ -1,27 +1,29 @@
 import type { Test } from 'tap';
 import type { Hint } from '../../src/platform/cluster/hints.ts';
+import type { Lease } from '../../src/platform/cluster/nodes.ts';
 import { until } from '../until.ts';
 import { startWorld, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
-import { createWire, QUICK } from './members.ts';
+import { createWire, STEADY } from './members.ts';
 
 type Link = Awaited<ReturnType<World['connect']>>;
 
+interface Wanted {
+  loses?: (hint: Hint) => boolean;
+  env?: Record<string, string>;
+  keepsHistory?: boolean;
+  /** A lease that ends soon, for a test in which a node loses it. */
+  lease?: Lease;
+}
+
 /** Two nodes whose connections can be cut, and an activated device that is connected to the first. */
-export async function twoNodes(
-  t: Test,
-  {
-    loses,
-    env,
-    keepsHistory = false,
-  }: { loses?: (hint: Hint) => boolean; env?: Record<string, string>; keepsHistory?: boolean } = {},
-) {
+export async function twoNodes(t: Test, { loses, env, keepsHistory = false, lease = STEADY }: Wanted = {}) {
   const wires: ReturnType<typeof createWire>[] = [];
   const world = await startWorld(t, {
     nodes: 2,
     keepsHistory,
     ...(env && { env }),
     cluster: (node) => ({
-      lease: QUICK,
+      lease,
       open(url) {
         const wire = createWire(url);
         wires[node] = wire;

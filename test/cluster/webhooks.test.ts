@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import type { Tenant, World } from '../world.ts';
+import { QUICK } from './members.ts';
 import { nodesSeen, put, twoNodes } from './nodes-world.ts';
 
 /** Makes some `test` events through a node; resolves when all are stored. */
@@ -61,7 +62,7 @@ t.test('a receiver gets the webhooks of all nodes, each once and within one wind
 
 for (const dead of [0, 1])
   t.test(`webhooks that are due when node ${dead} loses its lease are sent by the other one`, { skip }, async (t) => {
-    const { world, tenant, wires } = await twoNodes(t);
+    const { world, tenant, wires } = await twoNodes(t, { lease: QUICK });
     wires[dead]?.cut('lapel lease', true);
     await nodesSeen(world, 1 - dead, 1);
     const api = await tenant.at(dead);
