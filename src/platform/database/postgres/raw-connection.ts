@@ -64,14 +64,21 @@ async function openAt(url: string, { name, boundMs, onNotification, onEnd }: Raw
   } finally {
     endBound();
   }
+  async function run<Row>(text: string, values: RawValue[]): Promise<Row[]> {
+    const endBound = boundWait(boundMs, cut);
+    try {
+      return (await client.query(text, values as unknown[])).rows as Row[];
+    } finally {
+      endBound();
+    }
+  }
+  let last: Promise<unknown> = Promise.resolve();
   const made = {
-    async query<Row>(text: string, ...values: RawValue[]): Promise<Row[]> {
-      const endBound = boundWait(boundMs, cut);
-      try {
-        return (await client.query(text, values as unknown[])).rows as Row[];
-      } finally {
-        endBound();
-      }
+    // One after another: later releases of pg refuse a statement while another is being carried out.
+    query<Row>(text: string, ...values: RawValue[]): Promise<Row[]> {
+      const answer = last.then(() => run<Row>(text, values));
+      last = answer.catch(() => undefined);
+      return answer;
     },
     close: cut,
   };
