@@ -24,7 +24,7 @@ import { brokenImport, dialogsGoWithTheirPage, hiddenTab, secretsStay, slowLine,
 const MINUTE = 60_000;
 const WARNING = `the device reported firmware 8 ${HOSTILE.script}; it answers`;
 
-t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 400_000 }, async (t) => {
+t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 900_000 }, async (t) => {
   const clock = createRunningClock();
   const folder = t.testdir({ data: {}, tls: {} });
   const env = { ...tlsSettings(join(folder, 'tls'), 20), ...CERTIFICATE_SETTINGS };
@@ -171,17 +171,27 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 4
     await operator.visit(`/console/devices/${fleet.deviceId}`);
     await operator.settled();
     await page.getByText('Live', { exact: true }).first().waitFor();
-    for (let number = 0; number < 90; number += 1) device.link.publish('status', { lang: number % 2 ? 'en' : 'ja' });
-    for (let number = 0; number < 90; number += 1) await device.link.next('puback');
     const messages = page.getByRole('log', { name: 'Messages' });
-    await messages.waitFor();
-    await messages.evaluate((element) => {
-      element.scrollTop = element.scrollHeight;
-    });
-    await messages
-      .getByText(/messages are left out/)
-      .first()
-      .waitFor();
+    const areLeftOut = (): Promise<boolean> =>
+      messages
+        .getByText(/messages are left out/)
+        .first()
+        .waitFor({ timeout: 3_000 })
+        .then(
+          () => true,
+          () => false,
+        );
+    // On a busy machine the messages of a burst may come so slowly that a person could read them.
+    for (let burst = 1; burst <= 10; burst += 1) {
+      for (let number = 0; number < 90; number += 1) device.link.publish('status', { lang: number % 2 ? 'en' : 'ja' });
+      for (let number = 0; number < 90; number += 1) await device.link.next('puback');
+      await messages.waitFor();
+      await messages.evaluate((element) => {
+        element.scrollTop = element.scrollHeight;
+      });
+      if (await areLeftOut()) break;
+    }
+    t.ok(await areLeftOut(), 'messages are left out');
     t.same(operator.faults, []);
   });
 

@@ -13,7 +13,7 @@ export const RESULTS = '.tap/test-results';
 /** Seconds that one test may take. */
 const LONGEST_TEST = 240;
 /** Milliseconds after which a process is killed. Tests end far earlier; a process whose loop is blocked cannot end one. */
-const LONGEST_PROCESS = 600_000;
+const LONGEST_PROCESS = 1_200_000;
 
 /**
  * Runs Node with the arguments, and keeps its TAP in `RESULTS`, under the given name. Resolves to the outcome; an exit
