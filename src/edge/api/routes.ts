@@ -54,7 +54,7 @@ const D = 'svc:device:write';
 // biome-ignore format: a table is read by its rows
 export const ROUTES = [
   route('POST',   '/api/v1/authenticate', null, { form: 'rest/token-request', errors: tokenError }, issueToken),
-  route('POST',   '/v1/enrolments', null, { body: 'rest/enrolment-request', bodyLimit: 4096 }, enrolDevice),
+  route('POST',   '/v1/enrolments', null, { body: 'rest/enrolment-request', bodyLimit: 16_384 }, enrolDevice),
   route('GET',    '/.well-known/jwks.json', null, {}, readJwks),
   route('GET',    '/.well-known/oauth-authorization-server', null, {}, readMetadata),
   route('GET',    '/', null, { head: true, name: 'openRoot' }, leadTo('docs')),
