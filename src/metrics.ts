@@ -137,7 +137,7 @@ export function createMetrics() {
     ),
     enrolments: counter(
       'enrolments_total',
-      'Requests of devices for enrolment, by outcome: `enrolled`, `again` (the answer was lost), `pending`, `rate_limited`, or the reason of a refusal',
+      'Requests of devices for enrolment, by outcome: `enrolled`, `again` (the answer was lost), `pending`, `renewed` (a certificate), `rate_limited`, `csr` (a faulty certification request), or the reason of a refusal',
       ['outcome'],
     ),
     lateResults: counter(

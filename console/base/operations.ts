@@ -206,6 +206,7 @@ export const APPLICATION = {
 export const PUBLIC = {
   issueToken: { method: 'POST', path: '/api/v1/authenticate' },
   enrolDevice: { method: 'POST', path: '/v1/enrolments' },
+  renewCertificate: { method: 'POST', path: '/v1/enrolments/renewals' },
   readJwks: { method: 'GET', path: '/.well-known/jwks.json' },
   readMetadata: { method: 'GET', path: '/.well-known/oauth-authorization-server' },
   openSession: { method: 'POST', path: '/console/session' },

@@ -29,6 +29,7 @@ import { enrolmentClearing } from './enrolments/enrolment-clearing.ts';
 import { enrolmentSweep } from './enrolments/enrolment-sweep.ts';
 import { createEnrolments } from './enrolments/enrolments.ts';
 import { createRefusals } from './enrolments/refusals.ts';
+import { createRenewals } from './enrolments/renewals.ts';
 import { createAnswering } from './events/answering.ts';
 import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
@@ -216,6 +217,7 @@ export async function createCore(given: Given) {
   const authorities = createAuthorities({ ...common, ...ofDevelopers, revoked: endings.end });
   const ofCertificates = { authorities, deviceCertificates: config.mqtt.deviceCertificates };
   const enrolments = createEnrolments({ ...common, ...ofDevelopers, ...ofCertificates, audit: given.audit, refusals });
+  const renewals = createRenewals({ ...common, ...ofCertificates, audit: given.audit, refusals });
   const enrolmentBatches = createBatches({
     ...common,
     ...ofDevelopers,
@@ -303,6 +305,7 @@ export async function createCore(given: Given) {
     deviceActions,
     enrolments,
     enrolmentBatches,
+    renewals,
     authorities,
     statuses,
     software,

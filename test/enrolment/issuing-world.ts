@@ -21,7 +21,10 @@ interface At {
 }
 
 /** A service that signs certificates for devices, and the tests' part in it. */
-export async function startIssuing(t: Test, { env = {}, ...options }: Parameters<typeof startWorld>[1] = {}) {
+export async function startIssuing(
+  t: Test,
+  { env = {}, isHttps = false, ...options }: Parameters<typeof startWorld>[1] & { isHttps?: boolean } = {},
+) {
   const folder = t.testdir({ data: {}, tls: {}, keys: '' });
   const tls = join(folder, 'tls');
   const site = createAuthority(tls, 'site');
@@ -38,6 +41,7 @@ export async function startIssuing(t: Test, { env = {}, ...options }: Parameters
       LAPEL_MQTT_WS_PORT: '0',
       LAPEL_TLS_CERT: server.certFile,
       LAPEL_TLS_KEY: server.keyFile,
+      ...(isHttps && { LAPEL_HTTP_TLS_CERT: server.certFile, LAPEL_HTTP_TLS_KEY: server.keyFile }),
       LAPEL_DEVICE_CERTIFICATES: 'true',
       LAPEL_ENCRYPTION_KEY_FILE: keys,
       ...env,

@@ -45,7 +45,15 @@ export interface Signed {
   /** The certificate of the CA. */
   authorityCertificate: string;
   issued: IssuedCertificate;
+  /** The days for which it was wanted. */
+  days: number;
 }
+
+/** What the audit log says of a certificate. */
+export const aboutCertificate = ({ issued }: Signed) => ({
+  certificateFingerprint: issued.fingerprint,
+  authorityId: issued.authorityId,
+});
 
 export type Authorities = ReturnType<typeof createAuthorities>;
 
@@ -207,6 +215,7 @@ export function createAuthorities({ database, clock, ids, requireDeveloper, requ
           authorityId: signer.authorityId,
           until: endOf(certificate),
         },
+        days,
       };
     },
 

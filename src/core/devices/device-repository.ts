@@ -27,6 +27,8 @@ export interface Device {
   issued: IssuedCertificate | null;
   /** The one that takes its place when the device logs in with it; null: there is none. */
   nextIssued: IssuedCertificate | null;
+  /** The days for which certificates of the device are signed; null until it has had one. */
+  issuedDays: number | null;
   createdAt: Micros;
 }
 
@@ -44,7 +46,7 @@ type Row = Omit<Device, 'hardwareProperties' | 'blocked' | 'issued' | 'nextIssue
 const COLUMNS = `device_id AS "deviceId", developer_id AS "developerId", activation, application_id AS "applicationId",
   client_id AS "clientId", hardware_properties AS "hardwareProperties", blocked, certificate,
   next_credential_at AS "credentialOfferedAt", created_at AS "createdAt",
-  issued_certificate AS "issuedFingerprint", issued_by AS "issuedBy", issued_until AS "issuedUntil",
+  issued_certificate AS "issuedFingerprint", issued_by AS "issuedBy", issued_until AS "issuedUntil", issued_days AS "issuedDays",
   next_issued_certificate AS "nextFingerprint", next_issued_by AS "nextBy", next_issued_until AS "nextUntil"`;
 
 const toIssued = (
@@ -153,6 +155,17 @@ export async function takeOfferedCertificate(sql: Sql, deviceId: string, fingerp
   return (await sql.run(text, deviceId, fingerprint)) === 1;
 }
 
+/** Offers a certificate beside the one of the device, in the place of one that was offered before. */
+export async function offerCertificate(sql: Sql, deviceId: string, offered: IssuedCertificate): Promise<void> {
+  await sql.run(
+    `UPDATE devices SET next_issued_certificate = ?, next_issued_by = ?, next_issued_until = ? WHERE device_id = ?`,
+    offered.fingerprint,
+    offered.authorityId,
+    offered.until,
+    deviceId,
+  );
+}
+
 /**
  * The certificate that the service has signed for the device takes the place of its credential, and of every other
  * certificate. `hash`: of a credential that nobody knows.
@@ -160,16 +173,17 @@ export async function takeOfferedCertificate(sql: Sql, deviceId: string, fingerp
 export async function giveCertificate(
   sql: Sql,
   deviceId: string,
-  { hash, issued }: { hash: Buffer; issued: IssuedCertificate },
+  { hash, issued, days }: { hash: Buffer; issued: IssuedCertificate; days: number },
 ): Promise<void> {
   await sql.run(
     `UPDATE devices SET credential_hash = ?, certificate = '', next_credential_hash = NULL, next_credential_at = NULL,
-       issued_certificate = ?, issued_by = ?, issued_until = ?, next_issued_certificate = NULL, next_issued_by = NULL,
-       next_issued_until = NULL WHERE device_id = ?`,
+       issued_certificate = ?, issued_by = ?, issued_until = ?, issued_days = ?, next_issued_certificate = NULL,
+       next_issued_by = NULL, next_issued_until = NULL WHERE device_id = ?`,
     hash,
     issued.fingerprint,
     issued.authorityId,
     issued.until,
+    days,
     deviceId,
   );
 }

@@ -6,11 +6,12 @@ import type { Batch } from './enrolment.ts';
 const fault = (msg: string, type: Fault['type']): DomainError =>
   DomainError.invalid({ loc: ['body', 'csr'], msg, type });
 
-/** The key of a certification request. Throws REQUEST_INVALID for a faulty one. */
-export function keyOf(csr: string): KeyObject {
+/** The key of a certification request. Throws REQUEST_INVALID for a faulty one, and calls `refused` before. */
+export function keyOf(csr: string, refused: () => void): KeyObject {
   const key = readCertificationRequest(csr);
-  if (typeof key === 'string') throw fault(key, 'string_pattern_mismatch');
-  return key;
+  if (typeof key !== 'string') return key;
+  refused();
+  throw fault(key, 'string_pattern_mismatch');
 }
 
 /**
@@ -23,14 +24,9 @@ export function keyToSign(
   csr: string | undefined,
   refused: () => void,
 ): KeyObject | undefined {
-  try {
-    if (authorityId === null && csr !== undefined)
-      throw fault('Input should not be given: the devices of this batch get a credential', 'extra_forbidden');
-    if (authorityId === null) return undefined;
-    if (csr === undefined) throw fault('Field required', 'missing');
-    return keyOf(csr);
-  } catch (error) {
-    refused();
-    throw error;
-  }
+  if (authorityId !== null && csr !== undefined) return keyOf(csr, refused);
+  if (authorityId === null && csr === undefined) return undefined;
+  refused();
+  if (csr === undefined) throw fault('Field required', 'missing');
+  throw fault('Input should not be given: the devices of this batch get a credential', 'extra_forbidden');
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { hashSecret, matchesSecret } from '../../runtime/secret-hash.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Authorities, Signed } from '../authorities/authorities.ts';
+import { type Authorities, aboutCertificate, type Signed } from '../authorities/authorities.ts';
 import { findEnrolling, giveCertificate, insertDevice, updateCredential } from '../devices/device-repository.ts';
 import { countEnrolled, findBatch, findBatchByCode } from './batch-repository.ts';
 import { isClaim } from './claims.ts';
@@ -60,12 +60,6 @@ interface Giving {
   signed: Signed | undefined;
   outcome: 'enrolled' | 'again';
 }
-
-/** What the audit log says of a certificate. */
-const aboutCertificate = ({ issued }: Signed) => ({
-  certificateFingerprint: issued.fingerprint,
-  authorityId: issued.authorityId,
-});
 
 /** Undone when the device appeared while the unit of work waited for a lock; the unit is then repeated. */
 class Overtaken extends Error {}
@@ -135,7 +129,7 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
       const row = { deviceId, developerId, hardwareProperties: null, createdAt: now };
       if (!(await insertDevice(unit, row, hash))) throw new Overtaken();
     }
-    if (signed) await giveCertificate(unit, deviceId, { hash, issued: signed.issued });
+    if (signed) await giveCertificate(unit, deviceId, { hash, ...signed });
     await saveEnrolment(unit, {
       batchId,
       deviceId,

@@ -1710,6 +1710,8 @@ export interface SchemaTypes {
   'rest/package-update': PackageUpdate;
   'rest/redelivered': Redelivered;
   'rest/redelivery-range': RedeliveryRange;
+  'rest/renewal': Renewal;
+  'rest/renewal-request': RenewalRequest;
   'rest/rollout-approval': RolloutApproval;
   'rest/rollout-create': RolloutCreate;
   'rest/rollout-created': RolloutCreated;
@@ -6409,6 +6411,27 @@ export interface RedeliveryRange {
    * True: the deliveries are only counted.
    */
   dryRun?: boolean;
+}
+/**
+ * The next certificate of the device. The present one is valid until the device logs in with this one.
+ */
+export interface Renewal {
+  deviceId: DeviceId;
+  /**
+   * The client certificate of the device, in PEM, with the deviceId as common name.
+   */
+  certificate: string;
+  /**
+   * The certificate of the CA that has signed it, in PEM.
+   */
+  authorityCertificate: string;
+}
+/**
+ * A device asks for its next certificate, and shows the present one in TLS.
+ */
+export interface RenewalRequest {
+  deviceId: DeviceId;
+  csr: CertificationRequest;
 }
 /**
  * Which stage is approved.

@@ -17,7 +17,7 @@ CREATE INDEX IF NOT EXISTS device_authorities_by_developer ON device_authorities
 -- authority_id: the device CA that signs a certificate for each device of the batch; null: devices get a credential.
 -- certificate_days: how long such a certificate is valid.
 -- issued_certificate: SHA-256, hexadecimal, of the certificate that the service has signed for the device; issued_by: its
--- device CA; issued_until: its end. next_...: the same of the certificate that takes its place when the device logs in
+-- device CA; issued_until: its end; issued_days: the days for which certificates of the device are valid. next_...: the same of the certificate that takes its place when the device logs in
 -- with it.
 
 -- Only on SQLite.
@@ -26,6 +26,7 @@ ALTER TABLE enrolment_batches ADD COLUMN certificate_days INTEGER;
 ALTER TABLE devices ADD COLUMN issued_certificate TEXT;
 ALTER TABLE devices ADD COLUMN issued_by TEXT;
 ALTER TABLE devices ADD COLUMN issued_until INTEGER;
+ALTER TABLE devices ADD COLUMN issued_days INTEGER;
 ALTER TABLE devices ADD COLUMN next_issued_certificate TEXT;
 ALTER TABLE devices ADD COLUMN next_issued_by TEXT;
 ALTER TABLE devices ADD COLUMN next_issued_until INTEGER;
@@ -33,7 +34,8 @@ ALTER TABLE devices ADD COLUMN next_issued_until INTEGER;
 -- Only on PostgreSQL.
 ALTER TABLE enrolment_batches ADD COLUMN IF NOT EXISTS authority_id TEXT, ADD COLUMN IF NOT EXISTS certificate_days INTEGER;
 ALTER TABLE devices ADD COLUMN IF NOT EXISTS issued_certificate TEXT, ADD COLUMN IF NOT EXISTS issued_by TEXT,
-  ADD COLUMN IF NOT EXISTS issued_until INTEGER, ADD COLUMN IF NOT EXISTS next_issued_certificate TEXT,
+  ADD COLUMN IF NOT EXISTS issued_until INTEGER, ADD COLUMN IF NOT EXISTS issued_days INTEGER,
+  ADD COLUMN IF NOT EXISTS next_issued_certificate TEXT,
   ADD COLUMN IF NOT EXISTS next_issued_by TEXT, ADD COLUMN IF NOT EXISTS next_issued_until INTEGER;
 
 CREATE INDEX IF NOT EXISTS devices_by_authority ON devices (issued_by, device_id) WHERE issued_by IS NOT NULL;
