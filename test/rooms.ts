@@ -151,6 +151,7 @@ export const SIMULATOR_ROOMS: Storeys = {
   customer: {
     about:
       'the customer of the devices: registration, actions, a receiver that verifies webhooks, books of every transaction',
+    owns: ['@peculiar'],
   },
   fleet: { about: 'many devices: their ids, events and absences' },
   model: { about: 'one device: its state, memory, behaviour and answers' },

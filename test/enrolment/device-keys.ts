@@ -2,10 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeCertificationRequest } from '../../device-sim/customer/certification-request.ts';
 
 const P256 = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
 
-/** A key with a certification request for it, made by openssl as a maker of devices does it. */
+/** A key with a certification request for it, as a simulated device makes them. */
+export function newRequest(): { key: Buffer; csr: string } {
+  const { key, csr } = makeCertificationRequest('any');
+  return { key: Buffer.from(key), csr };
+}
+
+/** The same, made by openssl as a maker of devices does it. */
 export function makeRequest(
   folder: string,
   { subject = '/CN=any', key = P256, more = [] }: { subject?: string; key?: string[]; more?: string[] } = {},

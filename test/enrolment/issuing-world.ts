@@ -6,7 +6,7 @@ import { createAuthority } from '../broker/authority.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { openRawDevice, type RawDevice } from '../raw-device.ts';
 import { startWorld } from '../world.ts';
-import { keyLine, makeRequest } from './device-keys.ts';
+import { keyLine, newRequest } from './device-keys.ts';
 import { startEnrolment } from './enrolment-world.ts';
 
 export interface Shown {
@@ -77,11 +77,11 @@ export async function startIssuing(
 
   /** Enrols a device with a new key; the answer is its certificate. */
   async function enrolled(deviceId: string, code: string, more: object = {}): Promise<Shown> {
-    const { key, csr } = makeRequest(tls);
+    const { key, csr } = newRequest();
     const { status, body } = await enrolment.ask({ deviceId, code, csr, ...more });
     if (status !== 201) throw new Error(`not enrolled: ${status} ${JSON.stringify(body)}`);
     return { cert: body.certificate, key };
   }
 
-  return { ...enrolment, world, tls, ca, keys, server, makeAuthority, login, enrolled };
+  return { ...enrolment, world, tls, ca, caFile: site.ca, keys, server, makeAuthority, login, enrolled };
 }

@@ -3,7 +3,7 @@ import t from 'tap';
 import { Agent, request } from 'undici';
 import { skip } from '../broker/authority.ts';
 import { deviceIdOf } from '../world.ts';
-import { damaged, makeRequest } from './device-keys.ts';
+import { damaged, newRequest } from './device-keys.ts';
 import { NONCE } from './enrolment-world.ts';
 import { type Shown, startIssuing } from './issuing-world.ts';
 
@@ -18,13 +18,13 @@ t.test('devices renew their certificates', { skip }, async (t) => {
       LAPEL_ENROLMENT_RATE_LIMIT: '20',
     },
   });
-  const { world, admin, tls, batch, refusal, makeAuthority, login, enrolled, audited } = issuing;
+  const { world, admin, batch, refusal, makeAuthority, login, enrolled, audited } = issuing;
   const { authorityId } = await makeAuthority();
   const { code } = await batch({ authorityId, mostDevices: 100, certificateDays: 1 });
 
   /** Asks for the next certificate as a proxy passes it on, with a new key unless it is given. */
   async function renew(deviceId: string, shown: Shown | undefined, wanted?: { key: Buffer; csr: string }) {
-    const { key, csr } = wanted ?? makeRequest(tls);
+    const { key, csr } = wanted ?? newRequest();
     const answer = await request(`${world.service.addresses.http}/v1/enrolments/renewals`, {
       method: 'POST',
       headers: {
@@ -85,7 +85,7 @@ t.test('devices renew their certificates', { skip }, async (t) => {
     await admin.patch(`/admin/v1/devices/${own}`, { json: { blocked: true } });
     t.equal((await renew(own, shown)).status, 403, 'a blocked device');
     await admin.patch(`/admin/v1/devices/${own}`, { json: { blocked: false } });
-    const { key, csr } = makeRequest(tls);
+    const { key, csr } = newRequest();
     t.match(await renew(own, shown, { key, csr: damaged(csr, -1) }), {
       status: 400,
       body: { details: [{ loc: ['body', 'csr'] }] },
@@ -119,7 +119,7 @@ t.test('devices renew their certificates', { skip }, async (t) => {
 });
 
 t.test('a device enrols and renews over the TLS of the service itself', { skip }, async (t) => {
-  const { world, admin, tls, ca, makeAuthority, login } = await startIssuing(t, {
+  const { world, admin, ca, makeAuthority, login } = await startIssuing(t, {
     isHttps: true,
     env: { LAPEL_ENROLMENT_CERTIFICATES: 'true' },
   });
@@ -136,7 +136,7 @@ t.test('a device enrols and renews over the TLS of the service itself', { skip }
     const answer = await request(url, { method: 'POST', headers, dispatcher, body: JSON.stringify(body) });
     return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, string> };
   }
-  const { key, csr } = makeRequest(tls);
+  const { key, csr } = newRequest();
   const { body } = await post('/v1/enrolments', { deviceId, code, nonce: NONCE, csr });
   const first = { cert: body['certificate'] ?? '', key };
   t.equal((await login(deviceId, first)).code, 0);
