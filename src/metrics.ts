@@ -60,7 +60,7 @@ export function createMetrics() {
     ),
     certificateExpires: labelled(
       'certificate_expires_seconds',
-      'Seconds until a certificate of a listener expires, negative when it has expired, by file: `cert` is that of the listener, `client_ca` that of client certificates',
+      'Seconds until a certificate of a listener expires, negative when it has expired, by file: `cert` is that of the listener, `client_ca` that of client certificates, `device_ca` (listener `devices`) the device CA that ends first among those that are neither retired nor revoked',
       ['listener', 'file'],
     ),
     proxyRefused: counter(

@@ -288,6 +288,10 @@ t.test('devices get a certificate for their certification request', { skip }, as
     const all = JSON.stringify([made.body, (await admin.get(path)).body, (await admin.get('/admin/v1/audit')).body]);
     t.notMatch(all, /PRIVATE KEY/);
     t.notOk(all.includes(privateKey.split('\n')[1] ?? ''));
+    const { alarms } = (await admin.get('/admin/v1/fleet/alarms')).body;
+    t.match(alarms.slice(-1), [{ kind: 'certificate', text: /^A device CA expires in \d+ days: make the next one/ }]);
+    const metrics = (await world.anonymousAdmin().get('/metrics')).body as string;
+    t.match(metrics, /^lapel_certificate_expires_seconds\{listener="devices",file="device_ca"\} 2\d{6}$/m);
     await makeAuthority({}, 'other');
     const full = await admin.post(path, { json: { name: 'x' } });
     t.match(full, { status: 409, body: { message: /may have 3 device CAs/ } });

@@ -218,8 +218,5 @@ export function createAuthorities({ database, clock, ids, requireDeveloper, requ
         days,
       };
     },
-
-    /** The end of the device CA that ends first among those that sign; null when none does. */
-    firstEnd: (): Promise<Micros | null> => repository.firstEnd(read, clock.now()),
   };
 }

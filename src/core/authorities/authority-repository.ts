@@ -72,11 +72,13 @@ export const devicesOf = (
 export const listRevoked = (sql: Sql): Promise<{ authorityId: string }[]> =>
   sql.all('SELECT authority_id AS "authorityId" FROM device_authorities WHERE revoked_at IS NOT NULL');
 
-/** The end of the device CA that ends first among those that sign; null when none does. */
-export async function firstEnd(sql: Sql, now: Micros): Promise<Micros | null> {
-  const text = `SELECT MIN(expires_at) AS "at" FROM device_authorities
-    WHERE retired_at IS NULL AND revoked_at IS NULL AND expires_at > ?`;
-  return (await sql.get<{ at: Micros | null }>(text, now))?.at ?? null;
+/**
+ * The end of the device CA that ends first, also if that has passed, among those that are neither retired nor revoked; null
+ * without one.
+ */
+export async function firstEnd(sql: Sql): Promise<Micros | null> {
+  const text = `SELECT MIN(expires_at) AS "at" FROM device_authorities WHERE retired_at IS NULL AND revoked_at IS NULL`;
+  return (await sql.get<{ at: Micros | null }>(text))?.at ?? null;
 }
 
 /** Deletes the device CAs of a developer. Certificates that they have signed are invalid from then on. */
