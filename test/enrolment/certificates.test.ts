@@ -157,6 +157,15 @@ t.test('devices get a certificate for their certification request', { skip }, as
     t.equal((await ask({ deviceId: deviceIdOf(4051), code, csr })).status, 403, 'not with another nonce');
   });
 
+  await t.test('a batch that has ended reads no request, also of a device that has enrolled with it', async (t) => {
+    const ended = await batch({ authorityId });
+    const deviceId = deviceIdOf(4055);
+    const shown = await enrolled(deviceId, ended.code);
+    await admin.post(`/admin/v1/enrolment-batches/${ended.batchId}/revoke`);
+    t.equal((await ask({ deviceId, code: ended.code, csr: 'x' })).status, 403);
+    t.equal((await login(deviceId, shown)).code, 0);
+  });
+
   await t.test('a device that waits for a person gets the certificate of its last request', async (t) => {
     const { code, batchId } = await batch({ authorityId, approval: 'manual' });
     const deviceId = deviceIdOf(4060);

@@ -223,9 +223,10 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
       const batch = isProven ? named : undefined;
       const { step, known, isSameNonce } = await look(undefined, batch, asked);
       if (!batch) return refuse(asked, isByCode ? 'unknown_code' : 'certificate', named);
-      if (closedFor(batch, asked.deviceId, clock.now()) === undefined) admit(batch);
+      const isClosed = closedFor(batch, asked.deviceId, clock.now()) !== undefined;
+      if (!isClosed) admit(batch);
       // While the same request runs, the rows of the device and of its enrolment were read before and behind its commit.
-      const isSure = !(known?.state === 'enrolled' && isSameNonce);
+      const isSure = isClosed || !(known?.state === 'enrolled' && isSameNonce);
       if (typeof step === 'object' && isSure) return refuse(asked, step.refused, batch);
       if (batch.authorityId !== null && !parts.deviceCertificates) return refuse(asked, 'authority', batch);
       const publicKey = keyToSign(batch, asked.csr, () => metrics.enrolments.inc({ outcome: 'csr' }));
