@@ -114,13 +114,19 @@ function accountsOf(options: Options, env: Environment): AccountSource {
     ? options.number('count', 1, { min: 1, max: MAX_DEVICES, whole: true })
     : undefined;
   if (file !== undefined) return { kind: 'file', file, limit: count };
+  const code = options.text('enrol') ?? env['LAPEL_ENROLMENT_CODE'];
+  const csr = options.has('csr');
+  if (csr && code === undefined) throw new UsageError('--csr', 'needs --enrol');
+  if (csr && !options.has('certificates'))
+    throw new UsageError('--csr', 'needs --certificates, where the certificates are kept');
   const token = options.text('admin-token') ?? env['LAPEL_ADMIN_TOKEN'];
   return {
     kind: 'register',
     adminUrl: options.url('admin', 'http://127.0.0.1:8081', HTTP),
     token: token ?? { dataDir: options.text('data-dir') ?? env['LAPEL_DATA_DIR'] ?? './data' },
     developerId: options.text('developer') ?? 'simulated',
-    code: options.text('enrol') ?? env['LAPEL_ENROLMENT_CODE'],
+    code,
+    csr,
   };
 }
 

@@ -88,6 +88,8 @@ The service
   --developer ID             developer of the devices; created if missing (simulated)
   --enrol CODE               its new devices enrol by the code of this batch ("lapel admin enrolment create"), over --api,
                              instead of being registered; or LAPEL_ENROLMENT_CODE
+  --csr                      with --enrol: they send a certification request, and log in with the certificate that they
+                             get; --certificates keeps it for later runs. Over https: they renew it before it ends
   --save FILE                writes the devices of the run, as {deviceId, credential} lines (NDJSON)
   --devices FILE             reads such a file instead of registering devices (with --count its first N lines)
 

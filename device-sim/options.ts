@@ -34,6 +34,7 @@ const OF_A_RUN = {
   'data-dir': { type: 'string' },
   developer: { type: 'string' },
   enrol: { type: 'string' },
+  csr: { type: 'boolean' },
   ca: { type: 'string' },
   certificates: { type: 'string' },
   devices: { type: 'string' },

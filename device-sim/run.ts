@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { AsyncDisposableStack } from '../src/runtime/async-disposable-stack.ts';
 import type { RunSettings } from './command-line.ts';
 import { readAccounts, readToken, saveAccounts } from './customer/accounts.ts';
-import { certificateOf } from './customer/certificates.ts';
+import { certificateOf, type HeldCertificate } from './customer/certificates.ts';
 import { type Customer, createCustomer } from './customer/customer.ts';
 import { createEnrolment, type Enrolment } from './customer/enrolment.ts';
 import { isOperators, OPERATIONS } from './customer/operator.ts';
 import { type ApplicationAccess, provision } from './customer/provision.ts';
 import { registerDevices, removeDevices, seedOfRun } from './customer/registration.ts';
+import { createRenewals } from './customer/renewals.ts';
 import { createAdminClient } from './customer/service-client.ts';
 import type { DeviceAccount } from './fleet/member.ts';
 import type { DeviceOptions } from './model/device-options.ts';
@@ -109,7 +110,8 @@ async function castOf(settings: RunSettings): Promise<Cast> {
     seed: scenario.seed,
     places,
     model: (place: number) => models[place] ?? 'SIM-1',
-    enrol: code === undefined ? undefined : { api, code },
+    enrol:
+      code === undefined ? undefined : { api, code, certificates: source.csr ? settings.certificateFolder : undefined },
   };
   const membersOf = (made: readonly DeviceAccount[]): RunMember[] =>
     made.map((account, at) => ({ account, place: places[at]! }));
@@ -193,6 +195,21 @@ function withCertificates(
   return equipped;
 }
 
+/** Renews the certificates of a run whose devices have enrolled with a certification request; undefined for other runs. */
+function renewalsOf(
+  { accounts, api, certificateFolder: folder }: RunSettings,
+  members: readonly RunMember[],
+  timers: Timers,
+) {
+  const [first = ''] = api;
+  if (accounts.kind !== 'register' || !accounts.csr || folder === undefined || !first.startsWith('https:'))
+    return undefined;
+  const held = new Map<string, HeldCertificate>();
+  for (const { account } of members) if (account.certificate) held.set(account.deviceId, account.certificate);
+  const onFailure = ({ message }: Error): void => void process.stderr.write(`${message}\n`);
+  return createRenewals({ api: first, folder, held, timers, onFailure });
+}
+
 /** The state of the run, in the form that the display on the terminal needs. */
 function shown(state: RunState, scenario: Scenario) {
   const [whole] = state.chapters();
@@ -269,12 +286,16 @@ async function runThrough(
     : null;
   stack.defer(() => service?.stop());
   await service?.weigh();
+  const members = withCertificates(cast.members, settings);
+  const renewals = renewalsOf(settings, members, timers);
+  stack.defer(() => renewals?.stop());
+  await renewals?.start();
   const log = settings.decisionsFile === undefined ? null : decisionLog();
   let unwatch = (): void => {};
   try {
     const record = await runScenario({
       scenario,
-      members: withCertificates(cast.members, settings),
+      members,
       customer,
       enrolment: cast.enrolment,
       record: {

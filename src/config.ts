@@ -56,6 +56,8 @@ export interface Config {
     addressLogins: number | null;
     loginSeconds: number;
     messageRate: number;
+    /** Whether the service signs client certificates for devices, and accepts them. */
+    deviceCertificates: boolean;
   };
   /** The listener with nothing but metrics and probes; null when it is off. */
   metrics: { host: string; port: number } | null;
@@ -259,6 +261,8 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
   if (cert !== null && !mqtts && !mqttWs) {
     throw invalid('LAPEL_TLS_CERT', 'has no use without LAPEL_MQTTS_PORT or LAPEL_MQTT_WS_PORT');
   }
+  if (flag('LAPEL_DEVICE_CERTIFICATES') && cert === null)
+    throw invalid('LAPEL_DEVICE_CERTIFICATES', 'needs LAPEL_TLS_CERT');
   if (mqttWs && cert === null && !LOOPBACK.test(mqttWs.host) && !flag('LAPEL_ALLOW_PLAIN_MQTT')) {
     throw invalid(
       'LAPEL_MQTT_WS_HOST',
@@ -336,6 +340,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
       addressLogins: addressLogins === null ? null : Number(addressLogins),
       loginSeconds: Number(text('LAPEL_MQTT_LOGIN_SECONDS')),
       messageRate: Number(text('LAPEL_DEVICE_RATE_LIMIT')),
+      deviceCertificates: flag('LAPEL_DEVICE_CERTIFICATES'),
     },
     handOverRate: Number(text('LAPEL_HAND_OVER_RATE')),
     eventMebibytes: {

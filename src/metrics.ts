@@ -47,7 +47,7 @@ export function createMetrics() {
     ),
     certificateExpires: labelled(
       'certificate_expires_seconds',
-      'Seconds until a certificate of a listener expires, negative when it has expired, by file: `cert` is that of the listener, `client_ca` that of client certificates',
+      'Seconds until a certificate of a listener expires, negative when it has expired, by file: `cert` is that of the listener, `client_ca` that of client certificates, `device_ca` (listener `devices`) the device CA that ends first among those that are neither retired nor revoked',
       ['listener', 'file'],
     ),
     revocationListLeft: labelled(
@@ -129,7 +129,7 @@ export function createMetrics() {
     ),
     enrolments: counter(
       'enrolments_total',
-      'Requests of devices for enrolment, by outcome: `enrolled`, `again` (the answer was lost), `pending`, `rate_limited`, or the reason of a refusal',
+      'Requests of devices for enrolment, by outcome: `enrolled`, `again` (the answer was lost), `pending`, `renewed` (a certificate), `rate_limited`, `csr` (a faulty certification request), or the reason of a refusal',
       ['outcome'],
     ),
     lateResults: counter(

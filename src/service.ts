@@ -132,6 +132,7 @@ export async function createService(
     audit,
     urlFault,
     revoke: createRevoke(takeover, () => broker),
+    disconnect: (deviceId) => broker.disconnect(deviceId, 'kept'),
     forgotten: (about) => feed.recheck(about),
     consoleUrls: () => consoleUrls,
   });

@@ -63,6 +63,7 @@ export const SETTINGS = [
   { name: 'LAPEL_TLS_CERT', kind: 'text', fallback: null, description: 'File of the certificate (and its chain) for MQTT over TLS and WebSocket; PEM' },
   { name: 'LAPEL_TLS_KEY', kind: 'text', fallback: null, description: 'File of the private key of the certificate; PEM' },
   { name: 'LAPEL_MQTT_CLIENT_CA', kind: 'text', fallback: null, description: 'File of a CA: devices may log in with a client certificate of this CA instead of a password, with the deviceId as common name; PEM' },
+  { name: 'LAPEL_DEVICE_CERTIFICATES', kind: 'flag', fallback: 'false', shared: true, description: 'Whether the service signs client certificates for devices: those of enrolment batches with a device CA. MQTT over TLS and WebSocket then ask devices for a certificate, and accept without a password the one that was signed for the device' },
   { name: 'LAPEL_MQTT_CLIENT_CRL', kind: 'text', fallback: null, description: 'File of the revocation lists of client certificates, one CRL for each CA of the chain in `LAPEL_MQTT_CLIENT_CA`; PEM. After a SIGHUP the service reads all TLS files again' },
   { name: 'LAPEL_MQTT_WS_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of MQTT over WebSocket; over TLS when `LAPEL_TLS_CERT` is set' },
   { name: 'LAPEL_MQTT_WS_PORT', kind: 'port', fallback: null, description: 'Port of MQTT over WebSocket, 8083 by convention; 0 picks a free one; off by default' },

@@ -51,6 +51,10 @@ export const WINGS: Readonly<Record<string, Wing>> = {
         about: 'one change of all devices that match a filter: gathered, then carried out in pieces',
       },
       enrolments: { about: 'devices that come to their credential by the one-time code of their batch' },
+      authorities: {
+        about: 'the CAs that sign client certificates of devices; certification requests, and what is signed for them',
+        owns: ['@peculiar'],
+      },
       encryption: { about: 'with which key secrets are encrypted at rest; the change from one key to another' },
       rollouts: { about: 'one operation for many devices: stages, pace, windows, rules that stop it' },
       transactions: { about: 'the state machine of commands: submission, settlement, cancel' },
@@ -147,6 +151,7 @@ export const SIMULATOR_ROOMS: Storeys = {
   customer: {
     about:
       'the customer of the devices: registration, actions, a receiver that verifies webhooks, books of every transaction',
+    owns: ['@peculiar'],
   },
   fleet: { about: 'many devices: their ids, events and absences' },
   model: { about: 'one device: its state, memory, behaviour and answers' },

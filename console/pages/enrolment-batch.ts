@@ -10,7 +10,7 @@ import { act, ask } from '../parts/dialog.ts';
 import { asked, type Filter, filterBar } from '../parts/filters.ts';
 import { head } from '../parts/head.ts';
 import { loaded } from '../parts/loaded.ts';
-import { age, badge, card, fact, idLink, moment, nothing, said, type Tone, until } from '../parts/show.ts';
+import { age, badge, card, fact, id, idLink, moment, nothing, said, type Tone, until } from '../parts/show.ts';
 import type { Column } from '../parts/table.ts';
 import { batchBadge } from './enrolment-batches.ts';
 
@@ -111,6 +111,14 @@ const factsOf = (batch: EnrolmentBatch): VNode =>
     fact('Approval', batch.approval === 'manual' ? 'a person approves each device' : 'the code is enough'),
     fact('For deviceIds', deviceIdsOf(batch)),
     fact('Registered devices', batch.registered ? 'if they have never logged in' : 'are refused'),
+    batch.authorityId === null
+      ? fact('Devices get', 'a credential')
+      : fact('Devices get', [
+          'a certificate for ',
+          counted(batch.certificateDays ?? 0, 'day'),
+          ' of ',
+          id(batch.authorityId),
+        ]),
     fact('Made', moment(batch.createdAt)),
     fact('Ends', batch.state === 'open' ? until(batch.expiresAt) : moment(batch.revokedAt ?? batch.expiresAt)),
   );

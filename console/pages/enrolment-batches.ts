@@ -1,12 +1,13 @@
 import { now } from '../base/clock.ts';
 import { button, div, small, use, type VNode } from '../base/elements.ts';
-import { count } from '../base/format.ts';
+import { count, visible } from '../base/format.ts';
 import { useLoad } from '../base/load.ts';
 import { addressOf, place } from '../base/place.ts';
 import { operation, read, send } from '../base/requests.ts';
-import type { EnrolmentBatch } from '../base/rows.ts';
+import type { DeviceAuthority, DeviceAuthorityList, EnrolmentBatch } from '../base/rows.ts';
 import { permits } from '../base/session.ts';
 import { given, numberOf, typed } from '../base/typed.ts';
+import { deviceCasCard } from '../parts/device-cas.ts';
 import { ask } from '../parts/dialog.ts';
 import { choice, textField, tick } from '../parts/fields.ts';
 import { head } from '../parts/head.ts';
@@ -22,10 +23,25 @@ const STATES: Readonly<Record<EnrolmentBatch['state'], Tone>> = { open: 'good', 
 
 export const batchBadge = ({ state }: Pick<EnrolmentBatch, 'state'>): VNode => badge(STATES[state] ?? '', state);
 
-function create(developerId: string): void {
+/** The fields for a batch whose devices get certificates; none while the developer has no device CA that signs. */
+const ofCertificates = (authorities: readonly DeviceAuthority[]): VNode[] =>
+  authorities.length === 0
+    ? []
+    : [
+        choice({ name: 'authorityId', label: 'Devices get' }, [
+          ['', 'A credential'],
+          ...authorities.map(({ authorityId, name }) => [authorityId, `A certificate of ${visible(name)}`] as const),
+        ]),
+        textField(
+          { name: 'certificateDays', label: 'Certificates valid for days', hint: '365 when left empty.' },
+          { inputMode: 'numeric' },
+        ),
+      ];
+
+function create(developerId: string, authorities: readonly DeviceAuthority[]): void {
   ask({
     title: `New enrolment batch of ${developerId}`,
-    text: 'Devices of the batch get their credentials with one code, which they share.',
+    text: 'Devices of the batch get their credentials, or certificates, with one code, which they share.',
     fields: [
       textField({ name: 'name', label: 'Name', required: true, hint: 'For people, as November, line 2.' }),
       textField({ name: 'mostDevices', label: 'Most devices', required: true }, { inputMode: 'numeric' }),
@@ -42,6 +58,7 @@ function create(developerId: string): void {
         },
         { inputMode: 'numeric' },
       ),
+      ...ofCertificates(authorities),
       tick({ name: 'registered', label: 'Also registered devices that have never logged in' }),
     ],
     does: 'Make the code',
@@ -54,6 +71,8 @@ function create(developerId: string): void {
         approval: typed(data, 'approval'),
         deviceIds: typed(data, 'deviceIds')?.split(/[\s,;]+/),
         registered: data.has('registered') ? true : undefined,
+        authorityId: typed(data, 'authorityId'),
+        certificateDays: numberOf(data, 'certificateDays'),
       });
       const response = await send(operation('createEnrolmentBatch', { developerId }), { json });
       const { batchId, code } = (await response.json()) as { batchId: string; code: string };
@@ -99,6 +118,15 @@ function Batches({ developerId }: { developerId: string }) {
       }),
     { every: 15_000 },
   );
+  const authorities = useLoad(`${developerId} device CAs`, (signal) =>
+    read<DeviceAuthorityList>(operation('listDeviceAuthorities', { developerId }), { signal }),
+  );
+  const known = authorities.state.value.value?.authorities ?? [];
+  const begin = (): void =>
+    create(
+      developerId,
+      known.filter(({ state }) => state === 'active'),
+    );
   return [
     head({
       title: 'Enrolment',
@@ -108,7 +136,7 @@ function Batches({ developerId }: { developerId: string }) {
       ],
       about: 'New devices get their credentials with the code of a batch.',
       actions: permits('createEnrolmentBatch')
-        ? button({ type: 'button', class: 'main', onClick: () => create(developerId) }, 'New batch')
+        ? button({ type: 'button', class: 'main', onClick: begin }, 'New batch')
         : null,
     }),
     card(
@@ -118,7 +146,7 @@ function Batches({ developerId }: { developerId: string }) {
           ? empty(
               { title: 'No batches yet', text: 'A batch has a code for a number of devices, until a time.' },
               permits('createEnrolmentBatch')
-                ? button({ type: 'button', onClick: () => create(developerId) }, 'Make the first batch')
+                ? button({ type: 'button', onClick: begin }, 'Make the first batch')
                 : null,
             )
           : div(
@@ -128,6 +156,7 @@ function Batches({ developerId }: { developerId: string }) {
             ),
       ),
     ),
+    deviceCasCard(developerId, authorities),
   ];
 }
 

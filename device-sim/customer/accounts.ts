@@ -53,4 +53,6 @@ export type AccountSource =
       developerId: string;
       /** The code of the batch by which the devices enrol, instead of being registered. */
       code: string | undefined;
+      /** Whether these devices send a certification request, and get a certificate. */
+      csr: boolean;
     };

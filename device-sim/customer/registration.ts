@@ -3,6 +3,7 @@ import { deviceIdFor } from '../fleet/device-ids.ts';
 import type { DeviceAccount } from '../fleet/member.ts';
 import { deriveSeed } from '../random.ts';
 import { UsageError } from '../usage-error.ts';
+import { hasCertificate } from './certificates.ts';
 import { type EnrolmentCode, enrolByCode } from './enrol-by-code.ts';
 import { type AdminClient, inParallel, sendLines, unexpected } from './service-client.ts';
 
@@ -118,7 +119,10 @@ async function enrolAbsent(
   devices: readonly { deviceId: string; place: number }[],
 ): Promise<Map<string, string>> {
   const { developerId, enrol, run, model = () => 'Simulated camera' } = names;
-  const deviceIds = devices.map(({ deviceId }) => deviceId);
+  const { certificates } = enrol;
+  const deviceIds = devices
+    .map(({ deviceId }) => deviceId)
+    .filter((deviceId) => certificates === undefined || !hasCertificate(certificates, deviceId));
   const credentials = await enrolByCode(enrol, deviceIds);
   const enrolled = devices.filter(({ deviceId }) => credentials.has(deviceId));
   await inParallel(enrolled, PARALLEL_REQUESTS, async ({ deviceId, place }) => {
@@ -158,7 +162,10 @@ export async function registerDevices(
     await removeDevices(admin, [...credentials.keys()]);
     throw error;
   }
+  const { certificates } = enrol ?? {};
   await inParallel(known, PARALLEL_REQUESTS, async ({ deviceId }) => {
+    // Another credential would end the certificate that the device has from an earlier run.
+    if (certificates !== undefined && hasCertificate(certificates, deviceId)) return;
     const reply = await admin('replaceCredential', { deviceId, body: {} });
     if (reply.status !== 201) throw unexpected(`cannot get a credential for device ${deviceId}`, reply);
     credentials.set(deviceId, String(reply.body['credential']));

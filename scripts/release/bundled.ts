@@ -13,19 +13,24 @@ const DEAD_FOLDERS =
   /^(?:.*\/)?(?:dist-es|dist-types|umd|iife|tests?|specs|testing|__tests__|benchmarks?|examples?|docs)\//;
 /** The same of single packages: the sources of SQLite, binaries for systems without support, builds for browsers. */
 const DEAD_PARTS: Readonly<Record<string, RegExp>> = {
+  asn1js: /^build\/index\.es\.js$/,
   'better-sqlite3': /^(?:deps|src)\/|^binding\.gyp$|^(?:lib|prebuilds)\/win32-/,
   'csv-parse': /^dist\/(?!cjs)/,
   mqtt: /^dist\//,
+  pvtsutils: /^build\/index\.es\.js$/,
 };
 
-/** Node reads `build/src` of these packages; the other builds are for bundlers. */
-const OF_TELEMETRY = /^build\/(?:esm|esnext)\//;
+/** Node reads `build/src` or `build/cjs` of the packages of these owners; the other builds are for bundlers. */
+const OTHER_BUILDS: Readonly<Record<string, RegExp>> = {
+  '@opentelemetry': /^build\/(?:esm|esnext)\//,
+  '@peculiar': /^build\/(?:es2015|esm|types)\//,
+};
 
 const isDead = (name: string, path: string): boolean =>
   !LICENSE.test(path) &&
   ([DEAD_FILES, DEAD_NAMES, DEAD_FOLDERS].some((dead) => dead.test(path)) ||
     (DEAD_PARTS[name]?.test(path) ?? false) ||
-    (name.startsWith('@opentelemetry/') && OF_TELEMETRY.test(path)));
+    (OTHER_BUILDS[name.split('/', 1)[0] ?? '']?.test(path) ?? false));
 
 /** The files of an installed package, without the packages in it. */
 const filesOf = (folder: string): string[] =>

@@ -13,6 +13,9 @@ import type { Clearing } from './applications/clearing.ts';
 import { createDevelopers } from './applications/developers.ts';
 import type { Audit } from './audit/audit.ts';
 import { auditSweep } from './audit/audit-sweep.ts';
+import { createAuthorities } from './authorities/authorities.ts';
+import { createAuthorityEndings } from './authorities/authority-endings.ts';
+import { deleteAuthoritiesOf } from './authorities/authority-repository.ts';
 import { actionSweep } from './device-actions/action-sweep.ts';
 import { createDeviceActions } from './device-actions/device-actions.ts';
 import { connectionClearing, deviceClearing } from './devices/device-clearing.ts';
@@ -26,6 +29,7 @@ import { enrolmentClearing } from './enrolments/enrolment-clearing.ts';
 import { enrolmentSweep } from './enrolments/enrolment-sweep.ts';
 import { createEnrolments } from './enrolments/enrolments.ts';
 import { createRefusals } from './enrolments/refusals.ts';
+import { createRenewals } from './enrolments/renewals.ts';
 import { createAnswering } from './events/answering.ts';
 import { createDeviceEvents } from './events/device-events.ts';
 import { createEventBytes } from './events/event-bytes.ts';
@@ -80,6 +84,8 @@ interface Given {
   deprecations: Deprecations;
   urlFault: Parameters<typeof createApplications>[0]['urlFault'];
   revoke: Revoke;
+  /** Closes the connection of a device to this node, if it has one. */
+  disconnect(deviceId: string): void;
   /**
    * Called when an application was changed, by this node or another one, so that its open streams can be checked.
    * Without an `applicationId`, all streams are checked.
@@ -104,6 +110,7 @@ export async function createCore(given: Given) {
     async forgetKeys(unit, developerId) {
       await deleteKeysOf(unit, developerId);
       await deleteMembersOf(unit, developerId);
+      await deleteAuthoritiesOf(unit, developerId);
     },
   });
   const members = createMembers({
@@ -206,10 +213,15 @@ export async function createCore(given: Given) {
     dropDue,
   });
   const refusals = parts.add(createRefusals({ ...common, audit: given.audit, logLimit: createLogLimit(common) }));
-  const enrolments = createEnrolments({ ...common, ...ofDevelopers, audit: given.audit, refusals });
+  const endings = parts.add(createAuthorityEndings({ ...common, bus: peers.bus, disconnect: given.disconnect }));
+  const authorities = createAuthorities({ ...common, ...ofDevelopers, revoked: endings.end });
+  const ofCertificates = { authorities, deviceCertificates: config.mqtt.deviceCertificates };
+  const enrolments = createEnrolments({ ...common, ...ofDevelopers, ...ofCertificates, audit: given.audit, refusals });
+  const renewals = createRenewals({ ...common, ...ofCertificates, audit: given.audit, refusals });
   const enrolmentBatches = createBatches({
     ...common,
     ...ofDevelopers,
+    ...ofCertificates,
     areClaims: given.entrances.clientCertificates.areClaims,
   });
   const statuses = createStatuses({ ...common, presence, connected });
@@ -293,6 +305,8 @@ export async function createCore(given: Given) {
     deviceActions,
     enrolments,
     enrolmentBatches,
+    renewals,
+    authorities,
     statuses,
     software,
     quotas,

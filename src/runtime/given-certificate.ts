@@ -4,7 +4,19 @@ import type { Micros } from './units.ts';
 /** The SHA-256 of a certificate in DER, base64url: the `x5t#S256` of RFC 8705 3.1. */
 export const thumbprintOf = ({ raw }: X509Certificate): string => createHash('sha256').update(raw).digest('base64url');
 
+/** The SHA-256 of a certificate: 64 hexadecimal digits in lower case. */
+export const fingerprintOf = ({ fingerprint256 }: X509Certificate): string =>
+  fingerprint256.replaceAll(':', '').toLowerCase();
+
+export const beginOf = ({ validFrom }: X509Certificate): Micros => Date.parse(validFrom) * 1000;
+
 export const endOf = ({ validTo }: X509Certificate): Micros => Date.parse(validTo) * 1000;
+
+/** The common name in the subject; undefined when there is none, or more than one. */
+export function commonNameOf({ subject }: X509Certificate): string | undefined {
+  const [first, ...others] = (subject ?? '').split('\n').filter((part) => part.startsWith('CN='));
+  return others.length === 0 ? first?.slice('CN='.length) : undefined;
+}
 
 /** The purpose of certificates of clients, and that of certificates for all purposes (RFC 5280 4.2.1.12). */
 const PURPOSES = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];

@@ -91,6 +91,17 @@ function ofDatabase({ nodeId, state }: WatchedNode): Alarm[] {
   return late;
 }
 
+/** Warns before a device CA ends, and with it all certificates that it has signed. */
+function ofDeviceCa(end: Micros | null, now: Micros): Alarm[] {
+  if (end === null) return [];
+  const left = Math.floor((end - now) / 1_000_000 / DAY);
+  if (left >= CERTIFICATE_DAYS.warning) return [];
+  const level = left < CERTIFICATE_DAYS.critical ? 'critical' : 'warning';
+  const when = left < 0 ? 'has expired' : `expires in ${days(left)}`;
+  const text = `A device CA ${when}: make the next one, and retire it (lapel admin device-ca).`;
+  return [{ kind: 'certificate', level, text, nodeId: null }];
+}
+
 /** Warns while owners can still sign in, if soon none of them can any more. */
 function ofPeople({ token, until }: WayIn, now: Micros): Alarm[] {
   if (token || until === null) return [];
@@ -126,12 +137,14 @@ interface Looked {
   known: readonly KnownNode[];
   receivers: { failing: number };
   wayIn: WayIn;
+  /** The end of the device CA that ends first; null without one. */
+  deviceCaEnd: Micros | null;
   /** The parts of this node that cannot do their work, with the reasons. */
   problems: readonly { part: string; reason: string }[];
 }
 
 /** Finds what must be mended, the critical first. */
-export function alarmsOf({ now, nodes, known, receivers, wayIn, problems }: Looked): Alarm[] {
+export function alarmsOf({ now, nodes, known, receivers, wayIn, deviceCaEnd, problems }: Looked): Alarm[] {
   const ahead = known[0] ? (now - known[0].now) / 1_000_000 : 0;
   const found: Alarm[] = [
     ...problems.map(
@@ -147,6 +160,7 @@ export function alarmsOf({ now, nodes, known, receivers, wayIn, problems }: Look
     ),
     ...nodes.flatMap((node) => [...ofDisk(node, now), ...ofCertificates(node, now), ...ofDatabase(node)]),
     ...ofPeople(wayIn, now),
+    ...ofDeviceCa(deviceCaEnd, now),
   ];
   if (Math.abs(ahead) > CLOCK_SECONDS) {
     const way = ahead > 0 ? 'ahead of' : 'behind';

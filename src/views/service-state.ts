@@ -1,3 +1,4 @@
+import { firstEnd } from '../core/authorities/authority-repository.ts';
 import { findWayIn } from '../core/people/person-repository.ts';
 import { isDatabaseAway } from '../errors.ts';
 import type { KnownNode } from '../platform/cluster/node-rows.ts';
@@ -106,16 +107,21 @@ export function createServiceState(parts: Parts) {
 
     /** Finds what must be mended. `problems` are those of this node's readiness. */
     async alarms(problems: readonly Problem[]): Promise<Alarm[]> {
-      const look = [looked(), parts.receivers(), findWayIn(database.aside)] as const;
-      const [found, receivers, wayIn] = await Promise.all(look).catch((cause: unknown) => {
+      const look = [looked(), parts.receivers(), findWayIn(database.aside), firstEnd(database.aside)] as const;
+      const [found, receivers, wayIn, deviceCaEnd] = await Promise.all(look).catch((cause: unknown) => {
         if (!isDatabaseAway(cause)) throw cause;
-        return [{ now: clock.now(), nodes: [], known: [] }, { failing: 0 }, { token: true, until: null }] as const; // the problems say the rest
+        return [
+          { now: clock.now(), nodes: [], known: [] },
+          { failing: 0 },
+          { token: true, until: null },
+          null,
+        ] as const; // the problems say the rest
       });
       const { now, nodes, known: rows } = found;
       const watched = nodes.flatMap((node): WatchedNode[] =>
         node.state && !node.isMissing ? [{ nodeId: node.nodeId, state: node.state, fullAt: node.fullAt }] : [],
       );
-      return alarmsOf({ now, nodes: watched, known: rows, receivers, wayIn, problems });
+      return alarmsOf({ now, nodes: watched, known: rows, receivers, wayIn, deviceCaEnd, problems });
     },
   };
 }

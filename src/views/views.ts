@@ -1,3 +1,4 @@
+import { firstEnd } from '../core/authorities/authority-repository.ts';
 import type { Core } from '../core/core.ts';
 import { createFleetSelection } from '../core/selection/fleet-selection.ts';
 import { createSelection } from '../core/selection/selection.ts';
@@ -150,6 +151,7 @@ export function createViews({ parts, common, peers, core, connections, asking, .
       objects: core.objects.usage,
       oldestInFlight: core.transactions.oldestInFlight,
       failing: () => countFailing(aside),
+      deviceCaEnd: () => firstEnd(aside),
     },
   };
 }

@@ -16,6 +16,7 @@ interface Row {
 const NO_DEVICE = deviceIdOf(99_999);
 const NO_ROLLOUT = `rol_${'0'.repeat(32)}`;
 const NO_REMOVAL = `rem_${'0'.repeat(32)}`;
+const NO_AUTHORITY = `dca_${'0'.repeat(32)}`;
 const NO_BATCH = `enb_${'0'.repeat(32)}`;
 const NO_ACTION = `act_${'0'.repeat(32)}`;
 const NO_DELIVERY = `msg_${'0'.repeat(32)}`;
@@ -64,6 +65,11 @@ const ROWS: Row[] = [
   { method: 'PATCH', path: '/devices/{deviceId}', json: {}, unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'DELETE', path: '/devices/{deviceId}', unknown: [[`/devices/${NO_DEVICE}`, 'device not found.']] },
   { method: 'POST', path: '/devices/{deviceId}/credential', json: {}, unknown: [[`/devices/${NO_DEVICE}/credential`, 'device not found.']] },
+  { method: 'POST', path: '/developers/{developerId}/device-authorities', json: { name: 'x' }, unknown: [['/developers/nobody/device-authorities', 'developer not found.']] },
+  { method: 'GET', path: '/developers/{developerId}/device-authorities', unknown: [['/developers/nobody/device-authorities', 'developer not found.']] },
+  { method: 'GET', path: '/device-authorities/{authorityId}', unknown: [[`/device-authorities/${NO_AUTHORITY}`, 'device CA not found.']] },
+  { method: 'POST', path: '/device-authorities/{authorityId}/retire', unknown: [[`/device-authorities/${NO_AUTHORITY}/retire`, 'device CA not found.']] },
+  { method: 'POST', path: '/device-authorities/{authorityId}/revoke', unknown: [[`/device-authorities/${NO_AUTHORITY}/revoke`, 'device CA not found.']] },
   { method: 'POST', path: '/developers/{developerId}/enrolment-batches', json: { name: 'x', expiresAt: '2027-01-01T00:00:00Z', mostDevices: 1 }, unknown: [['/developers/nobody/enrolment-batches', 'developer not found.']] },
   { method: 'GET', path: '/developers/{developerId}/enrolment-batches', unknown: [['/developers/nobody/enrolment-batches', 'developer not found.']] },
   { method: 'GET', path: '/enrolment-batches/{batchId}', unknown: [[`/enrolment-batches/${NO_BATCH}`, 'enrolment batch not found.']] },
@@ -213,6 +219,7 @@ t.test('every route of administration keeps the common rules', async (t) => {
             rolloutId: 'x',
             removalId: 'x',
             batchId: 'x',
+            authorityId: 'x',
             actionId: 'x',
             transactionId: 'x',
           }),

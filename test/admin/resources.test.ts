@@ -197,6 +197,8 @@ t.test('administration of developers, applications and devices', async (t) => {
       certificates: 'any',
       certificateFingerprint: null,
       credentialOfferedAt: null,
+      issuedCertificate: null,
+      offeredCertificate: null,
       createdAt: '2026-11-20T18:30:06.123456',
     };
     t.same((await admin.get(own)).body, device);

@@ -1,4 +1,9 @@
+import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { makeAuthority } from '../../src/core/authorities/signing.ts';
+import { keyLine } from '../enrolment/device-keys.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { run } from './run.ts';
 
@@ -33,4 +38,41 @@ t.test('devices enrol from the command line', async (t) => {
   const shown = await enrolment(create);
   t.match(shown.stdout + shown.stderr, /A code is shown only now, and never again\./);
   t.match(await enrolment(`${create} --approval perhaps`), { code: 2, stderr: /--approval/ });
+});
+
+t.test('device CAs are made, given, retired and revoked from the command line', async (t) => {
+  const folder = t.testdir({ data: {}, keys: keyLine('first') });
+  const file = (name: string): string => join(folder, name);
+  const env = { LAPEL_ENCRYPTION_KEY_FILE: file('keys') };
+  const world = await startWorld(t, { dataDir: file('data'), env });
+  await world.createTenant();
+  const { addresses, adminToken } = world.service;
+  const admin = (line: string, input = '') =>
+    run(['admin', ...line.split(' ')], {
+      env: { LAPEL_ADMIN_TOKEN: adminToken, LAPEL_ADMIN_URL: addresses.admin },
+      input,
+    });
+  const made = await admin('device-ca create --developer dev --name 2026 --json');
+  t.equal(made.code, 0, made.stderr);
+  const { authorityId, certificate } = JSON.parse(made.stdout);
+  t.match(new X509Certificate(certificate), { ca: true, subject: 'CN=Devices of dev' });
+
+  world.clock.advance(1);
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const from = world.clock.now();
+  const wanted = { name: 'maker', publicKey, from, until: from + 86_400_000_000, random: randomBytes(16) };
+  writeFileSync(file('ca.pem'), (await makeAuthority(wanted, privateKey)).toString());
+  const key = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const given = `device-ca import --developer dev --name maker --certificate ${file('ca.pem')} --private-key -`;
+  t.match(await admin(given, key), { code: 0 });
+  t.match(await admin(given, 'no key'), { code: 1, stderr: /privateKey/ });
+  t.match((await admin('device-ca list --developer dev')).stdout, /active +0 .*maker\n.*active +0 .*2026/);
+  t.match(await admin(`device-ca retire ${authorityId}`), { code: 0, stdout: /retired/ });
+  t.match(await admin(`device-ca revoke ${authorityId}`), { code: 0, stdout: /revoked/ });
+  t.match((await admin(`device-ca show ${authorityId}`)).stdout, /state +revoked/i);
+  const batch = 'enrolment create --developer dev --name line --most-devices 5 --expires-at 2026-12-20T09:30:00Z';
+  t.match(await admin(`${batch} --device-ca ${authorityId} --certificate-days 30`), {
+    code: 1,
+    stderr: /LAPEL_DEVICE_CERTIFICATES/,
+  });
 });

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { tlsSettings } from '../broker/secured-world.ts';
+import { keyLine } from '../enrolment/device-keys.ts';
 import { missing } from '../installed.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { openBrowser, openPage, NO_BROWSER as skip } from './browser.ts';
 import { CERTIFICATE_SETTINGS, certificates } from './certificate-walk.ts';
 import { checkPage, DESK } from './check-page.ts';
 import { firstMinutes, ownSearch, reloadStays, softwareGoes } from './developer-walks.ts';
-import { enrolmentByPerson, hostileBatch } from './enrolment-walk.ts';
+import { deviceCas, enrolmentByPerson, hostileBatch } from './enrolment-walk.ts';
 import { createHostileFleet, HOSTILE } from './hostile-fleet.ts';
 import { createHostileRollout, HOSTILE_ROLLOUT } from './hostile-rollout.ts';
 import { savedAsCsv, viewsAndPalette } from './list-walks.ts';
@@ -26,8 +27,13 @@ const WARNING = `the device reported firmware 8 ${HOSTILE.script}; it answers`;
 
 t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 900_000 }, async (t) => {
   const clock = createRunningClock();
-  const folder = t.testdir({ data: {}, tls: {} });
-  const env = { ...tlsSettings(join(folder, 'tls'), 20), ...CERTIFICATE_SETTINGS };
+  const folder = t.testdir({ data: {}, tls: {}, keys: keyLine('first') });
+  const env = {
+    ...tlsSettings(join(folder, 'tls'), 20),
+    ...CERTIFICATE_SETTINGS,
+    LAPEL_DEVICE_CERTIFICATES: 'true',
+    LAPEL_ENCRYPTION_KEY_FILE: join(folder, 'keys'),
+  };
   const world = await startWorld(t, { clock, dataDir: join(folder, 'data'), env });
   const { admin, http, objects } = world.service.addresses;
   const fleet = await createHostileFleet(world);
@@ -250,6 +256,7 @@ t.test('the console in a browser', { skip: skip || missing.openssl(), timeout: 9
     'the audit log says that it is whole': logIsChecked,
     'filters are kept under a name, and everything is reached by keyboard': viewsAndPalette,
     'a person makes a code, and approves a device that asks with it': enrolmentByPerson,
+    'an owner makes a device CA, a batch with it, and ends it': deviceCas,
     'a dialog goes with its page, and says what it is about': dialogsGoWithTheirPage,
     'what is shown once stays until somebody says that it is kept': secretsStay,
     'an import whose answer never comes costs no credential': brokenImport,

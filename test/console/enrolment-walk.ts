@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import { deviceIdOf, type World } from '../world.ts';
 import type { Watched } from './browser.ts';
+import { HOSTILE } from './hostile-fleet.ts';
 
 const NONCE = 'a secret that the device keeps';
 
@@ -54,4 +55,39 @@ export async function enrolmentByPerson(
   await page.getByRole('button', { name: 'Revoke ...' }).click();
   await dialog.getByRole('button', { name: 'Revoke the code' }).click();
   await page.getByText('revoked', { exact: true }).first().waitFor();
+}
+
+/** An owner makes a device CA, and a batch whose devices get certificates of it; then retires and revokes the CA. */
+export async function deviceCas(t: Test, { world, watched }: { world: World; watched: Watched }): Promise<void> {
+  const { page } = watched;
+  await watched.visit('/console/developers/dev/enrolment');
+  const dialog = page.getByRole('dialog');
+  const known = page.getByRole('table', { name: 'Device CAs' }).getByRole('row', { name: HOSTILE.image });
+  await page.getByText('No device CAs').waitFor();
+  await page.getByRole('button', { name: 'New device CA' }).click();
+  await dialog.getByLabel('Name').fill(HOSTILE.image);
+  await dialog.getByRole('button', { name: 'Make the CA' }).click();
+  await known.getByText('active', { exact: true }).waitFor();
+
+  await page.getByRole('button', { name: 'New batch' }).click();
+  await dialog.getByLabel('Name').fill('line 3');
+  await dialog.getByLabel('Most devices').fill('5');
+  await dialog.getByLabel('Devices get').selectOption({ index: 1 });
+  await dialog.getByLabel('Certificates valid for days').fill('30');
+  await dialog.getByRole('button', { name: 'Make the code' }).click();
+  await dialog.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByText(/a certificate for 30 days of/).waitFor();
+
+  await page.goBack();
+  await known.getByRole('button', { name: 'Retire' }).click();
+  await dialog.getByRole('button', { name: 'Retire the CA' }).click();
+  await known.getByText('retired', { exact: true }).waitFor();
+  const { authorities } = (await world.admin().get('/admin/v1/developers/dev/device-authorities')).body;
+  await known.getByRole('button', { name: 'Revoke' }).click();
+  await dialog.getByRole('textbox').fill(authorities[0].authorityId);
+  await dialog.getByRole('button', { name: 'Revoke the CA' }).click();
+  await known.getByText('revoked', { exact: true }).waitFor();
+  t.match((await world.admin().get('/admin/v1/developers/dev/device-authorities')).body.authorities, [
+    { name: HOSTILE.image, state: 'revoked' },
+  ]);
 }

@@ -175,6 +175,7 @@ t.test('the examples of the reference: commands exist, and the calls of TypeScri
       'readMetadata',
       'readOwnAccess',
       'readOwnTransaction',
+      'renewCertificate',
       'revokeMember',
     ],
     'all other operations have a command',

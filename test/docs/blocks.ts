@@ -55,7 +55,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'it needs certificates; the devices of the page do the same in test/docs/device.test.ts',
   'curl -s --cert patrol.pem':
     'it needs certificates; test/applications/certificates.test.ts gets and uses such tokens',
-  'curl -s --cert device.pem': 'it needs certificates; test/enrolment/claims.test.ts enrols so',
+  'curl -s --cert device.pem': 'it needs certificates; claims.test.ts and renewals.test.ts in test/enrolment/ ask so',
   'gcc ': 'test/docs/device.test.ts compiles and starts the devices',
 };
 

@@ -1,7 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { makeApk } from '../../device-sim/files/make-apk.ts';
+import { createAuthority, skip as withoutOpenssl } from '../broker/authority.ts';
+import { keyLine } from '../enrolment/device-keys.ts';
 import { missing } from '../installed.ts';
 import { freshCheckout } from '../terminal.ts';
 import { reasonOf, shellBlocksOf } from './blocks.ts';
@@ -98,13 +100,19 @@ t.test('the commands of the tutorial and of the guides behind it work as they st
 
 t.test(
   'the lines of Mosquitto in the document for devices work as they stand there',
-  { skip: skip || missing.mosquittoClients() },
+  { skip: skip || withoutOpenssl || missing.mosquittoClients() },
   async (t) => {
-    const { start, run } = await openGuides(t);
-    await start('lapel serve').says('"msg":"listening"');
+    const { cwd, start, run } = await openGuides(t);
+    const tls = join(cwd, 'tls');
+    mkdirSync(tls);
+    const { certFile, keyFile } = createAuthority(tls, 'site').sign('server');
+    writeFileSync(join(cwd, 'keys'), keyLine('first'));
+    const settings = `--tls-cert ${certFile} --tls-key ${keyFile} --mqtts-port 0 --device-certificates true`;
+    await start(`lapel serve ${settings} --encryption-key-file keys`).says('"msg":"listening"');
     await run('lapel login --admin --token-stdin < data/admin-token\nlapel admin developer create acme --name Acme');
     let output = '';
     for (const block of blocksOf('docs/devices.md')) output = await run(block);
+    t.match(output, /subject=CN = 490154203237534\s+notAfter=/, 'a device gets a certificate');
     t.match(output, /bad user name or password/, 'a wrong credential is refused');
     t.match(output, 'exit code 4');
     t.match(output, /"requestId":"r-[12]","error":\{"code":"NOT_ACTIVATED"/, 'a request is answered');

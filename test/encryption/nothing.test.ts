@@ -1,8 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import t from 'tap';
+import { makeAuthority } from '../../src/core/authorities/signing.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { runMain } from '../flow/service-process.ts';
 import { createPerson, signIn } from '../people/people-world.ts';
@@ -57,6 +58,13 @@ t.test('nothing of any secret is in the database, in a backup, or in the log', a
   t.match(await api.put(`${device.path}/settings/wifi`, { json: wifi, headers }), { status: 201 });
   const json = { name: 'a batch', expiresAt: '2027-01-01T00:00:00Z', mostDevices: 10 };
   secrets['code'] = (await admin.post('/admin/v1/developers/dev/enrolment-batches', { json })).body.code;
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const [from, random] = [world.clock.now() - 1_000_000, randomBytes(16)];
+  const ca = await makeAuthority({ name: 'maker', publicKey, from, until: from + 86_400_000_000, random }, privateKey);
+  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const given = { name: 'a CA', certificate: ca.toString(), privateKey: pem };
+  t.match(await admin.post('/admin/v1/developers/dev/device-authorities', { json: given }), { status: 201 });
+  secrets['private key of a device CA'] = pem.split('\n')[2] ?? '';
   secrets['nonce'] = randomBytes(32).toString('hex');
   const enrolment = { deviceId: '490154203237518', code: secrets['code'], nonce: secrets['nonce'] };
   const enrolled = await world.anonymous().post('/v1/enrolments', { json: enrolment });

@@ -8,6 +8,7 @@ interface Asked {
   deviceId: string;
   code: string;
   nonce?: string;
+  csr?: string;
 }
 
 interface AuditEntry {
@@ -28,8 +29,8 @@ export async function startEnrolment(world: World) {
       json: { name: 'a batch', expiresAt: '2027-11-20T00:00:00Z', mostDevices: 10, ...wanted },
     });
 
-  const ask = ({ deviceId, code, nonce = NONCE }: Asked): Promise<CheckedAnswer> =>
-    anonymous.post('/v1/enrolments', { json: { deviceId, code, nonce } });
+  const ask = ({ deviceId, code, nonce = NONCE, csr }: Asked): Promise<CheckedAnswer> =>
+    anonymous.post('/v1/enrolments', { json: { deviceId, code, nonce, ...(csr !== undefined && { csr }) } });
 
   return {
     admin,

@@ -142,7 +142,7 @@ t.test('what must be mended is listed, the critical first', async (t) => {
 const NODE = { version: '1', databaseCheck: 'sound', late: [], certificates: [], disk: null };
 const now = Date.parse('2026-11-20T09:30:00Z') * 1000;
 const wayIn = { token: true, until: undefined };
-const quiet = { now, nodes: [], known: [], receivers: { failing: 0 }, wayIn, problems: [] };
+const quiet = { now, nodes: [], known: [], receivers: { failing: 0 }, wayIn, deviceCaEnd: null, problems: [] };
 const told = (state: object, full: number | null = null): string[] =>
   alarmsOf({ ...quiet, nodes: [{ nodeId: null, state: { ...NODE, ...state }, fullAt: full }] }).map(
     ({ kind, level, text }) => `${kind} ${level} ${text}`,
@@ -174,6 +174,12 @@ t.test('each alarm has its threshold', async (t) => {
   t.same(told(list(50)), [`certificate warning ${which} in 2 days.`]);
   t.same(told(list(25)), [`certificate critical ${which} in 25 hours.`]);
   t.same(told(list(-1)), [`certificate critical ${which}: none is accepted.`]);
+  const ofDeviceCa = (days: number): string[] =>
+    alarmsOf({ ...quiet, deviceCaEnd: inDays(days) * 1_000_000 }).map(({ level, text }) => `${level} ${text}`);
+  const advice = 'make the next one, and retire it (lapel admin device-ca).';
+  t.same(ofDeviceCa(31), []);
+  t.same(ofDeviceCa(29), [`warning A device CA expires in 29 days: ${advice}`]);
+  t.same(ofDeviceCa(-1), [`critical A device CA has expired: ${advice}`]);
   t.same(told({ disk: { free: 6 * GIB, size: 100 * GIB } }), []);
   t.same(told({ disk: { free: 4 * GIB, size: 100 * GIB } }), [
     'disk critical The disk is nearly full: 4.0 GiB are free.',

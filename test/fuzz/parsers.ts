@@ -1,5 +1,6 @@
 import type { FuzzedParser } from './parser.ts';
 import { apk, axml } from './parsers/apk.ts';
+import { csr } from './parsers/certification-requests.ts';
 import { csv, ndjson } from './parsers/imports.ts';
 import { form, json } from './parsers/json.ts';
 import { mqtt } from './parsers/mqtt.ts';
@@ -22,4 +23,5 @@ export const PARSERS: Readonly<Record<string, FuzzedParser>> = {
   payload,
   selector,
   filter,
+  csr,
 };

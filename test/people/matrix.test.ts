@@ -12,6 +12,7 @@ const NOTHING: Readonly<Record<string, string>> = {
   transactionId: '999999',
   removalId: `rem_${'0'.repeat(32)}`,
   batchId: `enb_${'0'.repeat(32)}`,
+  authorityId: `dca_${'0'.repeat(32)}`,
   actionId: `act_${'0'.repeat(32)}`,
   rolloutId: `rol_${'0'.repeat(32)}`,
   deliveryId: `msg_${'0'.repeat(32)}`,

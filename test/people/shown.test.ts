@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Role } from '../../src/core/people/roles.ts';
 import { ROUTES } from '../../src/edge/admin/routes.ts';
 import { HIDDEN } from '../../src/runtime/secret-names.ts';
 import { type Item, open } from '../console/feed-client.ts';
+import { keyLine } from '../enrolment/device-keys.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 import { createPerson } from './people-world.ts';
 
@@ -39,8 +41,10 @@ const HIDDEN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   listDeviceActions: [],
   readDeviceAction: [],
   listDevicesOfAction: [],
+  listDeviceAuthorities: [],
   listEnrolmentBatches: [],
   listEnrolments: [],
+  readDeviceAuthority: [],
   readEnrolmentBatch: [],
   listFleetRollouts: [],
   readFleetRollout: [],
@@ -155,6 +159,9 @@ async function fillWorld(world: World, t: Test) {
   const batch = await world
     .admin()
     .post(`/admin/v1/developers/${tenant.developerId}/enrolment-batches`, { json: wanted });
+  const authority = await world
+    .admin()
+    .post(`/admin/v1/developers/${tenant.developerId}/device-authorities`, { json: { name: 'a CA' } });
   await world.createTenant('gone');
   const removal = await world.admin().post('/admin/v1/developers/gone/removal', { json: { confirmation: 'gone' } });
   const block = { action: 'unblock', filter: { prefix: device.deviceId } };
@@ -172,6 +179,7 @@ async function fillWorld(world: World, t: Test) {
     actionId: [action.body.actionId],
     removalId: [removal.body.removalId],
     batchId: [batch.body.batchId],
+    authorityId: [authority.body.authorityId],
     deliveryId: [String(headers['webhook-id']), tested.body.deliveryId],
     personId: ['ada'],
     package: ['com.example.own'],
@@ -189,7 +197,9 @@ async function fillWorld(world: World, t: Test) {
 }
 
 t.test('support and readers see no payloads and no secrets', async (t) => {
-  const world = await startWorld(t);
+  const folder = t.testdir({ data: {}, keys: keyLine('first') });
+  const env = { LAPEL_ENCRYPTION_KEY_FILE: join(folder, 'keys') };
+  const world = await startWorld(t, { dataDir: join(folder, 'data'), env });
   const anybody = world.anonymousAdmin();
   await createPerson(world, { personId: 'ada', role: 'owner' });
   const tokens: Partial<Record<Role, string>> = {};

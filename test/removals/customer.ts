@@ -68,6 +68,12 @@ export async function createCustomer(t: Test, world: World, name: string) {
   const asked = { deviceId: newcomer, code: batch.body.code, nonce: 'a secret that the device keeps' };
   await world.anonymous().post('/v1/enrolments', { json: asked });
 
+  const raw = await world.raw();
+  await raw.all(
+    `INSERT INTO device_authorities (authority_id, developer_id, name, certificate, private_key, expires_at, created_at)
+     VALUES ('dca_${name}', '${name}', 'a CA', '', '', 0, 0)`,
+  );
+
   await world.admin().post(`/admin/v1/developers/${name}/members`, { json: { name: 'Ada', role: 'admin' } });
 
   const packageName = `com.example.${name}`;

@@ -30,6 +30,7 @@ const ONE_BY_ONE: Readonly<Record<string, string>> = {
   'database/schemas.test.ts': 'it makes many databases on the server that all use',
   'database/upgrade.test.ts': 'it fills a large database on the server that all use',
   'demo.test.ts': 'its demos prefer the same ports',
+  'enrolment/simulated-certificates.test.ts': 'it changes the CAs that its process trusts, as another file does',
   'flow/restore.test.ts': 'it replaces databases of the server that all use',
   'foreign-text.test.ts': 'it measures the processor time of its process',
   'fuzz/': 'it measures the processor time of its thread',

@@ -78,6 +78,16 @@ export interface AdminOperations {
   deleteDevice: { input: { deviceId: string; query?: Partial<SchemaTypes['admin/device-delete-query']> }; answer: undefined };
   /** Replace the credential of a device. */
   replaceCredential: { input: { deviceId: string; body?: SchemaTypes['admin/credential-replace'] }; answer: SchemaTypes['admin/credential-replaced'] };
+  /** Make a device CA. */
+  createDeviceAuthority: { input: { developerId: string; body: SchemaTypes['admin/device-authority-create'] }; answer: SchemaTypes['admin/device-authority'] };
+  /** List the device CAs of a developer. */
+  listDeviceAuthorities: { input: { developerId: string }; answer: SchemaTypes['admin/device-authority-list'] };
+  /** Read a device CA. */
+  readDeviceAuthority: { input: { authorityId: string }; answer: SchemaTypes['admin/device-authority'] };
+  /** Retire a device CA. */
+  retireDeviceAuthority: { input: { authorityId: string }; answer: SchemaTypes['admin/device-authority'] };
+  /** Revoke a device CA. */
+  revokeDeviceAuthority: { input: { authorityId: string }; answer: SchemaTypes['admin/device-authority'] };
   /** Make an enrolment batch. */
   createEnrolmentBatch: { input: { developerId: string; body: SchemaTypes['admin/enrolment-batch-create'] }; answer: SchemaTypes['admin/enrolment-batch-created'] };
   /** List the enrolment batches of a developer. */
@@ -273,6 +283,11 @@ export const ADMIN_OPERATIONS: Readonly<Record<keyof AdminOperations, { method: 
   updateDevice: { method: 'PATCH', path: '/admin/v1/devices/{deviceId}' },
   deleteDevice: { method: 'DELETE', path: '/admin/v1/devices/{deviceId}' },
   replaceCredential: { method: 'POST', path: '/admin/v1/devices/{deviceId}/credential' },
+  createDeviceAuthority: { method: 'POST', path: '/admin/v1/developers/{developerId}/device-authorities' },
+  listDeviceAuthorities: { method: 'GET', path: '/admin/v1/developers/{developerId}/device-authorities' },
+  readDeviceAuthority: { method: 'GET', path: '/admin/v1/device-authorities/{authorityId}' },
+  retireDeviceAuthority: { method: 'POST', path: '/admin/v1/device-authorities/{authorityId}/retire' },
+  revokeDeviceAuthority: { method: 'POST', path: '/admin/v1/device-authorities/{authorityId}/revoke' },
   createEnrolmentBatch: { method: 'POST', path: '/admin/v1/developers/{developerId}/enrolment-batches' },
   listEnrolmentBatches: { method: 'GET', path: '/admin/v1/developers/{developerId}/enrolment-batches' },
   readEnrolmentBatch: { method: 'GET', path: '/admin/v1/enrolment-batches/{batchId}' },

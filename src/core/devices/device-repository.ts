@@ -1,6 +1,7 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Lock, Sql } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
+import type { IssuedCertificate, KnownLogin } from './login-proof.ts';
 import { lotOf } from './lot.ts';
 
 type ActivationState = 'deactivated' | 'activating' | 'activated';
@@ -22,20 +23,49 @@ export interface Device {
   certificate: string | null;
   /** When another credential was offered, with which the device has not logged in yet; null: there is none. */
   credentialOfferedAt: Micros | null;
+  /** The certificate that the service has signed for the device; null: there is none. */
+  issued: IssuedCertificate | null;
+  /** The one that takes its place when the device logs in with it; null: there is none. */
+  nextIssued: IssuedCertificate | null;
+  /** The days for which certificates of the device are signed; null until it has had one. */
+  issuedDays: number | null;
   createdAt: Micros;
 }
 
-type Row = Omit<Device, 'hardwareProperties' | 'blocked'> & { hardwareProperties: string | null; blocked: number };
+/** The columns of a certificate that the service has signed. */
+type IssuedColumns<Prefix extends string> = Record<`${Prefix}Fingerprint`, string | null> &
+  Record<`${Prefix}By`, string | null> &
+  Record<`${Prefix}Until`, Micros | null>;
+
+type Row = Omit<Device, 'hardwareProperties' | 'blocked' | 'issued' | 'nextIssued'> & {
+  hardwareProperties: string | null;
+  blocked: number;
+} & IssuedColumns<'issued'> &
+  IssuedColumns<'next'>;
 
 const COLUMNS = `device_id AS "deviceId", developer_id AS "developerId", activation, application_id AS "applicationId",
   client_id AS "clientId", hardware_properties AS "hardwareProperties", blocked, certificate,
-  next_credential_at AS "credentialOfferedAt", created_at AS "createdAt"`;
+  next_credential_at AS "credentialOfferedAt", created_at AS "createdAt",
+  issued_certificate AS "issuedFingerprint", issued_by AS "issuedBy", issued_until AS "issuedUntil", issued_days AS "issuedDays",
+  next_issued_certificate AS "nextFingerprint", next_issued_by AS "nextBy", next_issued_until AS "nextUntil"`;
 
-const toDevice = (row: Row): Device => ({
-  ...row,
-  blocked: row.blocked !== 0,
-  hardwareProperties: row.hardwareProperties === null ? null : (JSON.parse(row.hardwareProperties) as object),
-});
+const toIssued = (
+  fingerprint: string | null,
+  authorityId: string | null,
+  until: Micros | null,
+): IssuedCertificate | null =>
+  fingerprint === null || authorityId === null || until === null ? null : { fingerprint, authorityId, until };
+
+function toDevice(row: Row): Device {
+  const { issuedFingerprint, issuedBy, issuedUntil, nextFingerprint, nextBy, nextUntil, ...kept } = row;
+  return {
+    ...kept,
+    blocked: row.blocked !== 0,
+    hardwareProperties: row.hardwareProperties === null ? null : (JSON.parse(row.hardwareProperties) as object),
+    issued: toIssued(issuedFingerprint, issuedBy, issuedUntil),
+    nextIssued: toIssued(nextFingerprint, nextBy, nextUntil),
+  };
+}
 
 const toText = (properties: object | null): string | null => (properties === null ? null : JSON.stringify(properties));
 
@@ -58,36 +88,47 @@ export async function findCredentialHash(sql: Sql, deviceId: string): Promise<Bu
   return row?.hash;
 }
 
-interface Login {
-  hash: Buffer;
-  /** The hash of the credential that was offered; null: there is none. */
-  nextHash: Buffer | null;
+interface Login extends KnownLogin {
   blocked: boolean;
   /** Whether the device's developer, or the application that it is activated for, is being removed. */
   leaves: boolean;
-  certificate: string | null;
   developerId: string;
   /** Whether nobody has logged in as this device since it was registered. */
   neverLoggedIn: boolean;
 }
 
+/** A device CA, unless it is revoked. */
+const goodAuthority = (column: string): string =>
+  `(SELECT a.authority_id FROM device_authorities a WHERE a.authority_id = ${column} AND a.revoked_at IS NULL)`;
+
 /** Reads the fields that decide on a login. */
 export async function findLogin(sql: Sql, deviceId: string): Promise<Login | undefined> {
-  type Row = Omit<Login, 'blocked' | 'leaves' | 'neverLoggedIn'> & {
+  type Row = Omit<Login, 'blocked' | 'leaves' | 'neverLoggedIn' | 'issued' | 'nextIssued'> & {
     blocked: number;
     leaves: string | null;
     neverLoggedIn: number | null;
-  };
+  } & IssuedColumns<'issued'> &
+    IssuedColumns<'next'>;
   const row = await sql.get<Row>(
     `SELECT d.credential_hash AS "hash", d.blocked, d.certificate, d.developer_id AS "developerId",
        d.never_logged_in AS "neverLoggedIn", d.next_credential_hash AS "nextHash",
+       d.issued_certificate AS "issuedFingerprint", d.issued_until AS "issuedUntil",
+       ${goodAuthority('d.issued_by')} AS "issuedBy", d.next_issued_certificate AS "nextFingerprint",
+       d.next_issued_until AS "nextUntil", ${goodAuthority('d.next_issued_by')} AS "nextBy",
        COALESCE((SELECT v.removal_id FROM developers v WHERE v.developer_id = d.developer_id),
          (SELECT a.removal_id FROM applications a WHERE a.application_id = d.application_id)) AS leaves
      FROM devices d WHERE d.device_id = ?`,
     deviceId,
   );
   return (
-    row && { ...row, blocked: row.blocked !== 0, leaves: row.leaves !== null, neverLoggedIn: row.neverLoggedIn === 1 }
+    row && {
+      ...row,
+      issued: toIssued(row.issuedFingerprint, row.issuedBy, row.issuedUntil),
+      nextIssued: toIssued(row.nextFingerprint, row.nextBy, row.nextUntil),
+      blocked: row.blocked !== 0,
+      leaves: row.leaves !== null,
+      neverLoggedIn: row.neverLoggedIn === 1,
+    }
   );
 }
 
@@ -100,8 +141,51 @@ export async function saveFirstLogin(sql: Sql, deviceId: string, hash: Buffer): 
 /** The offered credential takes the place of the other one, unless it is offered no more; returns false then. */
 export async function takeOffered(sql: Sql, deviceId: string, hash: Buffer): Promise<boolean> {
   const text = `UPDATE devices SET credential_hash = next_credential_hash, certificate = '', next_credential_hash = NULL,
-    next_credential_at = NULL, never_logged_in = NULL WHERE device_id = ? AND next_credential_hash = ?`;
+    next_credential_at = NULL, never_logged_in = NULL, issued_certificate = NULL, issued_by = NULL, issued_until = NULL,
+    next_issued_certificate = NULL, next_issued_by = NULL, next_issued_until = NULL
+    WHERE device_id = ? AND next_credential_hash = ?`;
   return (await sql.run(text, deviceId, hash)) === 1;
+}
+
+/** The offered certificate takes the place of the other one, unless it is offered no more; returns false then. */
+export async function takeOfferedCertificate(sql: Sql, deviceId: string, fingerprint: string): Promise<boolean> {
+  const text = `UPDATE devices SET issued_certificate = next_issued_certificate, issued_by = next_issued_by,
+    issued_until = next_issued_until, next_issued_certificate = NULL, next_issued_by = NULL, next_issued_until = NULL,
+    never_logged_in = NULL WHERE device_id = ? AND next_issued_certificate = ?`;
+  return (await sql.run(text, deviceId, fingerprint)) === 1;
+}
+
+/** Offers a certificate beside the one of the device, in the place of one that was offered before. */
+export async function offerCertificate(sql: Sql, deviceId: string, offered: IssuedCertificate): Promise<void> {
+  await sql.run(
+    `UPDATE devices SET next_issued_certificate = ?, next_issued_by = ?, next_issued_until = ? WHERE device_id = ?`,
+    offered.fingerprint,
+    offered.authorityId,
+    offered.until,
+    deviceId,
+  );
+}
+
+/**
+ * The certificate that the service has signed for the device takes the place of its credential, and of every other
+ * certificate. `hash`: of a credential that nobody knows.
+ */
+export async function giveCertificate(
+  sql: Sql,
+  deviceId: string,
+  { hash, issued, days }: { hash: Buffer; issued: IssuedCertificate; days: number },
+): Promise<void> {
+  await sql.run(
+    `UPDATE devices SET credential_hash = ?, certificate = '', next_credential_hash = NULL, next_credential_at = NULL,
+       issued_certificate = ?, issued_by = ?, issued_until = ?, issued_days = ?, next_issued_certificate = NULL,
+       next_issued_by = NULL, next_issued_until = NULL WHERE device_id = ?`,
+    hash,
+    issued.fingerprint,
+    issued.authorityId,
+    issued.until,
+    days,
+    deviceId,
+  );
 }
 
 /** Offers a credential beside the one of the device; returns false when the device does not exist. */
@@ -168,18 +252,37 @@ export async function updateDevice(
   );
 }
 
+/** A column of an issued certificate stays if the certificate is the named one. */
+const keptIf = (prefix: string): string =>
+  ['certificate', 'by', 'until']
+    .map((column) => `${prefix}_${column} = CASE WHEN ${prefix}_certificate = ? THEN ${prefix}_${column} END`)
+    .join(', ');
+
 /**
- * Stores the hash of the credential, and the certificates that are accepted instead of it (see `certificate` above).
- * Returns false when the device does not exist.
+ * Stores the hash of the credential, and the certificates that are accepted instead of it (see `certificate` above). A
+ * certificate that the service has signed ends, unless `certificate` names it. Returns false when the device does not exist.
  */
 export async function updateCredential(
   sql: Sql,
   deviceId: string,
   login: { hash: Buffer; certificate: string | null },
 ): Promise<boolean> {
+  const named = login.certificate ?? '';
   const text = `UPDATE devices SET credential_hash = ?, certificate = ?, next_credential_hash = NULL,
-    next_credential_at = NULL WHERE device_id = ?`;
-  return (await sql.run(text, login.hash, login.certificate, deviceId)) === 1;
+    next_credential_at = NULL, ${keptIf('issued')}, ${keptIf('next_issued')} WHERE device_id = ?`;
+  const changed = await sql.run(
+    text,
+    login.hash,
+    login.certificate,
+    named,
+    named,
+    named,
+    named,
+    named,
+    named,
+    deviceId,
+  );
+  return changed === 1;
 }
 
 export async function deleteDevice(sql: Sql, deviceId: string): Promise<void> {

@@ -17,9 +17,11 @@ import {
   offerCredential,
   saveFirstLogin,
   takeOffered,
+  takeOfferedCertificate,
   updateCredential,
   updateDevice,
 } from './device-repository.ts';
+import { matchOf, type Proof } from './login-proof.ts';
 import { deleteStatus } from './status-repository.ts';
 
 /**
@@ -128,8 +130,15 @@ export function createDevices({
     await remove(unit, device.deviceId);
   }
 
-  /** Stores the login with an offered credential. True also if another login has done so at the same time. */
-  async function takeOffer(deviceId: string, hash: Buffer): Promise<boolean> {
+  /** Stores the login with an offered credential or certificate. True also if another login has done so at the same time. */
+  async function takeOffer(deviceId: string, proof: Proof, nextHash: Buffer | null): Promise<boolean> {
+    if ('certificateFingerprint' in proof) {
+      const { certificateFingerprint: shown } = proof;
+      const take = (unit: UnitOfWork) => takeOfferedCertificate(unit, deviceId, shown);
+      if (await database.transactInCrowd(take, deviceId)) return true;
+      return (await findDevice(database.read, deviceId))?.issued?.fingerprint === shown;
+    }
+    const hash = nextHash as Buffer;
     if (await database.transactInCrowd((unit) => takeOffered(unit, deviceId, hash), deviceId)) return true;
     return (await findCredentialHash(database.read, deviceId))?.equals(hash) ?? false;
   }
@@ -278,24 +287,16 @@ export function createDevices({
      * Checks the device's credential, or the certificate that it uses instead, and whether the device is blocked. A device
      * counts as blocked, too, while its developer or its application is being removed. A
      * unit of work passes itself as `sql`, so that the check sees its uncommitted changes. The first login of a device is
-     * stored, because from then on it cannot enrol any more. A login with the offered credential ends the other one.
+     * stored, because from then on it cannot enrol any more. A login with an offered credential ends the other one, and one
+     * with an offered certificate the other certificate.
      */
-    async authenticate(
-      deviceId: string,
-      proof: { credential: string | Buffer } | { certificateFingerprint: string },
-      sql: Sql = database.read,
-    ): Promise<'good' | 'bad' | 'blocked'> {
+    async authenticate(deviceId: string, proof: Proof, sql: Sql = database.read): Promise<'good' | 'bad' | 'blocked'> {
       const login = await findLogin(sql, deviceId);
-      const isOffered =
-        'credential' in proof && login?.nextHash != null && matchesSecret(proof.credential, login.nextHash);
-      const matches =
-        'credential' in proof
-          ? matchesSecret(proof.credential, login?.hash) || isOffered
-          : login !== undefined && (login.certificate ?? proof.certificateFingerprint) === proof.certificateFingerprint;
-      if (!login || !matches) return 'bad';
+      const match = login && matchOf(login, proof, clock.now());
+      if (!match) return 'bad';
       if (login.blocked || login.leaves) return 'blocked';
-      if (isOffered && login.nextHash && sql === database.read) {
-        if (!(await takeOffer(deviceId, login.nextHash))) return 'bad';
+      if (match === 'offered' && sql === database.read) {
+        if (!(await takeOffer(deviceId, proof, login.nextHash))) return 'bad';
       } else if (login.neverLoggedIn && sql === database.read) {
         const first = (unit: UnitOfWork): Promise<boolean> => saveFirstLogin(unit, deviceId, login.hash);
         if (!(await database.transactInCrowd(first, deviceId))) return 'bad';

@@ -38,6 +38,13 @@ export const SEALED_TABLES: readonly SealedTable[] = [
     together: 'device',
     where: 'due = 1', // a finished transaction has lost its parameters
   },
+  {
+    table: 'device_authorities',
+    columns: ['private_key'],
+    key: ['authority_id'],
+    row: ['authority_id'],
+    together: 'one',
+  },
   { table: 'rollouts', columns: ['asked'], key: ['rollout_id'], row: ['rollout_id'], together: 'one' },
   {
     table: 'device_requests',

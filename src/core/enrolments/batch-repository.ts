@@ -5,7 +5,7 @@ import type { Batch } from './enrolment.ts';
 type Row = Omit<Batch, 'deviceIds' | 'registered'> & { deviceIds: string | null; registered: number };
 
 const COLUMNS = `batch_id AS "batchId", developer_id AS "developerId", name, approval, device_ids AS "deviceIds", registered,
-  claim_certificate AS "claimCertificate", most_devices AS "mostDevices", enrolled, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt"`;
+  claim_certificate AS "claimCertificate", authority_id AS "authorityId", certificate_days AS "certificateDays", most_devices AS "mostDevices", enrolled, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt"`;
 
 const toBatch = (row: Row): Batch => ({
   ...row,
@@ -53,8 +53,8 @@ export async function countOpen(sql: Sql, developerId: string, now: Micros): Pro
 export async function insertBatch(unit: UnitOfWork, batch: Batch, codeHash: Buffer): Promise<void> {
   await unit.run(
     `INSERT INTO enrolment_batches (batch_id, developer_id, name, code_hash, approval, device_ids, registered,
-       claim_certificate, most_devices, enrolled, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       claim_certificate, authority_id, certificate_days, most_devices, enrolled, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     batch.batchId,
     batch.developerId,
     batch.name,
@@ -63,6 +63,8 @@ export async function insertBatch(unit: UnitOfWork, batch: Batch, codeHash: Buff
     batch.deviceIds && JSON.stringify(batch.deviceIds),
     batch.registered ? 1 : 0,
     batch.claimCertificate,
+    batch.authorityId,
+    batch.certificateDays,
     batch.mostDevices,
     batch.enrolled,
     batch.createdAt,

@@ -5,12 +5,15 @@ import { readGivenCertificate } from '../../runtime/given-certificate.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { hashSecret } from '../../runtime/secret-hash.ts';
 import type { Micros } from '../../runtime/units.ts';
+import type { Authorities } from '../authorities/authorities.ts';
 import * as repository from './batch-repository.ts';
 import { type Batch, type Enrolment, type EnrolmentState, isOpen, isStale } from './enrolment.ts';
 import { countPending, findEnrolment, listEnrolments, saveEnrolment } from './enrolment-repository.ts';
 
 /** The most batches of a developer whose codes are valid. */
 const MOST_BATCHES = 1_000;
+/** The days for which a certificate of a device is valid when the batch does not say. */
+const USUAL_DAYS = 365;
 /** The longest time for which a code is valid. */
 const LONGEST_MICROS = 366 * 86_400_000_000;
 
@@ -20,12 +23,17 @@ interface Parts {
   ids: Ids;
   /** Whether devices may enrol by certificate. */
   areClaims: boolean;
+  /** Whether the service signs certificates for devices. */
+  deviceCertificates: boolean;
+  authorities: Pick<Authorities, 'signs'>;
   requireDeveloper(developerId: string): Promise<unknown>;
   requireStaying(developerId: string, sql?: Sql): Promise<unknown>;
 }
 
 export type WantedBatch = Pick<Batch, 'name' | 'mostDevices' | 'expiresAt'> &
-  Partial<Pick<Batch, 'approval' | 'deviceIds' | 'registered' | 'claimCertificate'>>;
+  Partial<Pick<Batch, 'approval' | 'deviceIds' | 'registered' | 'claimCertificate' | 'authorityId'>> & {
+    certificateDays?: number;
+  };
 
 /** A batch with the number of its requests that wait for a person. */
 export type ShownBatch = Batch & { pending: number };
@@ -33,8 +41,9 @@ export type ShownBatch = Batch & { pending: number };
 export type EnrolmentBatches = ReturnType<typeof createBatches>;
 
 /** The batches of devices that may enrol, and the approval of their requests by a person: administration. */
-export function createBatches({ database, clock, ids, areClaims, requireDeveloper, requireStaying }: Parts) {
+export function createBatches({ database, clock, ids, areClaims, requireDeveloper, requireStaying, ...parts }: Parts) {
   const { read } = database;
+  const { authorities, deviceCertificates } = parts;
 
   const shown = async (batch: Batch): Promise<ShownBatch> => ({
     ...batch,
@@ -58,11 +67,30 @@ export function createBatches({ database, clock, ids, areClaims, requireDevelope
     throw DomainError.invalid({ loc: ['body', 'claimCertificate'], msg: read, type });
   }
 
+  /** How the devices of a batch get certificates. Throws REQUEST_INVALID for a device CA that signs none for them. */
+  async function readIssuing(
+    developerId: string,
+    { authorityId = null, certificateDays }: Pick<WantedBatch, 'authorityId' | 'certificateDays'>,
+  ): Promise<Pick<Batch, 'authorityId' | 'certificateDays'>> {
+    const fault = (field: string, msg: string, type: 'extra_forbidden' | 'string_pattern_mismatch'): DomainError =>
+      DomainError.invalid({ loc: ['body', field], msg, type });
+    if (authorityId === null) {
+      if (certificateDays !== undefined)
+        throw fault('certificateDays', 'Input needs the authorityId of a device CA', 'extra_forbidden');
+      return { authorityId, certificateDays: null };
+    }
+    if (!deviceCertificates)
+      throw fault('authorityId', 'The service needs LAPEL_DEVICE_CERTIFICATES=true', 'extra_forbidden');
+    if (!(await authorities.signs(developerId, authorityId)))
+      throw fault('authorityId', 'Value should be a device CA of the developer that signs', 'string_pattern_mismatch');
+    return { authorityId, certificateDays: certificateDays ?? USUAL_DAYS };
+  }
+
   return {
     /**
      * Makes a batch. Its code is returned only now, because only a hash is stored; a batch with a certificate has none. Throws DEVELOPER_NOT_FOUND,
      * DEVELOPER_LEAVING, TOO_MANY_ENROLMENT_BATCHES, and REQUEST_INVALID for an end that is past or too far away, or a faulty
-     * certificate.
+     * certificate, or a device CA that is not one of the developer, or signs no more.
      */
     async create(developerId: string, wanted: WantedBatch): Promise<{ batch: ShownBatch; code: string | null }> {
       const now = clock.now();
@@ -74,7 +102,8 @@ export function createBatches({ database, clock, ids, areClaims, requireDevelope
       const { approval = 'automatic', deviceIds = null, registered = false } = wanted;
       const claimCertificate = readClaim(wanted.claimCertificate ?? null);
       const made = { developerId, enrolled: 0, createdAt: now, revokedAt: null };
-      const rules = { approval, deviceIds, registered, claimCertificate };
+      await requireStaying(developerId);
+      const rules = { approval, deviceIds, registered, claimCertificate, ...(await readIssuing(developerId, wanted)) };
       const batch: Batch = { ...wanted, ...made, batchId: ids.next('enb', now), ...rules };
       const code = ids.secret(); // nobody learns the one of a batch with a certificate
       await database.transact(async (unit) => {

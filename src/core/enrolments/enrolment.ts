@@ -14,6 +14,10 @@ export interface Batch {
   registered: boolean;
   /** PEM: the certificate that they all have, or the CA that has signed theirs; null: they enrol by the code. */
   claimCertificate: string | null;
+  /** The device CA that signs a certificate for each device; null: the devices get a credential. */
+  authorityId: string | null;
+  /** The days for which these certificates are valid; null without a device CA. */
+  certificateDays: number | null;
   mostDevices: number;
   enrolled: number;
   createdAt: Micros;
@@ -51,6 +55,7 @@ export type RefusalReason =
   | 'other_nonce'
   | 'person'
   | 'pending_full'
+  | 'authority'
   | 'developer';
 
 /** The most requests of a batch that wait for a person. */

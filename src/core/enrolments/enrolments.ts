@@ -6,9 +6,11 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import { hashSecret, matchesSecret } from '../../runtime/secret-hash.ts';
 import type { Audit } from '../audit/audit.ts';
-import { findEnrolling, insertDevice, updateCredential } from '../devices/device-repository.ts';
+import { type Authorities, aboutCertificate, type Signed } from '../authorities/authorities.ts';
+import { findEnrolling, giveCertificate, insertDevice, updateCredential } from '../devices/device-repository.ts';
 import { countEnrolled, findBatch, findBatchByCode } from './batch-repository.ts';
 import { isClaim } from './claims.ts';
+import { keyToSign } from './csr.ts';
 import {
   type Batch,
   closedFor,
@@ -29,6 +31,8 @@ interface Asked {
   proof: { code: string } | { batchId: string; shown: ShownCertificate | undefined };
   /** The secret that the device made before its first request. */
   nonce: string;
+  /** The certification request of a device that gets a certificate, in PEM. */
+  csr: string | undefined;
   address: string;
   requestId: string;
 }
@@ -40,21 +44,37 @@ interface Parts {
   metrics: Pick<Metrics, 'enrolments'>;
   audit: Pick<Audit, 'noteIn'>;
   refusals: Refusals;
+  authorities: Pick<Authorities, 'sign'>;
+  /** LAPEL_DEVICE_CERTIFICATES: whether the service signs certificates for devices. */
+  deviceCertificates: boolean;
   /** Throws DEVELOPER_NOT_FOUND and DEVELOPER_LEAVING. */
   requireStaying(developerId: string, sql?: Sql): Promise<unknown>;
+}
+
+/** What a unit of work gives to a device. */
+interface Giving {
+  batch: Batch;
+  asked: Asked;
+  known: Enrolment | undefined;
+  /** The certificate of the device; undefined when it gets a credential. */
+  signed: Signed | undefined;
+  outcome: 'enrolled' | 'again';
 }
 
 /** Undone when the device appeared while the unit of work waited for a lock; the unit is then repeated. */
 class Overtaken extends Error {}
 const MOST_ATTEMPTS = 3;
 
+/** What a device gets: its credential; or its certificate, with that of the CA. */
+type Given = { credential: string } | Pick<Signed, 'certificate' | 'authorityCertificate'>;
+
 export type Enrolments = ReturnType<typeof createEnrolments>;
 
 /**
- * Gives devices their first credential, for the one-time code of their batch. The rules are in `nextStep`. They are
+ * Gives devices their first credential or certificate, for the one-time code of their batch. The rules are in `nextStep`. They are
  * checked before a unit of work begins, so that a refused request costs no commit and no lock, and once more inside.
  */
-export function createEnrolments({ database, clock, ids, metrics, audit, refusals, requireStaying }: Parts) {
+export function createEnrolments({ database, clock, ids, metrics, audit, refusals, requireStaying, ...parts }: Parts) {
   async function stays(developerId: string, sql: Sql): Promise<boolean> {
     try {
       await requireStaying(developerId, sql);
@@ -71,14 +91,19 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
     throw new DomainError('ENROLMENT_REFUSED');
   }
 
-  async function note(unit: UnitOfWork, batch: Batch, { deviceId, requestId, address }: Asked, outcome: string) {
+  async function note(
+    unit: UnitOfWork,
+    batch: Batch,
+    { deviceId, requestId, address }: Asked,
+    { outcome, signed }: { outcome: string; signed?: Signed | undefined },
+  ) {
     const { batchId, name, developerId } = batch;
     await audit.noteIn(unit, {
       action: outcome === 'pending' ? 'ASK /devices/{deviceId}/enrolment' : 'ENROL /devices/{deviceId}',
       resource: `/admin/v1/devices/${deviceId}`,
       id: requestId,
       address,
-      details: { batchId, batch: name, outcome },
+      details: { batchId, batch: name, outcome, ...(signed && aboutCertificate(signed)) },
       about: [
         { kind: 'developer', id: developerId },
         { kind: 'device', id: deviceId },
@@ -87,19 +112,24 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
     unit.onCommit(() => metrics.enrolments.inc({ outcome }));
   }
 
-  /** Stores a new credential for the device, and returns it. */
-  async function give(unit: UnitOfWork, batch: Batch, asked: Asked, known: Enrolment | undefined, again: boolean) {
+  /** Stores a new credential for the device, or its certificate, and returns it. */
+  async function give(
+    unit: UnitOfWork,
+    { batch, asked, known, signed, outcome }: Giving,
+  ): Promise<{ state: 'enrolled' } & Given> {
     const { batchId, developerId } = batch;
     const { deviceId, nonce, address } = asked;
+    // A device with a certificate has none that anybody knows.
     const credential = ids.secret();
     const hash = hashSecret(credential);
     const now = clock.now();
     const device = await findEnrolling(unit, deviceId);
-    if (device) await updateCredential(unit, deviceId, { hash, certificate: device.certificate });
-    else {
+    if (device && !signed) await updateCredential(unit, deviceId, { hash, certificate: device.certificate });
+    if (!device) {
       const row = { deviceId, developerId, hardwareProperties: null, createdAt: now };
       if (!(await insertDevice(unit, row, hash))) throw new Overtaken();
     }
+    if (signed) await giveCertificate(unit, deviceId, { hash, ...signed });
     await saveEnrolment(unit, {
       batchId,
       deviceId,
@@ -110,8 +140,10 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
       requestedAt: known?.requestedAt ?? now,
       decidedAt: known?.decidedAt ?? now,
     });
-    await note(unit, batch, asked, again ? 'again' : 'enrolled');
-    return { state: 'enrolled' as const, credential };
+    await note(unit, batch, asked, { outcome, signed });
+    if (!signed) return { state: 'enrolled', credential };
+    const { certificate, authorityCertificate } = signed;
+    return { state: 'enrolled', certificate, authorityCertificate };
   }
 
   async function wait(unit: UnitOfWork, batch: Batch, asked: Asked) {
@@ -122,7 +154,7 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
     if ((await countPending(unit, batchId, now - PENDING_MICROS)) >= MOST_PENDING) return 'pending_full';
     const row = { batchId, deviceId, nonceHash: hashSecret(nonce), credentialHash: null, address };
     await saveEnrolment(unit, { ...row, state: 'pending', requestedAt: now, decidedAt: null });
-    await note(unit, batch, asked, 'pending');
+    await note(unit, batch, asked, { outcome: 'pending' });
     return { state: 'pending' as const };
   }
 
@@ -147,21 +179,23 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
   }
 
   /** Carries out a request that was not refused by what was read before, in a unit of work. */
-  function carryOut(batch: Batch, asked: Asked) {
+  function carryOut(batch: Batch, asked: Asked, signed: Signed | undefined) {
     return database.transactAlone(async (unit) => {
       const { step, known } = await look(unit, batch, asked);
       if (typeof step === 'object') return step.refused;
       if (step === 'wait') return { state: 'pending' as const };
       if (step === 'ask') return wait(unit, batch, asked);
+      // A person has approved the device since it was looked for: it asks again.
+      if (batch.authorityId !== null && !signed) return { state: 'pending' as const };
       if (step === 'enrol' && !(await countEnrolled(unit, batch.batchId))) return 'used_up';
-      return give(unit, batch, asked, known, step === 'again');
+      return give(unit, { batch, asked, known, signed, outcome: step === 'again' ? 'again' : 'enrolled' });
     }, asked.deviceId);
   }
 
-  async function repeated(batch: Batch, asked: Asked): ReturnType<typeof carryOut> {
+  async function repeated(...[batch, asked, signed]: Parameters<typeof carryOut>): ReturnType<typeof carryOut> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await carryOut(batch, asked);
+        return await carryOut(batch, asked, signed);
       } catch (error) {
         if (!(error instanceof Overtaken) || attempt === MOST_ATTEMPTS) throw error;
       }
@@ -173,12 +207,13 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
      * Answers a device with its credential, or tells it to ask again later. All refusals are one error,
      * ENROLMENT_REFUSED, and an unknown code takes the same queries as a known one, so a guesser learns nothing. So does a
      * batch whose certificate the device does not show.
-     * `admit` is called for the code of an open batch; it may throw RATE_LIMITED.
+     * `admit` is called for the code of an open batch; it may throw RATE_LIMITED. Only then a certification request is read,
+     * and a faulty one is REQUEST_INVALID. It is signed before the unit of work begins, which must not wait for it.
      */
     async ask(
       asked: Asked,
       admit: (batch: Pick<Batch, 'batchId' | 'developerId'>) => void,
-    ): Promise<{ state: 'enrolled'; credential: string } | { state: 'pending' }> {
+    ): Promise<({ state: 'enrolled' } & Given) | { state: 'pending' }> {
       const { proof, deviceId } = asked;
       const isByCode = 'code' in proof;
       const named = isByCode
@@ -188,12 +223,22 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
       const batch = isProven ? named : undefined;
       const { step, known, isSameNonce } = await look(undefined, batch, asked);
       if (!batch) return refuse(asked, isByCode ? 'unknown_code' : 'certificate', named);
-      if (closedFor(batch, asked.deviceId, clock.now()) === undefined) admit(batch);
+      const isClosed = closedFor(batch, asked.deviceId, clock.now()) !== undefined;
+      if (!isClosed) admit(batch);
       // While the same request runs, the rows of the device and of its enrolment were read before and behind its commit.
-      const isSure = !(known?.state === 'enrolled' && isSameNonce);
+      const isSure = isClosed || !(known?.state === 'enrolled' && isSameNonce);
       if (typeof step === 'object' && isSure) return refuse(asked, step.refused, batch);
+      if (batch.authorityId !== null && !parts.deviceCertificates) return refuse(asked, 'authority', batch);
+      const publicKey = keyToSign(batch, asked.csr, () => metrics.enrolments.inc({ outcome: 'csr' }));
       if (step === 'wait') return { state: 'pending' };
-      const answer = await repeated(batch, asked);
+      let signed: Signed | undefined;
+      if (publicKey && step !== 'ask') {
+        const { developerId, authorityId, certificateDays } = batch;
+        const days = certificateDays ?? 0;
+        signed = await parts.authorities.sign({ developerId, authorityId, deviceId }, { publicKey, days });
+        if (!signed) return refuse(asked, 'authority', batch);
+      }
+      const answer = await repeated(batch, asked, signed);
       return typeof answer === 'string' ? refuse(asked, answer as RefusalReason, batch) : answer;
     },
   };

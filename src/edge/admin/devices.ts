@@ -1,11 +1,15 @@
 import type { Device } from '../../core/devices/device-repository.ts';
 import { DomainError } from '../../errors.ts';
 import type { DeviceAnswer } from '../../platform/contracts/types.ts';
+import { toUtc } from '../../runtime/clock.ts';
 import { changedValues } from '../http/changed-values.ts';
 import { NO_STORE } from '../http/no-store.ts';
 import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
+
+const issuedBody = (issued: Device['issued']): DeviceAnswer['issuedCertificate'] =>
+  issued && { fingerprint: issued.fingerprint, authorityId: issued.authorityId, expiresAt: toUtc(issued.until) };
 
 function deviceBody(device: Device, formatTime: (micros: number) => string): DeviceAnswer {
   return {
@@ -19,6 +23,8 @@ function deviceBody(device: Device, formatTime: (micros: number) => string): Dev
     certificates: device.certificate === null ? 'any' : device.certificate === '' ? 'none' : 'named',
     certificateFingerprint: device.certificate || null,
     credentialOfferedAt: device.credentialOfferedAt === null ? null : formatTime(device.credentialOfferedAt),
+    issuedCertificate: issuedBody(device.issued),
+    offeredCertificate: issuedBody(device.nextIssued),
     createdAt: formatTime(device.createdAt),
   };
 }

@@ -22,6 +22,8 @@ function batchBody(batch: ShownBatch, now: number): Body {
     deviceIds,
     registered,
     claimCertificate: batch.claimCertificate,
+    authorityId: batch.authorityId,
+    certificateDays: batch.certificateDays,
     mostDevices,
     enrolled,
     pending,
@@ -48,8 +50,8 @@ export async function createEnrolmentBatch(
   const until = readMoment(expiresAt, 'body', 'expiresAt');
   const { batch, code } = await enrolmentBatches.create(params.developerId, { ...wanted, expiresAt: until });
   const shown = batchBody(batch, clock.now());
-  const { batchId, name, approval, mostDevices } = shown;
-  await changed({ batchId, name, approval, mostDevices, expiresAt: shown.expiresAt });
+  const { batchId, name, approval, mostDevices, authorityId } = shown;
+  await changed({ batchId, name, approval, mostDevices, authorityId, expiresAt: shown.expiresAt });
   return { status: 201, headers: NO_STORE, body: { ...shown, code } };
 }
 

@@ -17,6 +17,13 @@ import {
   startDeviceAction,
   stopDeviceAction,
 } from './device-actions.ts';
+import {
+  createDeviceAuthority,
+  listDeviceAuthorities,
+  readDeviceAuthority,
+  retireDeviceAuthority,
+  revokeDeviceAuthority,
+} from './device-authorities.ts';
 import { deleteDevice, listDevices, readDevice, registerDevice, replaceCredential, updateDevice } from './devices.ts';
 import { readEncryption, rotateEncryptionKey } from './encryption.ts';
 import {
@@ -149,6 +156,12 @@ export const ROUTES = [
   route('PATCH',  '/admin/v1/devices/{deviceId}', OPR, { body: 'admin/device-update' }, updateDevice),
   route('DELETE', '/admin/v1/devices/{deviceId}', OPR, { query: 'admin/device-delete-query' }, deleteDevice),
   route('POST',   '/admin/v1/devices/{deviceId}/credential', OPR, { body: 'admin/credential-replace', bodyOptional: true }, replaceCredential),
+
+  route('POST',   '/admin/v1/developers/{developerId}/device-authorities', OWN, { body: 'admin/device-authority-create' }, createDeviceAuthority),
+  route('GET',    '/admin/v1/developers/{developerId}/device-authorities', ANY, {}, listDeviceAuthorities),
+  route('GET',    '/admin/v1/device-authorities/{authorityId}', ANY, {}, readDeviceAuthority),
+  route('POST',   '/admin/v1/device-authorities/{authorityId}/retire', OWN, { name: 'retireDeviceAuthority' }, retireDeviceAuthority),
+  route('POST',   '/admin/v1/device-authorities/{authorityId}/revoke', OWN, { name: 'revokeDeviceAuthority' }, revokeDeviceAuthority),
 
   route('POST',   '/admin/v1/developers/{developerId}/enrolment-batches', OPR, { body: 'admin/enrolment-batch-create' }, createEnrolmentBatch),
   route('GET',    '/admin/v1/developers/{developerId}/enrolment-batches', ANY, { query: 'common/paging-query' }, listEnrolmentBatches),

@@ -4,6 +4,7 @@ import type { Applications } from '../../core/applications/applications.ts';
 import type { Developers } from '../../core/applications/developers.ts';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { SecretReads } from '../../core/audit/secret-reads.ts';
+import type { Authorities } from '../../core/authorities/authorities.ts';
 import type { Core } from '../../core/core.ts';
 import type { DeviceActions } from '../../core/device-actions/device-actions.ts';
 import type { Devices } from '../../core/devices/devices.ts';
@@ -79,6 +80,7 @@ export interface AdminServices {
     | 'disconnect'
   >;
   enrolmentBatches: EnrolmentBatches;
+  authorities: Pick<Authorities, 'create' | 'list' | 'find' | 'retire' | 'revoke'>;
   accessTokens: Pick<AccessTokens, 'signingKeys' | 'renewSigningKey'>;
   objects: Pick<Core['objects'], 'key'>;
   encryption: Pick<Encryption, 'state' | 'rotate'>;

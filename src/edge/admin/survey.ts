@@ -40,6 +40,8 @@ interface Parts {
   oldestInFlight(): number | undefined;
   /** Counts the receivers of webhooks whose last attempt failed. */
   failing(): Promise<number>;
+  /** When the device CA ends that ends first; null without one. */
+  deviceCaEnd(): Promise<number | null>;
   /** The entries of the audit log that its receiver does not have yet; undefined without a receiver. */
   auditWaiting: (() => Promise<{ count: number; oldestAt: number | null }>) | undefined;
   /** Knows the parts of the service that can do their work, and those that cannot. */
@@ -58,8 +60,15 @@ export function createSurvey(parts: Parts) {
   async function look(): Promise<void> {
     try {
       const sizes = [parts.objects(), parts.disk(), parts.databaseSize()] as const;
-      const looks = [parts.due(), parts.pending(), parts.failing(), auditWaiting(), ...sizes] as const;
-      const [due, pending, failing, waiting, objects, disk, size] = await Promise.all(looks);
+      const looks = [
+        parts.due(),
+        parts.pending(),
+        parts.failing(),
+        auditWaiting(),
+        parts.deviceCaEnd(),
+        ...sizes,
+      ] as const;
+      const [due, pending, failing, waiting, deviceCaEnd, objects, disk, size] = await Promise.all(looks);
       metrics.commandsDue.set(due.count);
       metrics.oldestCommandDue.set(age(due.oldestAt));
       metrics.oldestCommandInFlight.set(age(parts.oldestInFlight() ?? null));
@@ -75,6 +84,9 @@ export function createSurvey(parts: Parts) {
       if (objects) metrics.objectStored.set(objects.stored);
       metrics.diskFree.set(disk.free);
       metrics.diskSize.set(disk.size);
+      const ofDeviceCa = { listener: 'devices', file: 'device_ca' };
+      if (deviceCaEnd === null) metrics.certificateExpires.remove(ofDeviceCa);
+      else metrics.certificateExpires.set(ofDeviceCa, Math.round((deviceCaEnd - clock.now()) / 1_000_000));
       lookedAt = clock.now();
     } catch (err) {
       log.warn({ err }, 'the metrics of queues and sizes could not be looked up');

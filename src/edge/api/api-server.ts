@@ -2,12 +2,17 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { Refusals } from '../../core/audit/refusals.ts';
 import type { SecretReads } from '../../core/audit/secret-reads.ts';
 import type { HostNames } from '../../platform/entrance/host-names.ts';
+import { createTokenBuckets } from '../../runtime/token-buckets.ts';
 import { createListener, type HttpServer, type ListenerParts } from '../http/listener.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
 import { createAuthorize } from './authorize.ts';
 import { createApiChanges } from './changes.ts';
 import { ROUTES, STRICT_PATHS } from './routes.ts';
 import type { ApiServices } from './services.ts';
+
+/** The certificates that a device may have signed at once, and then one a minute, at each node. */
+const RENEWALS_AT_ONCE = 10;
+const RENEWALS_PER_SECOND = 1 / 60;
 
 interface Parts extends ListenerParts, Omit<ApiServices, 'metrics' | 'tokenLimit' | 'enrolmentLimits' | 'proxies'> {
   audit: Pick<Audit, 'begin' | 'list'>;
@@ -40,6 +45,7 @@ export function createApiServer(parts: Parts): HttpServer {
   const enrolmentLimits = {
     ofBatch: createRateLimit({ ...shared, name: 'enrolments of a batch', perSecond: enrolmentRateLimit }),
     ofDeveloper: createRateLimit({ ...shared, name: 'enrolments of a developer', perSecond: enrolmentRateLimit * 4 }),
+    ofDevice: createTokenBuckets({ clock, perSecond: RENEWALS_PER_SECOND, size: RENEWALS_AT_ONCE }),
   };
   return createListener({
     ...parts,

@@ -19,8 +19,17 @@ function proofIn<Shown>({ code, batchId }: SchemaTypes['rest/enrolment-request']
   return { batchId, shown: shown() };
 }
 
+/** Counts a request against its limits. Throws RATE_LIMITED. */
+function admit(metrics: ApiServices['metrics'], verdicts: readonly ({ waitSeconds: number } | undefined)[]): void {
+  const seconds = Math.max(...verdicts.map((verdict) => verdict?.waitSeconds ?? 0));
+  if (seconds === 0) return;
+  metrics.enrolments.inc({ outcome: 'rate_limited' });
+  metrics.httpRefused.inc({ bound: 'enrolment_rate_limit' });
+  throw new DomainError('RATE_LIMITED', { values: { seconds } });
+}
+
 /**
- * Gives a device its credential for the code of its batch, or for its certificate. It needs no token: that is the proof. Wrong codes count as
+ * Gives a device its credential, or the certificate that it asks for, for the code of its batch, or for the certificate that it shows. It needs no token: that is the proof. Wrong codes count as
  * wrong credentials of their address.
  */
 export async function enrolDevice(
@@ -28,18 +37,28 @@ export async function enrolDevice(
   { body, stream, address, requestId }: Input<unknown, SchemaTypes['rest/enrolment-request']>,
 ): Promise<Answer> {
   if (!isPrivate(stream, proxies)) throw new DomainError('ENROLMENT_INSECURE');
-  const { deviceId, nonce } = body;
+  const { deviceId, nonce, csr } = body;
   const proof = proofIn(body, () => (clientCertificates.areClaims ? clientCertificates.of(stream) : undefined));
-  const answer = await enrolments.ask({ deviceId, proof, nonce, address, requestId }, ({ batchId, developerId }) => {
-    const { ofBatch, ofDeveloper } = enrolmentLimits;
-    const verdicts = [ofBatch.take(batchId), ofDeveloper.take(developerId)];
-    const seconds = Math.max(...verdicts.map((verdict) => verdict?.waitSeconds ?? 0));
-    if (seconds === 0) return;
-    metrics.enrolments.inc({ outcome: 'rate_limited' });
-    metrics.httpRefused.inc({ bound: 'enrolment_rate_limit' });
-    throw new DomainError('RATE_LIMITED', { values: { seconds } });
-  });
+  const { ofBatch, ofDeveloper } = enrolmentLimits;
+  const answer = await enrolments.ask({ deviceId, proof, nonce, csr, address, requestId }, ({ batchId, developerId }) =>
+    admit(metrics, [ofBatch.take(batchId), ofDeveloper.take(developerId)]),
+  );
   if (answer.state === 'pending')
     return { status: 202, headers: { ...NO_STORE, 'Retry-After': String(ASK_AGAIN_SECONDS) }, body: answer };
-  return { status: 201, headers: NO_STORE, body: { deviceId, credential: answer.credential } };
+  const { state: _, ...given } = answer;
+  return { status: 201, headers: NO_STORE, body: { deviceId, ...given } };
+}
+
+/** Gives a device its next certificate, for the present one, which it shows. */
+export async function renewCertificate(
+  { renewals, enrolmentLimits, proxies, clientCertificates, metrics }: ApiServices,
+  { body, stream, address, requestId }: Input<unknown, SchemaTypes['rest/renewal-request']>,
+): Promise<Answer> {
+  if (!isPrivate(stream, proxies)) throw new DomainError('ENROLMENT_INSECURE');
+  const shown = clientCertificates.areClaims ? clientCertificates.of(stream) : undefined;
+  const { ofDevice, ofDeveloper } = enrolmentLimits;
+  const given = await renewals.renew({ ...body, shown, address, requestId }, ({ deviceId, developerId }) =>
+    admit(metrics, [ofDevice.take(deviceId), ofDeveloper.take(developerId)]),
+  );
+  return { status: 201, headers: NO_STORE, body: { deviceId: body.deviceId, ...given } };
 }

@@ -12,7 +12,7 @@ import { readFirmware } from './device-software.ts';
 import { listStatuses, readHardware, readStatus } from './device-status.ts';
 import { readDistribution, startDistribution, stopDistribution } from './distributions.ts';
 import { readDocs } from './docs.ts';
-import { enrolDevice } from './enrolments.ts';
+import { enrolDevice, renewCertificate } from './enrolments.ts';
 import { readFeed } from './feed.ts';
 import { createMember, listMembers, readOwnAccess, revokeMember } from './members.ts';
 import { listInstallations, listOwnDevices, listOwnTransactions, readOwnTransaction } from './overview.ts';
@@ -54,7 +54,8 @@ const D = 'svc:device:write';
 // biome-ignore format: a table is read by its rows
 export const ROUTES = [
   route('POST',   '/api/v1/authenticate', null, { form: 'rest/token-request', errors: tokenError }, issueToken),
-  route('POST',   '/v1/enrolments', null, { body: 'rest/enrolment-request', bodyLimit: 4096 }, enrolDevice),
+  route('POST',   '/v1/enrolments', null, { body: 'rest/enrolment-request', bodyLimit: 16_384 }, enrolDevice),
+  route('POST',   '/v1/enrolments/renewals', null, { body: 'rest/renewal-request', bodyLimit: 16_384 }, renewCertificate),
   route('GET',    '/.well-known/jwks.json', null, {}, readJwks),
   route('GET',    '/.well-known/oauth-authorization-server', null, {}, readMetadata),
   route('GET',    '/', null, { head: true, name: 'openRoot' }, leadTo('docs')),

@@ -6,6 +6,7 @@ import type { Devices } from '../../core/devices/devices.ts';
 import type { Statuses } from '../../core/devices/statuses.ts';
 import type { TagsOfDevices } from '../../core/devices/tags.ts';
 import type { Enrolments } from '../../core/enrolments/enrolments.ts';
+import type { Renewals } from '../../core/enrolments/renewals.ts';
 import type { Member } from '../../core/people/member-repository.ts';
 import type { Members } from '../../core/people/members.ts';
 import type { Rollouts } from '../../core/rollouts/rollouts.ts';
@@ -20,6 +21,7 @@ import type { ClientCertificates } from '../../platform/entrance/client-certific
 import type { Proxies } from '../../platform/entrance/forwarded.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Deprecations } from '../../runtime/deprecations.ts';
+import type { TokenBuckets } from '../../runtime/token-buckets.ts';
 import type { Fleet } from '../../views/devices.ts';
 import type { Installations } from '../../views/installations.ts';
 import type { RolloutViews } from '../../views/rollouts.ts';
@@ -39,8 +41,9 @@ export interface ApiServices {
   /** Finds the certificates that callers show. */
   clientCertificates: ClientCertificates;
   enrolments: Enrolments;
-  /** The rate limits of enrolment, for each batch and for each developer. */
-  enrolmentLimits: { ofBatch: RateLimit; ofDeveloper: RateLimit };
+  renewals: Renewals;
+  /** The rate limits of enrolment, for each batch and for each developer, and of renewals, for each device. */
+  enrolmentLimits: { ofBatch: RateLimit; ofDeveloper: RateLimit; ofDevice: TokenBuckets };
   /** The proxies in front of the listener; undefined when none is trusted. */
   proxies?: Proxies | undefined;
   /** The rate limit of the token endpoint, for each application. */

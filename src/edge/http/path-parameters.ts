@@ -9,6 +9,7 @@ const SCHEMAS: Record<string, SchemaName> = {
   deliveryId: 'common/delivery-id',
   rolloutId: 'common/rollout-id',
   batchId: 'common/batch-id',
+  authorityId: 'common/authority-id',
   removalId: 'common/removal-id',
   actionId: 'common/action-id',
   keyId: 'common/software-key-id',

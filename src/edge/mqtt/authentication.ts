@@ -1,11 +1,13 @@
 import type { Aedes, Client, ConnectPacket } from 'aedes';
 import { isDeviceId } from '../../core/devices/device-id.ts';
+import type { Proof } from '../../core/devices/login-proof.ts';
 import type { Seen, Standing } from '../../core/sessions/takeover.ts';
 import { isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { dropWill, registeredClient } from './aedes-internals.ts';
+import type { Certificate } from './certificates.ts';
 import { inboundKind } from './topics.ts';
 
 // CONNACK return codes [MQTT-3.2.2-4].
@@ -18,9 +20,6 @@ interface Refusal {
   code: number;
   reason: 'client_id' | 'unavailable' | 'credentials' | 'certificate' | 'blocked' | 'will';
 }
-
-/** The proof of identity of a client: its password, or its certificate when it has sent no password. */
-export type Proof = { credential: Buffer } | { certificateFingerprint: string };
 
 // Milliseconds after the close of a connection, until the lock of its login is released even though Aedes has not
 // reported the end of the login.
@@ -35,8 +34,8 @@ interface Parts {
    * `sql` the check runs in that unit of work.
    */
   authenticate(deviceId: string, proof: Proof, sql?: Seen): Promise<'good' | 'bad' | 'blocked'>;
-  /** The client certificate when one of our CAs has signed it; undefined otherwise. */
-  certificateOf(client: Client): { name: string; fingerprint: string } | undefined;
+  /** The client certificate; undefined without one. */
+  certificateOf(client: Client): Omit<Certificate, 'raw'> | undefined;
   /** Opens the session of the device, and repeats the check `standing` in the same unit of work. */
   openSession(deviceId: string, standing: (sql: Seen) => Promise<Standing>): Promise<Standing>;
   /**
@@ -88,19 +87,28 @@ export function createAuthentication(parts: Parts) {
     await new Promise<void>((resolve) => client.close(resolve));
   };
 
-  /** Checks the password against the device's credential; without a password the certificate must name the device. */
-  async function standing(client: Client, password: Buffer | undefined, sql?: Seen): Promise<Standing> {
+  /**
+   * The proof of a client: its password, or its certificate when it has sent no password. A certificate of another name is
+   * none.
+   */
+  function proofOf(client: Client, password: Buffer | undefined): Proof | undefined {
+    if (password) return { credential: password };
     const certificate = certificateOf(client);
-    if (!password && certificate?.name !== client.id) return 'bad';
-    const proof = password ? { credential: password } : { certificateFingerprint: certificate?.fingerprint ?? '' };
-    return authenticate(client.id, proof, sql);
+    if (certificate?.name !== client.id) return undefined;
+    return { certificateFingerprint: certificate.fingerprint, isTrusted: certificate.isTrusted };
+  }
+
+  /** Checks the password against the device's credential, or the certificate against those of the device. */
+  async function standing(client: Client, password: Buffer | undefined, sql?: Seen): Promise<Standing> {
+    const proof = proofOf(client, password);
+    return proof ? authenticate(client.id, proof, sql) : 'bad';
   }
 
   function refusalOf(found: Standing, client: Client, password: Buffer | undefined): Refusal | undefined {
     if (found === 'good') return undefined;
     if (found === 'blocked') return { code: NOT_AUTHORIZED, reason: 'blocked' };
-    const foreign = !password && certificateOf(client)?.name !== client.id;
-    return { code: BAD_CREDENTIALS, reason: password || foreign ? 'credentials' : 'certificate' };
+    const proof = proofOf(client, password);
+    return { code: BAD_CREDENTIALS, reason: !proof || 'credential' in proof ? 'credentials' : 'certificate' };
   }
 
   async function refusal(

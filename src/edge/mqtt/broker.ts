@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { Aedes, type Client, type Subscription } from 'aedes';
+import type { Proof } from '../../core/devices/login-proof.ts';
 import type { DeviceLink } from '../../core/outbox/connection-state.ts';
 import type { ResponseLink } from '../../core/requests/response-sender.ts';
 import type { ConnectionLog } from '../../core/sessions/connection-log.ts';
@@ -29,7 +30,7 @@ import {
   registeredClients,
   subscriptionsOf,
 } from './aedes-internals.ts';
-import { createAuthentication, type Proof } from './authentication.ts';
+import { createAuthentication } from './authentication.ts';
 import { createConnections } from './connections.ts';
 import { createDeviceConnections, type Origin } from './device-connections.ts';
 import { createDeviceEpochs } from './device-epochs.ts';
@@ -86,6 +87,8 @@ export interface BrokerParts {
   loginSeconds: number;
   /** The setting LAPEL_DEVICE_RATE_LIMIT: messages per second for each device. */
   messageRate: number;
+  /** The setting LAPEL_DEVICE_CERTIFICATES. */
+  deviceCertificates: boolean;
   /** Reads the headers of the PROXY protocol; undefined for a listener whose connections have none. */
   gateOf?(listener: 'mqtt' | 'mqtts' | 'ws'): ProxyGate | undefined;
   /** The proxies in front of the listeners; undefined when none is trusted. */
@@ -297,6 +300,7 @@ export async function createBroker(parts: BrokerParts) {
     gateOf: parts.gateOf ?? (() => undefined),
     proxies: parts.proxies,
     names: parts.names,
+    deviceCertificates: parts.deviceCertificates,
     handle,
   });
 
@@ -342,7 +346,7 @@ export async function createBroker(parts: BrokerParts) {
       const revoked = files.clientCrl && readRevoked(files.clientCrl);
       for (const client of registeredClients(broker)) {
         const certificate = devices.originOf(client)?.certificate;
-        if (!certificate || !revoked?.has(certificate)) continue;
+        if (!certificate?.isTrusted || !revoked?.has(certificate)) continue;
         devices.because(client, 'revoked');
         client.close();
       }

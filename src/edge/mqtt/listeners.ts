@@ -27,6 +27,8 @@ interface Parts {
   connections: ReturnType<typeof createConnections>;
   /** The setting LAPEL_MQTT_LOGIN_SECONDS. */
   loginSeconds: number;
+  /** LAPEL_DEVICE_CERTIFICATES: clients are asked for a certificate, also when no CA is set. */
+  deviceCertificates: boolean;
   /** Resolves when the next TLS handshake may begin; undefined means at once. */
   turn(): Promise<void> | undefined;
   /** Reads the headers of the PROXY protocol; undefined for a listener whose connections have none. */
@@ -51,15 +53,19 @@ const HANDSHAKES_PER_TURN = 4;
 // connection of a device that vanished stays open for ever, when the device had an MQTT keep-alive of 0.
 const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE };
 
-/** A device without a certificate of the CA may still log in with its credential. */
-const optionsOf = (files: TlsFiles): tls.TlsOptions => ({ ...tlsOptions(files), rejectUnauthorized: false });
-
 /** Creates the listeners for devices: TCP, TLS, WebSocket. */
 export function createListeners({ log, logLimit, metrics, connections, loginSeconds, turn, handle, ...parts }: Parts) {
-  const { gateOf, proxies, names } = parts;
+  const { gateOf, proxies, names, deviceCertificates } = parts;
   const checkHost = names && createHostCheck(names);
   const servers: net.Server[] = [];
   const inLoop = createTurns(HANDSHAKES_PER_TURN);
+
+  /** A device without a certificate of the CA may still log in with its credential. */
+  const optionsOf = (files: TlsFiles): tls.TlsOptions => ({
+    ...tlsOptions(files),
+    ...(deviceCertificates && { requestCert: true }),
+    rejectUnauthorized: false,
+  });
 
   async function listen(server: net.Server, host: string, port: number): Promise<number> {
     servers.push(server);
@@ -120,17 +126,17 @@ export function createListeners({ log, logLimit, metrics, connections, loginSeco
   }
 
   /**
-   * The client certificate of a connection. A certificate that is not accepted is logged, but the device may still log
-   * in with its password.
+   * The client certificate of a connection. A certificate that cannot be accepted is logged, but the device may still log
+   * in with its password. One that no CA of the settings has signed may be one that the service has signed for the device:
+   * the login tells.
    */
   function certificateOf(socket: net.Socket, { address }: AcceptedSocket): Certificate | undefined {
     const shown = shownCertificate(socket);
-    if (shown || !(socket instanceof tls.TLSSocket)) return shown;
-    const { subject } = socket.getPeerCertificate();
-    const leftOut = subject && logLimit(`certificate ${address}`);
-    if (leftOut !== undefined) {
+    if (!shown || shown.isTrusted || deviceCertificates) return shown;
+    const leftOut = logLimit(`certificate ${address}`);
+    if (leftOut !== undefined && socket instanceof tls.TLSSocket) {
       const { authorizationError: reason } = socket;
-      log.info({ address, name: subject.CN, reason, leftOut }, 'client certificate not accepted');
+      log.info({ address, name: shown.name, reason, leftOut }, 'client certificate not accepted');
     }
     return undefined;
   }

@@ -12,6 +12,7 @@
  * - missed: hints to that node were dropped, so it must look for the work itself
  * - keys: the encryption keys were changed, or are to be read again
  * - signing: the keys that sign access tokens were changed
+ * - authority: a device CA was revoked, so connections with its certificates must end
  * - used: how much the sender has let through of each limit that all nodes share
  */
 export const HINT_KINDS = [
@@ -27,6 +28,7 @@ export const HINT_KINDS = [
   'missed',
   'keys',
   'signing',
+  'authority',
   'used',
 ] as const;
 export type HintKind = (typeof HINT_KINDS)[number];
@@ -53,6 +55,7 @@ const LETTERS: Record<HintKind, string> = {
   missed: 'l',
   keys: 'k',
   signing: 's',
+  authority: 'v',
   used: 'u',
 };
 const KINDS = new Map(HINT_KINDS.map((kind) => [LETTERS[kind], kind]));

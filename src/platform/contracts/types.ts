@@ -256,6 +256,32 @@ export type MacAddress = string;
  */
 export type LocalDateTimeOrNull = string | null;
 /**
+ * The certificate that the service has signed for the device, with which it logs in; null: there is none.
+ */
+export type IssuedCertificateOrNull = {
+  /**
+   * SHA-256 of the certificate: 64 hexadecimal digits in lower case.
+   */
+  fingerprint: string;
+  authorityId: AuthorityId;
+  expiresAt: UtcDateTime1;
+} | null;
+/**
+ * Identifier of a device CA.
+ */
+export type AuthorityId = string;
+/**
+ * The renewed certificate that takes its place when the device logs in with it; null: there is none.
+ */
+export type IssuedCertificateOrNull1 = {
+  /**
+   * SHA-256 of the certificate: 64 hexadecimal digits in lower case.
+   */
+  fingerprint: string;
+  authorityId: AuthorityId;
+  expiresAt: UtcDateTime1;
+} | null;
+/**
  * Identifier of a device action.
  */
 export type ActionId = string;
@@ -406,6 +432,10 @@ export type EnrolmentApproval = 'automatic' | 'manual';
  * The end of the code, in the next 366 days.
  */
 export type Moment7 = string;
+/**
+ * Identifier of a device CA.
+ */
+export type AuthorityId1 = string;
 /**
  * `pending`: the device waits for a person. `approved`: it gets its credential when it asks again. `enrolled`: it has got its credential. `refused`: by a person.
  */
@@ -775,6 +805,10 @@ export type BluetoothName = string | null;
  */
 export type CallId = string;
 /**
+ * A certification request (PKCS #10) in PEM, signed with the key of the device: EC (P-256 or P-384), Ed25519, or RSA with 2048 to 4096 bits. Only its public key is used; the service decides about name and extensions.
+ */
+export type CertificationRequest = string;
+/**
  * Client identifier of an activation. It is unique among activated and activating devices, and has no control characters.
  */
 export type ClientId = string;
@@ -912,6 +946,17 @@ export type FirmwareVersion6 = string;
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull23 = string | null;
+/**
+ * A certificate that the service has signed for a device; null: there is none.
+ */
+export type IssuedCertificateOrNull2 = {
+  /**
+   * SHA-256 of the certificate: 64 hexadecimal digits in lower case.
+   */
+  fingerprint: string;
+  authorityId: AuthorityId;
+  expiresAt: UtcDateTime1;
+} | null;
 /**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
@@ -1360,6 +1405,9 @@ export interface SchemaTypes {
   'admin/device-action-list': DeviceActionList;
   'admin/device-action-query': DeviceActionQuery;
   'admin/device-action-start': DeviceActionStart;
+  'admin/device-authority': DeviceAuthority;
+  'admin/device-authority-create': DeviceAuthorityCreate;
+  'admin/device-authority-list': DeviceAuthorityList;
   'admin/device-connection': DeviceConnection;
   'admin/device-delete-query': DeviceDeleteQuery;
   'admin/device-filter': DeviceFilter;
@@ -1448,12 +1496,14 @@ export interface SchemaTypes {
   'common/application-certificate-id': ApplicationCertificateId;
   'common/application-id': ApplicationId;
   'common/authentication-key': AuthenticationKey;
+  'common/authority-id': AuthorityId;
   'common/batch-id': BatchId;
   'common/binary-warning-list': BinaryWarningList;
   'common/bluetooth-name': BluetoothName;
   'common/call-id': CallId;
   'common/certificate-fingerprint': CertificateFingerprint;
   'common/certificate-rule': CertificateRule;
+  'common/certification-request': CertificationRequest;
   'common/client-id': ClientId;
   'common/connection-id': ConnectionId;
   'common/connectivity-type': ConnectivityType;
@@ -1496,6 +1546,7 @@ export interface SchemaTypes {
   'common/hardware-properties': HardwareProperties;
   'common/installation-counts': InstallationCounts;
   'common/installations': InstallationList;
+  'common/issued-certificate-or-null': IssuedCertificateOrNull2;
   'common/json-object': JsonObject;
   'common/json-object-or-null': JsonObjectOrNull;
   'common/language-tag': LanguageTag;
@@ -1659,6 +1710,8 @@ export interface SchemaTypes {
   'rest/package-update': PackageUpdate;
   'rest/redelivered': Redelivered;
   'rest/redelivery-range': RedeliveryRange;
+  'rest/renewal': Renewal;
+  'rest/renewal-request': RenewalRequest;
   'rest/rollout-approval': RolloutApproval;
   'rest/rollout-create': RolloutCreate;
   'rest/rollout-created': RolloutCreated;
@@ -2431,6 +2484,8 @@ export interface DeviceAnswer {
    */
   certificateFingerprint: string | null;
   credentialOfferedAt: LocalDateTimeOrNull;
+  issuedCertificate: IssuedCertificateOrNull;
+  offeredCertificate: IssuedCertificateOrNull1;
   createdAt: LocalDateTime;
 }
 /**
@@ -2598,6 +2653,54 @@ export interface DeviceActionStart {
  */
 export interface TagPatch1 {
   [k: string]: string | null;
+}
+/**
+ * A CA with which the service signs the client certificates of a developer's devices.
+ */
+export interface DeviceAuthority {
+  authorityId: AuthorityId;
+  developerId: DeveloperId;
+  name: Name;
+  /**
+   * `active`: it signs. `retired`: it signs no more; the certificates that it has signed stay valid. `revoked`: these are invalid, too. `expired`: its own certificate has ended.
+   */
+  state: 'active' | 'retired' | 'revoked' | 'expired';
+  /**
+   * The certificate of the CA, in PEM.
+   */
+  certificate: string;
+  /**
+   * SHA-256 of that certificate: 64 hexadecimal digits in lower case.
+   */
+  fingerprint: string;
+  /**
+   * The devices that have a certificate of it.
+   */
+  devices: number;
+  createdAt: UtcDateTime1;
+  expiresAt: UtcDateTime1;
+  retiredAt: UtcDateTimeOrNull11;
+  revokedAt: UtcDateTimeOrNull11;
+}
+/**
+ * A device CA: the service makes its key, or `certificate` and `privateKey` give both.
+ */
+export interface DeviceAuthorityCreate {
+  name: Name;
+  /**
+   * The certificate of a CA, in PEM, with CA:TRUE and, if it has keyUsage, keyCertSign.
+   */
+  certificate?: string;
+  /**
+   * The private key of that certificate, in PEM (PKCS #8) without a password: EC (P-256, P-384, P-521), or RSA with 2048 to 4096 bits. It is stored encrypted, and never shown.
+   */
+  privateKey?: string;
+}
+/**
+ * All device CAs of a developer, the newest first; at most 20.
+ */
+export interface DeviceAuthorityList {
+  authorities: DeviceAuthority[];
 }
 /**
  * The connection and the session of a device. Fields that only another node knows are null.
@@ -2953,6 +3056,14 @@ export interface EnrolmentBatch {
    * The certificate with which the devices of the batch enrol, in PEM: the one that they all have, or the CA that has signed a certificate of each, with the deviceId as common name. Null: they enrol by the code.
    */
   claimCertificate: string | null;
+  /**
+   * The device CA that signs a client certificate for each device; null: the devices get a credential.
+   */
+  authorityId: string | null;
+  /**
+   * The days for which these certificates are valid; null: the devices get a credential.
+   */
+  certificateDays: number | null;
 }
 /**
  * The body that makes an enrolment batch.
@@ -2980,6 +3091,11 @@ export interface EnrolmentBatchCreate {
    * The certificate with which the devices of the batch enrol, in PEM: the one that they all have, or the CA that has signed a certificate of each, with the deviceId as common name. Then the batch has no code.
    */
   claimCertificate?: string;
+  authorityId?: AuthorityId1;
+  /**
+   * The days for which these certificates are valid, at most until the end of the CA; 365 without it.
+   */
+  certificateDays?: number;
 }
 /**
  * The new enrolment batch. Its code is shown only here.
@@ -3027,6 +3143,14 @@ export interface EnrolmentBatchCreated {
    * The certificate with which the devices of the batch enrol, in PEM: the one that they all have, or the CA that has signed a certificate of each, with the deviceId as common name. Null: they enrol by the code.
    */
   claimCertificate: string | null;
+  /**
+   * The device CA that signs a client certificate for each device; null: the devices get a credential.
+   */
+  authorityId: string | null;
+  /**
+   * The days for which these certificates are valid; null: the devices get a credential.
+   */
+  certificateDays: number | null;
 }
 /**
  * A page of enrolment batches of a developer, the newest first.
@@ -5925,11 +6049,19 @@ export interface DistributionStatus {
   distributionDate?: DistributionDate;
 }
 /**
- * The credential of the device. It is shown only here.
+ * The credential of the device; or, in a batch with a device CA, its certificate. A credential is shown only here.
  */
 export interface Enrolment {
   deviceId: DeviceId;
-  credential: Credential;
+  credential?: Credential;
+  /**
+   * The client certificate of the device, in PEM, with the deviceId as common name.
+   */
+  certificate?: string;
+  /**
+   * The certificate of the CA that has signed it, in PEM.
+   */
+  authorityCertificate?: string;
 }
 /**
  * A person must approve the device. It asks again, with the same nonce, after the seconds in `Retry-After`.
@@ -5945,6 +6077,7 @@ export interface EnrolmentRequest {
   code?: EnrolmentCode;
   nonce: EnrolmentNonce;
   batchId?: BatchId;
+  csr?: CertificationRequest;
 }
 /**
  * Query of an activation and of a deactivation: the times in which the command must be delivered and answered. An activation or deactivation supersedes no other.
@@ -6278,6 +6411,27 @@ export interface RedeliveryRange {
    * True: the deliveries are only counted.
    */
   dryRun?: boolean;
+}
+/**
+ * The next certificate of the device. The present one is valid until the device logs in with this one.
+ */
+export interface Renewal {
+  deviceId: DeviceId;
+  /**
+   * The client certificate of the device, in PEM, with the deviceId as common name.
+   */
+  certificate: string;
+  /**
+   * The certificate of the CA that has signed it, in PEM.
+   */
+  authorityCertificate: string;
+}
+/**
+ * A device asks for its next certificate, and shows the present one in TLS.
+ */
+export interface RenewalRequest {
+  deviceId: DeviceId;
+  csr: CertificationRequest;
 }
 /**
  * Which stage is approved.

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Clock } from '../../runtime/clock.ts';
-import { endOf, isSignedBy, thumbprintOf } from '../../runtime/given-certificate.ts';
+import { commonNameOf, endOf, isSignedBy, thumbprintOf } from '../../runtime/given-certificate.ts';
 import type { Networks } from '../../runtime/networks.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Secured } from './certificates.ts';
@@ -64,11 +64,6 @@ const subjectOf = ({ subject }: X509Certificate): string =>
     .reverse()
     .map((part) => part.replaceAll(' + ', '+'))
     .join(',');
-
-function commonNameOf({ subject }: X509Certificate): string | undefined {
-  const [first, ...others] = (subject ?? '').split('\n').filter((part) => part.startsWith('CN='));
-  return others.length === 0 ? first?.slice('CN='.length) : undefined;
-}
 
 /** Node quotes names with commas or quotation marks. An URI has neither, so a text with such a name has no known URI. */
 const hasUri = ({ subjectAltName = '' }: X509Certificate, uri: string): boolean =>

@@ -3,6 +3,7 @@ import { DEVICE_ACTIONS } from './action-resource.ts';
 import { column, date, type Field, flexible, type Resource, SHOWN_ONCE, type Verb } from './admin-resource.ts';
 import { AUDIT } from './audit-resource.ts';
 import { CERTIFICATES } from './certificate-resource.ts';
+import { DEVICE_CAS } from './device-ca-resource.ts';
 import { DEVICES } from './device-resource.ts';
 import { ENROLMENT } from './enrolment-resource.ts';
 import { FLEET } from './fleet-resource.ts';
@@ -235,6 +236,7 @@ export const RESOURCES: readonly Resource[] = [
   REMOVALS,
   DEVICES,
   ENROLMENT,
+  DEVICE_CAS,
   DEVICE_ACTIONS,
   TRANSACTIONS,
   ROLLOUTS,

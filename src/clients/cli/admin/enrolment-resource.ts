@@ -51,6 +51,17 @@ export const ENROLMENT: Resource = {
           kind: 'text',
           text: 'certificate, or CA of the certificates, with which devices enrol in place of a code (- is standard input)',
         },
+        'device-ca': {
+          field: 'authorityId',
+          value: 'CA',
+          text: 'CA that signs a client certificate for each device, in place of a credential (lapel admin device-ca)',
+        },
+        'certificate-days': {
+          field: 'certificateDays',
+          value: 'N',
+          kind: 'number',
+          text: 'the days for which these certificates are valid (365)',
+        },
         registered: {
           field: 'registered',
           kind: 'flag',
