@@ -45,7 +45,7 @@ export async function createReceiver() {
 export type Receiver = Awaited<ReturnType<typeof createReceiver>>;
 
 export interface Target {
-  /** The addresses of the REST API; callers are spread over them. */
+  /** The addresses of the REST API; calls are spread over them, whichever of them has the device. */
   origins: string[];
   headers: Record<string, string>;
   path(deviceId: string): string;
@@ -101,9 +101,12 @@ async function runCallers(
   const calls: number[] = [];
   const end = performance.now() + seconds * 1000;
   let begun = 0;
+  // Devices are connected to the nodes in turn. Each round of calls over the nodes begins one node later than the round
+  // before; otherwise each call would reach the node that has its device.
+  const nextPool = (): Pool => pools[(begun + Math.floor(begun / pools.length)) % pools.length] as Pool;
   const caller = async (first: number): Promise<void> => {
-    const pool = pools[first % pools.length] as Pool;
     for (let turn = first; begun < loops && performance.now() < end && !isOver(); turn += callers) {
+      const pool = nextPool();
       begun += 1;
       const deviceId = target.deviceIds[turn % target.deviceIds.length] as string;
       const started = performance.now();
