@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { Client, type QueryResult, types } from 'pg';
 import { boundWait } from '../../../runtime/bound.ts';
 import type { SqlValue } from '../sql.ts';
+import { Batch, type BatchStatement, createBatchMemory } from './batch.ts';
 import { type Bound, statementOf, storable } from './statements.ts';
 import { ConnectionLost, endsConnection, isReadOnly } from './trouble.ts';
 
@@ -79,6 +80,11 @@ const CONNECT_MS = 3_000;
 const IDLE_IN_TRANSACTION_MS = 1_000;
 /** Milliseconds in which the shortest round trip counts: most take longer, because the server or this process is busy. */
 const WINDOW_MS = 1_000;
+/**
+ * Milliseconds between two batches whose first statement is answered at once, so that the round trip is measured and not
+ * the work of the whole batch.
+ */
+const PROBE_MS = 20;
 /** Milliseconds between two checks whether the server has been silent for too long. */
 const CHECK_MS = 250;
 /** The time in which a connection must close in an orderly way; then it is cut. */
@@ -86,14 +92,22 @@ const CLOSE_MS = 1_000;
 /** Idle time before TCP probes the connection. */
 const KEEP_ALIVE_MS = 5_000;
 
+/** A statement of a batch, with `?` for its parameters. */
+export interface Asked extends Omit<BatchStatement, 'values'> {
+  values: readonly Bound[];
+}
+
 export interface Connection {
   /**
    * Rejects with ConnectionLost, or with the server's error. Statements of one turn of the event loop are sent
    * together, and answered in order.
    */
   query(text: string, ...values: Bound[]): Promise<QueryResult>;
-  /** Writes all statements that `ask` issues to the socket at once. */
-  together(ask: () => void): void;
+  /**
+   * Sends statements of one transaction, which are answered together, in order. After the first error the others are
+   * skipped.
+   */
+  batch(statements: readonly Asked[]): void;
   /** Runs a text of one or more statements, without parameters, and without preparing them. */
   script(text: string): Promise<QueryResult>;
   alive(): boolean;
@@ -130,6 +144,8 @@ export async function openConnection(
   let shortestMs = Number.POSITIVE_INFINITY;
   let formerMs = Number.POSITIVE_INFINITY;
   let windowSince = performance.now();
+  let probedAt = Number.NEGATIVE_INFINITY;
+  const memory = createBatchMemory(TYPES.getTypeParser as Parameters<typeof createBatchMemory>[0]);
 
   function lost(cause: unknown): void {
     if (!alive) return;
@@ -174,18 +190,54 @@ export async function openConnection(
     return true;
   }
 
+  /** Notes the time since the oldest statement without an answer was sent. */
+  function noteRoundTrip(now: number): void {
+    if (now - windowSince > WINDOW_MS) {
+      [formerMs, shortestMs] = [shortestMs, Number.POSITIVE_INFINITY];
+      windowSince = now;
+    }
+    shortestMs = Math.min(shortestMs, now - silentSince);
+  }
+
   function answered(isFirst: boolean): void {
     unanswered -= 1;
     const now = performance.now();
-    const tookMs = now - silentSince;
-    if (isFirst) {
-      if (now - windowSince > WINDOW_MS) {
-        [formerMs, shortestMs] = [shortestMs, Number.POSITIVE_INFINITY];
-        windowSince = now;
-      }
-      shortestMs = Math.min(shortestMs, tookMs);
-    }
+    if (isFirst) noteRoundTrip(now);
     silentSince = now;
+  }
+
+  /** The error for the caller of a statement; ends the connection if it cannot be used any more. */
+  function causeOf(cause: Error, text: string): Error {
+    if (endsConnection(cause) && !(isReadOnly(cause) && bounds.readOnly)) destroy(cause);
+    Object.assign(cause, { statement: text }); // for the log; the text contains no values
+    return alive ? cause : new ConnectionLost(cause);
+  }
+
+  function sendBatch(statements: readonly Asked[]): void {
+    const isFirst = asked();
+    const since = silentSince;
+    const probes = isFirst && since - probedAt > PROBE_MS;
+    if (probes) probedAt = since;
+    const batch = new Batch(
+      statements.map(({ text, values, answered: done, failed }) => {
+        const { text: numbered } = statementOf(text);
+        return {
+          text: numbered,
+          values: values.map(storable),
+          answered: done,
+          failed: (cause) => failed(causeOf(cause as Error, numbered)),
+        };
+      }),
+      memory,
+      {
+        progress() {
+          silentSince = performance.now();
+        },
+        ended: () => answered(false),
+        onFirst: probes ? () => noteRoundTrip(performance.now()) : undefined,
+      },
+    );
+    client.query(batch);
   }
 
   function send(config: { name?: string; text: string; values?: SqlValue[] }): Promise<QueryResult> {
@@ -195,9 +247,7 @@ export async function openConnection(
       client.query(config, (cause: Error | null, result: QueryResult) => {
         answered(isFirst);
         if (!cause) return resolve(result);
-        if (endsConnection(cause) && !(isReadOnly(cause) && bounds.readOnly)) destroy(cause);
-        Object.assign(cause, { statement: config.text }); // for the log; the text contains no values
-        reject(alive ? cause : new ConnectionLost(cause));
+        reject(causeOf(cause, config.text));
       });
     });
   }
@@ -207,11 +257,9 @@ export async function openConnection(
       const statement = statementOf(text);
       return send({ name: statement.name, text: statement.text, values: values.map(storable) });
     },
-    together(ask) {
-      const socket = stream();
-      socket.cork();
-      ask();
-      socket.uncork();
+    batch(statements) {
+      if (alive) sendBatch(statements);
+      else for (const { failed } of statements) failed(new ConnectionLost(undefined));
     },
     script: (text) => send({ text }),
     alive: () => alive,

@@ -1,5 +1,5 @@
 import type { SqlValue } from '../sql.ts';
-import type { Connection } from './connection.ts';
+import type { Asked, Connection } from './connection.ts';
 import { inDistinctSets, NUMBER, type SetForm, setFormOf } from './sets.ts';
 import type { Bound } from './statements.ts';
 
@@ -44,23 +44,23 @@ export function createTurns(connection: Connection) {
   let calls: Call[] = [];
   let hasSent = false;
 
-  function single({ text, values, resolve, reject }: Call): void {
-    connection.query(text, ...values).then(({ rows, rowCount }) => {
-      resolve({ rows: rows as Answer['rows'], count: rowCount ?? 0 });
-    }, reject);
-  }
+  const single = ({ text, values, resolve, reject }: Call): Asked => ({
+    text,
+    values,
+    answered: (rows, count) => resolve({ rows, count }),
+    failed: reject,
+  });
 
-  function set(form: SetForm, some: readonly Call[]): void {
+  function set(form: SetForm, some: readonly Call[]): Asked {
     const [first] = some;
-    const arrays = (first?.values ?? []).map((_, index) =>
-      some.map(({ values }) => (values[index] ?? null) as SqlValue),
-    );
-    connection.query(form.text, ...arrays).then(
-      ({ rows }) => share(form, some, rows as Answer['rows']),
-      (cause: unknown) => {
+    return {
+      text: form.text,
+      values: (first?.values ?? []).map((_, index) => some.map(({ values }) => (values[index] ?? null) as SqlValue)),
+      answered: (rows) => share(form, some, rows),
+      failed(cause) {
         for (const { reject } of some) reject(cause);
       },
-    );
+    };
   }
 
   function send(): void {
@@ -68,16 +68,16 @@ export function createTurns(connection: Connection) {
     calls = [];
     if (due.length === 0) return; // they were forgotten
     hasSent = true;
-    connection.together(() => {
-      for (const [text, some] of Map.groupBy(due, (call) => call.text)) {
-        const form = some.length > 1 ? setFormOf(text) : undefined;
-        for (const one of form ? inDistinctSets(form, some) : some.map((call) => [call])) {
-          const [first] = one;
-          if (form && one.length > 1) set(form, one);
-          else if (first) single(first);
-        }
+    const statements: Asked[] = [];
+    for (const [text, some] of Map.groupBy(due, (call) => call.text)) {
+      const form = some.length > 1 ? setFormOf(text) : undefined;
+      for (const one of form ? inDistinctSets(form, some) : some.map((call) => [call])) {
+        const [first] = one;
+        if (form && one.length > 1) statements.push(set(form, one));
+        else if (first) statements.push(single(first));
       }
-    });
+    }
+    connection.batch(statements);
   }
 
   return {
