@@ -64,10 +64,18 @@ async function openAt(url: string, { name, boundMs, onNotification, onEnd }: Raw
   } finally {
     endBound();
   }
+  /** The names of the statements with parameters. They are prepared, because planning takes longer than running them. */
+  const names = new Map<string, string>();
+  function nameOf(text: string): string {
+    const name = names.get(text) ?? `raw${names.size + 1}`;
+    names.set(text, name);
+    return name;
+  }
   async function run<Row>(text: string, values: RawValue[]): Promise<Row[]> {
     const endBound = boundWait(boundMs, cut);
     try {
-      return (await client.query(text, values as unknown[])).rows as Row[];
+      const prepared = values.length === 0 ? {} : { name: nameOf(text) };
+      return (await client.query({ ...prepared, text, values: values as unknown[] })).rows as Row[];
     } finally {
       endBound();
     }
