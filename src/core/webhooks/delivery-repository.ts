@@ -83,6 +83,28 @@ export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<v
   );
 }
 
+/**
+ * Like `findDue`, without the deliveries that are in memory, by their identifiers and rounds; PostgreSQL only. Each delivery
+ * that is read is compared with each of them.
+ */
+export const findOtherDue = (
+  sql: Sql,
+  receiver: ReceiverName,
+  held: ReadonlyMap<string, number>,
+  { now, limit }: { now: Micros; limit: number },
+): Promise<Delivery[]> =>
+  sql.all(
+    `SELECT delivery_id AS "deliveryId", body, attempts, round, created_at AS "createdAt", traceparent FROM deliveries
+     WHERE status = 'pending' AND application_id = ? AND setting = ? AND next_attempt_at <= ?
+       AND delivery_id || ' ' || round <> ALL (string_to_array(?, ','))
+     ORDER BY next_attempt_at, delivery_id LIMIT CAST(? AS BIGINT)`,
+    receiver.applicationId,
+    receiver.setting,
+    now,
+    Array.from(held, ([deliveryId, round]) => `${deliveryId} ${round}`).join(','),
+    limit,
+  );
+
 /** The due deliveries of one receiver, the earliest due first. */
 export async function findDue(sql: Sql, receiver: ReceiverName, now: Micros, limit: number): Promise<Delivery[]> {
   return sql.all(

@@ -24,6 +24,8 @@ import { createSender } from './sender.ts';
 
 type Delivery = repository.Delivery;
 
+/** The most deliveries in memory that a page leaves out. */
+const LEFT_OUT = 256;
 /** Microseconds before a failed read is tried again. */
 const READ_PAUSE_MICROS = 1_000_000;
 
@@ -153,9 +155,14 @@ export function createWebhooks(options: Options) {
     // The page may be older than the outcomes that are stored during the read, and show their deliveries as pending. So
     // deliveries that were in memory before the read are skipped too.
     const skip = { held: new Map(receiver.held) };
-    const limit = roomIn(receiver) + skip.held.size;
+    const room = roomIn(receiver);
+    // Another node announces each delivery that it stores, so the page would mostly have deliveries in memory.
+    const isShort = database.remote && skip.held.size <= LEFT_OUT;
+    const limit = isShort ? room : room + skip.held.size;
     try {
-      const page = await repository.findDue(database.read, receiver, now, limit);
+      const page = isShort
+        ? await repository.findOtherDue(database.read, receiver, skip.held, { now, limit })
+        : await repository.findDue(database.read, receiver, now, limit);
       for (const delivery of receivers.mine(receiver) ? page : []) {
         if (holds(skip, delivery) || holds(receiver, delivery)) continue;
         if (roomIn(receiver) > 0) hold(receiver, delivery);

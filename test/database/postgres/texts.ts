@@ -90,6 +90,7 @@ const VARIANTS: Record<string, readonly (readonly unknown[])[]> = {
   countOwnedByAny: [[['n']]],
   ownedByAny: [[['n'], 9]],
   ownersOf: [[['d']]],
+  findOtherDue: [[{ applicationId: 'a', setting: 'deviceEvent' }, new Map([['m', 1]]), { now: 9, limit: 9 }]],
   willsOfOthers: [[['n'], 'c', 9]],
   movePartitions: [[[{ partition: 1, nodeId: 'n' }], 'n']],
   saveSoftware: [['d', { gone: ['p'], set: [['q', '1']] }, 0]],
