@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from '../../../src/config.ts';
 import { createAudit } from '../../../src/core/audit/audit.ts';
 import { createRaisedNumbers } from '../../../src/core/audit/raised-numbers.ts';
@@ -36,7 +37,7 @@ export interface Shared {
 export const sharedParts = (): Shared => ({
   contracts: loadContracts(),
   metrics: createMetrics(),
-  log: createLog({ level: 'error' }),
+  log: createLog({ level: 'fatal' }),
 });
 
 export const nodeConfig = ({ databaseUrl, folder }: Pick<Fleet, 'databaseUrl' | 'folder'>, name: string): Config =>
@@ -61,6 +62,8 @@ interface Connection {
 
 /** The devices that one unit of work takes when they are connected without a login. */
 const TAKEN_AT_ONCE = 200;
+const MOST_TRIES = 30;
+const RETRY_MS = 1_000;
 
 export type NodeDriver = Awaited<ReturnType<typeof createNodeDriver>>;
 
@@ -161,6 +164,15 @@ export async function createNodeDriver(config: Config, shared: Shared) {
     });
   }
 
+  const adoptSome = (some: readonly string[]): Promise<void> =>
+    database.transact(async (unit) => {
+      const taken = some.map(async (deviceId) => {
+        const { epoch } = await cluster.ownership.take(unit, deviceId, () => disconnect(deviceId));
+        unit.onCommit(() => void connections.set(deviceId, { epoch, isLinked: false }));
+      });
+      await Promise.all(taken);
+    });
+
   const everything = parts.move();
   return {
     core,
@@ -200,18 +212,18 @@ export async function createNodeDriver(config: Config, shared: Shared) {
     async adopt(deviceIds: readonly string[]): Promise<void> {
       for (let at = 0; at < deviceIds.length; at += TAKEN_AT_ONCE) {
         const some = deviceIds.slice(at, at + TAKEN_AT_ONCE).sort();
-        await database.transact(async (unit) => {
-          const taken = some.map(async (deviceId) => {
-            const { epoch } = await cluster.ownership.take(unit, deviceId, () => disconnect(deviceId));
-            unit.onCommit(() => void connections.set(deviceId, { epoch, isLinked: false }));
-          });
-          await Promise.all(taken);
-        });
+        for (let tries = 1; ; tries += 1) {
+          try {
+            await adoptSome(some);
+            break;
+          } catch (cause) {
+            // A node whose lease was lost because the machine is busy has a new one soon.
+            if (tries === MOST_TRIES) throw cause;
+            await sleep(RETRY_MS);
+          }
+        }
       }
     },
-
-    /** Whether commands reach the device. */
-    isLinked: (deviceId: string): boolean => connections.get(deviceId)?.isLinked ?? false,
 
     /** Lets commands reach a device that was connected without its login. */
     async link(deviceId: string): Promise<void> {
