@@ -12,7 +12,7 @@
  * - missed: hints to that node were dropped, so it must look for the work itself
  * - keys: the encryption keys were changed, or are to be read again
  * - signing: the keys that sign access tokens were changed
- * - used: how much the sender has let through of each limit that all nodes share
+ * - used: how much the sender has let through of each limit that all nodes share; only nodes of the former release send it
  */
 export const HINT_KINDS = [
   'wake',

@@ -21,6 +21,11 @@ export interface Node {
    * a release without encryption.
    */
   encryptionKeys: string | null;
+  /**
+   * How much the node lets through of each limit that nodes share, as limit-shares.ts writes it; null before the first
+   * renewal of the lease, and for a node of a release that sends hints about it.
+   */
+  used: string | null;
 }
 
 /** A node as the database knows it: one that lives, or one that ended within a day without a word. */
@@ -46,7 +51,7 @@ export const knownNodes = (sql: Sql): Promise<KnownNode[]> =>
   );
 
 const COLUMNS = `node_id AS "nodeId", (extract(epoch FROM started_at) * 1000000)::bigint AS "startedAt", release,
-  fingerprint, lacking, devices, encryption_keys AS "encryptionKeys"`;
+  fingerprint, lacking, devices, encryption_keys AS "encryptionKeys", used`;
 // The present time and not that of the transaction's start, because the statement may have waited.
 const UNTIL = `clock_timestamp() + $2 * interval '1 millisecond'`;
 
@@ -75,7 +80,7 @@ export const liveNodes = (connection: RawConnection): Promise<Node[]> =>
 
 export async function insertNode(
   connection: RawConnection,
-  { nodeId, release, fingerprint, lacking, encryptionKeys }: Omit<Node, 'startedAt' | 'devices'>,
+  { nodeId, release, fingerprint, lacking, encryptionKeys }: Omit<Node, 'startedAt' | 'devices' | 'used'>,
   validMs: number,
 ): Promise<void> {
   await connection.query(
@@ -95,12 +100,12 @@ export async function insertNode(
  */
 export async function renewLease(
   connection: RawConnection,
-  { nodeId, devices, encryptionKeys }: Pick<Node, 'nodeId' | 'devices' | 'encryptionKeys'>,
+  { nodeId, devices, encryptionKeys, used }: Pick<Node, 'nodeId' | 'devices' | 'encryptionKeys' | 'used'>,
   validMs: number,
 ): Promise<Node[]> {
   // The SELECT sees the rows as before the renewal, so this node is included by the result of the renewal itself.
   return connection.query<Node>(
-    `WITH renewed AS (UPDATE nodes SET lease_until = ${UNTIL}, devices = $3, encryption_keys = $4
+    `WITH renewed AS (UPDATE nodes SET lease_until = ${UNTIL}, devices = $3, encryption_keys = $4, used = $5
        WHERE node_id = $1 AND lease_until > clock_timestamp() RETURNING node_id)
      SELECT ${COLUMNS} FROM nodes
      WHERE (node_id <> $1 AND lease_until > clock_timestamp()) OR node_id IN (SELECT node_id FROM renewed)
@@ -109,6 +114,7 @@ export async function renewLease(
     validMs,
     devices,
     encryptionKeys,
+    used,
   );
 }
 

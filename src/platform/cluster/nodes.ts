@@ -33,6 +33,8 @@ export interface NodesParts {
   devices?(): number;
   /** The encryption keys of this node, in the form of its row. */
   encryptionKeys?(): string;
+  /** How much this node has let through of each limit since the last call, in the form of its row. */
+  used?(): string;
   /** The wall clock in milliseconds; for tests. */
   wall?(): number;
 }
@@ -190,7 +192,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     if (holds) {
       const nodes = await renewLease(
         on,
-        { nodeId, devices: parts.devices?.() ?? null, encryptionKeys: encryptionKeys() },
+        { nodeId, devices: parts.devices?.() ?? null, encryptionKeys: encryptionKeys(), used: parts.used?.() ?? null },
         validMs,
       );
       if (nodes.some((node) => node.nodeId === nodeId)) {
