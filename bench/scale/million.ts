@@ -126,7 +126,8 @@ export async function runMillion({ rows: devices, minutes }: Options): Promise<T
     },
     {
       name: 'Processor and log of PostgreSQL',
-      about: 'Cores in use on average, by the purpose of the connection; "driver" is the processes of the nodes.',
+      about:
+        'Cores in use on average, those of PostgreSQL by the purpose of the connection. "driver": the processes of the nodes; "others": other programs of this machine.',
       rows: phases.serverRows(),
     },
     {

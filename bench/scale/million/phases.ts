@@ -3,7 +3,7 @@ import type { PostgresServer } from '../../../harness/postgres-server.ts';
 import type { Row } from '../../report.ts';
 import type { startNodeProcesses } from './node-processes.ts';
 import type { Answer, Order } from './orders.ts';
-import { type Look, lookAt, purposesBetween, sampleWaits } from './server-figures.ts';
+import { type Look, lookAt, machineSeconds, purposesBetween, sampleWaits } from './server-figures.ts';
 
 interface Parts {
   client: Client;
@@ -21,6 +21,8 @@ export interface Phase {
   /** The most frequent waits of the server's processes, with how many wait on average. */
   waits: string;
   databaseCores: number;
+  /** The cores that other programs of this machine used meanwhile. */
+  otherCores: number;
   /** The smallest share of its rate that a part has reached. */
   held: number;
 }
@@ -44,16 +46,20 @@ export function createPhases({ client, server, processes, log }: Parts) {
       log(name);
       const before = await look();
       const began = performance.now();
+      const machine = machineSeconds();
       const stop = sampleWaits(client);
       const answer = await processes.order(order);
       const seconds = (performance.now() - began) / 1000;
       const cpuSeconds = server.cpuSeconds();
+      const others = machineSeconds() - machine - (cpuSeconds - before.cpuSeconds) - answer.cpuSeconds;
       const waits = await stop();
       await new Promise((resolve) => setTimeout(resolve, REPORTED_MS));
       const after = { ...(await look()), cpuSeconds };
       const shares = Object.values(answer.parts).map(({ due, done }) => done / Math.max(1, due));
       const databaseCores = (cpuSeconds - before.cpuSeconds) / seconds;
-      const phase = { name, seconds, before, after, answer, waits, databaseCores, held: Math.min(1, ...shares) };
+      const otherCores = Math.max(0, others / seconds);
+      const held = Math.min(1, ...shares);
+      const phase = { name, seconds, before, after, answer, waits, databaseCores, otherCores, held };
       all.push(phase);
       log(`${name}: ${JSON.stringify({ ...this.serverRow(phase), held: phase.held, connected: answer.connected })}`);
       return phase;
@@ -78,7 +84,7 @@ export function createPhases({ client, server, processes, log }: Parts) {
         }),
       ),
 
-    serverRow({ name, seconds, before, after, answer, waits, databaseCores }: Phase): Row {
+    serverRow({ name, seconds, before, after, answer, waits, databaseCores, otherCores }: Phase): Row {
       const spent = purposesBetween(before, after);
       const cores = (...purposes: string[]): number =>
         rounded(purposes.reduce((total, purpose) => total + (spent.get(purpose) ?? 0), 0) / seconds, 3);
@@ -97,7 +103,8 @@ export function createPhases({ client, server, processes, log }: Parts) {
         hints: cores('lapel hints'),
         'own processes': cores(...[...spent.keys()].filter((purpose) => !clients.includes(purpose))),
         'ended (autovacuum)': cores('ended'),
-        'driver cores': rounded(answer.cpuSeconds / seconds, 2),
+        'driver, cores': rounded(answer.cpuSeconds / seconds, 2),
+        'others, cores': rounded(otherCores),
         'log kB/s': rounded((after.walBytes - before.walBytes) / seconds / 1000, 0),
         'page images/s': rounded((after.pageImages - before.pageImages) / seconds, 0),
         'commits/s': rounded((after.commits - before.commits) / seconds, 0),
@@ -108,6 +115,7 @@ export function createPhases({ client, server, processes, log }: Parts) {
       };
     },
 
+    /** The processor time, the log and the rows of each phase. */
     serverRows(): Row[] {
       return all.map((phase) => this.serverRow(phase));
     },

@@ -40,6 +40,16 @@ function secondsOf(pid: number): number {
   }
 }
 
+/** Seconds of processor time of everything that runs on this machine; NaN if the kernel does not tell. */
+export function machineSeconds(): number {
+  try {
+    const [, user, nice, system, , , irq, softIrq] = readFileSync('/proc/stat', 'utf8').split(/\s+/);
+    return [user, nice, system, irq, softIrq].reduce((total, ticks) => total + Number(ticks), 0) / TICKS_PER_SECOND;
+  } catch {
+    return Number.NaN; // not Linux
+  }
+}
+
 /** A client is known by the name of its connection, another process by its kind. */
 const PROCESSES = `SELECT pid, CASE WHEN backend_type = 'client backend' THEN application_name ELSE backend_type END AS purpose
   FROM pg_stat_activity`;
