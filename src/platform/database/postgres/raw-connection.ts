@@ -29,6 +29,16 @@ export interface RawOptions {
 /** Opens a raw connection; rejects when that takes too long. */
 export type OpenRaw = (options: RawOptions) => Promise<RawConnection>;
 
+/** The names of prepared statements, by their texts, which contain no values. Some run several times a second. */
+const names = new Map<string, string>();
+const READS = /^\s*SELECT\b/;
+
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `raw${names.size + 1}`;
+  names.set(text, name);
+  return name;
+}
+
 const INT8 = 20;
 const KEEP_ALIVE_MS = 5_000;
 
@@ -68,7 +78,8 @@ async function openAt(url: string, { name, boundMs, onNotification, onEnd }: Raw
     async query<Row>(text: string, ...values: RawValue[]): Promise<Row[]> {
       const endBound = boundWait(boundMs, cut);
       try {
-        return (await client.query(text, values as unknown[])).rows as Row[];
+        const name = values.length > 0 || READS.test(text) ? nameOf(text) : undefined;
+        return (await client.query({ text, values: values as unknown[], ...(name && { name }) })).rows as Row[];
       } finally {
         endBound();
       }
