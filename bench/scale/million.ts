@@ -29,6 +29,8 @@ const settingsFor = (nodes: number): Record<string, string> => ({
   max_connections: String(CONNECTIONS_PER_NODE * nodes + 20),
   shared_buffers: nodes > FEWEST_NODES ? '2GB' : '64MB',
   max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+  wal_compression: 'on',
   wal_level: 'replica',
   autovacuum: 'on',
   autovacuum_vacuum_cost_limit: '2000',
