@@ -139,7 +139,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   function prolong(at: Moment): void {
     sentAt = at;
     clearTimeout(lostTimer);
-    lostTimer = setTimeout(lose, left()).unref();
+    lostTimer = setTimeout(lose, Math.max(0, left())).unref();
   }
 
   function end(): void {
