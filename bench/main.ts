@@ -12,11 +12,12 @@ import { runBacklog } from './scale/backlog.ts';
 import { runFanOut } from './scale/fan-out.ts';
 import { runGrowth } from './scale/growth.ts';
 import { runExpiry, runRollout } from './scale/many.ts';
+import { runMillion } from './scale/million.ts';
 import { runSimulator } from './scale/simulator.ts';
 import { runStorm } from './scale/storm.ts';
 import { runYear } from './scale/year.ts';
 
-const SCALE: Record<string, (options: Options) => Promise<Table>> = {
+const SCALE: Record<string, (options: Options) => Promise<Table | Table[]>> = {
   backlog: runBacklog,
   growth: runGrowth,
   'fan-out': runFanOut,
@@ -28,13 +29,17 @@ const SCALE: Record<string, (options: Options) => Promise<Table>> = {
   expiry: runExpiry,
 };
 
+/** A measurement that takes long, and is made only when it is named. */
+const MILLION = 'million';
+
 const HELP = `npm run bench -- [options]
 
   --seconds N      duration of each measurement (4)
   --rounds N       measurements of each figure; the median counts (3)
   --devices N      connected devices (200)
   --callers LIST   numbers of callers, each measured by itself (1,8,64)
-  --scale[=LIST]   measures growth with time and with the fleet instead: ${Object.keys(SCALE).join(', ')}
+  --scale[=LIST]   measures growth with time and with the fleet instead: ${Object.keys(SCALE).join(', ')};
+                   ${MILLION}: what 100 nodes with 10,000 devices each send to PostgreSQL (half an hour)
   --database postgres
                    measures the loop on PostgreSQL (which must be installed), beside the embedded database
   --nodes LIST     numbers of nodes on PostgreSQL, each measured by itself (1)
@@ -42,6 +47,7 @@ const HELP = `npm run bench -- [options]
                    beside work for many devices of another developer (0,1,5; callers 1,64,512; 1 round of 3 seconds)
   --rows N         rows with which --scale fills the database (1000000)
   --fleet N        devices of a storm, or of the simulator (4000)
+  --minutes N      minutes of the load of --scale=${MILLION} (10)
   --json FILE      writes the report as JSON, too
   --compare FILE   prints the change since a report that was written with --json
   --profile DIR    writes a profile of the service's processor time there (.cpuprofile)
@@ -61,6 +67,7 @@ const { values } = parseArgs({
     way: { type: 'string' },
     rows: { type: 'string', default: '1000000' },
     fleet: { type: 'string', default: '4000' },
+    minutes: { type: 'string', default: '10' },
     json: { type: 'string' },
     compare: { type: 'string' },
     profile: { type: 'string' },
@@ -80,6 +87,7 @@ const options: Options = {
   callers: (values.callers ?? usual.callers).split(',').map(Number),
   rows: Number(values.rows),
   fleet: Number(values.fleet),
+  minutes: Number(values.minutes),
   profile: values.profile,
 };
 
@@ -93,9 +101,9 @@ async function measured(): Promise<Table[]> {
   const names = values.scale === '' ? Object.keys(SCALE) : values.scale.split(',');
   const tables: Table[] = [];
   for (const name of names) {
-    const run = SCALE[name];
-    if (!run) throw new Error(`--scale knows ${Object.keys(SCALE).join(', ')}, not ${name}`);
-    tables.push(await run(options));
+    const run = name === MILLION ? runMillion : SCALE[name];
+    if (!run) throw new Error(`--scale knows ${Object.keys(SCALE).join(', ')}, ${MILLION}, not ${name}`);
+    tables.push(...[await run(options)].flat());
   }
   return tables;
 }

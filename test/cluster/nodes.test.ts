@@ -1,4 +1,6 @@
 import t from 'tap';
+import { admitting } from '../../src/platform/cluster/node-rows.ts';
+import { rawConnections } from '../../src/platform/database/postgres/raw-connection.ts';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { QUICK, startMember } from './members.ts';
 
@@ -125,6 +127,22 @@ t.test('a dead node does not prevent the start of its successor', { skip }, asyn
   const next = await startMember(t, url, { lacking: 'LAPEL_PUBLIC_URL' });
   t.equal(next.nodes.count(), 1);
   t.ok(next.nodes.leads());
+});
+
+t.test('a node that freezes while it registers does not keep others from registering', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  const ended = Promise.withResolvers<void>();
+  const frozen = await rawConnections(url)({ name: 'frozen', boundMs: 60_000, onEnd: ended.resolve });
+  const admitted = Promise.withResolvers<void>();
+  const forEver = admitting(frozen, () => {
+    admitted.resolve();
+    return ended.promise;
+  });
+  const isEnded = t.rejects(forEver, 'the server ends its connection');
+  await admitted.promise;
+  const member = await startMember(t, url, { lease: { ...QUICK, validMs: 5_000 } });
+  t.ok(member.nodes.leads());
+  await isEnded;
 });
 
 t.test('a node whose settings differ from those of another names them', { skip }, async (t) => {

@@ -1,3 +1,4 @@
+import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 
@@ -55,7 +56,21 @@ export interface Counted {
   lang: string | null;
 }
 
-/** Stores a report, unless the device was removed. `counted` is given only if one of its values has changed. */
+const RENEW = inSets('UPDATE device_status SET reported = ?, reported_at = ? WHERE device_id = ?', [
+  'text',
+  'bigint',
+  'text',
+]);
+
+const RENEW_COUNTED = inSets(
+  `UPDATE device_status SET reported = ?, reported_at = ?, firmware = ?, battery = ?, lang = ? WHERE device_id = ?`,
+  ['text', 'bigint', 'text', 'bigint', 'text', 'text'],
+);
+
+/**
+ * Stores a report, unless the device was removed. `counted` is given only if one of its values has changed. The row is
+ * there except for the first report, and an upsert would lock it before it changes it, which PostgreSQL writes to its log.
+ */
 export async function saveStatus(
   sql: Sql,
   deviceId: string,
@@ -63,26 +78,18 @@ export async function saveStatus(
   counted: Counted | undefined,
 ): Promise<void> {
   const text = JSON.stringify(reported);
-  if (!counted) {
-    await sql.run(
-      `INSERT INTO device_status (device_id, reported, reported_at) SELECT device_id, ?, ? FROM devices WHERE device_id = ?
-       ON CONFLICT (device_id) DO UPDATE SET reported = excluded.reported, reported_at = excluded.reported_at`,
-      text,
-      reportedAt,
-      deviceId,
-    );
-    return;
-  }
+  const renewed = counted
+    ? sql.run(RENEW_COUNTED, text, reportedAt, counted.firmware, counted.battery, counted.lang, deviceId)
+    : sql.run(RENEW, text, reportedAt, deviceId);
+  if ((await renewed) > 0) return;
   await sql.run(
     `INSERT INTO device_status (device_id, reported, reported_at, firmware, battery, lang)
-     SELECT device_id, ?, ?, ?, CAST(? AS BIGINT), ? FROM devices WHERE device_id = ?
-     ON CONFLICT (device_id) DO UPDATE SET reported = excluded.reported, reported_at = excluded.reported_at,
-       firmware = excluded.firmware, battery = excluded.battery, lang = excluded.lang`,
+     SELECT device_id, ?, ?, ?, CAST(? AS BIGINT), ? FROM devices WHERE device_id = ?`,
     text,
     reportedAt,
-    counted.firmware,
-    counted.battery,
-    counted.lang,
+    counted?.firmware ?? null,
+    counted?.battery ?? null,
+    counted?.lang ?? null,
     deviceId,
   );
 }

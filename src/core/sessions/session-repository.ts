@@ -1,3 +1,4 @@
+import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql } from '../../platform/database/sql.ts';
 
 export interface StoredSubscription {
@@ -62,17 +63,32 @@ export async function deleteSession(sql: Sql, clientId: string): Promise<void> {
   await deleteWill(sql, clientId);
 }
 
-export async function upsertSubscription(sql: Sql, subscription: StoredSubscription): Promise<void> {
-  const { clientId, topic, qos, properties } = subscription;
-  await sql.run(
-    `INSERT INTO subscriptions (client_id, topic, qos, properties) VALUES (?, ?, ?, ?)
-     ON CONFLICT (client_id, topic) DO UPDATE SET qos = excluded.qos, properties = excluded.properties
-     WHERE subscriptions.qos <> excluded.qos OR subscriptions.properties IS DISTINCT FROM excluded.properties`,
-    clientId,
-    topic,
-    qos,
-    Object.keys(properties).length === 0 ? null : JSON.stringify(properties),
-  );
+const FIND_SUBSCRIPTIONS = inSets('SELECT topic, qos, properties FROM subscriptions WHERE client_id = ?', ['text']);
+
+/**
+ * Stores subscriptions of one client. Most clients subscribe to the same topics at each connection, so stored ones are read
+ * first: an upsert that changes nothing locks its row, which PostgreSQL writes to the page and to its log.
+ */
+export async function saveSubscriptions(
+  sql: Sql,
+  clientId: string,
+  subscriptions: readonly StoredSubscription[],
+): Promise<void> {
+  const rows = await sql.all<Omit<SubscriptionRow, 'clientId'>>(FIND_SUBSCRIPTIONS, clientId);
+  const known = new Map(rows.map((row) => [row.topic, row]));
+  for (const { topic, qos, properties: given } of subscriptions) {
+    const properties = Object.keys(given).length === 0 ? null : JSON.stringify(given);
+    const row = known.get(topic);
+    if (row?.qos !== qos || row.properties !== properties)
+      await sql.run(
+        `INSERT INTO subscriptions (client_id, topic, qos, properties) VALUES (?, ?, ?, ?)
+         ON CONFLICT (client_id, topic) DO UPDATE SET qos = excluded.qos, properties = excluded.properties`,
+        clientId,
+        topic,
+        qos,
+        properties,
+      );
+  }
 }
 
 export async function deleteSubscription(sql: Sql, clientId: string, topic: string): Promise<void> {

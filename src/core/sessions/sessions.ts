@@ -66,14 +66,11 @@ export function createSessions({ database, clock }: Parts) {
     remove: (unit: UnitOfWork, deviceId: string): Promise<void> => repository.deleteSession(unit, deviceId),
 
     /** Stores subscriptions; all must be of the same client. */
-    subscribe: (subscriptions: Subscription[], fence?: Fence): Promise<void> =>
-      write(
-        async (unit) => {
-          for (const subscription of subscriptions) await repository.upsertSubscription(unit, subscription);
-        },
-        subscriptions[0]?.clientId,
-        fence,
-      ),
+    async subscribe(subscriptions: Subscription[], fence?: Fence): Promise<void> {
+      const [first] = subscriptions;
+      if (!first) return;
+      await write((unit) => repository.saveSubscriptions(unit, first.clientId, subscriptions), first.clientId, fence);
+    },
 
     async unsubscribe(clientId: string, topics: string[], fence?: Fence): Promise<void> {
       if (topics.length === 0) return;

@@ -58,6 +58,7 @@ export function createCluster({
     metrics,
     about,
     devices: () => ownership.size(),
+    used: () => shares.report(),
     ...(encryptionKeys && { encryptionKeys }),
     ...(lease && { lease }),
   });

@@ -13,7 +13,7 @@
  * - keys: the encryption keys were changed, or are to be read again
  * - signing: the keys that sign access tokens were changed
  * - authority: a device CA was revoked, so connections with its certificates must end
- * - used: how much the sender has let through of each limit that all nodes share
+ * - used: how much the sender has let through of each limit that all nodes share; only nodes of the former release send it
  */
 export const HINT_KINDS = [
   'wake',

@@ -21,6 +21,11 @@ export interface Node {
    * a release without encryption.
    */
   encryptionKeys: string | null;
+  /**
+   * How much the node lets through of each limit that nodes share, as limit-shares.ts writes it; null before the first
+   * renewal of the lease, and for a node of a release that sends hints about it.
+   */
+  used: string | null;
 }
 
 /** A node as the database knows it: one that lives, or one that ended within a day without a word. */
@@ -45,18 +50,31 @@ export const knownNodes = (sql: Sql): Promise<KnownNode[]> =>
      FROM nodes WHERE lease_until > clock_timestamp() - interval '1 day' ORDER BY started_at, node_id LIMIT 1000`,
   );
 
-const COLUMNS = `node_id AS "nodeId", (extract(epoch FROM started_at) * 1000000)::bigint AS "startedAt", release,
-  fingerprint, lacking, devices, encryption_keys AS "encryptionKeys"`;
+const STARTED_AT = '(extract(epoch FROM started_at) * 1000000)::bigint';
+const columnsWith = (fingerprint: string): string => `node_id AS "nodeId", ${STARTED_AT} AS "startedAt", release,
+  ${fingerprint} AS fingerprint, lacking, devices, encryption_keys AS "encryptionKeys", used`;
+const COLUMNS = columnsWith('fingerprint');
 // The present time and not that of the transaction's start, because the statement may have waited.
 const UNTIL = `clock_timestamp() + $2 * interval '1 millisecond'`;
 
 /** The advisory lock under which nodes register one after another. The number has no other meaning. */
 const ADMISSION = 0x6c61_7065;
 
+/**
+ * The most milliseconds that a node waits for the lock, and that it may be idle while it holds it. Without this limit, a node
+ * that is frozen while it registers would keep all others from registering, and with many nodes the connections that were
+ * given up would stay in the queue for the lock.
+ */
+const ADMISSION_MS = 1_000;
+
 /** Runs `done` under the lock, so that no other node registers meanwhile. */
 export async function admitting<Result>(connection: RawConnection, done: () => Promise<Result>): Promise<Result> {
   await connection.query('BEGIN');
   try {
+    await connection.query(
+      `SELECT set_config(name, $1, true) FROM unnest('{lock_timeout,idle_in_transaction_session_timeout}'::text[]) AS name`,
+      String(ADMISSION_MS),
+    );
     await connection.query('SELECT pg_advisory_xact_lock($1)', ADMISSION);
     const result = await done();
     await connection.query('COMMIT');
@@ -75,7 +93,7 @@ export const liveNodes = (connection: RawConnection): Promise<Node[]> =>
 
 export async function insertNode(
   connection: RawConnection,
-  { nodeId, release, fingerprint, lacking, encryptionKeys }: Omit<Node, 'startedAt' | 'devices'>,
+  { nodeId, release, fingerprint, lacking, encryptionKeys }: Omit<Node, 'startedAt' | 'devices' | 'used'>,
   validMs: number,
 ): Promise<void> {
   await connection.query(
@@ -90,25 +108,31 @@ export async function insertNode(
   );
 }
 
+/** A node as a renewal reads it; its fingerprint is null when it started before a given time. */
+export type NodeRead = Omit<Node, 'fingerprint'> & { fingerprint: string | null };
+
 /**
  * Renews a lease that has not expired; returns the live nodes. This node is missing from them when its lease had expired.
+ * Fingerprints never change and are long, so those of nodes that started up to `knownUntil` are not read again.
  */
 export async function renewLease(
   connection: RawConnection,
-  { nodeId, devices, encryptionKeys }: Pick<Node, 'nodeId' | 'devices' | 'encryptionKeys'>,
-  validMs: number,
-): Promise<Node[]> {
+  { nodeId, devices, encryptionKeys, used }: Pick<Node, 'nodeId' | 'devices' | 'encryptionKeys' | 'used'>,
+  { validMs, knownUntil }: { validMs: number; knownUntil: number },
+): Promise<NodeRead[]> {
   // The SELECT sees the rows as before the renewal, so this node is included by the result of the renewal itself.
-  return connection.query<Node>(
-    `WITH renewed AS (UPDATE nodes SET lease_until = ${UNTIL}, devices = $3, encryption_keys = $4
+  return connection.query<NodeRead>(
+    `WITH renewed AS (UPDATE nodes SET lease_until = ${UNTIL}, devices = $3, encryption_keys = $4, used = $5
        WHERE node_id = $1 AND lease_until > clock_timestamp() RETURNING node_id)
-     SELECT ${COLUMNS} FROM nodes
+     SELECT ${columnsWith(`CASE WHEN ${STARTED_AT} > $6::bigint THEN fingerprint END`)} FROM nodes
      WHERE (node_id <> $1 AND lease_until > clock_timestamp()) OR node_id IN (SELECT node_id FROM renewed)
      ORDER BY started_at, node_id`,
     nodeId,
     validMs,
     devices,
     encryptionKeys,
+    used,
+    knownUntil,
   );
 }
 

@@ -4,7 +4,16 @@ import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { OpenRaw, RawConnection } from '../database/postgres/raw-connection.ts';
 import { differingSettings } from './fingerprint.ts';
-import { admitting, deleteDead, deleteNode, insertNode, liveNodes, type Node, renewLease } from './node-rows.ts';
+import {
+  admitting,
+  deleteDead,
+  deleteNode,
+  insertNode,
+  liveNodes,
+  type Node,
+  type NodeRead,
+  renewLease,
+} from './node-rows.ts';
 import { createReconnectingConnection } from './reconnecting-connection.ts';
 
 /** The times of a lease, in milliseconds. */
@@ -33,6 +42,8 @@ export interface NodesParts {
   devices?(): number;
   /** The encryption keys of this node, in the form of its row. */
   encryptionKeys?(): string;
+  /** How much this node has let through of each limit since the last call, in the form of its row. */
+  used?(): string;
   /** The wall clock in milliseconds; for tests. */
   wall?(): number;
 }
@@ -183,16 +194,29 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem } });
   }
 
+  /** Adds the fingerprints that were read before. Reads all again if one is missing, as after a clock was set back. */
+  async function withFingerprints(on: RawConnection, read: readonly NodeRead[]): Promise<readonly Node[]> {
+    const known = new Map(live.map((node) => [node.nodeId, node.fingerprint]));
+    const nodes = read.map((node) => ({ ...node, fingerprint: node.fingerprint ?? known.get(node.nodeId) }));
+    const isWhole = (
+      all: readonly (Omit<Node, 'fingerprint'> & { fingerprint: string | undefined })[],
+    ): all is Node[] => all.every(({ fingerprint }) => fingerprint !== undefined);
+    return isWhole(nodes) ? nodes : liveNodes(on);
+  }
+
   async function beatOnce(): Promise<void> {
     const on = connection.current();
     if (!on) return; // a renewal follows when the connection is open
     const at = moment();
     if (holds) {
-      const nodes = await renewLease(
-        on,
-        { nodeId, devices: parts.devices?.() ?? null, encryptionKeys: encryptionKeys() },
-        validMs,
-      );
+      const row = {
+        nodeId,
+        devices: parts.devices?.() ?? null,
+        encryptionKeys: encryptionKeys(),
+        used: parts.used?.() ?? null,
+      };
+      const knownUntil = live.at(-1)?.startedAt ?? 0;
+      const nodes = await withFingerprints(on, await renewLease(on, row, { validMs, knownUntil }));
       if (nodes.some((node) => node.nodeId === nodeId)) {
         if (holds) prolong(at); // if the lease was lost meanwhile, the node registers anew below
         setLive(nodes);

@@ -27,7 +27,7 @@ function valueFor(type: ParameterType, column: string): SqlValue {
   if (column === 'last_seen_at') return one([1, 2, 3]);
   if (column === 'key_hash') return Buffer.from(one(EVENTS));
   if (type === 'bytea') return Buffer.from([0, 0x5c, Math.floor(random() * 256)]);
-  if (column === 'device_id') return one(DEVICES);
+  if (column === 'device_id' || column === 'client_id') return one(DEVICES);
   if (column === 'application_id') return one(APPLICATIONS);
   if (column === 'delivery_id') return one(DELIVERIES);
   if (column === 'transaction_id') return one(TRANSACTIONS);
@@ -68,6 +68,14 @@ async function fill(database: Database): Promise<void> {
       );
     for (const [index, id] of DEVICES.entries())
       await unit.run("INSERT INTO device_owners (device_id, node_id, epoch) VALUES (?, 'n1', ?)", id, index);
+    for (const id of DEVICES) {
+      await unit.run("INSERT INTO device_status (device_id, reported, reported_at) VALUES (?, '{}', 0)", id);
+      await unit.run(
+        'INSERT INTO subscriptions (client_id, topic, qos) VALUES (?, ?, 1)',
+        id,
+        `devices/${id}/commands`,
+      );
+    }
     for (const id of DEVICES) await unit.run('INSERT INTO device_presence (device_id, last_seen_at) VALUES (?, 2)', id);
     for (const event of EVENTS) {
       for (const id of DEVICES)
@@ -120,6 +128,7 @@ const dump = async (unit: UnitOfWork): Promise<unknown[]> => [
   await unit.all('SELECT * FROM device_owners ORDER BY device_id'),
   await unit.all('SELECT * FROM device_events ORDER BY device_id, event_id'),
   await unit.all('SELECT * FROM device_presence ORDER BY device_id'),
+  await unit.all('SELECT * FROM device_status ORDER BY device_id'),
   await unit.all('SELECT * FROM connection_log ORDER BY device_id, fact_id'),
   await unit.all('SELECT * FROM device_requests ORDER BY device_id, request_id'),
   await unit.all('SELECT * FROM idempotency_keys ORDER BY application_id, key_hash'),

@@ -29,6 +29,16 @@ export interface RawOptions {
 /** Opens a raw connection; rejects when that takes too long. */
 export type OpenRaw = (options: RawOptions) => Promise<RawConnection>;
 
+/** The names of prepared statements, by their texts, which contain no values. Some run several times a second. */
+const names = new Map<string, string>();
+const READS = /^\s*SELECT\b/;
+
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `raw${names.size + 1}`;
+  names.set(text, name);
+  return name;
+}
+
 const INT8 = 20;
 const KEEP_ALIVE_MS = 5_000;
 
@@ -64,18 +74,12 @@ async function openAt(url: string, { name, boundMs, onNotification, onEnd }: Raw
   } finally {
     endBound();
   }
-  /** The names of the statements with parameters. They are prepared, because planning takes longer than running them. */
-  const names = new Map<string, string>();
-  function nameOf(text: string): string {
-    const name = names.get(text) ?? `raw${names.size + 1}`;
-    names.set(text, name);
-    return name;
-  }
   async function run<Row>(text: string, values: RawValue[]): Promise<Row[]> {
     const endBound = boundWait(boundMs, cut);
     try {
-      const prepared = values.length === 0 ? {} : { name: nameOf(text) };
-      return (await client.query({ ...prepared, text, values: values as unknown[] })).rows as Row[];
+      const statement = values.length > 0 || READS.test(text) ? nameOf(text) : undefined;
+      const named = statement === undefined ? {} : { name: statement };
+      return (await client.query({ ...named, text, values: values as unknown[] })).rows as Row[];
     } finally {
       endBound();
     }
