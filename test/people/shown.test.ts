@@ -1,10 +1,10 @@
-import { join } from 'node:path';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { makeAuthority } from '../../src/core/authorities/signing.ts';
 import type { Role } from '../../src/core/people/roles.ts';
 import { ROUTES } from '../../src/edge/admin/routes.ts';
 import { HIDDEN } from '../../src/runtime/secret-names.ts';
 import { type Item, open } from '../console/feed-client.ts';
-import { keyLine } from '../enrolment/device-keys.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 import { createPerson } from './people-world.ts';
 
@@ -159,9 +159,7 @@ async function fillWorld(world: World, t: Test) {
   const batch = await world
     .admin()
     .post(`/admin/v1/developers/${tenant.developerId}/enrolment-batches`, { json: wanted });
-  const authority = await world
-    .admin()
-    .post(`/admin/v1/developers/${tenant.developerId}/device-authorities`, { json: { name: 'a CA' } });
+  const authorityId = await insertAuthority(world, tenant.developerId);
   await world.createTenant('gone');
   const removal = await world.admin().post('/admin/v1/developers/gone/removal', { json: { confirmation: 'gone' } });
   const block = { action: 'unblock', filter: { prefix: device.deviceId } };
@@ -179,7 +177,7 @@ async function fillWorld(world: World, t: Test) {
     actionId: [action.body.actionId],
     removalId: [removal.body.removalId],
     batchId: [batch.body.batchId],
-    authorityId: [authority.body.authorityId],
+    authorityId: [authorityId],
     deliveryId: [String(headers['webhook-id']), tested.body.deliveryId],
     personId: ['ada'],
     package: ['com.example.own'],
@@ -196,10 +194,30 @@ async function fillWorld(world: World, t: Test) {
   return { paths, device };
 }
 
+/**
+ * Stores a device CA. The service itself needs a key of encryption for it, with which the audit log would have nothing to
+ * hide.
+ */
+async function insertAuthority(world: World, developerId: string): Promise<string> {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const from = world.clock.now();
+  const wanted = { name: 'x', publicKey, from, until: from + 86_400_000_000, random: randomBytes(16) };
+  const authorityId = `dca_${'1'.repeat(32)}`;
+  await (await world.raw()).all(
+    `INSERT INTO device_authorities (authority_id, developer_id, name, certificate, private_key, expires_at, created_at)
+     VALUES (?, ?, 'a CA', ?, ?, ?, ?)`,
+    authorityId,
+    developerId,
+    (await makeAuthority(wanted, privateKey)).toString(),
+    PAYLOAD,
+    wanted.until,
+    from,
+  );
+  return authorityId;
+}
+
 t.test('support and readers see no payloads and no secrets', async (t) => {
-  const folder = t.testdir({ data: {}, keys: keyLine('first') });
-  const env = { LAPEL_ENCRYPTION_KEY_FILE: join(folder, 'keys') };
-  const world = await startWorld(t, { dataDir: join(folder, 'data'), env });
+  const world = await startWorld(t);
   const anybody = world.anonymousAdmin();
   await createPerson(world, { personId: 'ada', role: 'owner' });
   const tokens: Partial<Record<Role, string>> = {};
