@@ -116,6 +116,7 @@ export async function createNodeDriver(config: Config, shared: Shared) {
     entrances,
     audit,
     urlFault: createSettingUrlRule({ allowHttp: config.allowHttpWebhooks, allowPrivate: config.webhookAllowPrivate }),
+    disconnect,
     revoke: createRevoke(takeover, () => ({ disconnect, carryOutWill: () => Promise.resolve() })),
     forgotten: () => undefined,
     consoleUrls: () => [],
