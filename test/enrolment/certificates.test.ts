@@ -1,7 +1,7 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import t from 'tap';
 import { createAuthority, skip } from '../broker/authority.ts';
 import { until } from '../until.ts';
@@ -195,6 +195,16 @@ t.test('devices get a certificate for their certification request', { skip }, as
       t.equal((await login(deviceId, forged)).code, 4, 'who has the key of a CA has no certificate that counts');
     }
     t.equal((await login(c, good)).code, 0);
+  });
+
+  await t.test('a certificate of a CA that the machine trusts is none', async (t) => {
+    const { deviceId } = await world.registerDevice();
+    const trusted = getCACertificates('default');
+    const elsewhere = createAuthority(tls, 'elsewhere');
+    setDefaultCACertificates([elsewhere.own().cert]);
+    t.teardown(() => setDefaultCACertificates(trusted));
+    world.service.reloadTls();
+    t.equal((await login(deviceId, elsewhere.sign(deviceId))).code, 4);
   });
 
   await t.test('a certificate ends when its time has come, and a connection goes on', async (t) => {

@@ -62,12 +62,16 @@ export function readTlsFiles(paths: TlsPaths, settings: TlsSettings): TlsFiles {
   return { ...pair, clientCa, clientCrl };
 }
 
-/** The options of a TLS server. Whether a client without a certificate is refused, the listener decides. */
+/**
+ * The options of a TLS server. Whether a client without a certificate is refused, the listener decides. Without a CA of the
+ * settings no certificate of a client is trusted: by default Node would trust those of all CAs that the machine knows.
+ */
 export const tlsOptions = ({ cert, key, clientCa, clientCrl }: TlsFiles): TlsOptions => ({
   ...(cert && { cert }),
   ...(key && { key }),
   minVersion: 'TLSv1.2',
-  ...(clientCa && { ca: clientCa, requestCert: true }),
+  ca: clientCa ?? [],
+  ...(clientCa && { requestCert: true }),
   ...(clientCrl && { crl: clientCrl }),
 });
 
