@@ -32,8 +32,10 @@ const REPORTED_MS = 1_500;
 
 const rounded = (value: number, digits = 2): number => Number(value.toFixed(digits));
 
-function percentile(sorted: readonly number[], share: number): number {
-  return rounded(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN, 1);
+/** Keep-alives are not timed, because nobody waits for them: their cells stay empty. */
+function percentile(sorted: readonly number[], share: number): number | '' {
+  const found = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  return found === undefined ? '' : rounded(found, 1);
 }
 
 /** Runs the phases of the measurement one after another, and makes rows of their figures. */
