@@ -11,13 +11,15 @@ const DEAD_NAMES = /(?:^|\/)(?:tests?|bench(?:mark|_long)?|eslint\.config)\.[cm]
 /** Folders that no Node ever reads: what the packages are tested with, and their builds for bundlers and browsers. */
 const DEAD_FOLDERS =
   /^(?:.*\/)?(?:dist-es|dist-types|umd|iife|tests?|specs|testing|__tests__|benchmarks?|examples?|docs)\//;
-/** The same of single packages: the sources of SQLite, binaries for systems without support, builds for browsers. */
+/** The same of single packages: sources of native code, binaries for systems without support, builds for browsers. */
 const DEAD_PARTS: Readonly<Record<string, RegExp>> = {
   asn1js: /^build\/index\.es\.js$/,
   'better-sqlite3': /^(?:deps|src)\/|^binding\.gyp$|^(?:lib|prebuilds)\/win32-/,
   'csv-parse': /^dist\/(?!cjs)/,
   mqtt: /^dist\//,
+  'node-addon-api': /\.(?:h|gypi?|c)$/,
   pvtsutils: /^build\/index\.es\.js$/,
+  yaml: /^browser\//,
 };
 
 /** Node reads `build/src` or `build/cjs` of the packages of these owners; the other builds are for bundlers. */
