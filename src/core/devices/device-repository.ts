@@ -23,13 +23,17 @@ export interface Device {
   certificate: string | null;
   /** When another credential was offered, with which the device has not logged in yet; null: there is none. */
   credentialOfferedAt: Micros | null;
+  createdAt: Micros;
+}
+
+/** A device with the certificates that the service has signed for it, which commands do not need. */
+export interface CertifiedDevice extends Device {
   /** The certificate that the service has signed for the device; null: there is none. */
   issued: IssuedCertificate | null;
   /** The one that takes its place when the device logs in with it; null: there is none. */
   nextIssued: IssuedCertificate | null;
   /** The days for which certificates of the device are signed; null until it has had one. */
   issuedDays: number | null;
-  createdAt: Micros;
 }
 
 /** The columns of a certificate that the service has signed. */
@@ -37,17 +41,15 @@ type IssuedColumns<Prefix extends string> = Record<`${Prefix}Fingerprint`, strin
   Record<`${Prefix}By`, string | null> &
   Record<`${Prefix}Until`, Micros | null>;
 
-type Row = Omit<Device, 'hardwareProperties' | 'blocked' | 'issued' | 'nextIssued'> & {
-  hardwareProperties: string | null;
-  blocked: number;
-} & IssuedColumns<'issued'> &
-  IssuedColumns<'next'>;
+type Row = Omit<Device, 'hardwareProperties' | 'blocked'> & { hardwareProperties: string | null; blocked: number };
+type CertifiedRow = Row & { issuedDays: number | null } & IssuedColumns<'issued'> & IssuedColumns<'next'>;
 
 const COLUMNS = `device_id AS "deviceId", developer_id AS "developerId", activation, application_id AS "applicationId",
   client_id AS "clientId", hardware_properties AS "hardwareProperties", blocked, certificate,
-  next_credential_at AS "credentialOfferedAt", created_at AS "createdAt",
-  issued_certificate AS "issuedFingerprint", issued_by AS "issuedBy", issued_until AS "issuedUntil", issued_days AS "issuedDays",
-  next_issued_certificate AS "nextFingerprint", next_issued_by AS "nextBy", next_issued_until AS "nextUntil"`;
+  next_credential_at AS "credentialOfferedAt", created_at AS "createdAt"`;
+const CERTIFIED_COLUMNS = `${COLUMNS}, issued_certificate AS "issuedFingerprint", issued_by AS "issuedBy",
+  issued_until AS "issuedUntil", issued_days AS "issuedDays", next_issued_certificate AS "nextFingerprint",
+  next_issued_by AS "nextBy", next_issued_until AS "nextUntil"`;
 
 const toIssued = (
   fingerprint: string | null,
@@ -56,12 +58,17 @@ const toIssued = (
 ): IssuedCertificate | null =>
   fingerprint === null || authorityId === null || until === null ? null : { fingerprint, authorityId, until };
 
-function toDevice(row: Row): Device {
-  const { issuedFingerprint, issuedBy, issuedUntil, nextFingerprint, nextBy, nextUntil, ...kept } = row;
+const toDevice = (row: Row): Device => ({
+  ...row,
+  blocked: row.blocked !== 0,
+  hardwareProperties: row.hardwareProperties === null ? null : (JSON.parse(row.hardwareProperties) as object),
+});
+
+function toCertified(row: CertifiedRow): CertifiedDevice {
+  const { issuedFingerprint, issuedBy, issuedUntil, nextFingerprint, nextBy, nextUntil, issuedDays, ...device } = row;
   return {
-    ...kept,
-    blocked: row.blocked !== 0,
-    hardwareProperties: row.hardwareProperties === null ? null : (JSON.parse(row.hardwareProperties) as object),
+    ...toDevice(device),
+    issuedDays,
     issued: toIssued(issuedFingerprint, issuedBy, issuedUntil),
     nextIssued: toIssued(nextFingerprint, nextBy, nextUntil),
   };
@@ -78,6 +85,13 @@ const FIND = inSets(`SELECT ${COLUMNS} FROM devices WHERE device_id = ?`, ['text
 export async function findDevice(sql: Sql, deviceId: string, lock: Lock = ''): Promise<Device | undefined> {
   const row = await sql.get<Row>(FIND + lock, deviceId);
   return row && toDevice(row);
+}
+
+/** Finds a device with its certificates. A unit of work passes `lock` as above. */
+export async function findCertified(sql: Sql, deviceId: string, lock: Lock = ''): Promise<CertifiedDevice | undefined> {
+  const text = `SELECT ${CERTIFIED_COLUMNS} FROM devices WHERE device_id = ?${lock}`;
+  const row = await sql.get<CertifiedRow>(text, deviceId);
+  return row && toCertified(row);
 }
 
 export async function findCredentialHash(sql: Sql, deviceId: string): Promise<Buffer | undefined> {
@@ -226,8 +240,8 @@ export async function insertDevice(
 
 /** A page of a developer's devices, ordered by identifier, and their total number. */
 export async function listDevices(sql: Sql, developerId: string, page: { offset: number; limit: number }) {
-  const rows = await sql.all<Row>(
-    `SELECT ${COLUMNS} FROM devices WHERE developer_id = ? ORDER BY device_id LIMIT ? OFFSET ?`,
+  const rows = await sql.all<CertifiedRow>(
+    `SELECT ${CERTIFIED_COLUMNS} FROM devices WHERE developer_id = ? ORDER BY device_id LIMIT ? OFFSET ?`,
     developerId,
     page.limit,
     page.offset,
@@ -236,7 +250,7 @@ export async function listDevices(sql: Sql, developerId: string, page: { offset:
     'SELECT count(*) AS "total" FROM devices WHERE developer_id = ?',
     developerId,
   );
-  return { devices: rows.map(toDevice), total: count?.total ?? 0 };
+  return { devices: rows.map(toCertified), total: count?.total ?? 0 };
 }
 
 export async function updateDevice(

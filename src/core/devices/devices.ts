@@ -7,8 +7,10 @@ import { hashSecret, matchesSecret } from '../../runtime/secret-hash.ts';
 import type { Cleared } from '../applications/clearing.ts';
 import { releaseActivation, requireActivatedDevice, requireLinkedDevice } from './activation.ts';
 import {
+  type CertifiedDevice,
   type Device,
   deleteDevice,
+  findCertified,
   findCredentialHash,
   findDevice,
   findLogin,
@@ -77,8 +79,8 @@ export function createDevices({
   endTransactions,
   dropDue,
 }: Parts) {
-  const existing = async (deviceId: string): Promise<Device> => {
-    const device = await findDevice(database.read, deviceId);
+  const existing = async (deviceId: string): Promise<CertifiedDevice> => {
+    const device = await findCertified(database.read, deviceId);
     if (!device) throw new DomainError('DEVICE_NOT_FOUND');
     return device;
   };
@@ -136,7 +138,7 @@ export function createDevices({
       const { certificateFingerprint: shown } = proof;
       const take = (unit: UnitOfWork) => takeOfferedCertificate(unit, deviceId, shown);
       if (await database.transactInCrowd(take, deviceId)) return true;
-      return (await findDevice(database.read, deviceId))?.issued?.fingerprint === shown;
+      return (await findCertified(database.read, deviceId))?.issued?.fingerprint === shown;
     }
     const hash = nextHash as Buffer;
     if (await database.transactInCrowd((unit) => takeOffered(unit, deviceId, hash), deviceId)) return true;
@@ -182,10 +184,10 @@ export function createDevices({
     async update(
       deviceId: string,
       change: { hardwareProperties?: object | null; developerId?: string; blocked?: boolean },
-    ): Promise<Device> {
+    ): Promise<CertifiedDevice> {
       if (change.developerId !== undefined) await requireStaying(change.developerId);
       return database.transact(async (unit) => {
-        const device = await findDevice(unit, deviceId);
+        const device = await findCertified(unit, deviceId);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         const changed = { ...device, ...change };
         if (changed.developerId !== device.developerId) {

@@ -5,7 +5,7 @@ import type { ShownCertificate } from '../../platform/entrance/client-certificat
 import type { Clock } from '../../runtime/clock.ts';
 import type { Audit } from '../audit/audit.ts';
 import { type Authorities, aboutCertificate, type Signed } from '../authorities/authorities.ts';
-import { findDevice, findLogin, offerCertificate } from '../devices/device-repository.ts';
+import { findCertified, findLogin, offerCertificate } from '../devices/device-repository.ts';
 import { keyOf } from './csr.ts';
 import type { RefusalReason } from './enrolment.ts';
 import type { Refusals } from './refusals.ts';
@@ -72,7 +72,7 @@ export function createRenewals({ database, clock, metrics, audit, refusals, auth
     ): Promise<Pick<Signed, 'certificate' | 'authorityCertificate'>> {
       const { deviceId, requestId, address } = asked;
       const refused = await look(database.read, asked);
-      const device = await findDevice(database.read, deviceId);
+      const device = await findCertified(database.read, deviceId);
       if (refused !== undefined || !device?.issued) return refuse(asked, refused ?? 'certificate');
       const { developerId, issued, issuedDays } = device;
       admit({ deviceId, developerId });
@@ -82,7 +82,7 @@ export function createRenewals({ database, clock, metrics, audit, refusals, auth
       const signed = await authorities.sign({ developerId, authorityId, deviceId }, { publicKey, days });
       if (!signed) return refuse(asked, 'authority');
       const outcome = await database.transactAlone(async (unit) => {
-        const known = await findDevice(unit, deviceId, unit.forUpdate);
+        const known = await findCertified(unit, deviceId, unit.forUpdate);
         const reason = known?.developerId === developerId ? await look(unit, asked) : 'certificate';
         if (reason !== undefined) return reason;
         await offerCertificate(unit, deviceId, signed.issued);

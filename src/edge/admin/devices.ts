@@ -1,4 +1,4 @@
-import type { Device } from '../../core/devices/device-repository.ts';
+import type { CertifiedDevice } from '../../core/devices/device-repository.ts';
 import { DomainError } from '../../errors.ts';
 import type { DeviceAnswer } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
@@ -8,10 +8,10 @@ import { nextPage } from '../http/paging.ts';
 import type { Answer } from '../http/route.ts';
 import type { AdminServices, At, List } from './services.ts';
 
-const issuedBody = (issued: Device['issued']): DeviceAnswer['issuedCertificate'] =>
+const issuedBody = (issued: CertifiedDevice['issued']): DeviceAnswer['issuedCertificate'] =>
   issued && { fingerprint: issued.fingerprint, authorityId: issued.authorityId, expiresAt: toUtc(issued.until) };
 
-function deviceBody(device: Device, formatTime: (micros: number) => string): DeviceAnswer {
+function deviceBody(device: CertifiedDevice, formatTime: (micros: number) => string): DeviceAnswer {
   return {
     deviceId: device.deviceId,
     developerId: device.developerId,
