@@ -65,7 +65,7 @@ async function runCommands(database: Database, clock: Clock, number: number, cou
         const record = await transactions.findTransaction(unit, transactionId);
         if (!record) throw new Error('a transaction was not stored');
         const ended = { status: 'succeeded', updatedAt: at, deliveredAt: at, completedAt: at, result: {} } as const;
-        await transactions.updateTransaction(unit, { ...record, ...ended }, false);
+        transactions.updateTransaction(unit, { ...record, ...ended }, false);
         const deliveryId = randomIds.next('msg', at);
         const name = { applicationId: 'year', deliveryId, deviceId };
         const body = JSON.stringify({
@@ -73,7 +73,7 @@ async function runCommands(database: Database, clock: Clock, number: number, cou
           data: { ...name, transaction: { ...record, ...ended } },
         });
         const event = { setting: 'deviceEvent', type: 'transaction.succeeded', transactionId } as const;
-        await deliveries.insertDelivery(unit, {
+        deliveries.insertDelivery(unit, {
           ...name,
           ...event,
           body,
@@ -84,7 +84,7 @@ async function runCommands(database: Database, clock: Clock, number: number, cou
         const outcome = { status: 'delivered', statusCode: 200, error: null, nextAttemptAt: null } as const;
         const sent = { sent: 'x'.repeat(103), answer: null };
         const url = 'https://patrol.example.com/lapel/events';
-        await deliveries.saveOutcome(unit, { ...name, ...outcome, ...sent, round: 0, attempts: 1, url, at });
+        deliveries.saveOutcome(unit, { ...name, ...outcome, ...sent, round: 0, attempts: 1, url, at }, () => undefined);
       }
     });
   }

@@ -185,7 +185,7 @@ export async function createCore(given: Given) {
   const transactions = parts.add(
     createTransactions({
       ...common,
-      onFinished: [createResultEvent(webhooks.begin), results.onFinished],
+      onFinished: [createResultEvent(webhooks.record), results.onFinished],
       onLate: [results.onLate],
       isHeld: held.isHeld,
       findApplication,

@@ -45,7 +45,7 @@ void t.test('a unit of work that rolls back sends nothing', async (t) => {
   const { webhooks, record } = await open();
   const event = { applicationId: 'app-1', deviceId: '1', setting: 'deviceEvent', type: 'x' } as const;
   const work = database.transact(async (unit) => {
-    await webhooks.record(unit, { ...event, occurredAt: clock.now(), data: {} });
+    webhooks.record(unit, { ...event, occurredAt: clock.now(), data: {} });
     throw new Error('changed its mind');
   });
   await t.rejects(work, { message: 'changed its mind' });

@@ -151,8 +151,10 @@ void t.test('an attempt is recorded only once, by any node', async (t) => {
     at: 1,
   };
   const save = (outcome: { status: 'pending' | 'delivered'; attempts: number; nextAttemptAt: number | null }) =>
-    database.transact((unit) => saveOutcome(unit, { ...failed, ...outcome }));
-  await database.transact((unit) => insertDelivery(unit, made));
+    new Promise((resolve, reject) => {
+      database.transact(async (unit) => saveOutcome(unit, { ...failed, ...outcome }, resolve)).catch(reject);
+    });
+  await database.transact(async (unit) => insertDelivery(unit, made));
   t.equal(await save({ status: 'pending', attempts: 1, nextAttemptAt: 5 }), true);
   t.equal(await save({ status: 'pending', attempts: 1, nextAttemptAt: 7 }), false, 'two nodes made the first attempt');
   t.equal(await save({ status: 'delivered', attempts: 2, nextAttemptAt: null }), true);

@@ -58,7 +58,7 @@ export async function createSetUp(t: Test, url: string | null) {
     });
     await webhooks.start();
     const record = (event: Partial<WebhookEvent> = {}): Promise<string> =>
-      database.transact((unit) =>
+      database.transact(async (unit) =>
         webhooks.record(unit, {
           applicationId: 'app-1',
           deviceId: '490154203237518',

@@ -72,11 +72,11 @@ export function createDeviceEvents({
       return;
     }
     const data = { ...withRemoved(type, event.data), eventId };
-    await record(unit, { applicationId, deviceId, setting, type, occurredAt, data });
+    record(unit, { applicationId, deviceId, setting, type, occurredAt, data });
   }
 
   async function isRepetition(unit: UnitOfWork, event: Event, now: Micros): Promise<boolean> {
-    await forgetOldEvents(unit, event.deviceId, now - REMEMBERED_FOR_MICROS, FORGOTTEN_AT_ONCE);
+    forgetOldEvents(unit, event.deviceId, now - REMEMBERED_FOR_MICROS, FORGOTTEN_AT_ONCE);
     const known = await isRemembered(unit, event);
     if (known) unit.onCommit(() => metrics.eventsRepeated.inc());
     return known;
@@ -104,7 +104,7 @@ export function createDeviceEvents({
           const refusal = room.take(deviceId, application.applicationId, bytes);
           if (refusal) throw refusal;
           unit.onRollback(() => room.giveBack(deviceId, application.applicationId, bytes));
-          await rememberEvent(unit, { deviceId, eventId, receivedAt });
+          rememberEvent(unit, { deviceId, eventId, receivedAt });
         }
         await notify(unit, application, event);
       }, deviceId);

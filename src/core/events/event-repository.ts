@@ -9,37 +9,26 @@ export async function isRemembered(sql: Sql, event: { deviceId: string; eventId:
 }
 
 /** Remembers an event of a device. */
-export async function rememberEvent(
-  sql: Sql,
+export const rememberEvent = (
+  unit: UnitOfWork,
   event: { deviceId: string; eventId: string; receivedAt: number },
-): Promise<void> {
-  await sql.run(
-    'INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, ?)',
+): void =>
+  unit.later('INSERT INTO device_events (device_id, event_id, received_at) VALUES (?, ?, ?)', [
     event.deviceId,
     event.eventId,
     event.receivedAt,
-  );
-}
+  ]);
 
 /**
  * Deletes at most `limit` of a device's oldest events that came before a time (microseconds). Leaves rows that another
  * unit, which also removes old events, has locked.
  */
-export async function forgetOldEvents(
-  unit: UnitOfWork,
-  deviceId: string,
-  before: number,
-  limit: number,
-): Promise<void> {
-  await unit.run(
+export const forgetOldEvents = (unit: UnitOfWork, deviceId: string, before: number, limit: number): void =>
+  unit.later(
     `DELETE FROM device_events WHERE device_id = ? AND event_id IN
        (SELECT event_id FROM device_events WHERE device_id IN (?) AND received_at < ? ORDER BY received_at LIMIT (? + 0)${unit.skipLocked})`,
-    deviceId,
-    deviceId,
-    before,
-    limit,
+    [deviceId, deviceId, before, limit],
   );
-}
 
 /** Deletes all events of a device. */
 export async function deleteEvents(sql: Sql, deviceId: string): Promise<void> {

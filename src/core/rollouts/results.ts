@@ -11,7 +11,7 @@ import { findRollout } from './rollout-repository.ts';
 import type { Transitions } from './transitions.ts';
 
 const SECOND = 1_000_000;
-const NOTHING = { written: Promise.resolve() };
+const NOTHING = {};
 
 /** The version cannot be installed any more. It is no fault of the device, which waits until somebody resumes. */
 const UNAVAILABLE = [

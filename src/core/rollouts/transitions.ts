@@ -63,7 +63,7 @@ export function createTransitions({ clock, metrics, findApplication, record, hel
     const about = { rolloutId, label, operation, subject, stage: stage + 1, stages: rollout.plan.stages.length };
     const data = { ...about, by: actor, reason: reason ?? null, devices: rollout.devices, counts };
     const type = `rollout.${event}`;
-    await record(unit, {
+    record(unit, {
       applicationId,
       deviceId: NO_DEVICE,
       setting: 'deviceEvent',

@@ -1,5 +1,5 @@
 import { inSets } from '../../platform/database/set-form.ts';
-import type { Sql } from '../../platform/database/sql.ts';
+import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 
 export interface StoredSubscription {
   clientId: string;
@@ -38,15 +38,15 @@ const toPacket = (row: { clientId: string; packet: string; payload: Buffer | nul
  * subscriptions and without messages of QoS 2 [MQTT-3.1.2-6]: a clean session that a crash has ended, or a device that was
  * removed while it sent them, may have left some.
  */
-export async function openSession(sql: Sql, clientId: string, nowMicros: number): Promise<boolean> {
-  const made = await sql.run(
+export async function openSession(unit: UnitOfWork, clientId: string, nowMicros: number): Promise<boolean> {
+  const made = await unit.run(
     'INSERT INTO sessions (client_id, created_at) VALUES (?, ?) ON CONFLICT (client_id) DO NOTHING',
     clientId,
     nowMicros,
   );
   if (made === 0) return true;
-  await deleteSubscriptions(sql, clientId);
-  await deleteIncomingPackets(sql, clientId);
+  deleteSubscriptions(unit, clientId);
+  deleteIncomingPackets(unit, clientId);
   return false;
 }
 
@@ -56,11 +56,11 @@ export async function hasSession(sql: Sql, clientId: string): Promise<boolean> {
 }
 
 /** Deletes the session with all its data [MQTT-3.1.2-6]. */
-export async function deleteSession(sql: Sql, clientId: string): Promise<void> {
-  await sql.run('DELETE FROM sessions WHERE client_id = ?', clientId);
-  await deleteSubscriptions(sql, clientId);
-  await deleteIncomingPackets(sql, clientId);
-  await deleteWill(sql, clientId);
+export function deleteSession(unit: UnitOfWork, clientId: string): void {
+  unit.later('DELETE FROM sessions WHERE client_id = ?', [clientId]);
+  deleteSubscriptions(unit, clientId);
+  deleteIncomingPackets(unit, clientId);
+  unit.later('DELETE FROM wills WHERE client_id = ?', [clientId]);
 }
 
 const FIND_SUBSCRIPTIONS = inSets('SELECT topic, qos, properties FROM subscriptions WHERE client_id = ?', ['text']);
@@ -70,34 +70,29 @@ const FIND_SUBSCRIPTIONS = inSets('SELECT topic, qos, properties FROM subscripti
  * first: an upsert that changes nothing locks its row, which PostgreSQL writes to the page and to its log.
  */
 export async function saveSubscriptions(
-  sql: Sql,
+  unit: UnitOfWork,
   clientId: string,
   subscriptions: readonly StoredSubscription[],
 ): Promise<void> {
-  const rows = await sql.all<Omit<SubscriptionRow, 'clientId'>>(FIND_SUBSCRIPTIONS, clientId);
+  const rows = await unit.all<Omit<SubscriptionRow, 'clientId'>>(FIND_SUBSCRIPTIONS, clientId);
   const known = new Map(rows.map((row) => [row.topic, row]));
   for (const { topic, qos, properties: given } of subscriptions) {
     const properties = Object.keys(given).length === 0 ? null : JSON.stringify(given);
     const row = known.get(topic);
     if (row?.qos !== qos || row.properties !== properties)
-      await sql.run(
+      unit.later(
         `INSERT INTO subscriptions (client_id, topic, qos, properties) VALUES (?, ?, ?, ?)
          ON CONFLICT (client_id, topic) DO UPDATE SET qos = excluded.qos, properties = excluded.properties`,
-        clientId,
-        topic,
-        qos,
-        properties,
+        [clientId, topic, qos, properties],
       );
   }
 }
 
-export async function deleteSubscription(sql: Sql, clientId: string, topic: string): Promise<void> {
-  await sql.run('DELETE FROM subscriptions WHERE client_id = ? AND topic = ?', clientId, topic);
-}
+export const deleteSubscription = (unit: UnitOfWork, clientId: string, topic: string): void =>
+  unit.later('DELETE FROM subscriptions WHERE client_id = ? AND topic = ?', [clientId, topic]);
 
-async function deleteSubscriptions(sql: Sql, clientId: string): Promise<void> {
-  await sql.run('DELETE FROM subscriptions WHERE client_id = ?', clientId);
-}
+const deleteSubscriptions = (unit: UnitOfWork, clientId: string): void =>
+  unit.later('DELETE FROM subscriptions WHERE client_id = ?', [clientId]);
 
 export async function subscriptionsOf(sql: Sql, clientId: string): Promise<StoredSubscription[]> {
   const text = `SELECT ${SUBSCRIPTION} FROM subscriptions WHERE client_id IN (?) ORDER BY topic`;
@@ -122,16 +117,12 @@ export async function countSubscriptions(sql: Sql): Promise<{ subscriptions: num
   return row ?? { subscriptions: 0, clients: 0 };
 }
 
-export async function saveIncomingPacket(sql: Sql, messageId: number, stored: StoredPacket): Promise<void> {
-  await sql.run(
+export const saveIncomingPacket = (unit: UnitOfWork, messageId: number, stored: StoredPacket): void =>
+  unit.later(
     `INSERT INTO incoming_packets (client_id, message_id, packet, payload) VALUES (?, ?, ?, ?)
      ON CONFLICT (client_id, message_id) DO UPDATE SET packet = excluded.packet, payload = excluded.payload`,
-    stored.clientId,
-    messageId,
-    JSON.stringify(stored.packet),
-    stored.payload,
+    [stored.clientId, messageId, JSON.stringify(stored.packet), stored.payload],
   );
-}
 
 export async function findIncomingPacket(
   sql: Sql,
@@ -169,20 +160,15 @@ export async function deleteIncomingPacket(sql: Sql, clientId: string, messageId
   return (await sql.run(text, clientId, messageId)) === 1;
 }
 
-export async function deleteIncomingPackets(sql: Sql, clientId: string): Promise<void> {
-  await sql.run('DELETE FROM incoming_packets WHERE client_id = ?', clientId);
-}
+export const deleteIncomingPackets = (unit: UnitOfWork, clientId: string): void =>
+  unit.later('DELETE FROM incoming_packets WHERE client_id = ?', [clientId]);
 
-export async function saveWill(sql: Sql, brokerId: string, stored: StoredPacket): Promise<void> {
-  await sql.run(
+export const saveWill = (unit: UnitOfWork, brokerId: string, stored: StoredPacket): void =>
+  unit.later(
     `INSERT INTO wills (client_id, broker_id, packet, payload) VALUES (?, ?, ?, ?) ON CONFLICT (client_id)
      DO UPDATE SET broker_id = excluded.broker_id, packet = excluded.packet, payload = excluded.payload`,
-    stored.clientId,
-    brokerId,
-    JSON.stringify(stored.packet),
-    stored.payload,
+    [stored.clientId, brokerId, JSON.stringify(stored.packet), stored.payload],
   );
-}
 
 export async function findWill(sql: Sql, clientId: string): Promise<StoredPacket | undefined> {
   const row = await sql.get<{ clientId: string; packet: string; payload: Buffer | null }>(

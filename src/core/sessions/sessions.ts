@@ -31,7 +31,7 @@ export function createSessions({ database, clock }: Parts) {
 
   /** Runs a unit of work of one client. With a `fence`, the unit fails if the device has a newer connection. */
   const write = <Result>(
-    work: (unit: UnitOfWork) => Promise<Result>,
+    work: (unit: UnitOfWork) => Promise<Result> | Result,
     clientId: string | undefined,
     fence: Fence | undefined,
   ): Promise<Result> =>
@@ -40,7 +40,7 @@ export function createSessions({ database, clock }: Parts) {
           await fence(unit);
           return work(unit);
         }, clientId)
-      : transact(work, clientId);
+      : transact(async (unit) => work(unit), clientId);
 
   return {
     /**
@@ -63,7 +63,7 @@ export function createSessions({ database, clock }: Parts) {
       write((unit) => repository.deleteSession(unit, clientId), clientId, fence),
 
     /** Deletes a device's session in the unit of work that removes the device. */
-    remove: (unit: UnitOfWork, deviceId: string): Promise<void> => repository.deleteSession(unit, deviceId),
+    remove: async (unit: UnitOfWork, deviceId: string): Promise<void> => repository.deleteSession(unit, deviceId),
 
     /** Stores subscriptions; all must be of the same client. */
     async subscribe(subscriptions: Subscription[], fence?: Fence): Promise<void> {
@@ -74,8 +74,8 @@ export function createSessions({ database, clock }: Parts) {
 
     async unsubscribe(clientId: string, topics: string[], fence?: Fence): Promise<void> {
       if (topics.length === 0) return;
-      const deleteAll = async (unit: UnitOfWork): Promise<void> => {
-        for (const topic of topics) await repository.deleteSubscription(unit, clientId, topic);
+      const deleteAll = (unit: UnitOfWork): void => {
+        for (const topic of topics) repository.deleteSubscription(unit, clientId, topic);
       };
       await write(deleteAll, clientId, fence);
     },
@@ -101,7 +101,7 @@ export function createSessions({ database, clock }: Parts) {
         async (unit) => {
           const { known, held } = await repository.countIncomingPackets(unit, packet.clientId, messageId);
           if (!known && held >= most) return false;
-          await repository.saveIncomingPacket(unit, messageId, packet);
+          repository.saveIncomingPacket(unit, messageId, packet);
           return true;
         },
         packet.clientId,

@@ -69,8 +69,8 @@ export function createDeliveryMarks({ database, clock, log, watch, endsAt }: Par
   async function write(unit: UnitOfWork, marked: readonly number[], cancels: readonly number[]): Promise<void> {
     // All units lock the rows in the same order, because two units with different orders could wait for each other.
     const marks = takeFrom(unit, delivered, inOrder(marked));
-    await Promise.all(marks.map(([id, { at }]) => markDelivered(unit, id, at)));
-    await Promise.all(takeFrom(unit, cancelled, inOrder(cancels)).map(([id]) => markCancelDelivered(unit, id)));
+    for (const [id, { at }] of marks) markDelivered(unit, id, at);
+    for (const [id] of takeFrom(unit, cancelled, inOrder(cancels))) markCancelDelivered(unit, id);
     unit.onCommit(() => {
       for (const [, { at, answerWithin }] of marks) {
         const by = answerBy({ deliveredAt: at, answerWithin });

@@ -60,7 +60,7 @@ export function createEarlyEnds({ clock, metrics, watch, marks, onLate, stopIn }
     if (!record) return;
     const at = record.status === 'queued' ? marks.take(unit, transactionId) : null;
     if (at !== null) {
-      await markDelivered(unit, transactionId, at);
+      markDelivered(unit, transactionId, at);
       unit.onCommit(() => {
         if (watch.transactions > 0) watch.transaction(transactionId);
       });
@@ -69,7 +69,7 @@ export function createEarlyEnds({ clock, metrics, watch, marks, onLate, stopIn }
     const end = expiryOf(record, clock.now());
     if (end) await endIn(unit, record, end);
     // A node of the former release may have changed the transaction, without the time of its end.
-    else await setEndsAt(unit, transactionId, endsAt(record));
+    else setEndsAt(unit, transactionId, endsAt(record));
   }
 
   /** Keeps the result that the device sent after the service itself had ended its transaction. */
@@ -96,7 +96,7 @@ export function createEarlyEnds({ clock, metrics, watch, marks, onLate, stopIn }
     if (record?.status !== 'queued') return 'kept';
     const at = marks.take(unit, transactionId);
     if (at !== null) {
-      await markDelivered(unit, transactionId, at);
+      markDelivered(unit, transactionId, at);
       return 'kept';
     }
     if (record.attempts > 0) {

@@ -1,5 +1,5 @@
 import { inSets } from '../../platform/database/set-form.ts';
-import type { Sql } from '../../platform/database/sql.ts';
+import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { StoredTerms } from './terms.ts';
 
@@ -14,24 +14,20 @@ const SET_EARLY_END = inSets(
 );
 
 /** Stores the terms of a new transaction, and the time at which the service has to end it. */
-export async function setTerms(
-  sql: Sql,
+export const setTerms = (
+  unit: UnitOfWork,
   transactionId: number,
   { expiresAt, answerWithin }: StoredTerms,
   endsAt: Micros | null,
-): Promise<void> {
-  await sql.run(SET_TERMS, expiresAt, answerWithin, endsAt, transactionId);
-}
+): void => unit.later(SET_TERMS, [expiresAt, answerWithin, endsAt, transactionId]);
 
 /** Stores the time at which the service has to end a transaction; null: it need not. */
-export async function setEndsAt(sql: Sql, transactionId: number, endsAt: Micros | null): Promise<void> {
-  await sql.run(SET_ENDS_AT, endsAt, transactionId);
-}
+export const setEndsAt = (unit: UnitOfWork, transactionId: number, endsAt: Micros | null): void =>
+  unit.later(SET_ENDS_AT, [endsAt, transactionId]);
 
 /** Stores that the service itself ended a transaction, so that a later result of the device is kept. */
-export async function setEarlyEnd(sql: Sql, transactionId: number, supersededBy: number | null): Promise<void> {
-  await sql.run(SET_EARLY_END, supersededBy, transactionId);
-}
+export const setEarlyEnd = (unit: UnitOfWork, transactionId: number, supersededBy: number | null): void =>
+  unit.later(SET_EARLY_END, [supersededBy, transactionId]);
 
 /** Stores the result that the device sent after the end; the first one stays. */
 export async function setLate(sql: Sql, transactionId: number, late: object): Promise<void> {

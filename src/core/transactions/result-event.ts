@@ -5,7 +5,7 @@ import type { Finished, OnFinished } from './settlement.ts';
 import type { FinishedStatus } from './transaction.ts';
 import { transactionBody } from './transaction-body.ts';
 
-/** Stores a webhook in a unit of work. `written` resolves when its statement is done. */
+/** Stores a webhook in a unit of work, and returns its deliveryId. */
 type RecordEvent = (
   unit: UnitOfWork,
   event: {
@@ -18,14 +18,14 @@ type RecordEvent = (
     occurredAt: Micros;
     data: object;
   },
-) => { deliveryId: string; written: Promise<void> };
+) => string;
 
 /** Stores the result of a transaction as a webhook of `deviceEvent`, in the commit that ends it. */
 export const createResultEvent =
   (record: RecordEvent): OnFinished =>
   (unit, finished: Finished) => {
     const { transactionId, deviceId, applicationId, status, traceparent } = finished;
-    return record(unit, {
+    const deliveryId = record(unit, {
       applicationId,
       deviceId,
       transactionId,
@@ -35,4 +35,5 @@ export const createResultEvent =
       occurredAt: finished.updatedAt,
       data: { transaction: transactionBody(finished, toUtc) },
     });
+    return { deliveryId };
   };

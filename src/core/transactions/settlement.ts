@@ -30,11 +30,11 @@ import {
 export type Finished = TransactionRecord & { status: FinishedStatus };
 
 /**
- * Adds statements to the commit in which a transaction ends. `written` resolves when they are done; until then,
- * statements of other such functions may be sent with them. `deliveryId` is the webhook that reports the result; it is
+ * Adds statements to the commit in which a transaction ends. `written` resolves when those that somebody waits for are
+ * done; until then, statements of other such functions may be sent with them. `deliveryId` is the webhook that reports the result; it is
  * stored with the transaction.
  */
-export type OnFinished = (unit: UnitOfWork, finished: Finished) => { written: Promise<unknown>; deliveryId?: string };
+export type OnFinished = (unit: UnitOfWork, finished: Finished) => { written?: Promise<unknown>; deliveryId?: string };
 
 type ActivatedDevice = Pick<Device, 'deviceId' | 'activation' | 'applicationId'>;
 
@@ -112,12 +112,10 @@ export function createSettlement({
     for (const effect of effectsOf(operation, status)) await effects[effect](unit, finished);
     const taken = onFinished.map((take) => take(unit, finished));
     for (const { deliveryId } of taken) if (deliveryId !== undefined) finished.deliveryId = deliveryId;
-    await Promise.all([
-      updateTransaction(unit, finished, due),
-      ...(finished.late === '' ? [setEarlyEnd(unit, transactionId, finished.supersededBy)] : []),
-      ...(finished.late === null && canExpire(finished) ? [setEndsAt(unit, transactionId, null)] : []),
-      ...taken.map(({ written }) => written),
-    ]);
+    updateTransaction(unit, finished, due);
+    if (finished.late === '') setEarlyEnd(unit, transactionId, finished.supersededBy);
+    if (finished.late === null && canExpire(finished)) setEndsAt(unit, transactionId, null);
+    await Promise.all(taken.flatMap(({ written }) => written ?? []));
     unit.onCommit(() => {
       metrics.transactionsFinished.inc({ operation, status });
       if (watch.transactions > 0) watch.transaction(transactionId);
@@ -151,10 +149,10 @@ export function createSettlement({
   const early = createEarlyEnds({ clock, metrics, watch, marks, onLate: parts.onLate, stopIn });
 
   /** Stores the next time at which a transaction with terms may have to be ended. */
-  async function moveEndIn(unit: UnitOfWork, record: TransactionRecord): Promise<void> {
+  function moveEndIn(unit: UnitOfWork, record: TransactionRecord): void {
     if (!canExpire(record)) return;
     const at = endsAt(record);
-    await setEndsAt(unit, record.transactionId, at);
+    setEndsAt(unit, record.transactionId, at);
     if (at !== null) unit.onCommit(() => parts.dueAt(at));
   }
 
@@ -266,8 +264,8 @@ export function createSettlement({
       unit.onCommit(() => metrics.stepSeconds.observe({ step: 'answered' }, (now - since) / 1_000_000));
       return;
     }
-    await updateTransaction(unit, moved, true);
-    await moveEndIn(unit, moved);
+    updateTransaction(unit, moved, true);
+    moveEndIn(unit, moved);
     unit.onCommit(() => {
       if (watch.transactions > 0) watch.transaction(ack.transactionId);
     });

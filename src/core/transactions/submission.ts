@@ -21,6 +21,7 @@ import { canExpire, endsAt, type StoredTerms, storedTerms, type Terms } from './
 import {
   findParameters,
   insertTransaction,
+  insertTransactionLater,
   LARGE_PARAMETERS,
   setRollout,
   sumLargeParametersOf,
@@ -163,9 +164,9 @@ export function createSubmission({
     return installation.obstacle(operation, asked, developerId);
   }
 
-  async function keepTerms(unit: UnitOfWork, transactionId: number, stored: StoredTerms): Promise<void> {
+  function keepTerms(unit: UnitOfWork, transactionId: number, stored: StoredTerms): void {
     const at = endsAt({ ...stored, status: 'queued', deliveredAt: null });
-    await setTerms(unit, transactionId, stored, at);
+    setTerms(unit, transactionId, stored, at);
     if (at !== null) unit.onCommit(() => dueAt(at));
   }
 
@@ -196,7 +197,8 @@ export function createSubmission({
       database.read.vault.lengthOf(text) > LARGE_PARAMETERS ||
       (database.concurrent && (rolloutId !== null || terms.supersede === true));
 
-    async function submitIn(unit: UnitOfWork): Promise<number> {
+    /** Returns a function that gives the transactionId after the commit. */
+    async function submitIn(unit: UnitOfWork): Promise<() => number> {
       const { application, developer } = isAlone
         ? await lockOwner(unit, submission)
         : { application: await findApplication(unit, applicationId), developer: undefined };
@@ -217,31 +219,37 @@ export function createSubmission({
       const attempts = slot ? 1 : 0;
       const transaction = { deviceId, applicationId, operation, attempts, createdAt, traceparent };
       const shown = { ...transaction, publishedAt: slot ? createdAt : null, subject };
-      const transactionId = await insertTransaction(unit, shown, text);
       const stored = storedTerms(terms, createdAt);
-      const { answerWithin } = stored;
-      slot?.send({
-        ...transaction,
-        transactionId,
-        parameters,
-        status: 'queued',
-        updatedAt: createdAt,
-        answerWithin,
-        rolloutId,
-      });
-      if (canExpire(stored)) await keepTerms(unit, transactionId, stored);
-      if (rolloutId !== null) await setRollout(unit, transactionId, rolloutId);
-      if (older.records.length > 0) await supersedeIn(unit, older.records, transactionId);
-      await also?.(unit, transactionId);
+      let transactionId = 0;
+      const inserted = (assigned: number): void => {
+        transactionId = assigned;
+        slot?.send({
+          ...transaction,
+          transactionId,
+          parameters,
+          status: 'queued',
+          updatedAt: createdAt,
+          answerWithin: stored.answerWithin,
+          rolloutId,
+        });
+      };
+      if (canExpire(stored) || rolloutId !== null || older.records.length > 0 || also) {
+        inserted(await insertTransaction(unit, shown, text));
+        if (canExpire(stored)) keepTerms(unit, transactionId, stored);
+        if (rolloutId !== null) setRollout(unit, transactionId, rolloutId);
+        if (older.records.length > 0) await supersedeIn(unit, older.records, transactionId);
+        await also?.(unit, transactionId);
+      } else insertTransactionLater(unit, shown, text, inserted);
       const commit = tracing.below(traceparent, 'commit', { kind: 'internal' });
       unit.onCommit(() => {
         commit?.end();
         metrics.transactionsCreated.inc({ operation });
         if (watch.transactions > 0) watch.transaction(transactionId);
       });
-      return transactionId;
+      return () => transactionId;
     }
 
-    return isAlone ? database.transactAlone(submitIn, deviceId) : database.transact(submitIn, deviceId);
+    const idOf = await (isAlone ? database.transactAlone(submitIn, deviceId) : database.transact(submitIn, deviceId));
+    return idOf();
   };
 }

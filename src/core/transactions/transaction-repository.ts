@@ -83,29 +83,35 @@ const COUNT_ATTEMPT = inSets(
   ['bigint', 'text', 'bigint', 'bigint', 'bigint'],
 );
 
+type NewTransaction = Pick<
+  TransactionRecord,
+  'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt' | 'publishedAt' | 'subject' | 'traceparent'
+>;
+
+const valuesOf = (unit: UnitOfWork, transaction: NewTransaction, parameters: string): SqlValue[] => [
+  transaction.deviceId,
+  transaction.applicationId,
+  transaction.operation,
+  unit.vault.seal(placeOf(transaction), parameters),
+  transaction.attempts,
+  transaction.createdAt,
+  transaction.createdAt,
+  transaction.publishedAt,
+  transaction.subject,
+  transaction.traceparent,
+];
+
 /** Stores a queued transaction with its parameters as JSON; identifiers rise and are never used twice. */
-export async function insertTransaction(
+export const insertTransaction = (unit: UnitOfWork, transaction: NewTransaction, parameters: string): Promise<number> =>
+  unit.insert(INSERT, ...valuesOf(unit, transaction, parameters));
+
+/** Like `insertTransaction`, as the last statement of a unit; see `insertLater`. */
+export const insertTransactionLater = (
   unit: UnitOfWork,
-  transaction: Pick<
-    TransactionRecord,
-    'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt' | 'publishedAt' | 'subject' | 'traceparent'
-  >,
+  transaction: NewTransaction,
   parameters: string,
-): Promise<number> {
-  return unit.insert(
-    INSERT,
-    transaction.deviceId,
-    transaction.applicationId,
-    transaction.operation,
-    unit.vault.seal(placeOf(transaction), parameters),
-    transaction.attempts,
-    transaction.createdAt,
-    transaction.createdAt,
-    transaction.publishedAt,
-    transaction.subject,
-    transaction.traceparent,
-  );
-}
+  inserted: (transactionId: number) => void,
+): void => unit.insertLater(INSERT, valuesOf(unit, transaction, parameters), inserted);
 
 export async function findTransaction(sql: Sql, transactionId: number): Promise<TransactionRecord | undefined> {
   const row = await sql.get<Row>(FIND, transactionId);
@@ -113,9 +119,8 @@ export async function findTransaction(sql: Sql, transactionId: number): Promise<
 }
 
 /** Stores the rollout that made a transaction. */
-export async function setRollout(unit: UnitOfWork, transactionId: number, rolloutId: string): Promise<void> {
-  await unit.run('UPDATE transactions SET rollout_id = ? WHERE transaction_id = ?', rolloutId, transactionId);
-}
+export const setRollout = (unit: UnitOfWork, transactionId: number, rolloutId: string): void =>
+  unit.later('UPDATE transactions SET rollout_id = ? WHERE transaction_id = ?', [rolloutId, transactionId]);
 
 /** Removes a transaction whose command was never published, and that nobody was notified of. */
 export async function deleteUnpublished(unit: UnitOfWork, transactionId: number): Promise<void> {
@@ -139,9 +144,8 @@ export async function findParameters(sql: Sql, transactionId: number): Promise<o
  * Stores the new state. `due` says whether the device gets the command, or its cancel, when it connects again. A
  * finished transaction loses its parameters, since they can hold passwords.
  */
-export async function updateTransaction(sql: Sql, record: TransactionRecord, due: boolean): Promise<void> {
-  await sql.run(
-    UPDATE,
+export function updateTransaction(unit: UnitOfWork, record: TransactionRecord, due: boolean): void {
+  unit.later(UPDATE, [
     record.status,
     due ? 1 : 0,
     record.attempts,
@@ -155,7 +159,7 @@ export async function updateTransaction(sql: Sql, record: TransactionRecord, due
     record.deliveryId,
     record.completedAt,
     record.transactionId,
-  );
+  ]);
 }
 
 /** Clears the time of the publication of a transaction that was claimed, but not published. */
@@ -164,14 +168,12 @@ export async function markUnpublished(sql: Sql, transactionId: number): Promise<
 }
 
 /** Stores the device's PUBACK, which changes the state of a queued transaction only. */
-export async function markDelivered(sql: Sql, transactionId: number, at: number): Promise<void> {
-  await sql.run(MARK_DELIVERED, at, at, at, transactionId);
-}
+export const markDelivered = (unit: UnitOfWork, transactionId: number, at: number): void =>
+  unit.later(MARK_DELIVERED, [at, at, at, transactionId]);
 
 /** Stores that the device has received the cancel, so that nothing is due any more. */
-export async function markCancelDelivered(sql: Sql, transactionId: number): Promise<void> {
-  await sql.run(`UPDATE transactions SET due = 0 WHERE transaction_id = ? AND completed_at IS NOT NULL`, transactionId);
-}
+export const markCancelDelivered = (unit: UnitOfWork, transactionId: number): void =>
+  unit.later(`UPDATE transactions SET due = 0 WHERE transaction_id = ? AND completed_at IS NOT NULL`, [transactionId]);
 
 /** The number of a device's due transactions, at most `most`; only the index is read. */
 export async function countDue(sql: Sql, deviceId: string, most: number): Promise<number> {
@@ -240,15 +242,21 @@ export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
  * attempt is stored before the command is sent, so that even after a crash the next attempt has a higher number. `now`
  * (microseconds) becomes the time of the publication, if there was none before.
  */
-export async function claimDue(sql: Sql, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]> {
-  const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, now, limit);
+export async function claimDue(
+  unit: UnitOfWork,
+  deviceId: string,
+  after: number,
+  limit: number,
+  now: Micros,
+): Promise<Due[]> {
+  const rows = await unit.all<DueRow>(FIND_DUE, deviceId, after, now, limit);
   const last = rows.at(-1);
   if (!last) return [];
-  await sql.run(COUNT_ATTEMPT, now, deviceId, after, last.transactionId, now);
+  unit.later(COUNT_ATTEMPT, [now, deviceId, after, last.transactionId, now]);
   return rows.map((row) => ({
     ...row,
     attempts: row.attempts + 1,
-    parameters: parametersOf(sql, { ...row, deviceId }, row.parameters),
+    parameters: parametersOf(unit, { ...row, deviceId }, row.parameters),
   }));
 }
 

@@ -1,5 +1,5 @@
 import { inSets } from '../../platform/database/set-form.ts';
-import type { Sql } from '../../platform/database/sql.ts';
+import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { sealOrNull } from '../../platform/encryption/vault.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { DeliveryStatus, ReceiverName } from './delivery.ts';
@@ -66,9 +66,8 @@ const SAVE_OUTCOME = inSets(
 );
 
 /** Stores a pending delivery that is due at once. */
-export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<void> {
-  await sql.run(
-    INSERT,
+export function insertDelivery(unit: UnitOfWork, delivery: NewDelivery): void {
+  unit.later(INSERT, [
     delivery.deliveryId,
     delivery.applicationId,
     delivery.deviceId,
@@ -80,7 +79,7 @@ export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<v
     delivery.createdAt,
     delivery.createdAt,
     delivery.traceparent,
-  );
+  ]);
 }
 
 /**
@@ -172,27 +171,29 @@ export const findReceivers = (sql: Sql): Promise<(ReceiverName & { nextAttemptAt
   );
 
 /**
- * Stores the outcome of an attempt. Returns false when the outcome is ignored: the delivery was asked to be sent again
- * during the attempt, so it is sent once more, or another node has already stored the outcome of this attempt.
+ * Stores the outcome of an attempt. `stored` is called with false when the outcome is ignored: the delivery was asked to be
+ * sent again during the attempt, so it is sent once more, or another node has already stored the outcome of this attempt.
  */
-export async function saveOutcome(sql: Sql, outcome: Outcome): Promise<boolean> {
-  const changed = await sql.run(
+export function saveOutcome(unit: UnitOfWork, outcome: Outcome, stored: (counts: boolean) => void): void {
+  unit.later(
     SAVE_OUTCOME,
-    outcome.status,
-    outcome.attempts,
-    sealOrNull(sql.vault, urlPlaceOf(outcome), outcome.url),
-    outcome.statusCode,
-    outcome.error,
-    outcome.nextAttemptAt,
-    outcome.at,
-    outcome.sent,
-    outcome.answer,
-    outcome.applicationId,
-    outcome.deliveryId,
-    outcome.round,
-    outcome.attempts,
+    [
+      outcome.status,
+      outcome.attempts,
+      sealOrNull(unit.vault, urlPlaceOf(outcome), outcome.url),
+      outcome.statusCode,
+      outcome.error,
+      outcome.nextAttemptAt,
+      outcome.at,
+      outcome.sent,
+      outcome.answer,
+      outcome.applicationId,
+      outcome.deliveryId,
+      outcome.round,
+      outcome.attempts,
+    ],
+    (changed) => stored(changed > 0),
   );
-  return changed > 0;
 }
 
 /**

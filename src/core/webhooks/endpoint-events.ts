@@ -9,7 +9,7 @@ interface Parts {
   clock: Clock;
   /** Throws APPLICATION_UNREGISTERED. */
   findApplication(unit: UnitOfWork, applicationId: string): Promise<{ settings: Record<UrlSetting, string | null> }>;
-  record(unit: UnitOfWork, event: WebhookEvent): Promise<unknown>;
+  record(unit: UnitOfWork, event: WebhookEvent): unknown;
 }
 
 /** Microseconds of failures after which an application is notified; when a delivery is given up, it is notified at once. */
@@ -45,7 +45,7 @@ export function createEndpointEvents({ clock, findApplication, record }: Parts) 
     { applicationId, setting, since, statusCode, error }: FailingReceiver,
   ): Promise<void> {
     const data = { setting, since: toUtc(since), lastStatusCode: statusCode, lastError: error };
-    await record(unit, { applicationId, deviceId: NO_DEVICE, setting: target, type, occurredAt: clock.now(), data });
+    record(unit, { applicationId, deviceId: NO_DEVICE, setting: target, type, occurredAt: clock.now(), data });
   }
 
   return {

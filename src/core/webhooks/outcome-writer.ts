@@ -1,5 +1,4 @@
 import { isDatabaseAway } from '../../errors.ts';
-import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -45,18 +44,19 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
 
   async function writeBatch(): Promise<void> {
     let ordered: Written[] = [];
-    let counts: boolean[] = [];
+    const counts: boolean[] = [];
     await database.transactSoon(async (unit) => {
       const batch = waiting.splice(0, BATCH); // taken here and not at the call, so that outcomes that came since are included
       unit.onRollback(() => {
         waiting = [...batch, ...waiting];
       });
-      const others = also(unit, batch);
+      await Promise.all(also(unit, batch) ?? []);
       // A copy is sorted: after a rollback the outcomes are written again, and `also` needs their order of arrival.
       ordered = database.concurrent ? batch.toSorted(byKey) : batch;
-      // Both promises are begun, then awaited together: one that rejects before it is awaited would end the process.
-      const outcomes = Promise.all(ordered.map((outcome) => saveOutcome(unit, outcome)));
-      [counts] = await inOneGo(outcomes, Promise.all(others ?? []));
+      for (const [index, outcome] of ordered.entries())
+        saveOutcome(unit, outcome, (isStored) => {
+          counts[index] = isStored;
+        });
     });
     for (const [index, outcome] of ordered.entries()) written(outcome, counts[index] === true);
   }

@@ -19,10 +19,10 @@ const OPEN_TYPE = /^(call|custom)\./;
 /** Stores deliveries in the units of work that cause them. */
 export function createRecording({ clock, ids, metrics, accept }: Parts) {
   /**
-   * Stores the delivery of an event in the caller's unit of work; it is sent after the commit. `written` resolves when the
-   * statement is done. The body is `{ type, timestamp, data }`; `data` always has applicationId and deviceId.
+   * Stores the delivery of an event in the caller's unit of work; it is sent after the commit. Returns the deliveryId. The
+   * body is `{ type, timestamp, data }`; `data` always has applicationId and deviceId.
    */
-  function begin(unit: UnitOfWork, event: WebhookEvent): { deliveryId: string; written: Promise<void> } {
+  function record(unit: UnitOfWork, event: WebhookEvent): string {
     const { applicationId, deviceId, setting, type } = event;
     const createdAt = clock.now();
     const timestamp = toUtc(event.occurredAt);
@@ -30,23 +30,13 @@ export function createRecording({ clock, ids, metrics, accept }: Parts) {
     const body = JSON.stringify({ type, timestamp, data: { ...event.data, applicationId, deviceId } });
     const delivery = { deliveryId, body, attempts: 0, round: 0, createdAt, traceparent: event.traceparent ?? null };
     const transactionId = event.transactionId ?? null;
-    const row = { ...delivery, applicationId, setting, deviceId, transactionId, type };
-    const written = insertDelivery(unit, row);
+    insertDelivery(unit, { ...delivery, applicationId, setting, deviceId, transactionId, type });
     unit.onCommit(() => {
       metrics.deliveriesCreated.inc({ type: OPEN_TYPE.exec(type)?.[1] ?? type });
       accept({ applicationId, setting }, delivery);
     });
-    return { deliveryId, written };
+    return deliveryId;
   }
 
-  return {
-    begin,
-
-    /** Like `begin`, for callers without another statement to run meanwhile. Returns the deliveryId. */
-    async record(unit: UnitOfWork, event: WebhookEvent): Promise<string> {
-      const { deliveryId, written } = begin(unit, event);
-      await written;
-      return deliveryId;
-    },
-  };
+  return { record };
 }

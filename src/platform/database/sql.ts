@@ -42,6 +42,14 @@ export interface UnitOfWork extends Sql {
   /** Runs an INSERT of one row whose number the database assigns; returns that number. */
   insert(text: string, ...values: SqlValue[]): Promise<number>;
   /**
+   * Like `run`, for a write on whose outcome nothing in the unit depends. To PostgreSQL it goes with the next statement or
+   * with the COMMIT, so it costs no round trip; when it fails, the unit fails. `changed` is called with the number of rows
+   * that were changed, before the next unit of the same device begins and before the effects of the commit.
+   */
+  later(text: string, values: readonly SqlValue[], changed?: (count: number) => void): void;
+  /** Like `later`, for an INSERT of one row whose number the database assigns; `inserted` is called with that number. */
+  insertLater(text: string, values: readonly SqlValue[], inserted: (identity: number) => void): void;
+  /**
    * Registers an effect that runs synchronously right after the COMMIT, in the order of the units, before anyone is
    * answered.
    */

@@ -47,7 +47,7 @@ export const CONTENT: readonly Breakage[] = [
       },
       {
         file: 'core/transactions/result-event.ts',
-        search: '/** Stores a webhook in a unit of work.',
+        search: '/** Stores a webhook in a unit of work, and returns its deliveryId. */',
         replacement: `let before = null;
 function exchange(result) {
   const former = before;
@@ -55,7 +55,7 @@ function exchange(result) {
   return former;
 }
 
-/** Stores a webhook in a unit of work.`,
+/** Stores a webhook in a unit of work, and returns its deliveryId. */`,
       },
     ],
     play: 'everyday',

@@ -259,6 +259,8 @@ async function textsOf(name: string, call: Called): Promise<Set<string>> {
     get: record(row, undefined),
     run: record(1, 0),
     insert: record(1, 1),
+    later: (text) => void record(1, 0)(text),
+    insertLater: (text) => void record(1, 1)(text),
     forUpdate: ' FOR NO KEY UPDATE',
     skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
     onCommit: () => undefined,

@@ -22,7 +22,7 @@ async function startWatched(t: Test, { stoodStill = (): number => 0, token = 'se
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const timers: Timers = {
-    now: () => systemTimers.now() + ahead,
+    now: () => ahead,
     after: (_, task) => systemTimers.after(0, task),
   };
   const watch = watchService({ api: url, admin: { url, token }, timers, stoodStill });

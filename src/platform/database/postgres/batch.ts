@@ -7,8 +7,8 @@ export interface BatchStatement {
   /** The text with `$1`, `$2` and so on. */
   text: string;
   values: readonly SqlValue[];
-  /** `count`: the number of rows that were read or changed. */
-  answered(rows: Record<string, unknown>[], count: number): void;
+  /** `count`: the number of rows that were read or changed. `command`: the first word of the server's answer. */
+  answered(rows: Record<string, unknown>[], count: number, command: string): void;
   failed(cause: unknown): void;
 }
 
@@ -77,7 +77,8 @@ export class Batch extends Query {
   readonly #memory: BatchMemory;
   readonly #prepared: Prepared[] = [];
   readonly #rows: Record<string, unknown>[][] = [];
-  readonly #counts: number[] = [];
+  /** The server's answer to each statement that it has carried out, such as `UPDATE 1` or `COMMIT`. */
+  readonly #answers: string[] = [];
   readonly #watch: BatchWatch;
   #columns: Column[] = [];
   #current: Record<string, unknown>[] = [];
@@ -127,11 +128,11 @@ export class Batch extends Query {
   }
 
   handleCommandComplete({ text }: { text: string }): void {
-    const index = this.#counts.length;
+    const index = this.#answers.length;
     const prepared = this.#prepared[index] as Prepared;
     prepared.columns ??= this.#columns;
     this.#rows.push(this.#current);
-    this.#counts.push(Number(text.slice(text.lastIndexOf(' ') + 1)) || 0); // BEGIN has no number
+    this.#answers.push(text);
     this.#current = [];
     this.#columns = this.#prepared[index + 1]?.columns ?? [];
     if (index === 0) this.#watch.onFirst?.();
@@ -144,7 +145,7 @@ export class Batch extends Query {
 
   /** Called after an error of the server, or when the connection is lost. */
   handleError(cause: Error): void {
-    const at = this.#counts.length;
+    const at = this.#answers.length;
     // It is not known which of the further statements were prepared, so they are prepared again under other names.
     for (const [index, { text }] of this.#statements.entries())
       if (index >= at && !this.#prepared[index]?.columns) this.#memory.prepared.delete(text);
@@ -154,8 +155,15 @@ export class Batch extends Query {
   #end(answered: number, cause?: Error): void {
     this.#watch.ended();
     for (const [index, statement] of this.#statements.entries())
-      if (index < answered) statement.answered(this.#rows[index] ?? [], this.#counts[index] ?? 0);
+      if (index < answered) this.#answer(statement, index);
       else if (index === answered) statement.failed(cause);
       else statement.failed(new Skipped('an earlier statement has failed', { cause }));
+  }
+
+  #answer(statement: BatchStatement, index: number): void {
+    const answer = this.#answers[index] ?? '';
+    const last = answer.lastIndexOf(' ');
+    const count = last < 0 ? 0 : Number(answer.slice(last + 1)); // BEGIN has no number
+    statement.answered(this.#rows[index] ?? [], count, last < 0 ? answer : answer.slice(0, answer.indexOf(' ')));
   }
 }

@@ -18,6 +18,8 @@ export interface Ran {
   broke: boolean;
   /** The statements that were issued and are not answered. */
   open: number;
+  /** The statements whose answers the unit does not wait for, and that are not answered. */
+  kept: number;
   /** Set when the unit has ended while statements are open: called when the last one is answered. */
   rested: (() => void) | undefined;
   ended: boolean;
@@ -29,6 +31,8 @@ class Aborted extends Error {}
 
 /** COMMIT was sent but not answered, so it is unknown whether the transaction was committed. */
 export class FateUnknown extends ConnectionLost {}
+
+const identityIn = ([row]: Answer['rows']): number => (row as { inserted_identity: number }).inserted_identity;
 
 const LOCK_DEVICES = 'SELECT device_id FROM devices WHERE device_id = ANY(?) ORDER BY device_id FOR NO KEY UPDATE';
 
@@ -51,24 +55,49 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
   const turns = createTurns(connection);
   let broken: unknown;
 
+  /** Notes that a statement of the unit has failed, and with it the transaction. */
+  function failed(one: Ran, cause: unknown): void {
+    broken ??= cause;
+    // After the first error the server rejects all further statements; the statements of one set share the same error.
+    if (broken === cause) one.broke = true;
+  }
+
+  const aborted = (): Aborted => new Aborted('the transaction has failed already', { cause: broken });
+
   async function ask(one: Ran, text: string, values: SqlValue[]): Promise<Answer> {
     if (one.ended) throw endedUnit();
-    if (broken !== undefined) throw new Aborted('the transaction has failed already', { cause: broken });
+    if (broken !== undefined) throw aborted();
     one.open += 1;
     try {
       const answer = await turns.ask(text, values);
       if (answer.count > 0 && !statementOf(text).reads) one.wrote = true;
       return answer;
     } catch (cause) {
-      broken ??= cause;
-      // After the first error the server rejects all further statements; the statements of one set share the same error.
-      if (broken !== cause) throw new Aborted('the transaction has failed already', { cause: broken });
-      one.broke = true;
-      throw cause;
+      failed(one, cause);
+      throw broken === cause ? cause : aborted();
     } finally {
       one.open -= 1;
       if (one.open === 0) one.rested?.();
     }
+  }
+
+  /** Keeps a statement until the next turn of the transaction, or its COMMIT. */
+  function later(one: Ran, text: string, values: readonly SqlValue[], answered?: (answer: Answer) => void): void {
+    if (one.ended) throw endedUnit();
+    if (broken !== undefined) throw aborted();
+    one.kept += 1;
+    turns.keep(one.unit.key, {
+      of: one,
+      text,
+      values: [...values],
+      isAwaited: answered !== undefined,
+      resolve(answer) {
+        one.kept -= 1;
+        if (answer.count > 0) one.wrote = true;
+        if (answered) effects.run([() => answered(answer)]);
+      },
+      reject: (cause) => failed(one, cause),
+    });
   }
 
   /**
@@ -96,8 +125,11 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
     run: async (text, ...values) => (await ask(one, text, values)).count,
     async insert(text, ...values) {
       const { rows } = await ask(one, withIdentity(text), values);
-      return (rows[0] as { inserted_identity: number }).inserted_identity;
+      return identityIn(rows);
     },
+    later: (text, values, changed) => later(one, text, values, changed && (({ count }) => changed(count))),
+    insertLater: (text, values, inserted) =>
+      later(one, withIdentity(text), values, ({ rows }) => inserted(identityIn(rows))),
     forUpdate: ' FOR NO KEY UPDATE',
     skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
     vault,
@@ -111,12 +143,9 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
     onRollback = one === undefined ? [] : onRollback.filter(({ of }) => of !== one);
   }
 
-  /**
-   * Whether nothing was sent, because the units have ended without a statement. COMMIT would then go to the server before
-   * BEGIN does, which would leave a transaction open that holds the locks of the devices.
-   */
+  /** Whether there is nothing to commit or to roll back, because the units have ended without a statement. */
   function isEmpty(): boolean {
-    if (turns.hasSent()) return false;
+    if (!turns.isEmpty()) return false;
     turns.forget();
     return true;
   }
@@ -129,15 +158,19 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
      * because the server answers later statements afterwards.
      */
     begin(keys: readonly string[]): void {
-      const noticed = (cause: unknown): void => {
-        broken ??= cause;
+      const noted = {
+        resolve: () => undefined,
+        reject(cause: unknown): void {
+          broken ??= cause;
+        },
       };
-      turns.ask('BEGIN', []).catch(noticed);
-      if (keys.length > 0) turns.ask(LOCK_DEVICES, [keys]).catch(noticed);
+      const begin = { text: 'BEGIN', values: [], ...noted };
+      turns.open(begin, ...(keys.length > 0 ? [{ text: LOCK_DEVICES, values: [keys], ...noted }] : []));
     },
 
     /** Runs a unit; never rejects. Returns false when the whole transaction must be rolled back. */
     async run(unit: Waiting): Promise<boolean> {
+      if (turns.owes(unit.key)) await turns.rest();
       const one: Ran = {
         unit,
         outcome: undefined,
@@ -145,6 +178,7 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
         broke: false,
         onCommit: [],
         open: 0,
+        kept: 0,
         rested: undefined,
         ended: false,
       };
@@ -156,6 +190,8 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
         await end(one);
         one.outcome = { cause };
         one.onCommit = [];
+        one.kept -= turns.drop(one);
+        if (one.kept > 0) one.wrote = true; // a statement is on its way
         if (!one.wrote && broken === undefined) undo(one);
         else return false;
       }
@@ -171,14 +207,15 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
       (one.wrote && one.outcome !== undefined && 'cause' in one.outcome && !(one.outcome.cause instanceof Aborted)),
 
     /**
-     * Commits. Rejects with FateUnknown when no answer came. After a failed statement the server answers COMMIT with
-     * ROLLBACK.
+     * Sends the statements that are kept, and commits. Rejects with FateUnknown when no answer came, with the error of a
+     * statement that has failed, or with that of the COMMIT.
      */
     async commit(): Promise<void> {
       if (isEmpty()) return;
-      const { command } = await connection.query('COMMIT').catch((cause: unknown) => {
-        throw cause instanceof ConnectionLost ? new FateUnknown(cause) : cause;
+      const command = await turns.end('COMMIT').catch((cause: unknown) => {
+        throw cause instanceof ConnectionLost ? new FateUnknown(cause) : (broken ?? cause);
       });
+      // After a failed statement the server answers COMMIT with ROLLBACK.
       if (command !== 'COMMIT') throw new Error(`COMMIT was answered with ${command}`, { cause: broken });
     },
 

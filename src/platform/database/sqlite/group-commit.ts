@@ -101,6 +101,14 @@ export function createGroupCommit({ connection, vault, observe, onFailed, onEffe
       get: (text, ...values) => (ended ? late() : sql.get(text, ...values)),
       run: (text, ...values) => (ended ? late() : sql.run(text, ...values)),
       insert: (text, ...values) => (ended ? late() : sql.insert(text, ...values)),
+      later(text, values, told) {
+        if (ended) throw endedUnit();
+        sql.later(text, values, told);
+      },
+      insertLater(text, values, inserted) {
+        if (ended) throw endedUnit();
+        sql.insertLater(text, values, inserted);
+      },
       forUpdate: '', // needless, because units run one after another
       skipLocked: '',
       vault,

@@ -19,7 +19,20 @@ export function createStatements(
     }
     return statement;
   };
-  const statements: Pick<UnitOfWork, 'all' | 'get' | 'run' | 'insert'> = {
+  function run(text: string, values: readonly SqlValue[]): number {
+    const { changes } = prepare(text).run(...values);
+    if (changes > 0) changed();
+    return changes;
+  }
+
+  // RETURNING is avoided, because SQLite makes a table for its rows each time, which costs as much as the INSERT.
+  function insert(text: string, values: readonly SqlValue[]): number {
+    const { lastInsertRowid } = prepare(text).run(...values);
+    changed();
+    return Number(lastInsertRowid);
+  }
+
+  const statements: Pick<UnitOfWork, 'all' | 'get' | 'run' | 'insert' | 'later' | 'insertLater'> = {
     async all<Row>(text: string, ...values: SqlValue[]) {
       const statement = prepare(text);
       const rows = statement.all(...values) as Row[];
@@ -32,17 +45,13 @@ export function createStatements(
       if (!statement.readonly) changed();
       return row;
     },
-    async run(text: string, ...values: SqlValue[]) {
-      const { changes } = prepare(text).run(...values);
-      if (changes > 0) changed();
-      return changes;
+    run: async (text, ...values) => run(text, values),
+    insert: async (text, ...values) => insert(text, values),
+    later(text, values, told) {
+      const count = run(text, values);
+      told?.(count);
     },
-    // RETURNING is avoided, because SQLite makes a table for its rows each time, which costs as much as the INSERT.
-    async insert(text: string, ...values: SqlValue[]) {
-      const { lastInsertRowid } = prepare(text).run(...values);
-      changed();
-      return Number(lastInsertRowid);
-    },
+    insertLater: (text, values, inserted) => inserted(insert(text, values)),
   };
   return statements;
 }
