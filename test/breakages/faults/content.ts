@@ -148,8 +148,8 @@ function exchange(result) {
     patches: [
       {
         file: 'core/transactions/settlement.ts',
-        search: '      updateTransaction(unit, finished, due),',
-        replacement: '      updateTransaction(unit, { ...finished, result: null }, due),',
+        search: '    updateTransaction(unit, finished, due);',
+        replacement: '    updateTransaction(unit, { ...finished, result: null }, due);',
       },
     ],
     play: 'everyday',

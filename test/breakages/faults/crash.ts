@@ -43,8 +43,8 @@ export const CRASH: readonly Breakage[] = [
     patches: [
       {
         file: 'core/webhooks/recording.ts',
-        search: 'const written = insertDelivery(unit, row);',
-        replacement: 'const written = Promise.resolve(row).then(() => undefined);',
+        search: '    insertDelivery(unit, { ...delivery, applicationId, setting, deviceId, transactionId, type });',
+        replacement: '',
       },
     ],
     play: 'crash',
@@ -103,12 +103,11 @@ export const CRASH: readonly Breakage[] = [
       },
       {
         file: 'core/transactions/transaction-repository.ts',
-        search: `  return unit.insert(
-    INSERT,`,
-        replacement: `  last += 1;
-  return unit.insert(
-    INSERT,
-    last,`,
+        search: `SqlValue[] => [
+  transaction.deviceId,`,
+        replacement: `SqlValue[] => [
+  ++last,
+  transaction.deviceId,`,
       },
       {
         file: 'core/transactions/transaction-repository.ts',

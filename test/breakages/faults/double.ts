@@ -26,9 +26,9 @@ export const DOUBLE: readonly Breakage[] = [
     patches: [
       {
         file: 'core/events/device-events.ts',
-        search: 'await record(unit, { applicationId, deviceId, setting, type, occurredAt, data });',
-        replacement: `await record(unit, { applicationId, deviceId, setting, type, occurredAt, data });
-    await record(unit, { applicationId, deviceId, setting, type, occurredAt, data });`,
+        search: 'record(unit, { applicationId, deviceId, setting, type, occurredAt, data });',
+        replacement: `record(unit, { applicationId, deviceId, setting, type, occurredAt, data });
+    record(unit, { applicationId, deviceId, setting, type, occurredAt, data });`,
       },
     ],
     play: 'smoke',

@@ -9,8 +9,8 @@ export const LOSS: readonly Breakage[] = [
     patches: [
       {
         file: 'core/transactions/transaction-repository.ts',
-        search: 'const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, now, limit);',
-        replacement: `const rows = await sql.all<DueRow>(FIND_DUE, deviceId, after, now, limit);
+        search: 'const rows = await unit.all<DueRow>(FIND_DUE, deviceId, after, now, limit);',
+        replacement: `const rows = await unit.all<DueRow>(FIND_DUE, deviceId, after, now, limit);
   if (rows.length > 1 && rows.length < limit) rows.pop();`,
       },
     ],
