@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createConnectionState } from '../../src/core/outbox/connection-state.ts';
 import { createDispatching } from '../../src/core/outbox/dispatching.ts';
-import { claimDue } from '../../src/core/transactions/transaction-repository.ts';
+import { countAttempts, findDue } from '../../src/core/transactions/transaction-repository.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { createHeldRollouts } from '../../src/runtime/held-rollouts.ts';
 import { createWork } from '../../src/runtime/idle.ts';
@@ -94,7 +94,11 @@ onBoth(t, async (t, kind) => {
       );
   });
   await t.test('undelivered commands of a held rollout are not claimed, and delivered ones are repeated', async (t) => {
-    const claimed = await database.transact((unit) => claimDue(unit, '1', 0, 16, 9), '1');
+    const claimed = await database.transact(async (unit) => {
+      const due = await findDue(unit, '1', 0, 16, 9);
+      countAttempts(unit, '1', 0, 5, 9);
+      return due;
+    }, '1');
     t.same(
       claimed.map(({ transactionId, attempts, rolloutId }) => [transactionId, attempts, rolloutId]),
       [

@@ -1,5 +1,6 @@
 import type { Owner } from '../../platform/cluster/owner-repository.ts';
 import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
+import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
@@ -9,11 +10,13 @@ import type { Due } from './due.ts';
 export interface ClaimingParts {
   database: Database;
   clock: Clock;
+  /** Finds up to `limit` due commands after a transactionId, in order. */
+  findDue(unit: UnitOfWork, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]>;
   /**
-   * Claims up to `limit` due commands after a transactionId, in order: counts the attempt of each, which begins at
+   * Claims the due commands between two transactionIds, the second included: counts the attempt of each, which begins at
    * `now`, in the database before the command is sent.
    */
-  claim(unit: UnitOfWork, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]>;
+  countAttempts(unit: UnitOfWork, deviceId: string, after: number, upTo: number, now: Micros): void;
   /** Claims the cancel of one transaction; undefined when the cancel need not be sent any more. */
   claimCancel(unit: UnitOfWork, transactionId: number): Promise<Due | undefined>;
   /** Finds the transactions up to a transactionId whose cancels must still be sent. */
@@ -31,7 +34,8 @@ export interface ClaimingParts {
  * the lock of the device.
  */
 export function createClaiming(parts: ClaimingParts) {
-  const { database, clock, claim, claimCancel, dueCancels, ownership, window, dispatch, close } = parts;
+  const { database, clock, findDue, countAttempts, claimCancel, dueCancels, ownership, window, dispatch, close } =
+    parts;
 
   /**
    * Whether this is still the device's current connection. If the device has a newer one, the outbox closes its state
@@ -86,17 +90,27 @@ export function createClaiming(parts: ClaimingParts) {
      */
     claimOnce: (connection: ConnectionState): Promise<void> =>
       database.transactInCrowd(async (unit) => {
-        const owner = await ownership.look(unit, connection.link.deviceId, connection.cursor);
+        const { deviceId } = connection.link;
+        const now = clock.now();
+        const find = (limit: number): Promise<Due[]> => findDue(unit, deviceId, connection.cursor, limit, now);
+        const looked = ownership.look(unit, deviceId, connection.cursor);
+        // A device that has had commands on this connection probably has another, so both reads are one round trip.
+        const isLikely = database.remote && connection.cursor > 0;
+        const [owner, found] = isLikely ? await inOneGo(looked, find(window)) : [await looked];
         const room = window - connection.inFlight;
         if (!connection.open || room <= 0 || !isOurs(unit, connection, owner)) return;
         if (connection.looksForCancels) await lookForCancels(unit, connection);
         const cancels = await claimCancels(unit, connection, room);
         const left = room - cancels.length;
         const nothing = left <= 0 || owner?.behind === 0;
-        const rows = nothing ? [] : await claim(unit, connection.link.deviceId, connection.cursor, left, clock.now());
+        const rows = nothing ? [] : (found?.slice(0, left) ?? (await find(left)));
         const before = { cursor: connection.cursor, backlog: connection.backlog };
         const taken = cancels.length + rows.length;
-        connection.cursor = rows.at(-1)?.transactionId ?? connection.cursor;
+        const last = rows.at(-1)?.transactionId;
+        if (last !== undefined) {
+          countAttempts(unit, deviceId, connection.cursor, last, now);
+          connection.cursor = last;
+        }
         connection.backlog = rows.length === left;
         connection.inFlight += taken;
         unit.onRollback(() => {

@@ -238,11 +238,10 @@ export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
 }
 
 /**
- * Claims the due transactions of a device after a transactionId, in order, and counts the attempt. The number of the
- * attempt is stored before the command is sent, so that even after a crash the next attempt has a higher number. `now`
- * (microseconds) becomes the time of the publication, if there was none before.
+ * The due transactions of a device after a transactionId, in order, each with the number of the attempt that begins when
+ * `countAttempts` is called in the same unit of work.
  */
-export async function claimDue(
+export async function findDue(
   unit: UnitOfWork,
   deviceId: string,
   after: number,
@@ -250,15 +249,20 @@ export async function claimDue(
   now: Micros,
 ): Promise<Due[]> {
   const rows = await unit.all<DueRow>(FIND_DUE, deviceId, after, now, limit);
-  const last = rows.at(-1);
-  if (!last) return [];
-  unit.later(COUNT_ATTEMPT, [now, deviceId, after, last.transactionId, now]);
   return rows.map((row) => ({
     ...row,
     attempts: row.attempts + 1,
     parameters: parametersOf(unit, { ...row, deviceId }, row.parameters),
   }));
 }
+
+/**
+ * Claims the due transactions of a device between two transactionIds, the second included: counts their attempts. The number
+ * of an attempt is stored before the command is sent, so that even after a crash the next attempt has a higher number. `now`
+ * (microseconds) becomes the time of the publication, if there was none before.
+ */
+export const countAttempts = (unit: UnitOfWork, deviceId: string, after: number, upTo: number, now: Micros): void =>
+  unit.later(COUNT_ATTEMPT, [now, deviceId, after, upTo, now]);
 
 /** Claims the cancel of one transaction; undefined when the device has received it, or it is not due any more. */
 export async function claimCancel(sql: Sql, transactionId: number): Promise<Due | undefined> {

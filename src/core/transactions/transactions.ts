@@ -22,8 +22,9 @@ import { createSettlement, type OnFinished } from './settlement.ts';
 import { createSubmission } from './submission.ts';
 import {
   claimCancel,
-  claimDue,
+  countAttempts,
   dueCancels,
+  findDue,
   findTransaction,
   listTransactions,
   type TransactionFilter,
@@ -89,7 +90,8 @@ export function createTransactions({
     metrics,
     watch,
     tracing,
-    claim: claimDue,
+    findDue,
+    countAttempts,
     claimCancel,
     dueCancels,
     ownership,
