@@ -1,5 +1,5 @@
 import { inSets } from '../../platform/database/set-form.ts';
-import type { Sql } from '../../platform/database/sql.ts';
+import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 
 /** The last reported value of each field, with the time of its report (microseconds). */
@@ -36,11 +36,10 @@ const toState = ({ reported, ...row }: StateRow): StoredState => ({
   },
 });
 
+const FIND = inSets('SELECT reported, reported_at AS "reportedAt" FROM device_status WHERE device_id = ?', ['text']);
+
 export async function findStatus(sql: Sql, deviceId: string): Promise<StoredStatus | undefined> {
-  const row = await sql.get<{ reported: string; reportedAt: number }>(
-    'SELECT reported, reported_at AS "reportedAt" FROM device_status WHERE device_id = ?',
-    deviceId,
-  );
+  const row = await sql.get<{ reported: string; reportedAt: number }>(FIND, deviceId);
   return row && { reported: JSON.parse(row.reported) as ReportedFields, reportedAt: row.reportedAt };
 }
 
@@ -67,31 +66,32 @@ const RENEW_COUNTED = inSets(
   ['text', 'bigint', 'text', 'bigint', 'text', 'text'],
 );
 
+/** Stores the first report of a device, unless the device was removed. */
+export const insertStatus = (
+  unit: UnitOfWork,
+  deviceId: string,
+  { reported, reportedAt }: StoredStatus,
+  { firmware, battery, lang }: Counted,
+): void =>
+  unit.later(
+    `INSERT INTO device_status (device_id, reported, reported_at, firmware, battery, lang)
+     SELECT device_id, ?, ?, ?, CAST(? AS BIGINT), ? FROM devices WHERE device_id = ?`,
+    [JSON.stringify(reported), reportedAt, firmware, battery, lang, deviceId],
+  );
+
 /**
- * Stores a report, unless the device was removed. `counted` is given only if one of its values has changed. The row is
- * there except for the first report, and an upsert would lock it before it changes it, which PostgreSQL writes to its log.
+ * Stores a further report of a device. `counted` is given only if one of its values has changed. There is no upsert, because
+ * it would lock the row before it changes it, which PostgreSQL writes to its log.
  */
-export async function saveStatus(
-  sql: Sql,
+export function renewStatus(
+  unit: UnitOfWork,
   deviceId: string,
   { reported, reportedAt }: StoredStatus,
   counted: Counted | undefined,
-): Promise<void> {
+): void {
   const text = JSON.stringify(reported);
-  const renewed = counted
-    ? sql.run(RENEW_COUNTED, text, reportedAt, counted.firmware, counted.battery, counted.lang, deviceId)
-    : sql.run(RENEW, text, reportedAt, deviceId);
-  if ((await renewed) > 0) return;
-  await sql.run(
-    `INSERT INTO device_status (device_id, reported, reported_at, firmware, battery, lang)
-     SELECT device_id, ?, ?, ?, CAST(? AS BIGINT), ? FROM devices WHERE device_id = ?`,
-    text,
-    reportedAt,
-    counted?.firmware ?? null,
-    counted?.battery ?? null,
-    counted?.lang ?? null,
-    deviceId,
-  );
+  if (counted) unit.later(RENEW_COUNTED, [text, reportedAt, counted.firmware, counted.battery, counted.lang, deviceId]);
+  else unit.later(RENEW, [text, reportedAt, deviceId]);
 }
 
 /** Deletes all reports of a device. */

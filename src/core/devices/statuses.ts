@@ -1,3 +1,4 @@
+import { fenced } from '../../platform/cluster/fenced.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import type { Database, Sql } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -6,13 +7,17 @@ import type { Watch } from '../../runtime/watch.ts';
 import { saveSoftware } from './installed-repository.ts';
 import { newlyCounted, softwareChange } from './reported.ts';
 import {
+  type Counted,
   findState,
   findStatus,
+  insertStatus,
   listActivatedStates,
+  renewStatus,
   type StatePage,
   type StoredState,
-  saveStatus,
 } from './status-repository.ts';
+
+const UNCOUNTED: Counted = { firmware: null, battery: null, lang: null };
 
 /** The current state of a device. Times are microseconds, null when unknown. */
 export interface DeviceState {
@@ -79,13 +84,16 @@ export function createStatuses({ database, clock, watch, presence, connected }: 
     /** Merges a report field by field; fields that it lacks keep their last reported value. */
     async report(deviceId: string, fields: object, fence?: Fence): Promise<void> {
       await database.transact(async (unit) => {
-        if (fence) await fence(unit);
+        const stored = await fenced(unit, fence, findStatus(unit, deviceId));
         const at = clock.now();
         const news = Object.entries(fields).map(([name, value]) => [name, { value: value as unknown, at }] as const);
-        const before = (await findStatus(unit, deviceId))?.reported ?? {};
+        const before = stored?.reported ?? {};
         const reported = { ...before, ...Object.fromEntries(news) };
-        await saveStatus(unit, deviceId, { reported, reportedAt: at }, newlyCounted(before, reported));
-        if ('software' in fields) await saveSoftware(unit, deviceId, softwareChange(before, reported), at);
+        const status = { reported, reportedAt: at };
+        const counted = newlyCounted(before, reported);
+        if (stored) renewStatus(unit, deviceId, status, counted);
+        else insertStatus(unit, deviceId, status, counted ?? UNCOUNTED);
+        if ('software' in fields) saveSoftware(unit, deviceId, softwareChange(before, reported), at);
       }, deviceId);
       if (watch.devices > 0) watch.device(deviceId);
     },

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../metrics.ts';
+import { fenced } from '../../platform/cluster/fenced.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
@@ -92,8 +93,7 @@ export function createDeviceEvents({
       const occurredAt = fromDeviceTime(message.occurredAt, 'body', 'occurredAt');
       const event = { deviceId, eventId, type, occurredAt, data };
       await database.transact(async (unit) => {
-        if (fence) await fence(unit);
-        const application = await requireOwner(unit, deviceId, findApplication);
+        const application = await fenced(unit, fence, requireOwner(unit, deviceId, findApplication));
         // A dropped event is not remembered, so that it is delivered if the device repeats it after the URL was set.
         const wanted = application.settings[settingOf(type)] !== null;
         if (wanted) {

@@ -1,5 +1,6 @@
 import { DomainError, isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
+import { fenced } from '../../platform/cluster/fenced.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -237,8 +238,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
         doneAt: null,
       };
       const outcome = await write(request, async (unit) => {
-        if (fence) await fence(unit);
-        const device = await findDevice(unit, deviceId);
+        const device = await fenced(unit, fence, findDevice(unit, deviceId));
         if (!device) throw new DomainError('DEVICE_NOT_ACTIVATED');
         const { activation, applicationId } = device;
         // A unit of work can run twice, so it must not change `request`.

@@ -1,5 +1,6 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
+import { fenced } from '../../platform/cluster/fenced.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
@@ -212,8 +213,7 @@ export function createSettlement({
     ack: Acknowledgement,
     { isAlone, fence, startedAt }: { isAlone: boolean; fence: Fence | undefined; startedAt: Micros },
   ): Promise<boolean> {
-    const looked = findTransaction(unit, ack.transactionId);
-    const found = fence ? (await inOneGo(fence(unit), looked))[1] : await looked;
+    const found = await fenced(unit, fence, findTransaction(unit, ack.transactionId));
     if (found?.deviceId !== deviceId) throw new DomainError('TRANSACTION_NOT_FOUND');
     const status = nextStatus(found.status, ack.status);
     if (!isAlone && needsAlone(found, status ?? ack.status)) return false;
