@@ -1,4 +1,5 @@
 import type { Fence, Ownership } from '../../platform/cluster/ownership.ts';
+import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import * as repository from './session-repository.ts';
@@ -51,9 +52,11 @@ export function createTakeover({ database, clock, ownership }: Parts) {
       database.transactInCrowd(async (unit) => {
         const found = await standing(unit);
         if (found !== 'good') return { standing: found };
-        const { epoch, fromOther } = await ownership.take(unit, deviceId, close);
-        const will = await repository.deleteWill(unit, deviceId);
-        const resumes = persistent && (await repository.openSession(unit, deviceId, clock.now()));
+        const [{ epoch, fromOther }, will, resumes] = await inOneGo(
+          ownership.take(unit, deviceId, close), // throws, before anything is written, while this node may own no device
+          repository.deleteWill(unit, deviceId),
+          persistent ? repository.openSession(unit, deviceId, clock.now()) : false,
+        );
         const fence = ownership.fence(deviceId, epoch);
         return { standing: found, epoch, fence, resumes, will: fromOther ? will : undefined };
       }, deviceId),

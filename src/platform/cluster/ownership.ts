@@ -82,6 +82,18 @@ export function createOwnership({ database, clock, nodes, bus, log, metrics }: P
     unit.onCommit(() => bus.send(formerId, { kind: 'close', about: `${deviceId} ${epoch}` }));
   }
 
+  async function takeIn(unit: UnitOfWork, deviceId: string, close: () => void) {
+    const nodeId = nodes.id();
+    const { epoch, formerId } = await repository.takeDevice(unit, deviceId, nodeId);
+    unit.onCommit(() => {
+      const one: Held = { epoch, nodeId, end: close };
+      held.set(deviceId, one);
+      if (nodeId !== nodes.id() || !nodes.mayAct()) end(deviceId, one); // the lease was lost meanwhile
+    });
+    tellFormer(unit, deviceId, formerId, epoch);
+    return { epoch, fromOther: formerId !== null && formerId !== nodeId && nodes.isLive(formerId) };
+  }
+
   async function release(deviceId: string, epoch: number): Promise<void> {
     work.begun();
     try {
@@ -190,17 +202,9 @@ export function createOwnership({ database, clock, nodes, bus, log, metrics }: P
      * In the unit of a login, under the device's lock: assigns the device to this node, from the commit on. `close` ends the
      * connection without its will. Returns the epoch, and whether the device was taken from another live node.
      */
-    async take(unit: UnitOfWork, deviceId: string, close: () => void): Promise<{ epoch: number; fromOther: boolean }> {
-      const nodeId = nodes.id();
+    take(unit: UnitOfWork, deviceId: string, close: () => void): Promise<{ epoch: number; fromOther: boolean }> {
       if (!nodes.mayAct()) throw new Error('this node has no lease, so no device can log in');
-      const { epoch, formerId } = await repository.takeDevice(unit, deviceId, nodeId);
-      unit.onCommit(() => {
-        const one: Held = { epoch, nodeId, end: close };
-        held.set(deviceId, one);
-        if (nodeId !== nodes.id() || !nodes.mayAct()) end(deviceId, one); // the lease was lost meanwhile
-      });
-      tellFormer(unit, deviceId, formerId, epoch);
-      return { epoch, fromOther: formerId !== null && formerId !== nodeId && nodes.isLive(formerId) };
+      return takeIn(unit, deviceId, close);
     },
 
     /** To be called when the connection with this epoch has ended. */
