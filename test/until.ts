@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** The longest pause between two looks, in milliseconds. */
-const LONGEST = 10;
+const LONGEST = 50;
 
 /**
  * Resolves when the condition holds. It pauses between two looks: tests run side by side, and a test that looks at each
