@@ -1,9 +1,10 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectTls, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import t from 'tap';
 import { createAuthority, skip } from '../broker/authority.ts';
+import { keepDatabaseOf } from '../kept-database.ts';
+import { openRaw } from '../raw-database.ts';
 import { until } from '../until.ts';
 import { deviceIdOf, startWorld, transactionIdOf, WIFI } from '../world.ts';
 import { damaged, keyLine, makeRequest } from './device-keys.ts';
@@ -335,7 +336,7 @@ t.test('devices get a certificate for their certification request', { skip }, as
       return (await admin.get('/admin/v1/encryption')).body.rotation.state === 'ended';
     });
     writeFileSync(keys, second);
-    const raw = await world.raw();
+    const raw = await openRaw(t, world.dataDir, world.databaseUrl);
     const [row] = await raw.all<{ key: string }>(
       'SELECT DISTINCT substr(private_key, 1, 14) AS key FROM device_authorities',
     );
@@ -350,15 +351,14 @@ t.test('devices get a certificate for their certification request', { skip }, as
     async (t) => {
       const [before, since] = [deviceIdOf(4130), deviceIdOf(4131)];
       const shown = await enrolled(before, code);
-      const backup = join(tls, '..', 'backup');
-      await world.restart(() => cpSync(world.dataDir, backup, { recursive: true }));
+      let restore = async (): Promise<void> => {};
+      await world.restart(async () => {
+        restore = await keepDatabaseOf(t, world);
+      });
       issuing.renew();
       const lost = await enrolled(since, code);
       t.equal((await login(since, lost)).code, 0);
-      await world.restart(() => {
-        rmSync(world.dataDir, { recursive: true });
-        cpSync(backup, world.dataDir, { recursive: true });
-      });
+      await world.restart(restore);
       issuing.renew();
       t.equal((await login(before, shown)).code, 0);
       t.equal((await login(since, lost)).code, 4);

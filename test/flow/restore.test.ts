@@ -1,11 +1,11 @@
-import { copyFileSync, cpSync, rmSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { examineDatabase } from '../../src/platform/database/sqlite/examine.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { onBoth } from '../database/kinds.ts';
-import { keepDatabase } from '../postgres/databases.ts';
+import { keepDatabaseOf } from '../kept-database.ts';
 import { until } from '../until.ts';
 import { startWorld, type Tenant, transactionIdOf, WIFI, type World } from '../world.ts';
 
@@ -19,17 +19,6 @@ function loudLog() {
     },
   });
   return { log: createLog({ level: 'warn', destination }), lines };
-}
-
-/** Saves the database between two runs of the service; the returned function restores it. */
-async function keep(t: Test, world: World): Promise<() => Promise<void>> {
-  if (world.databaseUrl !== null) return keepDatabase(t, world.databaseUrl);
-  const kept = join(world.dataDir, 'kept.db');
-  copyFileSync(join(world.dataDir, 'lapel.db'), kept);
-  return async () => {
-    for (const end of ['-wal', '-shm']) rmSync(join(world.dataDir, `lapel.db${end}`), { force: true });
-    copyFileSync(kept, join(world.dataDir, 'lapel.db'));
-  };
 }
 
 /** A firmware that identifies a command by its number alone: it answers a known number from memory. */
@@ -88,7 +77,7 @@ onBoth(t, async (t, database) => {
     await setWifi();
     let setBack = async (): Promise<void> => undefined;
     await world.restart(async () => {
-      setBack = await keep(t, world);
+      setBack = await keepDatabaseOf(t, world);
     });
     await tenant.renew();
     const lost = [await setWifi(), await setWifi()];
@@ -143,7 +132,7 @@ onBoth(t, async (t, database) => {
     await tenant.event();
     let setBack = async (): Promise<void> => undefined;
     await world.restart(async () => {
-      setBack = await keep(t, world);
+      setBack = await keepDatabaseOf(t, world);
     });
     await tenant.renew();
     const put = () => tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });

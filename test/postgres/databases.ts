@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Client } from 'pg';
 import type { Test } from 'tap';
 import { findPostgres, type PostgresServer, startPostgres } from '../../harness/postgres-server.ts';
 import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts';
@@ -57,14 +58,18 @@ export async function createEmptyDatabase(t: Test): Promise<string> {
   return url;
 }
 
-/**
- * Saves a database while no client is connected. The returned function restores it, even while clients are connected.
- */
+/** Saves a database; the returned function restores it. Both end the connections of all clients. */
 export async function keepDatabase(t: Test, url: string): Promise<() => Promise<void>> {
   own ??= start();
   const { server } = await own;
   const name = new URL(url).pathname.slice(1);
   const kept = `${name}_kept`;
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
+  await client.end();
   await server.createDatabase(kept, name);
   t.teardown(() => server.dropDatabase(kept));
   return async () => {
