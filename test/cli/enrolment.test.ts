@@ -69,7 +69,10 @@ t.test('device CAs are made, given, retired and revoked from the command line', 
   t.match((await admin('device-ca list --developer dev')).stdout, /active +0 .*maker\n.*active +0 .*2026/);
   t.match(await admin(`device-ca retire ${authorityId}`), { code: 0, stdout: /retired/ });
   t.match(await admin(`device-ca revoke ${authorityId}`), { code: 0, stdout: /revoked/ });
-  t.match((await admin(`device-ca show ${authorityId}`)).stdout, /state +revoked/i);
+  const { stdout } = await admin(`device-ca show ${authorityId}`);
+  t.match(stdout, /state +revoked/i);
+  const [pem = ''] = /-----BEGIN CERTIFICATE-----\n.*-----END CERTIFICATE-----\n/s.exec(stdout) ?? [];
+  t.ok(new X509Certificate(pem).ca, 'the certificate can be copied');
   const batch = 'enrolment create --developer dev --name line --most-devices 5 --expires-at 2026-12-20T09:30:00Z';
   t.match(await admin(`${batch} --device-ca ${authorityId} --certificate-days 30`), {
     code: 1,

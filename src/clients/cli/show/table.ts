@@ -87,7 +87,10 @@ export function table<Row>(
   };
 }
 
-/** A record for people: a line for each field that has a value. */
+/** Certificates in PEM: they are copied, and have no character that could deceive. */
+const PEM = /^(-----BEGIN CERTIFICATE-----\n([A-Za-z0-9+/=]{1,76}\n)+-----END CERTIFICATE-----\n?)+$/;
+
+/** A record for people: a line for each field that has a value, and certificates with their lines. */
 export function recordText(record: object): (look: Look) => string {
   const entries = (Object.entries(record) as [string, unknown][])
     .filter(([, value]) => value !== null && value !== undefined)
@@ -96,6 +99,7 @@ export function recordText(record: object): (look: Look) => string {
   return ({ paint }) =>
     entries
       .map(([name, value]) => {
+        if (typeof value === 'string' && PEM.test(value)) return `${paint('dim', name)}\n${value.trimEnd()}\n`;
         const text = oneLine(fieldText(value));
         return `${paint('dim', padEnd(name, width))}  ${paint(colourOf(text), text)}\n`;
       })
