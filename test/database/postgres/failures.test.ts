@@ -195,7 +195,12 @@ void t.test('a connection that is lost', { ...skip }, async (t) => {
   await t.test(
     'after COMMIT: the outcome is unknown, so the unit does not run again, and its effects in memory are undone',
     async (t) => {
-      for (const key of ['d', undefined]) {
+      for (const [name, key, isLater] of [
+        ['keyed', 'd', false],
+        ['keyless', undefined, false],
+        ['keyed later', 'd', true],
+        ['keyless later', undefined, true],
+      ] as const) {
         let runs = 0;
         let undone = 0;
         const lost = database.transact(async (unit) => {
@@ -204,14 +209,18 @@ void t.test('a connection that is lost', { ...skip }, async (t) => {
           unit.onRollback(() => {
             undone += 1;
           });
-          await unit.run(insert, `unknown ${key}`);
+          if (isLater) await unit.get('SELECT 1 AS one');
+          if (isLater) unit.later(insert, [`unknown ${name}`]);
+          else await unit.run(insert, `unknown ${name}`);
           way.cutAtNextAnswer();
         }, key);
         await t.rejects(lost, unavailable);
         t.same([runs, undone], [1, 1]);
-        await database.transact((unit) => unit.run(insert, `after ${key}`), key);
+        await database.transact((unit) => unit.run(insert, `after ${name}`), key);
       }
-      t.same(await ids(), ['a', 'after d', 'after undefined', 'b', 'c', 'unknown d', 'unknown undefined']);
+      const names = ['keyed', 'keyed later', 'keyless', 'keyless later'];
+      const [after, unknown] = ['after', 'unknown'].map((word) => names.map((name) => `${word} ${name}`));
+      t.same(await ids(), ['a', ...(after ?? []), 'b', 'c', ...(unknown ?? [])]);
     },
   );
 
@@ -260,8 +269,12 @@ void t.test('a server that fails', { ...skip }, async (t) => {
         while (!stopped) {
           number += 1;
           const id = `${how} ${number}`;
+          const isLater = number % 2 === 0;
           await database
-            .transact((unit) => unit.run(insert, id), number % 5 === 0 ? undefined : id)
+            .transact(
+              async (unit) => (isLater ? unit.later(insert, [id]) : unit.run(insert, id)),
+              number % 5 === 0 ? undefined : id,
+            )
             .then(
               () => answered.push(id),
               async (cause: unknown) => {
