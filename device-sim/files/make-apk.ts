@@ -5,8 +5,18 @@ export const RESOURCES: Record<string, number> = {
   versionName: 0x0101021c,
   versionCodeMajor: 0x01010576,
 };
-const u16 = (...values: number[]): Buffer => Buffer.from(new Uint16Array(values).buffer);
-const u32 = (...values: number[]): Buffer => Buffer.from(new Uint32Array(values).buffer);
+function u16(...values: number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(2 * values.length);
+  for (const [index, value] of values.entries()) bytes.writeUInt16LE(value & 0xffff, 2 * index);
+  return bytes;
+}
+
+function u32(...values: number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(4 * values.length);
+  for (const [index, value] of values.entries()) bytes.writeUInt32LE(value >>> 0, 4 * index);
+  return bytes;
+}
+
 const chunk = (type: number, head: Buffer, body: Buffer): Buffer =>
   Buffer.concat([u16(type, 8 + head.length), u32(8 + head.length + body.length), head, body]);
 

@@ -271,7 +271,7 @@ for (const name of readdirSync(APKS)) {
       return Math.floor((seed / 2 ** 32) * below);
     };
     const outcomes = { answer: 0, error: 0 };
-    for (let round = 0; round < 3000; round += 1) {
+    for (let round = 0; round < 1000; round += 1) {
       const flipped = Buffer.from(apk);
       const flips = 1 + random(4);
       const where: string[] = [];
@@ -297,7 +297,7 @@ await t.test('a manifest with flipped bits and a right checksum is read or refus
   };
   for (const utf8 of [false, true]) {
     const document = makeDocument({ attributes: GOOD, utf8 });
-    for (let round = 0; round < 3000; round += 1) {
+    for (let round = 0; round < 1000; round += 1) {
       const flipped = Buffer.from(document);
       for (let flip = random(4); flip >= 0; flip -= 1) flipped[random(flipped.length)]! ^= 1 << random(8);
       const startedAt = performance.now();
@@ -310,5 +310,5 @@ await t.test('a manifest with flipped bits and a right checksum is read or refus
       if (performance.now() - startedAt > 1000) t.fail('took too long');
     }
   }
-  t.pass('six thousand of them');
+  t.pass('two thousand of them');
 });
