@@ -217,6 +217,8 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
       });
       // After a failed statement the server answers COMMIT with ROLLBACK.
       if (command !== 'COMMIT') throw new Error(`COMMIT was answered with ${command}`, { cause: broken });
+      // The server has carried all out, but an answer that came with that of the COMMIT makes no sense.
+      if (broken !== undefined) throw new FateUnknown(broken);
     },
 
     /** Rolls back, in the database and in memory. On a lost connection the server rolls back by itself. */
