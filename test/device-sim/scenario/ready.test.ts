@@ -6,18 +6,18 @@ import { ADMIN_TOKEN, startProcess } from '../../flow/service-process.ts';
 
 /** The small form of each scenario. Side by side they are many customers of one service. */
 const SMALL: Readonly<Record<string, string>> = {
-  'bad-release': '--count 20 --faster 50',
-  campaign: '--count 20 --faster 40',
-  canary: '--count 60 --faster 30',
-  commuter: '--count 10 --faster 60',
-  'firmware-mix': '--count 10 --faster 30',
-  'flaky-network': '--count 10 --faster 40',
-  hostile: '--count 12 --faster 30 --seed 4',
-  month: '--count 5 --faster 500',
-  'reconnect-storm': '--count 50 --faster 12',
-  shift: '--count 20 --faster 150',
-  smoke: '--count 4 --faster 10',
-  turnover: '--count 10 --faster 20',
+  'bad-release': '--count 10 --faster 20',
+  campaign: '--count 10 --faster 30',
+  canary: '--count 50 --faster 20',
+  commuter: '--count 6 --faster 30',
+  'firmware-mix': '--count 6 --faster 12',
+  'flaky-network': '--count 6 --faster 30',
+  hostile: '--count 12 --faster 20 --seed 4',
+  month: '--count 4 --faster 250',
+  'reconnect-storm': '--count 25 --faster 8',
+  shift: '--count 10 --faster 80',
+  smoke: '--count 3 --faster 5',
+  turnover: '--count 8 --faster 14',
 };
 
 /** These make the service itself fail; service-faults.test.ts plays them. */
