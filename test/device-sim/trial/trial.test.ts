@@ -8,6 +8,7 @@ import { readCommandLine } from '../../../device-sim/command-line.ts';
 import { MISDEEDS } from '../../../device-sim/trial/kinds.ts';
 import { runTrial } from '../../../device-sim/trial/run-trial.ts';
 import { checkWebhook } from '../../contract/checked-messages.ts';
+import { simulateHere } from '../simulate-here.ts';
 import { brokenOf, type Flaw, startOwnReceiver, withoutLoad } from './own-receiver.ts';
 
 const key = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -26,6 +27,7 @@ const runSelf = (url: string, line = '--once 10') =>
     say: () => {},
   });
 
+/** The program in a process of its own. */
 async function lapelSim(...args: string[]) {
   const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
@@ -97,7 +99,7 @@ t.test('the same seed makes the same order of kinds', async (t) => {
 t.test('a kind that was never sent is NOT RUN, exit code 4', async (t) => {
   const receiver = await startOwnReceiver(t, key);
   const args = ['receiver', '--self', '--forward', receiver.url, '--key', key, '--once', '2'];
-  const { code, stdout } = await lapelSim(...args);
+  const { code, stdout } = await simulateHere(args);
   t.equal(code, 4, stdout);
   t.match(stdout, /^NOT RUN: the receiver at/);
   t.match(stdout, /never sent: .*at least 10 webhooks must come/);
@@ -113,14 +115,14 @@ t.test('text, JSON and JUnit name the kind that fails, exit code 1', async (t) =
   t.match(plain.stdout, /NOT OK +twice: 2xx within 15 s +1: 500 +median .*, 99 %/);
   t.match(readFileSync(junit, 'utf8'), /<testcase classname="receiver" name="twice: 2xx[^>]*>\n +<failure/);
   t.match(readFileSync(junit, 'utf8'), /tests="11" failures="1" errors="0"/);
-  const { stdout, code } = await lapelSim(...args, '--json');
+  const { stdout, code } = await simulateHere([...args, '--json']);
   t.equal(code, 1);
   t.match(JSON.parse(stdout), { webhooks: 10, kinds: [{ kind: 'genuine', answers: { 204: 10 } }] });
 });
 
 t.test('a receiver that accepts no connection is exit code 3, and a wrong option 2', async (t) => {
   const url = 'http://127.0.0.1:1/hooks';
-  const gone = await lapelSim('receiver', '--self', '--forward', url, '--key', key, '--wait', '0');
+  const gone = await simulateHere(['receiver', '--self', '--forward', url, '--key', key, '--wait', '0']);
   t.match(gone, { code: 3, stderr: /^the receiver could not be reached at http:\/\/127.0.0.1:1/ });
   const wrong = (line: string, env = { LAPEL_AUTHENTICATION_KEY: key }) =>
     t.throws(() => readCommandLine(line.split(' '), env), { name: 'Error', option: String }, line);
