@@ -34,56 +34,65 @@ async function lapelSim(...args: string[]) {
   return { stdout, stderr, code };
 }
 
-t.test('a good receiver holds all expectations, and each kind was sent', async (t) => {
-  const receiver = await startOwnReceiver(t, key);
-  const { verdicts, notRun, kinds, webhooks } = await runSelf(receiver.url);
-  t.strictSame(withoutLoad(notRun), []);
-  t.strictSame(brokenOf(verdicts), []);
-  t.equal(webhooks, 10);
-  t.strictSame(
-    kinds.map(({ kind, sent }) => [kind, sent]),
-    [['genuine', 10], ...MISDEEDS.map((kind) => [kind, { 'out-of-order': 2, burst: 500 }[kind as string] ?? 1])],
-  );
-  for (const { median, p99 } of kinds) t.ok(median !== null && p99 !== null && median <= p99);
-  t.match(
-    kinds.find(({ kind }) => kind === 'forged-signature'),
-    { expected: 'refused', answers: { 401: 1 } },
-  );
-  t.equal([...receiver.seen.values()].filter((times) => times === 2).length, 1, 'one webhook came twice');
-  t.equal(Math.max(...receiver.bodies.map(({ length }) => length)), 256 * 1024);
-  t.ok(receiver.paths.every((path) => path === '/hooks'));
-});
+t.test(
+  'a good receiver holds all expectations, each kind was sent, and obeys the contract unless it is unknown',
+  async (t) => {
+    const receiver = await startOwnReceiver(t, key);
+    const { verdicts, notRun, kinds, webhooks } = await runSelf(receiver.url, '--once 10 --seed 7');
+    t.strictSame(withoutLoad(notRun), []);
+    t.strictSame(brokenOf(verdicts), []);
+    t.equal(webhooks, 10);
+    t.strictSame(
+      kinds.map(({ kind, sent }) => [kind, sent]),
+      [['genuine', 10], ...MISDEEDS.map((kind) => [kind, { 'out-of-order': 2, burst: 500 }[kind as string] ?? 1])],
+    );
+    for (const { median, p99 } of kinds) t.ok(median !== null && p99 !== null && median <= p99);
+    t.match(
+      kinds.find(({ kind }) => kind === 'forged-signature'),
+      { expected: 'refused', answers: { 401: 1 } },
+    );
+    t.equal([...receiver.seen.values()].filter((times) => times === 2).length, 1, 'one webhook came twice');
+    t.equal(Math.max(...receiver.bodies.map(({ length }) => length)), 256 * 1024);
+    t.ok(receiver.paths.every((path) => path === '/hooks'));
+    const unknown = receiver.bodies.filter((body) => {
+      const { data, type } = JSON.parse(body.toString()) as { data: object; type: string };
+      return 'simulatorExtra' in data || type.startsWith('simulator.');
+    });
+    t.equal(unknown.length, 2);
+    for (const body of receiver.bodies.filter((one) => !unknown.includes(one))) checkWebhook(body);
+  },
+);
 
-const FOUND: [Flaw, string][] = [
-  ['takes-forged', 'forged-signature'],
-  ['takes-old', 'old-timestamp'],
-  ['fails-at-unknown', 'unknown-members'],
-  ['fails-at-double', 'twice'],
-  ['fails-at-new-types', 'unknown-type'],
-  ['fails-at-large', 'large-body'],
-  ['refuses-the-past', 'late'],
+/** The kinds that each flaw breaks. */
+const FOUND: Readonly<Record<Flaw, readonly string[]>> = {
+  'takes-forged': ['forged-signature', 'changed-body'],
+  'takes-old': ['old-timestamp'],
+  'fails-at-unknown': ['unknown-members'],
+  'fails-at-double': ['twice'],
+  'fails-at-new-types': ['unknown-type'],
+  'fails-at-large': ['large-body'],
+  'refuses-the-past': ['late'],
+};
+/**
+ * A run sends more than 500 webhooks, so flaws share receivers. No two flaws are at the same receivers of these, so the
+ * receivers at which a kind is broken name its flaw.
+ */
+const RECEIVERS: readonly (readonly Flaw[])[] = [
+  ['takes-forged', 'fails-at-unknown', 'fails-at-new-types', 'refuses-the-past'],
+  ['takes-old', 'fails-at-unknown', 'fails-at-large', 'refuses-the-past'],
+  ['fails-at-double', 'fails-at-new-types', 'fails-at-large', 'refuses-the-past'],
 ];
-for (const [flaw, kind] of FOUND) {
-  t.test(`a receiver that ${flaw.replaceAll('-', ' ')} is found by name`, async (t) => {
-    const receiver = await startOwnReceiver(t, key, flaw);
+for (const flaws of RECEIVERS) {
+  t.test(`a receiver that ${flaws.join(', ').replaceAll('-', ' ')} is found by these names`, async (t) => {
+    const receiver = await startOwnReceiver(t, key, ...flaws);
     const { verdicts, notRun } = await runSelf(receiver.url);
     t.strictSame(withoutLoad(notRun), []);
-    const wrong = brokenOf(verdicts).map(({ text }) => text.split(':')[0]);
-    t.strictSame(wrong, flaw === 'takes-forged' ? [kind, 'changed-body'] : [kind]);
-    t.match(brokenOf(verdicts)[0]?.story, [/^msg_.*expected (2xx within 15 s|4xx)$/]);
+    const broken = brokenOf(verdicts);
+    const kinds = broken.map(({ text }) => text.split(':')[0] ?? '');
+    t.strictSame(kinds.toSorted(), flaws.flatMap((flaw) => FOUND[flaw]).toSorted());
+    for (const { story } of broken) t.match(story, [/^msg_.*expected (2xx within 15 s|4xx)$/]);
   });
 }
-
-t.test('the own webhooks are as the contract says, except the unknown ones', async (t) => {
-  const receiver = await startOwnReceiver(t, key);
-  await runSelf(receiver.url, '--once 10 --seed 7');
-  const unknown = receiver.bodies.filter((body) => {
-    const { data, type } = JSON.parse(body.toString()) as { data: object; type: string };
-    return 'simulatorExtra' in data || type.startsWith('simulator.');
-  });
-  t.equal(unknown.length, 2);
-  for (const body of receiver.bodies.filter((one) => !unknown.includes(one))) checkWebhook(body);
-});
 
 t.test('the same seed makes the same order of kinds', async (t) => {
   const typesOf = async (seed: number) => {
