@@ -43,6 +43,7 @@ export async function startCluster(folder: string, names: readonly string[], sta
     mkdirSync(dataDir);
     const env = {
       PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], // each node loads the same code
       ...store.env,
       LAPEL_DATA_DIR: dataDir,
       LAPEL_DATABASE_URL: url,

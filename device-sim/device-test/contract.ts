@@ -75,7 +75,7 @@ function readOperations(): Map<string, string> {
   );
 }
 
-export function readContract(): Contract {
+function read(): Contract {
   const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: false });
   addKeywords(ajv);
   const files = ['mqtt', 'mqtt/results', 'common'].flatMap((folder) =>
@@ -104,4 +104,12 @@ export function readContract(): Contract {
     },
     commandFaults: (command) => faults('mqtt/command', command),
   };
+}
+
+let contract: Contract | undefined;
+
+/** The contract of this installation. It is read once: to parse the documents and to compile the schemas takes 0.3 s. */
+export function readContract(): Contract {
+  contract ??= read();
+  return contract;
 }

@@ -1,3 +1,5 @@
+import { get as httpGet, type IncomingMessage } from 'node:http';
+import { get as httpsGet } from 'node:https';
 import type { Note } from '../customer/story.ts';
 import * as show from '../show.ts';
 import type { Timers } from '../timers.ts';
@@ -37,6 +39,19 @@ interface WatchOptions {
 }
 
 /**
+ * Calls a URL, and resolves when its answer has ended. It uses no `fetch`, which takes three times as much processor
+ * time, because a run makes ten such calls a second.
+ */
+function answerFrom(url: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const take = (answer: IncomingMessage): void => {
+      answer.on('end', resolve).on('error', reject).resume();
+    };
+    (url.startsWith('https:') ? httpsGet : httpGet)(url, { signal }, take).on('error', reject);
+  });
+}
+
+/**
  * Makes a cheap call every 100 ms, one at a time, and reads the metrics of the service every two seconds, until it is
  * stopped. A refused connection is no stall: the calls of the run count it among their errors.
  */
@@ -56,12 +71,10 @@ export function watchService({ api, admin, timers, stoodStill }: WatchOptions): 
     const began = timers.now();
     const before = faults;
     const patience = AbortSignal.any([stopped.signal, AbortSignal.timeout(PATIENCE)]);
-    const hasWaited = await fetch(`${api}/.well-known/jwks.json`, { signal: patience })
-      .then((answer) => answer.arrayBuffer())
-      .then(
-        () => true,
-        () => patience.aborted && !stopped.signal.aborted,
-      );
+    const hasWaited = await answerFrom(`${api}/.well-known/jwks.json`, patience).then(
+      () => true,
+      () => patience.aborted && !stopped.signal.aborted,
+    );
     const ended = timers.now();
     const isJudged = hasWaited && !isAway && before === faults;
     const waited = ended - began - stoodStill(began, ended);

@@ -10,10 +10,12 @@ import { run } from '../../device-sim/run.ts';
 import { faultInReport } from '../../device-sim/scenario/read-report.ts';
 import { startAdmin } from './customer/admin-stub.ts';
 import { command, startBroker, wifi } from './plain-broker.ts';
+import { simulateHere } from './simulate-here.ts';
 
 const quiet = { write: () => {} };
 const main = join(import.meta.dirname, '../../device-sim/main.ts');
 
+/** The program in a process of its own. */
 async function simulate(...args: string[]) {
   const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
@@ -73,24 +75,24 @@ t.test('check ends with 2 and the faults of each file, or with 0 if there are no
     'bad.yaml': 'name: bad\ndevices: 2\nphases: [{ name: a, duration: soon }]\n',
   });
   const [good, bad] = [join(folder, 'good.yaml'), join(folder, 'bad.yaml')];
-  const both = await simulate('check', good, bad);
+  const both = await simulateHere(['check', good, bad]);
   t.equal(both.code, 2);
   t.match(both.stdout, /good\.yaml: 2 devices in 1 groups, 1 phases, 0 expectations/);
   t.match(both.stderr, /bad\.yaml:3: phases\[0\]\.duration: must be a duration/);
-  t.equal((await simulate('check', good)).code, 0);
-  t.equal((await simulate('run', bad)).code, 2);
+  t.equal((await simulateHere(['check', good])).code, 0);
+  t.equal((await simulateHere(['run', bad])).code, 2);
 });
 
 t.test('list shows the included scenarios', async (t) => {
-  const { stdout, code } = await simulate('list');
+  const { stdout, code } = await simulateHere(['list']);
   t.equal(code, 0);
   t.match(stdout, /^smoke {2,}Every operation/m);
 });
 
 t.test('a missing service ends with 3', async (t) => {
   await using admin = await startAdmin('token');
-  const { stderr, code } = await simulate(
-    ...`--admin ${admin.url} --admin-token token --mqtt mqtt://127.0.0.1:1 --wait 0`.split(' '),
+  const { stderr, code } = await simulateHere(
+    `--admin ${admin.url} --admin-token token --mqtt mqtt://127.0.0.1:1 --wait 0`.split(' '),
   );
   t.equal(code, 3);
   t.match(stderr, /^the service could not be reached at mqtt:\/\/127\.0\.0\.1:1: /);
@@ -100,7 +102,7 @@ t.test('a run in which no device can connect ends with 1 and its reason', async 
   const file = join(t.testdir(), 'devices.ndjson');
   writeFileSync(file, `${JSON.stringify({ deviceId: deviceIdFor(1, 0), credential: 'wrong' })}\n`);
   await using broker = await startBroker({ password: 'right' });
-  const { stderr, code } = await simulate('--devices', file, '--mqtt', broker.url);
+  const { stderr, code } = await simulateHere(['--devices', file, '--mqtt', broker.url]);
   t.equal(code, 1);
   t.match(stderr, /nobody could connect to mqtt:.*Bad username or password/);
 });

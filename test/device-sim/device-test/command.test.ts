@@ -12,6 +12,7 @@ import { readContract } from '../../../device-sim/device-test/contract.ts';
 import { RULES } from '../../../device-sim/device-test/rules.ts';
 import { createRandom } from '../../../device-sim/random.ts';
 import { Unreachable } from '../../../device-sim/scenario/reach.ts';
+import { simulateHere } from '../simulate-here.ts';
 import { createOwnDevice, type Flaw } from './own-device.ts';
 import { settingsOf, testedDevice, testedOwnDevice } from './tested.ts';
 
@@ -70,7 +71,17 @@ t.test('text and JUnit tell the story of a broken rule, exit code 1', async (t) 
 });
 
 t.test('a case that needs an absent hand is NOT RUN, exit code 4', async (t) => {
-  const { code, stdout } = await lapelSim([...IDENTITY, '--cases', 'login,restart', '--by-hand', '1', '--json']);
+  await using device = createOwnDevice(account);
+  const { code, stdout } = await simulateHere(
+    ['device', '--listen', '127.0.0.1:0', ...IDENTITY, '--cases', 'login,restart', '--by-hand', '1', '--json'],
+    {
+      env: { LAPEL_CREDENTIAL: account.credential },
+      onSaid(text) {
+        const [, address] = /^address +(\S+) /.exec(text) ?? [];
+        if (address !== undefined) device.connect(`mqtt://${address}`);
+      },
+    },
+  );
   t.equal(code, 4, stdout);
   t.match(JSON.parse(stdout), {
     deviceId: account.deviceId,

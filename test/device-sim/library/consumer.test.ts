@@ -57,6 +57,7 @@ t.test('the examples of the documents run in a project that has Lapel as a depen
   const { clientId } = (await tenant.api.get(`${tenant.path}/devices/${deviceId}`)).body;
   const env = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], // both examples load the same code
     LAPEL_ADMIN_TOKEN: world.service.adminToken,
     DEVICE_ID: deviceId,
     CREDENTIAL: credential,

@@ -1,17 +1,13 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import t from 'tap';
 import { createRandom } from '../../../device-sim/random.ts';
 import { compare } from '../../../device-sim/report/baseline.ts';
 import { junitReport } from '../../../device-sim/report/junit.ts';
 import type { RunRecord } from '../../../device-sim/report/record.ts';
 import { faultInReport, readReport, reportSchemaText } from '../../../device-sim/scenario/read-report.ts';
+import { simulateHere } from '../simulate-here.ts';
 import { figuresOf, recordOf } from './record-of.ts';
-
-const run = promisify(execFile);
-const main = join(import.meta.dirname, '../../../device-sim/main.ts');
 
 /** A run with `count` latencies around `factor` times ten milliseconds; the seed decides them. */
 function runWith(factor: number, seed: number, count = 1000): RunRecord {
@@ -74,11 +70,7 @@ t.test('the command line compares, and refuses a report that cannot be compared'
     'other.json': JSON.stringify({ ...runWith(1, 1), scenario: 'smoke' }),
     'none.json': '{"format":2}',
   });
-  const merge = (...more: string[]) =>
-    run(process.execPath, [main, 'merge', join(folder, 'now'), ...more]).then(
-      (ended) => ({ ...ended, code: 0 }),
-      (error: { stdout: string; stderr: string; code: number }) => error,
-    );
+  const merge = (...more: string[]) => simulateHere(['merge', join(folder, 'now'), ...more]);
   const out = join(folder, 'out');
   const [worse, other] = await Promise.all([
     merge('--baseline', join(folder, 'before.json'), '--report', out),

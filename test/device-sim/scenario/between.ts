@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { Agent, createServer, type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import mqttPacket, { type IPublishPacket, type Packet } from 'mqtt-packet';
@@ -22,6 +22,7 @@ export interface Reply {
 }
 
 const DROPPED = new Set([
+  'accept-encoding', // bodies are read as they come
   'host',
   'connection',
   'content-length',
@@ -38,29 +39,33 @@ export async function startHttpBetween(
   target: () => string,
   meddle: (passing: Passing, pass: (changed?: Partial<Passing>) => Promise<Reply>) => Promise<Reply>,
 ): Promise<string> {
+  const agent = new Agent({ keepAlive: true });
+  /** Sends a request to the target; resolves to the answer, of which only the head has come. */
+  const ask = async ({ method, path, headers, body }: Passing): Promise<IncomingMessage> => {
+    const asking = send(target() + path, { agent, method, headers: kept(Object.entries(headers)) }).end(body);
+    return (await once(asking, 'response'))[0] as IncomingMessage;
+  };
   const server = createServer((request, response) => {
     void (async () => {
       const { method = 'GET', url: path = '/', headers } = request;
       const passing = { method, path, headers, body: (await buffer(request)).toString() };
-      let answered: Headers | undefined;
+      let answered: IncomingHttpHeaders = {};
       const reply = await meddle(passing, async (changed) => {
-        const { body, headers: sent } = { ...passing, ...changed };
-        const answer = await fetch(target() + path, {
-          method,
-          headers: kept(Object.entries(sent)),
-          ...(body !== '' && { body }),
-        });
+        const answer = await ask({ ...passing, ...changed, method, path });
         answered = answer.headers;
-        const replayed = answer.headers.get('idempotency-replayed') === 'true';
-        return { status: answer.status, body: await answer.text(), replayed };
+        const replayed = answer.headers['idempotency-replayed'] === 'true';
+        return { status: answer.statusCode ?? 0, body: (await buffer(answer)).toString(), replayed };
       });
-      response.writeHead(reply.status, kept(answered ?? [])).end(reply.status === 204 ? undefined : reply.body);
+      response
+        .writeHead(reply.status, kept(Object.entries(answered)))
+        .end(reply.status === 204 ? undefined : reply.body);
     })().catch(() => response.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => {
     server.closeAllConnections();
     server.close();
+    agent.destroy();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

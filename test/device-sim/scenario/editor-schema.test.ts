@@ -17,6 +17,7 @@ type Schema = { [name: string]: Schema } & {
 };
 
 const schema = JSON.parse(editorSchemaText()) as Schema;
+const ajv = new Ajv2020({ strict: false });
 
 const resolved = ({ $ref = '', ...rest }: Schema): Schema =>
   $ref === ''
@@ -60,13 +61,11 @@ t.test('editors explain each action and each fault', async (t) => {
 
 t.test('the schemas of scenarios and reports obey JSON Schema', async (t) => {
   for (const text of [schemaText(), editorSchemaText(), reportSchemaText()]) {
-    const ajv = new Ajv2020({ strict: false });
     t.ok(ajv.validateSchema(JSON.parse(text) as object), ajv.errorsText());
   }
 });
 
 t.test('editors complete expectations, and mark those with an unknown figure', async (t) => {
-  const ajv = new Ajv2020({ strict: false });
   const isKnown = ajv.compile({ $defs: schema['$defs'], $ref: '#/$defs/expectation' });
   const snippets = schema['$defs']!['expectation']!['anyOf']![0]!.defaultSnippets ?? [];
   t.ok(snippets.length > 50);

@@ -12,6 +12,7 @@ import { writeReport } from '../../../device-sim/report/write-report.ts';
 import { run } from '../../../device-sim/run.ts';
 import { ADMIN_TOKEN, startProcess } from '../../flow/service-process.ts';
 import { until } from '../../until.ts';
+import { simulateHere } from '../simulate-here.ts';
 
 const MAIN = join(import.meta.dirname, '../../../device-sim/main.ts');
 const options = { stopped: new AbortController().signal, stream: { write: () => {} } };
@@ -28,12 +29,7 @@ t.test('the end of a run', { timeout: 300_000 }, async (t) => {
     writeFileSync(file, `name: ${name}\n${scenario}`);
     return file;
   }
-  async function simulate(line: string, api = http) {
-    const args = [MAIN, ...`${line} ${at} --api ${api}`.split(' ')];
-    const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-    return { stdout, stderr, code };
-  }
+  const simulate = (line: string, api = http) => simulateHere(`${line} ${at} --api ${api}`.split(' '), { env });
   async function runHere(line: string, more = '') {
     const command = readCommandLine(`${line} ${at}${more}`.split(' '), env);
     if (command.do !== 'run') throw new Error('no run');

@@ -6,18 +6,18 @@ import { ADMIN_TOKEN, startProcess } from '../../flow/service-process.ts';
 
 /** The small form of each scenario. Side by side they are many customers of one service. */
 const SMALL: Readonly<Record<string, string>> = {
-  'bad-release': '--count 20 --faster 50',
-  campaign: '--count 20 --faster 40',
-  canary: '--count 60 --faster 30',
-  commuter: '--count 10 --faster 60',
-  'firmware-mix': '--count 10 --faster 30',
-  'flaky-network': '--count 10 --faster 40',
-  hostile: '--count 12 --faster 30 --seed 4',
-  month: '--count 5 --faster 500',
-  'reconnect-storm': '--count 50 --faster 12',
-  shift: '--count 20 --faster 150',
-  smoke: '--count 4 --faster 10',
-  turnover: '--count 10 --faster 20',
+  'bad-release': '--count 10 --faster 20',
+  campaign: '--count 10 --faster 30',
+  canary: '--count 50 --faster 20',
+  commuter: '--count 6 --faster 20',
+  'firmware-mix': '--count 6 --faster 10',
+  'flaky-network': '--count 6 --faster 30',
+  hostile: '--count 12 --faster 20 --seed 4',
+  month: '--count 4 --faster 250',
+  'reconnect-storm': '--count 25 --faster 8',
+  shift: '--count 20 --faster 80',
+  smoke: '--count 3 --faster 5',
+  turnover: '--count 8 --faster 14',
 };
 
 /** These make the service itself fail; service-faults.test.ts plays them. */
@@ -38,7 +38,7 @@ const isRequired = ({ text }: { text: string }): boolean => !text.startsWith('pl
 t.setTimeout(300_000);
 
 t.test(
-  'the included scenarios run all at once against one service, in a small form',
+  'the included scenarios run side by side against one service, in a small form',
   { timeout: 280_000 },
   async (t) => {
     const { addresses } = await startProcess(t, { LAPEL_DATA_DIR: t.testdir(), LAPEL_ALLOW_HTTP_WEBHOOKS: 'true' });
@@ -54,14 +54,18 @@ t.test(
       if (command.do !== 'run') throw new Error(`${name} is no scenario`);
       return run(command.settings, options);
     };
-    const runs = Object.keys(SMALL).map((name) => ({ name, played: play(name) }));
+    // A service that loads and compiles its code stands still for some time, which no scenario allows. The smallest one
+    // makes it do that first.
+    const first = play('smoke');
+    await first.catch(() => undefined); // it is awaited below
+    const runs = Object.keys(SMALL).map((name) => ({ name, played: name === 'smoke' ? first : play(name) }));
     for (const { played } of runs) played.catch(() => {}); // it is awaited below
     for (const { name, played } of runs) {
       t.test(`${name}: all its expectations hold`, { timeout: 200_000 }, async (t) => {
         let { record, gone } = await played;
         // A busy machine is not a fault of the service: a run that missed a figure is played again, then slower. A
         // fault of the service shows again.
-        for (const slower of [1, 6]) {
+        for (const slower of [1, 4]) {
           const requirements = record.requirements.filter((one) => isRequired(one) && !one.holds);
           const bad = [...record.verdicts.filter((verdict) => !isGood(verdict)), ...requirements];
           const isOfTime = bad.every(({ text }) => !AT_ANY_SPEED.test(text));

@@ -19,10 +19,10 @@ const TYPES = /^(transaction|bluetooth|custom|call|test)\b/;
 const MEMBERS = ['applicationId', 'deviceId', 'transaction'];
 
 /** Verifies a webhook with nothing but the documents. */
-function isGenuine(headers: IncomingHttpHeaders, body: Buffer, key: string, flaw: Flaw | undefined): boolean {
+function isGenuine(headers: IncomingHttpHeaders, body: Buffer, key: string, flaws: readonly Flaw[]): boolean {
   const [id, at] = [String(headers['webhook-id']), String(headers['webhook-timestamp'])];
-  if (flaw !== 'takes-old' && !(Math.abs(Date.now() / 1000 - Number(at)) <= 300)) return false;
-  if (flaw === 'takes-forged') return true;
+  if (!flaws.includes('takes-old') && !(Math.abs(Date.now() / 1000 - Number(at)) <= 300)) return false;
+  if (flaws.includes('takes-forged')) return true;
   const bytes = Buffer.from(key.slice('whsec_'.length), 'base64');
   const expected = Buffer.from(
     `v1,${createHmac('sha256', bytes).update(`${id}.${at}.`).update(body).digest('base64')}`,
@@ -41,23 +41,24 @@ export const withoutLoad = (notRun: readonly string[]): string[] =>
 export const brokenOf = <One extends { holds: boolean; measurable: boolean }>(verdicts: readonly One[]): One[] =>
   verdicts.filter(({ holds, measurable }) => measurable && !holds);
 
-/** A customer's receiver, a real server on 127.0.0.1: good, or with one flaw. */
-export async function startOwnReceiver(t: Test, key: string | (() => string), flaw?: Flaw) {
+/** A customer's receiver, a real server on 127.0.0.1: good, or with flaws. */
+export async function startOwnReceiver(t: Test, key: string | (() => string), ...flaws: readonly Flaw[]) {
+  const has = (flaw: Flaw): boolean => flaws.includes(flaw);
   const seen = new Map<string, number>();
   const bodies: Buffer[] = [];
   const paths: string[] = [];
 
   function statusFor(headers: IncomingHttpHeaders, body: Buffer): number {
-    if (!isGenuine(headers, body, typeof key === 'string' ? key : key(), flaw)) return 401;
+    if (!isGenuine(headers, body, typeof key === 'string' ? key : key(), flaws)) return 401;
     const id = String(headers['webhook-id']);
     seen.set(id, (seen.get(id) ?? 0) + 1);
-    if (flaw === 'fails-at-large' && body.length > 100 * 1024) return 413;
+    if (has('fails-at-large') && body.length > 100 * 1024) return 413;
     const { type, timestamp, data } = JSON.parse(body.toString()) as { type: string; timestamp: string; data: object };
-    if (flaw === 'fails-at-new-types' && !TYPES.test(type)) return 400;
-    if (flaw === 'refuses-the-past' && Date.now() - Date.parse(timestamp) > 3_600_000) return 409;
-    const isStrict = flaw === 'fails-at-unknown' && type.startsWith('transaction.');
+    if (has('fails-at-new-types') && !TYPES.test(type)) return 400;
+    if (has('refuses-the-past') && Date.now() - Date.parse(timestamp) > 3_600_000) return 409;
+    const isStrict = has('fails-at-unknown') && type.startsWith('transaction.');
     if (isStrict && Object.keys(data).some((name) => !MEMBERS.includes(name))) return 422;
-    return flaw === 'fails-at-double' && seen.get(id) === 2 ? 500 : 204;
+    return has('fails-at-double') && seen.get(id) === 2 ? 500 : 204;
   }
 
   const server = createServer((request, response) => {
