@@ -5,11 +5,9 @@ import type { Page } from 'playwright-core';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What the contrast of a text depends on, of its element and of all elements around it. */
-const STYLES = [
-  ...['color', 'background-color', 'background-image', 'background-clip', 'opacity', 'filter', 'mix-blend-mode'],
-  ...['font-size', 'font-weight', 'text-shadow', '-webkit-text-stroke', 'position', 'overflow', 'clip-path'],
-  ...['visibility', 'display', 'pointer-events', 'z-index', 'float'],
-];
+const STYLES =
+  'color background-color background-image background-clip opacity filter mix-blend-mode font-size font-weight ' +
+  'text-shadow -webkit-text-stroke position overflow clip-path visibility display pointer-events z-index float';
 
 /**
  * The elements with text, one of each look: rows of a table look the same, and so do their contrasts. Two elements have
@@ -21,7 +19,7 @@ const LOOKS = `(() => {
   const visit = (element, around) => {
     const styles = getComputedStyle(element);
     const states = [element.disabled, element.getAttribute('aria-disabled'), element.getAttribute('aria-hidden')];
-    const own = ${JSON.stringify(STYLES)}.map((name) => styles.getPropertyValue(name));
+    const own = ${JSON.stringify(STYLES.split(' '))}.map((name) => styles.getPropertyValue(name));
     const look = [around, element.tagName, element.className, ...states, ...own].join('|');
     if (!numbers.has(look)) numbers.set(look, numbers.size);
     const number = numbers.get(look);

@@ -10,10 +10,18 @@ const admin = async () => (await import('./admin/admin-groups.ts')).ADMIN_GROUPS
 /** The rooms of commands, by the first words of these. */
 const ROOMS = new Map<string, () => Promise<readonly Group[]>>(
   Object.entries({
-    ...{ login: account, logout: account, profiles: account },
-    ...{ device, rollout, settings: webhook, webhook },
-    ...{ app: software, package: software, version: software },
-    ...{ admin, keys: admin },
+    login: account,
+    logout: account,
+    profiles: account,
+    device,
+    rollout,
+    settings: webhook,
+    webhook,
+    app: software,
+    package: software,
+    version: software,
+    admin,
+    keys: admin,
   }),
 );
 
