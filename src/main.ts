@@ -4,14 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readDemoCommand, readServiceCommand, SERVICE_COMMANDS } from './clients/cli/line/service-commands.ts';
 import { UsageError } from './clients/cli/line/usage-error.ts';
 import type { Terminal } from './clients/cli/show/terminal.ts';
-import { readConfig } from './config.ts';
 import { DomainError, isDatabaseAway } from './errors.ts';
-import { MAINTENANCE } from './maintenance.ts';
-import { systemClock } from './runtime/clock.ts';
 import { refusalOf } from './runtime/installation.ts';
-import { createLog, type Log, readableLines } from './runtime/log.ts';
+import type { Log } from './runtime/log.ts';
 import { Refused, Unusable } from './runtime/refused.ts';
-import { createSupervisor } from './runtime/supervisor.ts';
+import type { Supervisor } from './runtime/supervisor.ts';
 import { ownVersion } from './runtime/version.ts';
 import type { Service } from './service.ts';
 
@@ -49,8 +46,10 @@ function openFiles(): number {
   return typeof soft === 'number' ? soft : 65_536;
 }
 
-/** Runs a command that works on the settings and the data folder of this machine, and then ends. */
-async function runOnce(name: keyof typeof MAINTENANCE, args: string[]): Promise<void> {
+/** The commands of the service that work on the settings and the data folder of this machine, and then end. */
+type Maintenance = Exclude<keyof typeof SERVICE_COMMANDS, 'serve' | 'demo'>;
+
+async function runOnce(name: Maintenance, args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(SERVICE_COMMANDS[name].help());
     return;
@@ -58,6 +57,8 @@ async function runOnce(name: keyof typeof MAINTENANCE, args: string[]): Promise<
   process.stdout.on('error', () => undefined); // nobody reads the output any more (`| head`), and the work goes on
   try {
     const given = readServiceCommand(name, args);
+    const { readConfig } = await import('./config.ts');
+    const { MAINTENANCE } = await import('./maintenance.ts');
     const config = readConfig({ env: process.env, options: given.settings, openFiles: openFiles() });
     process.exitCode = await MAINTENANCE[name](config, given, (text) => void process.stdout.write(text));
   } catch (error) {
@@ -84,6 +85,7 @@ async function serve(args: string[]): Promise<void> {
   }
   let service: Service;
   let log: Log;
+  let supervisor: Supervisor;
   // SIGHUP would end the process until it has a handler, so this one is set before the service starts.
   process.on('SIGHUP', () => undefined);
   // The first process of a container gets only the signals that it handles. Until the service has started, nothing is
@@ -91,6 +93,9 @@ async function serve(args: string[]): Promise<void> {
   const endEarly = (signal: NodeJS.Signals): never => process.exit(signal === 'SIGTERM' ? 0 : INTERRUPTED);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, endEarly);
   try {
+    // Loaded only here, so that the other commands start faster.
+    const { readConfig } = await import('./config.ts');
+    const { createLog, readableLines } = await import('./runtime/log.ts');
     const config = readConfig({ env: process.env, options, openFiles: openFiles() });
     log = createLog({
       level: config.logLevel,
@@ -102,16 +107,18 @@ async function serve(args: string[]): Promise<void> {
       log.fatal({ err }, 'stopping after an uncaught error');
       process.exit(FAILED);
     });
-    const { createService } = await import('./service.ts'); // loaded only here, so that the other commands start faster
+    const { createService } = await import('./service.ts');
     service = await createService(config, { log });
     service.metrics.collectProcess();
+    const { createSupervisor } = await import('./runtime/supervisor.ts');
+    const { systemClock } = await import('./runtime/clock.ts');
+    supervisor = createSupervisor({ env: process.env, pid: process.pid, clock: systemClock, log });
   } catch (error) {
     if (error instanceof Unusable) return fail(`cannot start: ${error.message}`, FAILED);
     if (isDatabaseAway(error)) return fail(`cannot start: ${databaseTrouble(error as Error)}`, FAILED);
     if (error instanceof DomainError || error instanceof Refused) return fail(error.message, BAD_SETTING);
     return fail(`cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, FAILED);
   }
-  const supervisor = createSupervisor({ env: process.env, pid: process.pid, clock: systemClock, log });
   let stopped: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
     if (stopped !== undefined) {
@@ -168,9 +175,8 @@ process.umask(0o077); // the data folder holds keys and messages to devices: no 
 
 const [command, ...rest] = process.argv.slice(2);
 if (command === 'serve') await serve(rest);
-else if (command !== undefined && Object.hasOwn(MAINTENANCE, command))
-  await runOnce(command as keyof typeof MAINTENANCE, rest);
 else if (command === 'demo') await playDemo(rest);
+else if (command !== undefined && Object.hasOwn(SERVICE_COMMANDS, command)) await runOnce(command as Maintenance, rest);
 else if (command === '--version' || command === '-V' || (command === 'version' && rest.length === 0)) {
   process.stdout.write(`${ownVersion()}\n`);
 } else await runClient(process.argv.slice(2));

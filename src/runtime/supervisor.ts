@@ -113,3 +113,5 @@ export function createSupervisor({ env, pid, clock, log, send = systemdNotify }:
     },
   };
 }
+
+export type Supervisor = ReturnType<typeof createSupervisor>;

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ALL_COMMANDS, GROUPS } from '../../src/clients/cli/commands.ts';
+import { groupsOfWord } from '../../src/clients/cli/groups-of-word.ts';
 import { overview } from '../../src/clients/cli/overview.ts';
 import { widthOf } from '../../src/clients/cli/show/text-width.ts';
 import { shellBlocksOf } from '../docs/blocks.ts';
@@ -53,6 +54,12 @@ t.test('the overview names every group; its examples and those of the documents 
   const calls = PAGES.flatMap(shellBlocksOf).flatMap(({ text }) => callsOf(text));
   t.ok(calls.length >= 60, 'the documents show how it is used');
   for (const call of calls) t.equal(checkCall(call), null, call.join(' '));
+});
+
+t.test('a command is found in its own room, and all words of the overview are known', async (t) => {
+  for (const group of GROUPS) t.ok((await groupsOfWord(group.name)).includes(group), group.name);
+  t.equal(await groupsOfWord('unheard-of'), GROUPS);
+  t.equal(await groupsOfWord('constructor'), GROUPS);
 });
 
 t.test('an unknown command gets the nearest one as a suggestion, and the help that has all valid ones', async (t) => {

@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 import type { Test } from 'tap';
-import { findViolations } from '../accessibility.ts';
+import { findLowContrast, findViolations } from '../accessibility.ts';
 import { CHROMIUM, missing } from '../installed.ts';
 
 export const NO_BROWSER = missing.browser();
@@ -91,7 +91,8 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
       faults.splice(0, faults.length, ...rest);
       return found;
     },
-    axe: (...rules: string[]): Promise<string[]> => findViolations(page, ...rules),
+    axe: (): Promise<string[]> => findViolations(page),
+    lowContrast: (): Promise<string[]> => findLowContrast(page),
     overflow,
     spilling,
 

@@ -1,11 +1,10 @@
-import { GROUPS } from './commands.ts';
+import { groupsOfWord } from './groups-of-word.ts';
 import { type Command, commandHelp, type Group, groupHelp } from './line/command.ts';
 import { checkPositionals, readArguments, splitVersions } from './line/command-line.ts';
 import { Interrupted } from './line/interrupted.ts';
 import { nearest } from './line/nearest.ts';
 import { SERVICE_COMMANDS } from './line/service-commands.ts';
 import { UsageError } from './line/usage-error.ts';
-import { overview } from './overview.ts';
 import { Failure, failureBody, failureText } from './show/failure.ts';
 import { jsonText } from './show/json-text.ts';
 import { lookOf, render } from './show/look.ts';
@@ -25,13 +24,16 @@ function asksForHelp(args: readonly string[]): boolean {
 }
 
 /** The command whose words (such as `app upload`) are the first arguments. */
-function find(args: readonly string[]): Command | undefined {
-  const commands = GROUPS.find(({ name }) => name === args[0])?.commands ?? [];
+async function find(args: readonly string[]): Promise<Command | undefined> {
+  const groups = await groupsOfWord(args[0]);
+  const commands = groups.find(({ name }) => name === args[0])?.commands ?? [];
   return commands.find(({ name }) => name.split(' ').every((word, index) => args[index] === word));
 }
 
 /** Prints help when the arguments name no command, or an unknown one. */
-function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): number {
+async function answerWithHelp(args: readonly string[], { stdout, stderr }: Terminal): Promise<number> {
+  const { GROUPS } = await import('./commands.ts');
+  const { overview } = await import('./overview.ts');
   const words = args.slice(0, args.findIndex((word) => word.startsWith('-') || isHelp(word)) >>> 0);
   const [first = ''] = args;
   if (first.startsWith('-') && !isHelp(first)) {
@@ -96,7 +98,7 @@ function interruption(signal: AbortSignal): Promise<never> {
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   const { stdout, stderr, env } = terminal;
   if (args[0] === 'help' && args.length > 1) return runCli([...args.slice(1), '--help'], terminal);
-  const command = find(args);
+  const command = await find(args);
   if (!command) return answerWithHelp(args, terminal);
   const rest = args.slice(command.name.split(' ').length);
   if (asksForHelp(rest)) {

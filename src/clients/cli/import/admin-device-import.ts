@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { readerOf } from '../../../platform/imports/import-lines.ts';
 import { ADMIN_OPTIONS, openAdministration } from '../account/access.ts';
 import type { Command } from '../line/command.ts';
 import type { Given } from '../line/command-line.ts';
@@ -11,7 +10,7 @@ import { UsageError } from '../line/usage-error.ts';
 import { oneLine } from '../show/plain-text.ts';
 import { bar, count, duration } from '../show/progress.ts';
 import { createScreen, type Screen, type Terminal } from '../show/terminal.ts';
-import { type Counts, type Fault, importDevices } from './import-devices.ts';
+import type { Counts, Fault } from './import-devices.ts';
 import { openImportOutput } from './import-output.ts';
 
 const TYPES: Readonly<Record<string, string>> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
@@ -118,7 +117,11 @@ again with the same credential. It also sends lines that failed and were correct
     if (outputPath === undefined) {
       throw new UsageError('--output', 'is needed for the credentials, which are shown nowhere else');
     }
-    const read = readerOf(TYPES[formatOf(path, given)])!;
+    const type = TYPES[formatOf(path, given)];
+    // Loaded only here, because the other commands need neither a reader of CSV nor the long request.
+    const { readerOf } = await import('../../../platform/imports/import-lines.ts');
+    const { importDevices } = await import('./import-devices.ts');
+    const read = readerOf(type)!;
     const administration = await openAdministration(given, terminal);
     const input = await openInput(path, terminal);
     const output = await openImportOutput(outputPath, developerId);

@@ -2,7 +2,6 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ApkError } from '../../../platform/apk/apk-error.ts';
 import type { ApkManifest } from '../../../platform/apk/manifest.ts';
-import { readApk } from '../../../platform/apk/read-apk.ts';
 import { UsageError } from '../line/usage-error.ts';
 import { Failure } from '../show/failure.ts';
 
@@ -36,6 +35,7 @@ export async function openLocalFile(path: string): Promise<LocalFile> {
 
 /** Reads the manifest of an APK file; null when the file is not an APK file. */
 export async function identify({ size, handle }: LocalFile): Promise<ApkManifest | null> {
+  const { readApk } = await import('../../../platform/apk/read-apk.ts'); // few commands have an APK file
   try {
     return await readApk({
       size,
