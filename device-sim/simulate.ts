@@ -106,23 +106,29 @@ function conclude(
 /** Tests a customer's receiver, and writes the report; returns the exit code. */
 async function testReceiver(settings: TrialSettings, around: Surroundings): Promise<number> {
   const record = await runTrial(settings, { stopped: around.interruption(), say: sayTo(around) });
-  const { junitFile, json } = settings;
-  if (junitFile !== undefined) writeFileSync(junitFile, junitReport({ scenario: 'receiver', ...record }));
-  around.stdout.write(json ? `${JSON.stringify(record)}\n` : trialText(record));
-  return exitCodeOfTest(record);
+  return concludeTest('receiver', record, settings, around, trialText(record));
 }
 
 /** Tests a device, and writes the report; returns the exit code. */
 async function testDevice(settings: DeviceTestSettings, around: Surroundings): Promise<number> {
   const record = await runDeviceTest(settings, { stopped: around.interruption(), say: sayTo(around) });
-  const { junitFile, json } = settings;
-  if (junitFile !== undefined) writeFileSync(junitFile, junitReport({ scenario: 'device', ...record }));
-  around.stdout.write(json ? `${JSON.stringify(record)}\n` : deviceTestText(record));
-  return exitCodeOfTest(record);
+  return concludeTest('device', record, settings, around, deviceTestText(record));
 }
 
-/** A broken rule or a wrong answer is reported before NOT RUN, because it was seen. */
-function exitCodeOfTest({ verdicts, notRun }: Pick<RunRecord, 'verdicts' | 'notRun'>): number {
+/**
+ * Writes the report of a test; returns its exit code. A broken rule or a wrong answer is reported before NOT RUN, because
+ * it was seen.
+ */
+function concludeTest(
+  scenario: string,
+  record: Pick<RunRecord, 'verdicts' | 'notRun' | 'startedAt' | 'milliseconds'>,
+  { junitFile, json }: Pick<DeviceTestSettings, 'junitFile' | 'json'>,
+  { stdout }: Surroundings,
+  text: string,
+): number {
+  if (junitFile !== undefined) writeFileSync(junitFile, junitReport({ scenario, ...record }));
+  stdout.write(json ? `${JSON.stringify(record)}\n` : text);
+  const { verdicts, notRun } = record;
   if (verdicts.some(({ holds, measurable }) => !holds && measurable)) return DOES_NOT_HOLD;
   return notRun.length > 0 ? NOT_RUN : HOLDS;
 }

@@ -10,7 +10,7 @@ export interface SoftwareChange {
   set: [name: string, version: string][];
 }
 
-function countedOf(reported: ReportedFields): Counted {
+export function countedOf(reported: ReportedFields): Counted {
   const firmware = reported['firmwareVersion']?.value;
   const lang = reported['lang']?.value;
   const battery = (reported['battery']?.value as { level?: unknown } | undefined)?.level;

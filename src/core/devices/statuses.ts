@@ -5,9 +5,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import { saveSoftware } from './installed-repository.ts';
-import { newlyCounted, softwareChange } from './reported.ts';
+import { countedOf, newlyCounted, softwareChange } from './reported.ts';
 import {
-  type Counted,
   findState,
   findStatus,
   insertStatus,
@@ -16,8 +15,6 @@ import {
   type StatePage,
   type StoredState,
 } from './status-repository.ts';
-
-const UNCOUNTED: Counted = { firmware: null, battery: null, lang: null };
 
 /** The current state of a device. Times are microseconds, null when unknown. */
 export interface DeviceState {
@@ -90,9 +87,8 @@ export function createStatuses({ database, clock, watch, presence, connected }: 
         const before = stored?.reported ?? {};
         const reported = { ...before, ...Object.fromEntries(news) };
         const status = { reported, reportedAt: at };
-        const counted = newlyCounted(before, reported);
-        if (stored) renewStatus(unit, deviceId, status, counted);
-        else insertStatus(unit, deviceId, status, counted ?? UNCOUNTED);
+        if (stored) renewStatus(unit, deviceId, status, newlyCounted(before, reported));
+        else insertStatus(unit, deviceId, status, countedOf(reported));
         if ('software' in fields) saveSoftware(unit, deviceId, softwareChange(before, reported), at);
       }, deviceId);
       if (watch.devices > 0) watch.device(deviceId);

@@ -95,9 +95,11 @@ export function createClaiming(parts: ClaimingParts) {
         const find = (limit: number): Promise<Due[]> => findDue(unit, deviceId, connection.cursor, limit, now);
         const looked = ownership.look(unit, deviceId, connection.cursor);
         // A device that has had commands on this connection probably has another, so both reads are one round trip.
-        const isLikely = database.remote && connection.cursor > 0;
-        const [owner, found] = isLikely ? await inOneGo(looked, find(window)) : [await looked];
-        const room = window - connection.inFlight;
+        const free = window - connection.inFlight;
+        const isLikely = database.remote && connection.cursor > 0 && free > 0;
+        const [owner, found] = isLikely ? await inOneGo(looked, find(free)) : [await looked];
+        // Places that answers have freed during the read are for the next claim.
+        const room = found ? free : window - connection.inFlight;
         if (!connection.open || room <= 0 || !isOurs(unit, connection, owner)) return;
         if (connection.looksForCancels) await lookForCancels(unit, connection);
         const cancels = await claimCancels(unit, connection, room);

@@ -89,7 +89,7 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
     turns.keep(one.unit.key, {
       of: one,
       text,
-      values: [...values],
+      values,
       isAwaited: answered !== undefined,
       resolve(answer) {
         one.kept -= 1;

@@ -12,7 +12,7 @@ export interface Answer {
 
 export interface Call {
   text: string;
-  values: Bound[];
+  values: readonly Bound[];
   resolve(answer: Answer): void;
   reject(cause: unknown): void;
 }
@@ -105,7 +105,7 @@ export function createTurns(connection: Connection) {
     connection.batch(statements);
   }
 
-  function ask(text: string, values: Bound[]): Promise<Answer> {
+  function ask(text: string, values: readonly Bound[]): Promise<Answer> {
     return new Promise((resolve, reject) => {
       // process.nextTick runs after all promises that are already resolved, so the statements that follow from this turn's
       // answers are included.
