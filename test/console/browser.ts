@@ -20,6 +20,8 @@ const NAME = `(one) => [one.tagName, one.id, one.name, one.getAttribute('href'),
  * which a page takes its stream for lost: so a change that only a new stream would show fails its test.
  */
 export const LONGEST_STEP = 24_000;
+/** Milliseconds that a browser may take to load a page. The first one is slow on a busy machine, and waits for no stream. */
+const LONGEST_LOAD = 90_000;
 
 export type Watched = Awaited<ReturnType<typeof openPage>>;
 
@@ -37,6 +39,7 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
   });
   const page = await context.newPage();
   page.setDefaultTimeout(LONGEST_STEP);
+  page.setDefaultNavigationTimeout(LONGEST_LOAD);
   const faults: string[] = [];
   const allowed = [`${base}/`, 'data:', 'blob:'];
   page.on('console', (message) => {
