@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
 
 /** Milliseconds of processor time that count as nothing: a cost that grows faster than its text is far above. */
-const NOTHING = 25;
+const NOTHING = 50;
 /** A text of twice the length may cost at most so many times as much; a quadratic cost would be four times as much. */
 const MOST = 3;
-const TRIES = 6;
+const TRIES = 12;
 
 async function costOf(run: () => Promise<void> | void): Promise<number> {
   const before = process.cpuUsage();

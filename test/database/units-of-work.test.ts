@@ -170,6 +170,21 @@ onBoth(t, async (t, kind) => {
     t.equal(committedAt.length, 902);
   });
 
+  await t.test('units alone of one developer’s many devices let those of another in between', async (t) => {
+    const database = await openDatabaseOf(kind, t, { ownerOf: (key) => key.slice(0, 4) });
+    const order: string[] = [];
+    const write = (about: string): Promise<unknown> =>
+      database.transactAlone(async (unit) => {
+        await unit.run(insert, about);
+        unit.onCommit(() => order.push(about));
+      }, about);
+    const flood = Array.from({ length: 300 }, (_, index) => write(`many ${index}`));
+    await Promise.all([...flood, write('few 1'), write('few 2')]);
+    const [last] = order.filter((about) => about.startsWith('few')).slice(-1);
+    t.equal(order.length, 302);
+    t.ok(order.indexOf(last!) < 150, `the other developer is number ${order.indexOf(last!)}`);
+  });
+
   await t.test('units of one device are committed in their order, however many there are', async (t) => {
     const database = await openDatabaseOf(kind, t, { ownerOf: (key) => key.slice(0, 1) });
     const order = new Map<string, number[]>();

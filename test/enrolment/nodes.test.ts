@@ -1,5 +1,6 @@
 import t from 'tap';
 import { NO_POSTGRES } from '../postgres/databases.ts';
+import { until } from '../until.ts';
 import { deviceIdOf, startWorld } from '../world.ts';
 import { NONCE, startEnrolment } from './enrolment-world.ts';
 
@@ -25,6 +26,32 @@ t.test('a batch of two nodes', { ...(NO_POSTGRES && { skip: NO_POSTGRES }) }, as
     t.equal(all.filter(({ status }) => status !== 201 && status !== 403).length, 0, 'no other answers');
     const { devices } = (await admin.get(`/admin/v1/enrolment-batches/${batchId}/devices`)).body;
     t.equal(devices.length, 15);
+  });
+
+  await t.test('delays nobody while its devices wait for one another', async (t) => {
+    const { code, batchId } = await batch();
+    const raw = await world.raw();
+    await raw.exec('BEGIN');
+    await raw.all('SELECT 1 AS one FROM enrolment_batches WHERE batch_id = ? FOR UPDATE', batchId);
+    const ended: string[] = [];
+    const note = (what: string) => (answer: { status: number }) => {
+      ended.push(what);
+      return answer.status;
+    };
+    const devices = Array.from({ length: 8 }, (_, at) => ask(0, deviceIdOf(6200 + at), code).then(note('device')));
+    await until(async () => {
+      const waiting = await raw.all(
+        "SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+      );
+      return waiting.length > 0;
+    });
+    const others = ['one', 'two'].map((developerId) =>
+      admin.post('/admin/v1/developers', { json: { developerId, name: developerId } }).then(note('developer')),
+    );
+    t.same(await Promise.all(others), [201, 201]);
+    t.same(ended, ['developer', 'developer']);
+    await raw.exec('ROLLBACK');
+    t.same(new Set(await Promise.all(devices)), new Set([201]));
   });
 
   await t.test('gives a device that asks both one valid credential, and a revoked code ends at both', async (t) => {

@@ -178,7 +178,10 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
     return { step: nextStep({ batch: locked, known, isSameNonce, device, now }), known, isSameNonce };
   }
 
-  /** Carries out a request that was not refused by what was read before, in a unit of work. */
+  /**
+   * Carries out a request that was not refused by what was read before, in a unit of work. All units of a batch lock its
+   * row, so this process runs them one after another: side by side they would only take the connections of other units.
+   */
   function carryOut(batch: Batch, asked: Asked, signed: Signed | undefined) {
     return database.transactAlone(async (unit) => {
       const { step, known } = await look(unit, batch, asked);
@@ -189,7 +192,7 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
       if (batch.authorityId !== null && !signed) return { state: 'pending' as const };
       if (step === 'enrol' && !(await countEnrolled(unit, batch.batchId))) return 'used_up';
       return give(unit, { batch, asked, known, signed, outcome: step === 'again' ? 'again' : 'enrolled' });
-    }, asked.deviceId);
+    }, batch.batchId);
   }
 
   async function repeated(...[batch, asked, signed]: Parameters<typeof carryOut>): ReturnType<typeof carryOut> {

@@ -91,9 +91,9 @@ export interface Database {
   size(): Promise<{ database: number; log: number; free: number }>;
   readonly transact: Transact;
   /**
-   * Like `transact` without a key, for a unit that is about one device, which the second argument names. The unit locks the
-   * device itself, in its place among its other locks. On PostgreSQL no unit of this process waits for it, except for those of
-   * the same device.
+   * Like `transact` without a key, for a unit that is about one device, or one batch of devices that enrol; the second argument
+   * names it. The unit locks it itself, in its place among its other locks. On PostgreSQL no unit of this process waits for it,
+   * except for those of the same device or batch.
    */
   readonly transactAlone: <Result>(work: (unit: UnitOfWork) => Promise<Result>, about?: string) => Promise<Result>;
   /**

@@ -33,7 +33,7 @@ export interface Waiting {
   reject: (cause: unknown) => void;
   /** The device that the unit decides on, if its rows are all of one device; see Transact in sql.ts. */
   key: string | undefined;
-  /** The device that a unit without a key is about, if it is known: other units of this device do not run beside it. */
+  /** The device or batch that a unit without a key is about, if it is known: other units of it do not run beside it. */
   about?: string | undefined;
   /** Whether a caller waits for the unit. */
   urgent: boolean;
@@ -167,10 +167,10 @@ export function createUnitQueue(
     const isFew = fresh.length === waiting() && fresh.length <= Math.min(most, perKey);
     if (isFew && (!busy || busy.isEmpty())) return fresh.splice(0);
     for (const unit of fresh.splice(0)) {
-      const { key = '' } = unit;
-      const owner = (key && ownerOf(key)) || '';
+      const about = unit.key ?? unit.about ?? '';
+      const owner = (about && ownerOf(about)) || '';
       developers.saw(owner);
-      backlog.put([owner, key], unit);
+      backlog.put([owner, about], unit);
     }
     const batch: Waiting[] = [];
     const taken = new Map<string, number>();
@@ -280,7 +280,7 @@ export function createUnitQueue(
     transact: ((work, key) => submit(work, { key, urgent: true })) as Transact,
     transactInCrowd: ((work, key) => submit(work, { key, urgent: !isBurst() })) as Transact,
     transactSoon: ((work, key) => submit(work, { key, urgent: false })) as Transact,
-    /** Like `transact` without a key; the unit is about a device. */
+    /** Like `transact` without a key; the unit is about a device or a batch. */
     transactAbout: ((work, about) => submit(work, { key: undefined, about, urgent: true })) as Transact,
     idle,
     /** True while a commit is being made. */
