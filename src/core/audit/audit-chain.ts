@@ -41,14 +41,19 @@ function hashOf(before: string, position: number, row: SealedRow, objects: reado
   return createHash('sha256').update(before).update(JSON.stringify(values)).digest('hex');
 }
 
-/** Seals a complete entry: gives it the next position, and its hash. An entry that is sealed or was removed stays so. */
+/**
+ * Seals a complete entry: gives it the next position, and its hash. An entry that is sealed or was removed stays so. Everybody
+ * who seals waits for the lock of the chain, so it is taken with the reads, and kept for two round trips with the COMMIT.
+ */
 export async function sealEntry(unit: UnitOfWork, auditId: number): Promise<void> {
-  const { position: last, hash: before } = await lockChain(unit);
-  const row = await findSealable(unit, auditId);
+  const [{ position: last, hash: before }, row, objects] = await Promise.all([
+    lockChain(unit),
+    findSealable(unit, auditId),
+    objectsOfEntries(unit, [auditId]),
+  ]);
   if (!row || row.position !== null) return;
-  const objects = (await objectsOfEntries(unit, [auditId])).get(auditId) ?? [];
   const position = last + 1;
-  await saveSeal(unit, { auditId, position, hash: hashOf(before, position, row, objects) });
+  saveSeal(unit, { auditId, position, hash: hashOf(before, position, row, objects.get(auditId) ?? []) });
 }
 
 /** What a check of the audit log has found. */

@@ -51,13 +51,9 @@ export interface AuditObject {
 }
 
 /** Stores that an entry is about an object. */
-export async function insertObject(unit: UnitOfWork, auditId: number, { kind, id }: AuditObject): Promise<void> {
-  await unit.run(
-    'INSERT INTO audit_objects (kind, object_id, audit_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-    kind,
-    id,
-    auditId,
-  );
+export function insertObject(unit: UnitOfWork, auditId: number, { kind, id }: AuditObject): void {
+  const text = 'INSERT INTO audit_objects (kind, object_id, audit_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+  unit.later(text, [kind, id, auditId]);
 }
 
 /** The objects that entries are about, by auditId. */
@@ -77,21 +73,15 @@ export async function objectsOfEntries(
 }
 
 /** Stores the status of the answer, unless the entry already has one, or is sealed. */
-export async function completeEntry(sql: Sql, auditId: number, status: number): Promise<void> {
-  await sql.run(
-    'UPDATE audit_log SET status = ? WHERE audit_id = ? AND status IS NULL AND position IS NULL',
-    status,
-    auditId,
-  );
+export function completeEntry(unit: UnitOfWork, auditId: number, status: number): void {
+  const text = 'UPDATE audit_log SET status = ? WHERE audit_id = ? AND status IS NULL AND position IS NULL';
+  unit.later(text, [status, auditId]);
 }
 
 /** Stores details, such as the number of changed rows, unless the entry already has details, or is sealed. */
-export async function detailEntry(sql: Sql, auditId: number, details: string): Promise<void> {
-  await sql.run(
-    'UPDATE audit_log SET details = ? WHERE audit_id = ? AND details IS NULL AND position IS NULL',
-    details,
-    auditId,
-  );
+export function detailEntry(unit: UnitOfWork, auditId: number, details: string): void {
+  const text = 'UPDATE audit_log SET details = ? WHERE audit_id = ? AND details IS NULL AND position IS NULL';
+  unit.later(text, [details, auditId]);
 }
 
 /**

@@ -162,8 +162,8 @@ export function createAudit({ database, clock, log }: Parts) {
       requestId: id,
       address,
     });
-    await detailEntry(unit, auditId, JSON.stringify(details));
-    for (const object of about) await insertObject(unit, auditId, object);
+    detailEntry(unit, auditId, JSON.stringify(details));
+    for (const object of about) insertObject(unit, auditId, object);
     await sealIn(unit, auditId);
   }
 
@@ -184,7 +184,7 @@ export function createAudit({ database, clock, log }: Parts) {
       };
       const auditId = await database.transact(async (unit) => {
         const entry = await insertEntry(unit, row);
-        for (const object of objectsOf(route, path)) await insertObject(unit, entry, object);
+        for (const object of objectsOf(route, path)) insertObject(unit, entry, object);
         return entry;
       });
       return {
@@ -196,7 +196,7 @@ export function createAudit({ database, clock, log }: Parts) {
           await add(auditId, async (unit) => {
             const details = first && JSON.stringify({ code, repeated: first.repeated });
             if (first && details && (await replaceByCount(unit, auditId, first.auditId, details))) return;
-            await completeEntry(unit, auditId, status);
+            completeEntry(unit, auditId, status);
             if (!isOpen && (!isCounted || first)) await sealIn(unit, auditId);
           });
         },
@@ -206,9 +206,9 @@ export function createAudit({ database, clock, log }: Parts) {
             if (Object.keys(details).length > 0) {
               // An entry is never changed, so it cannot be encrypted anew: where secrets are, it has of a URL only the host.
               const shown = withoutSecrets(details);
-              await detailEntry(unit, auditId, JSON.stringify(unit.vault.seals() ? withoutUrls(shown) : shown));
+              detailEntry(unit, auditId, JSON.stringify(unit.vault.seals() ? withoutUrls(shown) : shown));
             }
-            for (const object of about) await insertObject(unit, auditId, object);
+            for (const object of about) insertObject(unit, auditId, object);
           }),
       };
     },

@@ -57,12 +57,12 @@ export async function findSealable(sql: Sql, auditId: number): Promise<SealedRow
 }
 
 /** Writes an entry's position and hash, which end its changes, and the new end of the chain. */
-export async function saveSeal(
+export function saveSeal(
   unit: UnitOfWork,
   { auditId, position, hash }: { auditId: number; position: number; hash: string },
-): Promise<void> {
-  await unit.run('UPDATE audit_log SET position = ?, hash = ? WHERE audit_id = ?', position, hash, auditId);
-  await unit.run('UPDATE audit_chain SET position = ?, hash = ? WHERE one = 1', position, hash);
+): void {
+  unit.later('UPDATE audit_log SET position = ?, hash = ? WHERE audit_id = ?', [position, hash, auditId]);
+  unit.later('UPDATE audit_chain SET position = ?, hash = ? WHERE one = 1', [position, hash]);
 }
 
 /** The next sealed entries after a position. */

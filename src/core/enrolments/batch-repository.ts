@@ -76,11 +76,9 @@ export async function revokeBatch(unit: UnitOfWork, batchId: string, now: Micros
   await unit.run('UPDATE enrolment_batches SET revoked_at = ? WHERE batch_id = ?', now, batchId);
 }
 
-/** Counts a device that enrols; false when the batch has as many as it may have. */
-export async function countEnrolled(unit: UnitOfWork, batchId: string): Promise<boolean> {
-  const text = 'UPDATE enrolment_batches SET enrolled = enrolled + 1 WHERE batch_id = ? AND enrolled < most_devices';
-  return (await unit.run(text, batchId)) === 1;
-}
+/** Counts a device that enrols. The unit has locked the batch, and it has room. */
+export const countEnrolled = (unit: UnitOfWork, batchId: string): void =>
+  unit.later('UPDATE enrolment_batches SET enrolled = enrolled + 1 WHERE batch_id = ?', [batchId]);
 
 /** Batches that expired before a time, those that expired first at the beginning. */
 export const findExpiredBatches = (

@@ -167,7 +167,7 @@ export function createBatches({ database, clock, ids, areClaims, requireDevelope
         if (state === 'approved' && (!isOpen(batch, now) || batch.enrolled >= batch.mostDevices))
           throw new DomainError('ENROLMENT_BATCH_CLOSED');
         const decided: Enrolment = { ...known, state, decidedAt: now };
-        await saveEnrolment(unit, decided);
+        saveEnrolment(unit, decided);
         return decided;
       }),
   };

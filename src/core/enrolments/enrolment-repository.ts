@@ -19,21 +19,23 @@ export const findEnrolment = (
   );
 
 /** Stores a request, in the place of a former one of the device. */
-export async function saveEnrolment(unit: UnitOfWork, enrolment: Enrolment): Promise<void> {
-  await unit.run(
+export function saveEnrolment(unit: UnitOfWork, enrolment: Enrolment): void {
+  unit.later(
     `INSERT INTO enrolments (batch_id, device_id, state, nonce_hash, credential_hash, address, requested_at, decided_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (batch_id, device_id) DO UPDATE SET state = excluded.state, nonce_hash = excluded.nonce_hash,
        credential_hash = excluded.credential_hash, address = excluded.address, requested_at = excluded.requested_at,
        decided_at = excluded.decided_at`,
-    enrolment.batchId,
-    enrolment.deviceId,
-    enrolment.state,
-    enrolment.nonceHash,
-    enrolment.credentialHash,
-    enrolment.address,
-    enrolment.requestedAt,
-    enrolment.decidedAt,
+    [
+      enrolment.batchId,
+      enrolment.deviceId,
+      enrolment.state,
+      enrolment.nonceHash,
+      enrolment.credentialHash,
+      enrolment.address,
+      enrolment.requestedAt,
+      enrolment.decidedAt,
+    ],
   );
 }
 
@@ -48,13 +50,11 @@ export async function countPending(sql: Sql, batchId: string, since: Micros): Pr
 }
 
 /** Removes the requests of a batch that wait for a person since before a time. */
-export async function removeStale(unit: UnitOfWork, batchId: string, before: Micros): Promise<void> {
-  await unit.run(
-    `DELETE FROM enrolments WHERE batch_id = ? AND state = 'pending' AND requested_at <= ?`,
+export const removeStale = (unit: UnitOfWork, batchId: string, before: Micros): void =>
+  unit.later(`DELETE FROM enrolments WHERE batch_id = ? AND state = 'pending' AND requested_at <= ?`, [
     batchId,
     before,
-  );
-}
+  ]);
 
 /** Requests of a batch behind a deviceId, in the order of their deviceIds. */
 export function listEnrolments(

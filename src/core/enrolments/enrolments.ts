@@ -55,11 +55,15 @@ interface Parts {
 interface Giving {
   batch: Batch;
   asked: Asked;
+  /** The device's row, and its former request, as the unit has locked them. */
+  device: Enrolling;
   known: Enrolment | undefined;
   /** The certificate of the device; undefined when it gets a credential. */
   signed: Signed | undefined;
   outcome: 'enrolled' | 'again';
 }
+
+type Enrolling = Awaited<ReturnType<typeof findEnrolling>>;
 
 /** Undone when the device appeared while the unit of work waited for a lock; the unit is then repeated. */
 class Overtaken extends Error {}
@@ -115,7 +119,7 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
   /** Stores a new credential for the device, or its certificate, and returns it. */
   async function give(
     unit: UnitOfWork,
-    { batch, asked, known, signed, outcome }: Giving,
+    { batch, asked, device, known, signed, outcome }: Giving,
   ): Promise<{ state: 'enrolled' } & Given> {
     const { batchId, developerId } = batch;
     const { deviceId, nonce, address } = asked;
@@ -123,14 +127,13 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
     const credential = ids.secret();
     const hash = hashSecret(credential);
     const now = clock.now();
-    const device = await findEnrolling(unit, deviceId);
     if (device && !signed) await updateCredential(unit, deviceId, { hash, certificate: device.certificate });
     if (!device) {
       const row = { deviceId, developerId, hardwareProperties: null, createdAt: now };
       if (!(await insertDevice(unit, row, hash))) throw new Overtaken();
     }
     if (signed) await giveCertificate(unit, deviceId, { hash, ...signed });
-    await saveEnrolment(unit, {
+    saveEnrolment(unit, {
       batchId,
       deviceId,
       state: 'enrolled',
@@ -150,10 +153,10 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
     const { batchId } = batch;
     const { deviceId, nonce, address } = asked;
     const now = clock.now();
-    await removeStale(unit, batchId, now - PENDING_MICROS);
+    removeStale(unit, batchId, now - PENDING_MICROS);
     if ((await countPending(unit, batchId, now - PENDING_MICROS)) >= MOST_PENDING) return 'pending_full';
     const row = { batchId, deviceId, nonceHash: hashSecret(nonce), credentialHash: null, address };
-    await saveEnrolment(unit, { ...row, state: 'pending', requestedAt: now, decidedAt: null });
+    saveEnrolment(unit, { ...row, state: 'pending', requestedAt: now, decidedAt: null });
     await note(unit, batch, asked, { outcome: 'pending' });
     return { state: 'pending' as const };
   }
@@ -165,17 +168,20 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
   async function look(unit: UnitOfWork | undefined, batch: Batch | undefined, { deviceId, nonce }: Asked) {
     const sql = unit ?? database.read;
     const lock = unit?.forUpdate ?? '';
-    const isStaying = await stays(batch?.developerId ?? '', sql);
-    const device = await findEnrolling(sql, deviceId, lock);
-    const locked = batch && unit ? await findBatch(unit, batch.batchId, lock) : batch;
-    const known = await findEnrolment(sql, batch?.batchId ?? '', deviceId, lock);
+    const [isStaying, device, locked, known] = await Promise.all([
+      stays(batch?.developerId ?? '', sql),
+      findEnrolling(sql, deviceId, lock),
+      batch && unit ? findBatch(unit, batch.batchId, lock) : batch,
+      findEnrolment(sql, batch?.batchId ?? '', deviceId, lock),
+    ]);
     const isSameNonce = matchesSecret(nonce, known?.nonceHash);
     const now = clock.now();
     const closed = closedFor(locked, deviceId, now);
-    if (closed || !locked) return { step: { refused: closed ?? 'unknown_code' } satisfies Step, known, isSameNonce };
-    if (!isStaying) return { step: { refused: 'developer' } satisfies Step, known, isSameNonce };
+    const found = { device, known, isSameNonce };
+    if (closed || !locked) return { step: { refused: closed ?? 'unknown_code' } satisfies Step, ...found };
+    if (!isStaying) return { step: { refused: 'developer' } satisfies Step, ...found };
     if (unit && !device && known?.state === 'enrolled' && (await findEnrolling(unit, deviceId))) throw new Overtaken();
-    return { step: nextStep({ batch: locked, known, isSameNonce, device, now }), known, isSameNonce };
+    return { step: nextStep({ batch: locked, ...found, now }), ...found };
   }
 
   /**
@@ -184,14 +190,14 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
    */
   function carryOut(batch: Batch, asked: Asked, signed: Signed | undefined) {
     return database.transactAlone(async (unit) => {
-      const { step, known } = await look(unit, batch, asked);
+      const { step, ...found } = await look(unit, batch, asked);
       if (typeof step === 'object') return step.refused;
       if (step === 'wait') return { state: 'pending' as const };
       if (step === 'ask') return wait(unit, batch, asked);
       // A person has approved the device since it was looked for: it asks again.
       if (batch.authorityId !== null && !signed) return { state: 'pending' as const };
-      if (step === 'enrol' && !(await countEnrolled(unit, batch.batchId))) return 'used_up';
-      return give(unit, { batch, asked, known, signed, outcome: step === 'again' ? 'again' : 'enrolled' });
+      if (step === 'enrol') countEnrolled(unit, batch.batchId);
+      return give(unit, { batch, asked, ...found, signed, outcome: step === 'again' ? 'again' : 'enrolled' });
     }, batch.batchId);
   }
 

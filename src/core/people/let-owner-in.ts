@@ -53,8 +53,8 @@ export async function letOwnerIn(
     address: null,
   });
   const details = { id: token.tokenId, before: known ? { role: known.role, disabled: known.disabled } : null };
-  await detailEntry(unit, auditId, JSON.stringify(details));
-  await insertObject(unit, auditId, { kind: 'person', id: personId });
+  detailEntry(unit, auditId, JSON.stringify(details));
+  insertObject(unit, auditId, { kind: 'person', id: personId });
   await sealEntry(unit, auditId);
   return secret;
 }

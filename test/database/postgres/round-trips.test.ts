@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { createAudit } from '../../../src/core/audit/audit.ts';
 import { openPostgres } from '../../../src/platform/database/postgres/open-postgres.ts';
 import type { UnitOfWork } from '../../../src/platform/database/sql.ts';
+import { createLog } from '../../../src/runtime/log.ts';
+import { createFakeClock } from '../../fake-clock.ts';
 import { createDatabase, NO_POSTGRES } from '../../postgres/databases.ts';
 
 const insert = "INSERT INTO developers (developer_id, name, created_at) VALUES (?, 'x', 0)";
@@ -85,5 +88,14 @@ t.test(
       'the writes with the read that follows',
     );
     t.equal(await least((unit) => unit.run(insert, next())), 2, 'a write that is awaited');
+    const audit = createAudit({ database, clock: createFakeClock(), log: createLog({ level: 'silent' }) });
+    const note = {
+      action: 'REMOVE /developers/{developerId}',
+      resource: '/admin/v1/developers/dev',
+      id: 'removal',
+      details: { removed: { devices: 3 } },
+      about: [{ kind: 'developer', id: 'dev' } as const, { kind: 'application', id: 'app' } as const],
+    };
+    t.equal(await least((unit) => audit.noteIn(unit, note)), 3, 'the row, the chain, and the seal with the COMMIT');
   },
 );
