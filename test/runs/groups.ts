@@ -40,13 +40,14 @@ const ONE_BY_ONE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The processes of the other tests, each with the folders below `test/` that it runs, except the parts that another
- * group names. `.` is for the files directly in `test/`. `rest` runs all other folders.
+ * The processes of the other tests, each with the folders and files below `test/` that it runs, except the parts that
+ * another group names. `.` is for the files directly in `test/`. `rest` runs all other folders.
  */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'device-sim': ['device-sim'],
   makers: ['device-sim/device-test', 'device-sim/library', 'device-sim/recording', 'device-sim/replay'],
   console: ['console', 'docs'],
+  demo: ['demo.test.ts'],
   flow: ['flow'],
   rest: [],
   own: ['.'],
@@ -61,14 +62,10 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * All processes, the longest first, so that none of them is left over at the end: a file of `ALONE`, or groups. Groups
- * that share a process load the service once.
+ * The processes of each suite, the longest first, so that none of them is left over at the end: a file of `ALONE`, or
+ * groups. Groups that share a process load the service once.
  */
-export const ORDER: readonly (readonly string[])[] = [
-  ['device-sim'],
-  ['makers'],
-  ['console'],
-  ['device-sim/scenario/ready.test.ts'],
+const SERVICE = [
   ['flow', 'cluster'],
   ['api', 'admin', 'webhooks'],
   ['rest'],
@@ -80,10 +77,27 @@ export const ORDER: readonly (readonly string[])[] = [
   ['cli'],
   ['objects/both-stores.test.ts'],
   ['database/sqlite/full-disk.test.ts'],
-  ['device-sim/fleet/memory.test.ts'],
   ['http/router.test.ts'],
   ['fleet/remembered.test.ts'],
 ];
+const JOURNEYS = [
+  ['device-sim'],
+  ['makers'],
+  ['console'],
+  ['device-sim/scenario/ready.test.ts'],
+  ['demo'],
+  ['device-sim/fleet/memory.test.ts'],
+];
+
+/**
+ * The suites: the service by itself, which every change needs at once; and journeys as a user makes them, through a browser,
+ * the guides, the demo and the device simulator, which take as long again.
+ */
+export const SUITES = {
+  service: SERVICE,
+  journeys: JOURNEYS,
+  all: [...JOURNEYS, ...SERVICE],
+} as const satisfies Record<string, readonly (readonly string[])[]>;
 
 /** Every test file, as a path from `test/` on. */
 export const allFiles = (): string[] => globSync('**/*.test.ts', { cwd: TESTS }).sort();
@@ -93,9 +107,11 @@ export function filesOf(group: string): { oneByOne: string[]; atOnce: string[] }
   const folders = GROUPS[group];
   if (folders === undefined) throw new Error(`there is no group ${group}`);
   const named = Object.values(GROUPS).flat();
-  /** The named folder that a file is in, the innermost one; else its first folder. */
+  /** The name of the file if it is named, or the named folder that it is in, the innermost one; else its first folder. */
   function folderOf(file: string): string {
-    const within = named.filter((folder) => file.startsWith(`${folder}/`)).toSorted((a, b) => b.length - a.length);
+    const within = named
+      .filter((one) => file === one || file.startsWith(`${one}/`))
+      .toSorted((a, b) => b.length - a.length);
     return within[0] ?? (file.includes('/') ? file.slice(0, file.indexOf('/')) : '.');
   }
   const files = allFiles().filter((file) => {

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { inParallel } from '../../device-sim/customer/service-client.ts';
-import { GROUPS, ORDER } from './groups.ts';
+import { GROUPS, SUITES } from './groups.ts';
 import type { Outcome } from './outcome.ts';
 import { RESULTS, runTestProcess } from './test-process.ts';
 
@@ -16,6 +16,8 @@ const PREPARED = pathToFileURL(join(import.meta.dirname, 'prepared.ts')).href;
 
 const HELP = `npm test -- [options] [FILE or GROUP ...]
 
+  --suite S  service (usual): the service by itself; journeys: a user's way through the browser, the guides, the demo and
+             the device simulator; all: both
   --jobs N   processes that run at a time (one more than there are processors, at most ${MOST})
 
 Groups: ${Object.keys(GROUPS).join(', ')}
@@ -23,7 +25,11 @@ Groups: ${Object.keys(GROUPS).join(', ')}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { jobs: { type: 'string' }, help: { type: 'boolean', default: false } },
+  options: {
+    suite: { type: 'string', default: 'service' },
+    jobs: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
 });
 if (values.help) {
   process.stdout.write(HELP);
@@ -31,10 +37,10 @@ if (values.help) {
 }
 const jobs = Number(values.jobs ?? Math.min(availableParallelism() + 1, MOST));
 const unknown = positionals.find((name) => !(name in GROUPS || existsSync(name)));
-const problem =
-  Number.isInteger(jobs) && jobs > 0
-    ? unknown && `${unknown} is no file and no group`
-    : `--jobs: ${values.jobs} is no number of processes`;
+const suite = (SUITES as Record<string, readonly (readonly string[])[] | undefined>)[values.suite];
+let problem = unknown && `${unknown} is no file and no group`;
+if (!suite) problem = `--suite: ${values.suite} is no suite`;
+if (!Number.isInteger(jobs) || jobs <= 0) problem = `--jobs: ${values.jobs} is no number of processes`;
 if (problem !== undefined) {
   process.stderr.write(`${problem}\n\n${HELP}`);
   process.exit(2);
@@ -47,7 +53,7 @@ process.once('SIGTERM', () => ending.abort());
 
 const begun = performance.now();
 const wanted = positionals.map((name) => [name in GROUPS ? name : relative('test', name)]);
-const runs = wanted.length > 0 ? wanted : ORDER;
+const runs = wanted.length > 0 || !suite ? wanted : suite;
 const outcomes = await inParallel(runs, jobs, async (names): Promise<[name: string, outcome: Outcome]> => {
   const from = performance.now();
   const name = names.join('+');
@@ -71,4 +77,8 @@ for (const [name, outcome] of outcomes) {
 process.stdout.write(
   `\n${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds(begun)}. All output: ${RESULTS}\n`,
 );
+if (runs === SUITES.service)
+  process.stdout.write(
+    'Not run: the console, the guides, the demo and the simulator. `npm run test:all` runs these as well.\n',
+  );
 process.exitCode = failed === 0 ? 0 : 1;
