@@ -1,4 +1,5 @@
 import { DomainError } from '../../errors.ts';
+import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { countHeldSlots, type Device, findDevice, isClientIdTaken, setActivation } from './device-repository.ts';
 import { removeTags } from './tag-repository.ts';
@@ -46,31 +47,37 @@ export async function holdActivation(
   request: { deviceId: string; applicationId: string; clientId: string },
   developer: { developerId: string; deviceLimit: number | null },
 ): Promise<void> {
-  const device = await requireLinkedDevice(unit, request.deviceId, developer.developerId, unit.forUpdate);
+  const [device, isTaken] = await inOneGo(
+    requireLinkedDevice(unit, request.deviceId, developer.developerId, unit.forUpdate),
+    isClientIdTaken(unit, request.clientId),
+  );
   if (device.activation !== 'deactivated') throw new DomainError('DEVICE_ALREADY_ACTIVATED');
   const { deviceLimit } = developer;
   if (deviceLimit === null || (await countHeldSlots(unit, developer.developerId)) >= deviceLimit) {
     throw new DomainError('ACTIVATION_LIMIT');
   }
-  if (await isClientIdTaken(unit, request.clientId)) throw new DomainError('CLIENT_ID_IN_USE');
-  await setActivation(unit, request.deviceId, {
+  if (isTaken) throw new DomainError('CLIENT_ID_IN_USE');
+  setActivation(unit, device, {
     activation: 'activating',
     applicationId: request.applicationId,
     clientId: request.clientId,
   });
 }
 
-/** Marks a device as activated, after it has confirmed its activation. */
-export async function completeActivation(sql: Sql, deviceId: string): Promise<void> {
-  const device = await findDevice(sql, deviceId);
-  if (device?.activation === 'activating') await setActivation(sql, deviceId, { ...device, activation: 'activated' });
+/** Marks a device as activated, after it has confirmed its activation. The unit has locked the device. */
+export async function completeActivation(unit: UnitOfWork, deviceId: string): Promise<void> {
+  const device = await findDevice(unit, deviceId);
+  if (device?.activation === 'activating') setActivation(unit, device, { ...device, activation: 'activated' });
 }
 
 /**
  * Marks a device as deactivated: it no longer counts against the contract, its client identifier is free, and its tags
- * are removed. This follows an activation that failed or was cancelled, and a successful deactivation.
+ * are removed. This follows an activation that failed or was cancelled, and a successful deactivation. The unit has locked
+ * the device.
  */
-export async function releaseActivation(sql: Sql, deviceId: string): Promise<void> {
-  await setActivation(sql, deviceId, { activation: 'deactivated', applicationId: null, clientId: null });
-  await removeTags(sql, deviceId);
+export async function releaseActivation(unit: UnitOfWork, deviceId: string): Promise<void> {
+  const device = await findDevice(unit, deviceId);
+  if (!device) return;
+  setActivation(unit, device, { activation: 'deactivated', applicationId: null, clientId: null });
+  removeTags(unit, deviceId);
 }

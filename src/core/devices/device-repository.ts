@@ -1,5 +1,5 @@
 import { inSets } from '../../platform/database/set-form.ts';
-import type { Lock, Sql } from '../../platform/database/sql.ts';
+import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { IssuedCertificate, KnownLogin } from './login-proof.ts';
 import { lotOf } from './lot.ts';
@@ -330,33 +330,27 @@ export async function isClientIdTaken(sql: Sql, clientId: string): Promise<boole
 }
 
 /**
- * Changes the activation of a device, and counts it in the number of activated devices of its former and of its new
- * application.
+ * Changes the activation of a device that the unit has locked, and counts it in the number of activated devices of its
+ * former and of its new application.
  */
-export async function setActivation(
-  sql: Sql,
-  deviceId: string,
+export function setActivation(
+  unit: UnitOfWork,
+  from: Pick<Device, 'deviceId' | 'activation' | 'applicationId'>,
   to: Pick<Device, 'activation' | 'applicationId' | 'clientId'>,
-): Promise<void> {
-  const from = await sql.get<typeof to>(
-    'SELECT activation, application_id AS "applicationId" FROM devices WHERE device_id = ?',
-    deviceId,
-  );
-  if (!from) return;
-  for (const [{ activation, applicationId }, step] of [[from, -1] as const, [to, 1] as const]) {
-    if (activation !== 'activated' || applicationId === null) continue;
-    await sql.run(
-      `INSERT INTO activated_counts (application_id, activated) VALUES (?, ?)
-       ON CONFLICT (application_id) DO UPDATE SET activated = activated_counts.activated + excluded.activated`,
-      applicationId,
-      step,
-    );
-  }
-  await sql.run(
-    'UPDATE devices SET activation = ?, application_id = ?, client_id = ? WHERE device_id = ?',
+): void {
+  unit.later('UPDATE devices SET activation = ?, application_id = ?, client_id = ? WHERE device_id = ?', [
     to.activation,
     to.applicationId,
     to.clientId,
-    deviceId,
-  );
+    from.deviceId,
+  ]);
+  // All devices of an application share this row, so it is locked last.
+  for (const [{ activation, applicationId }, step] of [[from, -1] as const, [to, 1] as const]) {
+    if (activation !== 'activated' || applicationId === null) continue;
+    unit.later(
+      `INSERT INTO activated_counts (application_id, activated) VALUES (?, ?)
+       ON CONFLICT (application_id) DO UPDATE SET activated = activated_counts.activated + excluded.activated`,
+      [applicationId, step],
+    );
+  }
 }

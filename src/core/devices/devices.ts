@@ -46,7 +46,7 @@ interface Parts {
    * Functions of other parts, each of which deletes its data about a device in the unit of work that removes the
    * device, or moves it to another developer.
    */
-  forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void>)[];
+  forgetting: ((unit: UnitOfWork, deviceId: string) => Promise<void> | void)[];
   /** Deletes the stored requests of a device, which an application was asked to answer. */
   forgetRequests(unit: UnitOfWork, deviceId: string): Promise<void>;
   /** Deletes the record of the node to which a device is connected, in the unit of work that removes the device. */

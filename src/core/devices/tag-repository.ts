@@ -43,9 +43,8 @@ export async function removeTag(unit: UnitOfWork, deviceId: string, key: string)
 }
 
 /** Removes all tags of a device. */
-export async function removeTags(sql: Sql, deviceId: string): Promise<void> {
-  await sql.run('DELETE FROM device_tags WHERE device_id = ?', deviceId);
-}
+export const removeTags = (unit: UnitOfWork, deviceId: string): void =>
+  unit.later('DELETE FROM device_tags WHERE device_id = ?', [deviceId]);
 
 /** Locks those of the given devices that are activated for the application, and returns them in the order of their ids. */
 export async function lockActivated(

@@ -283,8 +283,7 @@ export function createSettlement({
   ): Promise<void> {
     if (await database.transact((unit) => work(unit, !database.concurrent), deviceId)) return;
     await database.transactAlone(async (unit) => {
-      await findDevice(unit, deviceId, unit.forUpdate);
-      await work(unit, true);
+      await inOneGo(findDevice(unit, deviceId, unit.forUpdate), work(unit, true));
     }, deviceId);
   }
 

@@ -95,9 +95,12 @@ export function createSubmission({
   /** Locks the rows, besides that of the device, that the decision depends on: the developer, then the application. */
   async function lockOwner(unit: UnitOfWork, { applicationId, operation }: Submission) {
     const { developerId } = await findApplication(unit, applicationId); // an application's developer never changes
-    const developer = operation === 'activate' ? await findDeveloper(unit, developerId, unit.forUpdate) : undefined;
+    const [developer, application] = await inOneGo(
+      operation === 'activate' ? findDeveloper(unit, developerId, unit.forUpdate) : undefined,
+      lockApplication(unit, applicationId),
+    );
     if (operation === 'activate' && !developer) throw new Error(`developer ${developerId} is not registered`);
-    return { application: await lockApplication(unit, applicationId), developer };
+    return { application, developer };
   }
 
   /**
@@ -121,14 +124,10 @@ export function createSubmission({
    * refuses the command. If the device is connected and its connection has room, reserves room there, so that the
    * command is sent at the commit.
    */
-  async function takePlace(
-    unit: UnitOfWork,
-    admitted: Promise<void>,
-    wanted: Parameters<typeof requireRoom>[1],
-    isAlone: boolean,
-  ) {
+  async function takePlace(unit: UnitOfWork, admitted: Promise<void>, wanted: Parameters<typeof requireRoom>[1]) {
     const reserve = () => outbox.reserve(unit, wanted.deviceId, wanted.freed.number > 0);
-    if (database.concurrent && !isAlone) {
+    if (database.concurrent) {
+      // A unit that locks the device itself has sent that statement first.
       const [, , slot] = await inOneGo(admitted, requireRoom(unit, wanted), reserve());
       return slot;
     }
@@ -214,7 +213,7 @@ export function createSubmission({
         : admit(unit, submission, application, { lock, obstacle });
       const older = terms.supersede ? await admitted.then(() => olderOf(unit, submission)) : NO_OLDER;
       const wanted = { applicationId, deviceId, operation, text, freed: older.freed };
-      const slot = await takePlace(unit, admitted, wanted, isAlone);
+      const slot = await takePlace(unit, admitted, wanted);
       const createdAt = clock.now();
       const attempts = slot ? 1 : 0;
       const transaction = { deviceId, applicationId, operation, attempts, createdAt, traceparent };
