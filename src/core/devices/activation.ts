@@ -1,7 +1,17 @@
 import { DomainError } from '../../errors.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
-import { countHeldSlots, type Device, findDevice, isClientIdTaken, setActivation } from './device-repository.ts';
+import type { Micros } from '../../runtime/units.ts';
+import {
+  countHeldSlots,
+  type Device,
+  findDevice,
+  findHeldSlots,
+  type HeldSlots,
+  isClientIdTaken,
+  saveHeldSlots,
+  setActivation,
+} from './device-repository.ts';
 import { removeTags } from './tag-repository.ts';
 
 /**
@@ -37,6 +47,31 @@ export async function requireActivatedDevice(
 }
 
 /**
+ * Microseconds after which the devices of a developer are counted again, at the next activation. A node of a former release,
+ * which works beside this one during an upgrade, does not raise the bound.
+ */
+const COUNTED_FOR = 3_600_000_000;
+
+/**
+ * Returns the bound with one more place of the contract held; undefined when all are held. To keep a large fleet from slowing
+ * down each activation, a bound is stored: at least the number of devices that hold a place. It rises with each activation,
+ * and only when it reaches the contract, or is old, are the devices counted. The unit has locked the developer.
+ */
+async function withOneMore(
+  unit: UnitOfWork,
+  { developerId, deviceLimit }: { developerId: string; deviceLimit: number | null },
+  known: HeldSlots | undefined,
+  now: Micros,
+): Promise<HeldSlots | undefined> {
+  if (deviceLimit === null) return undefined;
+  const { atMost, countedAt } = known ?? { atMost: null, countedAt: null };
+  const isOld = countedAt === null || now < countedAt || now - countedAt >= COUNTED_FOR;
+  if (atMost !== null && atMost < deviceLimit && !isOld) return { atMost: atMost + 1, countedAt };
+  const counted = await countHeldSlots(unit, developerId);
+  return counted < deviceLimit ? { atMost: counted + 1, countedAt: now } : undefined;
+}
+
+/**
  * Counts a device that is about to be activated (op 5) against the contract of its developer, and reserves its client
  * identifier. Both happen before the device confirms, and the caller has locked the developer and the application, so
  * concurrent activations cannot exceed the contract. Throws DEVICE_UNAVAILABLE, DEVICE_ALREADY_ACTIVATED,
@@ -46,17 +81,18 @@ export async function holdActivation(
   unit: UnitOfWork,
   request: { deviceId: string; applicationId: string; clientId: string },
   developer: { developerId: string; deviceLimit: number | null },
+  now: Micros,
 ): Promise<void> {
-  const [device, isTaken] = await inOneGo(
+  const [device, isTaken, held] = await inOneGo(
     requireLinkedDevice(unit, request.deviceId, developer.developerId, unit.forUpdate),
     isClientIdTaken(unit, request.clientId),
+    findHeldSlots(unit, developer.developerId),
   );
   if (device.activation !== 'deactivated') throw new DomainError('DEVICE_ALREADY_ACTIVATED');
-  const { deviceLimit } = developer;
-  if (deviceLimit === null || (await countHeldSlots(unit, developer.developerId)) >= deviceLimit) {
-    throw new DomainError('ACTIVATION_LIMIT');
-  }
+  const nowHeld = await withOneMore(unit, developer, held, now);
+  if (!nowHeld) throw new DomainError('ACTIVATION_LIMIT');
   if (isTaken) throw new DomainError('CLIENT_ID_IN_USE');
+  saveHeldSlots(unit, developer.developerId, nowHeld);
   setActivation(unit, device, {
     activation: 'activating',
     applicationId: request.applicationId,

@@ -209,6 +209,7 @@ export function createSubmission({
             unit,
             { deviceId, applicationId, clientId: (parameters as { clientId: string }).clientId },
             developer,
+            clock.now(),
           )
         : admit(unit, submission, application, { lock, obstacle });
       const older = terms.supersede ? await admitted.then(() => olderOf(unit, submission)) : NO_OLDER;
