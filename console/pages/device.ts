@@ -13,6 +13,7 @@ import { rowsTable } from '../parts/table.ts';
 import { renewed, transactionColumns } from '../parts/transaction-rows.ts';
 import { administration } from './device-administration.ts';
 import { commands } from './device-commands.ts';
+import { deviceLogin } from './device-login.ts';
 import { deviceStatus } from './device-status.ts';
 import { deviceStory } from './device-story.ts';
 import { deviceTags } from './device-tags.ts';
@@ -199,6 +200,7 @@ function Device({ deviceId }: { deviceId: string }) {
             div(
               { class: 'stack' },
               ROLE === 'operator' ? use(ConnectionCard, { deviceId, connected: row.connected, key: deviceId }) : null,
+              ROLE === 'operator' ? deviceLogin({ deviceId, connected: row.connected }) : null,
               row.tags ? deviceTags(deviceId, row.tags, device.again) : null,
               isKnown ? deviceStatus(deviceId) : null,
             ),

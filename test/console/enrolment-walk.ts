@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { newRequest } from '../enrolment/device-keys.ts';
 import { deviceIdOf, type World } from '../world.ts';
 import type { Watched } from './browser.ts';
 import { HOSTILE } from './hostile-fleet.ts';
@@ -75,16 +76,30 @@ export async function deviceCas(t: Test, { world, watched }: { world: World; wat
   await dialog.getByLabel('Devices get').selectOption({ index: 1 });
   await dialog.getByLabel('Certificates valid for days').fill('30');
   await dialog.getByRole('button', { name: 'Make the code' }).click();
+  const code = await dialog.locator('.secret code').innerText();
   await dialog.getByRole('button', { name: 'I have saved it' }).click();
   await page.getByText(/a certificate for 30 days of/).waitFor();
 
-  await page.goBack();
+  const { authorities } = (await world.admin().get('/admin/v1/developers/dev/device-authorities')).body;
+  const [{ authorityId }] = authorities;
+  const deviceId = deviceIdOf(8_102);
+  const json = { deviceId, code, nonce: NONCE, csr: newRequest().csr };
+  t.equal((await world.anonymous().post('/v1/enrolments', { json })).status, 201);
+  await watched.visit(`/console/devices/${deviceId}`);
+  const login = page.getByRole('region', { name: 'Login' });
+  await login.getByText(/ends in \d+ d/).waitFor();
+  await login.getByRole('link', { name: authorityId }).click();
+  await known.getByText('active', { exact: true }).waitFor();
+  const other = await world.registerDevice();
+  await watched.visit(`/console/devices/${other.deviceId}`);
+  await login.getByText('none of the service').waitFor();
+
+  await watched.visit('/console/developers/dev/enrolment');
   await known.getByRole('button', { name: 'Retire' }).click();
   await dialog.getByRole('button', { name: 'Retire the CA' }).click();
   await known.getByText('retired', { exact: true }).waitFor();
-  const { authorities } = (await world.admin().get('/admin/v1/developers/dev/device-authorities')).body;
   await known.getByRole('button', { name: 'Revoke' }).click();
-  await dialog.getByRole('textbox').fill(authorities[0].authorityId);
+  await dialog.getByRole('textbox').fill(authorityId);
   await dialog.getByRole('button', { name: 'Revoke the CA' }).click();
   await known.getByText('revoked', { exact: true }).waitFor();
   t.match((await world.admin().get('/admin/v1/developers/dev/device-authorities')).body.authorities, [

@@ -28,8 +28,9 @@ export type Lock = '' | ' FOR NO KEY UPDATE';
  * The statements of one unit of work, and the effects of its commit or rollback. A unit awaits only these methods: on
  * SQLite units run one after another, so one that awaits anything else delays all writers. A unit can run a second time
  * after a rollback; its changes in memory therefore belong in `onCommit`, or are undone in `onRollback`.
- * Statements that a unit issues without awaiting each go to PostgreSQL together: from a unit of `transactAlone`, or without a
- * key, in their order, from units that share a commit in no guaranteed order.
+ * Statements that a unit issues without awaiting each go to PostgreSQL together. Those of a unit of `transactAlone`, or
+ * without a key, stay in their order, except that those with the same text follow one another; those of units that share a
+ * commit have no guaranteed order.
  */
 export interface UnitOfWork extends Sql {
   /**

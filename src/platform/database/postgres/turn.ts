@@ -78,8 +78,8 @@ function statementsOf(calls: readonly Call[]): Asked[] {
 /**
  * Sends the statements of units that run concurrently, in one transaction. All statements that are issued in one turn of
  * the event loop are sent together, at its end: those with the same text as one statement over arrays, if it has a set
- * form, the others one after another. The order within a turn is therefore not guaranteed; a unit awaits statements that
- * must come first.
+ * form, the others one after another, in the order in which their texts were first issued. With several units the order within
+ * a turn is therefore not guaranteed; such a unit awaits statements that must come first.
  * Statements whose answers no unit waits for are kept, and sent before those of the next turn or before the COMMIT.
  */
 export function createTurns(connection: Connection) {
