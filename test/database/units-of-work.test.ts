@@ -170,19 +170,28 @@ onBoth(t, async (t, kind) => {
     t.equal(committedAt.length, 902);
   });
 
-  await t.test('units alone of one developer’s many devices let those of another in between', async (t) => {
+  await t.test('units alone of one developer’s many devices, or of one caller, let others in between', async (t) => {
     const database = await openDatabaseOf(kind, t, { ownerOf: (key) => key.slice(0, 4) });
-    const order: string[] = [];
-    const write = (about: string): Promise<unknown> =>
-      database.transactAlone(async (unit) => {
-        await unit.run(insert, about);
-        unit.onCommit(() => order.push(about));
-      }, about);
-    const flood = Array.from({ length: 300 }, (_, index) => write(`many ${index}`));
-    await Promise.all([...flood, write('few 1'), write('few 2')]);
-    const [last] = order.filter((about) => about.startsWith('few')).slice(-1);
-    t.equal(order.length, 302);
-    t.ok(order.indexOf(last!) < 150, `the other developer is number ${order.indexOf(last!)}`);
+    let order: string[] = [];
+    const write = (name: string, about?: string, whose?: string): Promise<unknown> =>
+      database.transactAlone(
+        async (unit) => {
+          await unit.run(insert, name);
+          unit.onCommit(() => order.push(name));
+        },
+        about,
+        whose,
+      );
+    const ofDevice = (name: string) => write(name, name);
+    const ofCaller = (name: string) => write(`${name} of a caller`, undefined, name.slice(0, 4));
+    for (const one of [ofDevice, ofCaller]) {
+      order = [];
+      const flood = Array.from({ length: 300 }, (_, index) => one(`many ${index}`));
+      await Promise.all([...flood, one('few 1'), one('few 2')]);
+      t.equal(order.length, 302);
+      const last = order.findLastIndex((name) => name.startsWith('few'));
+      t.ok(last < 150, `${order[last]} is number ${last}`);
+    }
   });
 
   await t.test('units of one device are committed in their order, however many there are', async (t) => {

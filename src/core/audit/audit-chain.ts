@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { type AuditObject, objectsOfEntries } from './audit-repository.ts';
 import {
@@ -46,11 +47,11 @@ function hashOf(before: string, position: number, row: SealedRow, objects: reado
  * who seals waits for the lock of the chain, so it is taken with the reads, and kept for two round trips with the COMMIT.
  */
 export async function sealEntry(unit: UnitOfWork, auditId: number): Promise<void> {
-  const [{ position: last, hash: before }, row, objects] = await Promise.all([
+  const [{ position: last, hash: before }, row, objects] = await inOneGo(
     lockChain(unit),
     findSealable(unit, auditId),
     objectsOfEntries(unit, [auditId]),
-  ]);
+  );
   if (!row || row.position !== null) return;
   const position = last + 1;
   saveSeal(unit, { auditId, position, hash: hashOf(before, position, row, objects.get(auditId) ?? []) });

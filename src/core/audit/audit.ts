@@ -140,9 +140,9 @@ export function createAudit({ database, clock, log }: Parts) {
     sealAbandoned().catch((err: unknown) => log.warn({ err }, 'open entries of the audit log could not be searched'));
   }
 
-  async function add(auditId: number, write: (unit: UnitOfWork) => Promise<void>): Promise<void> {
+  async function add(auditId: number, write: (unit: UnitOfWork) => Promise<void>, whose?: string): Promise<void> {
     try {
-      await database.transact(write);
+      await database.transactAlone(write, undefined, whose);
     } catch (err) {
       log.error({ err, auditId }, 'the result of a change could not be written to the audit log');
     }
@@ -182,18 +182,24 @@ export function createAudit({ database, clock, log }: Parts) {
         requestId,
         address,
       };
-      const auditId = await database.transact(async (unit) => {
-        const entry = await insertEntry(unit, row);
-        for (const object of objectsOf(route, path)) insertObject(unit, entry, object);
-        return entry;
-      });
+      const whose = `${actor.kind} ${actor.name}`;
+      const auditId = await database.transactAlone(
+        async (unit) => {
+          const entry = await insertEntry(unit, row);
+          for (const object of objectsOf(route, path)) insertObject(unit, entry, object);
+          return entry;
+        },
+        undefined,
+        whose,
+      );
+      const addTo = (write: (unit: UnitOfWork) => Promise<void>): Promise<void> => add(auditId, write, whose);
       return {
         async ended(status, code, isOpen = false) {
           const isCounted = actor.kind === 'application' && code !== undefined && status >= 400 && status < 500;
           const first = isCounted
             ? countRefusal(`${actor.name} ${row.personId} ${row.action} ${code}`, auditId)
             : undefined;
-          await add(auditId, async (unit) => {
+          await addTo(async (unit) => {
             const details = first && JSON.stringify({ code, repeated: first.repeated });
             if (first && details && (await replaceByCount(unit, auditId, first.auditId, details))) return;
             completeEntry(unit, auditId, status);
@@ -202,7 +208,7 @@ export function createAudit({ database, clock, log }: Parts) {
         },
         closed: () => seal(auditId),
         changed: (details, about = []) =>
-          add(auditId, async (unit) => {
+          addTo(async (unit) => {
             if (Object.keys(details).length > 0) {
               // An entry is never changed, so it cannot be encrypted anew: where secrets are, it has of a URL only the host.
               const shown = withoutSecrets(details);

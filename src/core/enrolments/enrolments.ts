@@ -1,5 +1,6 @@
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
+import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Database, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { ShownCertificate } from '../../platform/entrance/client-certificates.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -168,12 +169,12 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
   async function look(unit: UnitOfWork | undefined, batch: Batch | undefined, { deviceId, nonce }: Asked) {
     const sql = unit ?? database.read;
     const lock = unit?.forUpdate ?? '';
-    const [isStaying, device, locked, known] = await Promise.all([
+    const [isStaying, device, locked, known] = await inOneGo(
       stays(batch?.developerId ?? '', sql),
       findEnrolling(sql, deviceId, lock),
       batch && unit ? findBatch(unit, batch.batchId, lock) : batch,
       findEnrolment(sql, batch?.batchId ?? '', deviceId, lock),
-    ]);
+    );
     const isSameNonce = matchesSecret(nonce, known?.nonceHash);
     const now = clock.now();
     const closed = closedFor(locked, deviceId, now);

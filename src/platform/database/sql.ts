@@ -28,9 +28,9 @@ export type Lock = '' | ' FOR NO KEY UPDATE';
  * The statements of one unit of work, and the effects of its commit or rollback. A unit awaits only these methods: on
  * SQLite units run one after another, so one that awaits anything else delays all writers. A unit can run a second time
  * after a rollback; its changes in memory therefore belong in `onCommit`, or are undone in `onRollback`.
- * Statements that a unit issues without awaiting each go to PostgreSQL together. Those of a unit of `transactAlone`, or
- * without a key, stay in their order, except that those with the same text follow one another; those of units that share a
- * commit have no guaranteed order.
+ * Statements that a unit issues without awaiting each go to PostgreSQL together. Those of a unit that has a commit of
+ * its own stay in their order, except that those with the same text follow one another; those of units that share a commit
+ * have no guaranteed order.
  */
 export interface UnitOfWork extends Sql {
   /**
@@ -72,6 +72,18 @@ export interface UnitOfWork extends Sql {
  */
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, key?: string) => Promise<Result>;
 
+/**
+ * Like `transact` without a key. `about` names the one device, or the one batch of devices that enrol, which the unit is
+ * about. The unit locks it itself, in its place among its other locks. On PostgreSQL no unit of this process waits for it,
+ * except for those of the same device or batch. `whose` names for whom the unit works, such as an application: the units of
+ * each wait for their turn, so that many of one delay another one little. Without it the developer of the device counts.
+ */
+export type TransactAlone = <Result>(
+  work: (unit: UnitOfWork) => Promise<Result>,
+  about?: string,
+  whose?: string,
+) => Promise<Result>;
+
 export interface Database {
   /**
    * Whether units of work of other devices and other processes run at the same time as a unit of this process: rows that it
@@ -92,12 +104,7 @@ export interface Database {
   /** Bytes of the database, of its write-ahead log, and of the free pages in the database that will be reused. */
   size(): Promise<{ database: number; log: number; free: number }>;
   readonly transact: Transact;
-  /**
-   * Like `transact` without a key, for a unit that is about one device, or one batch of devices that enrol; the second argument
-   * names it. The unit locks it itself, in its place among its other locks. On PostgreSQL no unit of this process waits for it,
-   * except for those of the same device or batch.
-   */
-  readonly transactAlone: <Result>(work: (unit: UnitOfWork) => Promise<Result>, about?: string) => Promise<Result>;
+  readonly transactAlone: TransactAlone;
   /**
    * Like `transact`, for work that no caller waits for. On SQLite it joins the next commit of other units, or gets one
    * after a few milliseconds. On PostgreSQL it has a connection and commits of its own, so that it delays no caller. It

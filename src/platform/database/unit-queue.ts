@@ -1,7 +1,7 @@
 import { createFairQueue } from '../../runtime/fair-queue.ts';
 import { createIdle } from '../../runtime/idle.ts';
 import type { BusyKeys } from './busy-keys.ts';
-import type { Transact, UnitOfWork } from './sql.ts';
+import type { Transact, TransactAlone, UnitOfWork } from './sql.ts';
 
 /** The most units in one commit, so that a burst of units cannot delay the units behind it for long. */
 export const UNITS_PER_COMMIT = 256;
@@ -35,6 +35,8 @@ export interface Waiting {
   key: string | undefined;
   /** The device or batch that a unit without a key is about, if it is known: other units of it do not run beside it. */
   about?: string | undefined;
+  /** For whom the unit works; undefined: the developer of its device. */
+  whose?: string | undefined;
   /** Whether a caller waits for the unit. */
   urgent: boolean;
 }
@@ -170,7 +172,8 @@ export function createUnitQueue(
       const about = unit.key ?? unit.about ?? '';
       const owner = (about && ownerOf(about)) || '';
       developers.saw(owner);
-      backlog.put([owner, about], unit);
+      const { whose } = unit;
+      backlog.put(whose === undefined ? [owner, about] : [`for ${whose}`, `${about} for ${whose}`], unit);
     }
     const batch: Waiting[] = [];
     const taken = new Map<string, number>();
@@ -257,11 +260,11 @@ export function createUnitQueue(
 
   function submit<Result>(
     work: (unit: UnitOfWork) => Promise<Result>,
-    { key, about, urgent: isUrgent }: Pick<Waiting, 'key' | 'about' | 'urgent'>,
+    { key, about, whose, urgent: isUrgent }: Pick<Waiting, 'key' | 'about' | 'whose' | 'urgent'>,
   ): Promise<Result> {
     if (closed) return Promise.reject(new Error('the database is closed'));
     return new Promise<Result>((resolve, reject) => {
-      fresh.push({ work, resolve: resolve as (value: unknown) => void, reject, key, about, urgent: isUrgent });
+      fresh.push({ work, resolve: resolve as (value: unknown) => void, reject, key, about, whose, urgent: isUrgent });
       if (isUrgent) {
         urgent += 1;
         start();
@@ -280,8 +283,8 @@ export function createUnitQueue(
     transact: ((work, key) => submit(work, { key, urgent: true })) as Transact,
     transactInCrowd: ((work, key) => submit(work, { key, urgent: !isBurst() })) as Transact,
     transactSoon: ((work, key) => submit(work, { key, urgent: false })) as Transact,
-    /** Like `transact` without a key; the unit is about a device or a batch. */
-    transactAbout: ((work, about) => submit(work, { key: undefined, about, urgent: true })) as Transact,
+    transactAlone: ((work, about, whose) =>
+      submit(work, { key: undefined, about, whose, urgent: true })) as TransactAlone,
     idle,
     /** True while a commit is being made. */
     isRunning,

@@ -4,7 +4,7 @@ import { Refused, Unusable } from '../../../runtime/refused.ts';
 import { createVault, type Vault } from '../../encryption/vault.ts';
 import { createBusyKeys } from '../busy-keys.ts';
 import type { NewLife, Raised } from '../number-floor.ts';
-import type { Database, Transact } from '../sql.ts';
+import type { Database, TransactAlone } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
 import type { Told } from '../upgrade-plan.ts';
 import type { Bounds, Connection } from './connection.ts';
@@ -213,13 +213,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const later = createPostgresGroupCommit({ ...common, links: [background], busy });
   const queues = [later, alone, group];
   /** Bounds the wait of callers. A unit whose caller has already been rejected is not run. */
-  const bounded = (transact: Transact): Transact => {
-    return (work, key) =>
+  const bounded = (transact: TransactAlone): TransactAlone => {
+    return (work, key, whose) =>
       writing.bounded((isGivenUp) =>
-        transact((unit) => {
-          if (isGivenUp()) throw new DomainError('DATABASE_UNAVAILABLE');
-          return work(unit);
-        }, key),
+        transact(
+          (unit) => {
+            if (isGivenUp()) throw new DomainError('DATABASE_UNAVAILABLE');
+            return work(unit);
+          },
+          key,
+          whose,
+        ),
       );
   };
 
@@ -230,7 +234,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     aside,
     prompt: createReading([healer], healing, vault),
     transact: bounded((work, key) => (key === undefined ? alone.transact(work) : group.transact(work, key))),
-    transactAlone: bounded(alone.transactAbout),
+    transactAlone: bounded(alone.transactAlone),
     transactSoon: bounded(later.transactSoon),
     transactAlong: bounded(group.transactSoon),
     transactInCrowd: bounded(group.transactInCrowd),

@@ -129,7 +129,7 @@ export function openSqlite(options: SqliteOptions): Database {
       remote: false,
       read: createReading({ writer, reader, vault }),
       transact: group.transact,
-      transactAlone: group.transactAbout,
+      transactAlone: group.transactAlone,
       transactSoon: group.transactSoon,
       transactAlong: group.transactSoon,
       transactInCrowd: group.transactInCrowd,
