@@ -12,10 +12,14 @@ interface Limits {
   stopped?(): void;
 }
 
+/** Waits for a whole turn of the event loop, which reads what has arrived on all connections. */
+const wholeTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
 /**
  * Stops accepting connections, closes those without a request, and waits for the requests in work. Resolves when no
- * connection is open. Node closes idle connections only after their first request, so those that have sent nothing (a
- * browser opens some in advance) are closed here: after one turn of the event loop, which reads what has arrived.
+ * connection is open. A request that has arrived and was not read yet makes its connection one with a request, so what has
+ * arrived is read first. Node closes idle connections only after their first request, so those that have sent nothing (a
+ * browser opens some in advance) are closed here.
  */
 export async function drainServer(server: Server, { clock, limitMs, bounds, stopped }: Limits): Promise<void> {
   if (!server.listening) return;
@@ -24,9 +28,11 @@ export async function drainServer(server: Server, { clock, limitMs, bounds, stop
     server.closeAllConnections();
     bounds?.endAll(); // the server does not know the connections whose TLS handshake has not ended
   });
+  await wholeTurn();
   server.close(() => resolve());
   stopped?.();
-  setImmediate(() => setImmediate(() => bounds?.endSilent()));
+  await wholeTurn();
+  bounds?.endSilent();
   await promise;
   cancel();
 }

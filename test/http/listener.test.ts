@@ -209,6 +209,20 @@ t.test('a drain closes connections that have sent nothing, and answers a request
   t.match(answer, /^HTTP\/1\.1 200 /);
 });
 
+t.test('a drain answers a request that has just arrived on a connection that was kept', async (t) => {
+  const { port, listener } = await start(t);
+  const kept = connect({ host: '127.0.0.1', port }).setEncoding('utf8');
+  let answers = '';
+  kept.on('data', (text: string) => (answers += text));
+  kept.write('GET /strict HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(kept, 'data');
+  const closed = once(kept, 'close');
+  kept.write('GET /strict HTTP/1.1\r\nHost: a\r\n\r\n'); // the listener has not read it yet
+  await listener.drain();
+  await closed;
+  t.match(answers, /^HTTP\/1\.1 200 [\s\S]+HTTP\/1\.1 200 [\s\S]+connection: close/i);
+});
+
 t.test('a connection whose answer began before the drain is closed at its end', async (t) => {
   const { listener, port } = await start(t);
   const agent = new Agent({ keepAlive: true });
