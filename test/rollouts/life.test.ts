@@ -25,7 +25,7 @@ t.test('a rollout goes on where it was after the service was stopped', async (t)
 t.test('after a restore, a rollout that had run is paused before it sends anything', async (t) => {
   const { world, tenant, start, read, commands, act } = await startRollouts(t, 3, { database: 'sqlite' });
   const rolloutId = await start({ stages: [{ count: 1 }] });
-  t.equal((await commands()).size, 1);
+  t.equal((await commands({ silent: true })).size, 1, 'a command that no device has confirmed');
   const kept = join(world.dataDir, 'kept.db');
   await world.restart(() => copyFileSync(join(world.dataDir, 'lapel.db'), kept));
   await tenant.renew();
