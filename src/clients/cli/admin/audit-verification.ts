@@ -23,7 +23,7 @@ export function verificationText(found: Verification): string {
   const fault = faultOf(found);
   return [
     fault === undefined
-      ? `${entries} ${entries === 1 ? 'entry is' : 'entries are'} as they were written, from position ${from} on.\n`
+      ? `${entries} ${entries === 1 ? 'entry is as it was' : 'entries are as they were'} written, from position ${from} on.\n`
       : '',
     earlier > 0 ? counted(earlier, 'of earlier releases: without a hash') : '',
     open > 0 ? counted(open, 'of requests that have not ended: not yet part of the chain') : '',
