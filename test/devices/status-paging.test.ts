@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
+import { completeActivation, releaseActivation } from '../../src/core/devices/activation.ts';
 import { findDevice, setActivation } from '../../src/core/devices/device-repository.ts';
 import { listActivatedStates, PAGE_CHARACTERS } from '../../src/core/devices/status-repository.ts';
 import type { Sql } from '../../src/platform/database/sql.ts';
@@ -117,6 +118,9 @@ t.test('the list of a hundred thousand devices', async (t) => {
         const device = await findDevice(unit, deviceId);
         if (device) setActivation(unit, device, { activation, applicationId, clientId: null });
       });
+    for (const change of [completeActivation, releaseActivation])
+      await database.transact((unit) => change(unit, deviceId));
+    t.same(await totals(), [app, other], 'a device that is not there');
     connection.exec(`INSERT INTO devices (device_id, developer_id, credential_hash, activation, created_at)
       VALUES ('${deviceId}', 'dev', x'00', 'deactivated', 0)`);
     await move('activating', 'app');

@@ -1,5 +1,5 @@
 import { containing, ESCAPE } from '../../platform/database/like.ts';
-import type { Lock, Sql } from '../../platform/database/sql.ts';
+import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
 
 export interface Developer {
@@ -31,6 +31,26 @@ const COLUMNS = `developer_id AS "developerId", name, device_limit AS "deviceLim
 export async function findDeveloper(sql: Sql, developerId: string, lock: Lock = ''): Promise<Developer | undefined> {
   return sql.get(`SELECT ${COLUMNS} FROM developers WHERE developer_id = ?${lock}`, developerId);
 }
+
+/** A bound of the number of a developer's devices that are activated or being activated, and when they were counted. */
+export interface HeldSlots {
+  atMost: number | null;
+  countedAt: Micros | null;
+}
+
+/** Finds the bound; a unit of work that changes it has locked the developer. */
+export const findHeldSlots = (sql: Sql, developerId: string): Promise<HeldSlots | undefined> =>
+  sql.get(
+    'SELECT held_at_most AS "atMost", held_counted_at AS "countedAt" FROM developers WHERE developer_id = ?',
+    developerId,
+  );
+
+export const saveHeldSlots = (unit: UnitOfWork, developerId: string, { atMost, countedAt }: HeldSlots): void =>
+  unit.later('UPDATE developers SET held_at_most = ?, held_counted_at = ? WHERE developer_id = ?', [
+    atMost,
+    countedAt,
+    developerId,
+  ]);
 
 /** The developerId of deleted applications whose developer was deleted too; no developer can have this id. */
 export const NOBODY = '';

@@ -206,7 +206,7 @@ export function createAudit({ database, clock, log }: Parts) {
             if (!isOpen && (!isCounted || first)) await sealIn(unit, auditId);
           });
         },
-        closed: () => seal(auditId),
+        closed: () => addTo((unit) => sealIn(unit, auditId)),
         changed: (details, about = []) =>
           addTo(async (unit) => {
             if (Object.keys(details).length > 0) {

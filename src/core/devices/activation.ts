@@ -2,16 +2,8 @@ import { DomainError } from '../../errors.ts';
 import { inOneGo } from '../../platform/database/in-one-go.ts';
 import type { Lock, Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Micros } from '../../runtime/units.ts';
-import {
-  countHeldSlots,
-  type Device,
-  findDevice,
-  findHeldSlots,
-  type HeldSlots,
-  isClientIdTaken,
-  saveHeldSlots,
-  setActivation,
-} from './device-repository.ts';
+import { findHeldSlots, type HeldSlots, saveHeldSlots } from '../applications/developer-repository.ts';
+import { countHeldSlots, type Device, findDevice, isClientIdTaken, setActivation } from './device-repository.ts';
 import { removeTags } from './tag-repository.ts';
 
 /**

@@ -303,26 +303,6 @@ export async function deleteDevice(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('DELETE FROM devices WHERE device_id = ?', deviceId);
 }
 
-/** A bound of the number of a developer's devices that are activated or being activated, and when they were counted. */
-export interface HeldSlots {
-  atMost: number | null;
-  countedAt: Micros | null;
-}
-
-/** Finds the bound; a unit of work that changes it has locked the developer. */
-export const findHeldSlots = (sql: Sql, developerId: string): Promise<HeldSlots | undefined> =>
-  sql.get(
-    'SELECT held_at_most AS "atMost", held_counted_at AS "countedAt" FROM developers WHERE developer_id = ?',
-    developerId,
-  );
-
-export const saveHeldSlots = (unit: UnitOfWork, developerId: string, { atMost, countedAt }: HeldSlots): void =>
-  unit.later('UPDATE developers SET held_at_most = ?, held_counted_at = ? WHERE developer_id = ?', [
-    atMost,
-    countedAt,
-    developerId,
-  ]);
-
 /** The number of the developer's devices that are activated or being activated, which counts against the contract (op 5). */
 export async function countHeldSlots(sql: Sql, developerId: string): Promise<number> {
   const row = await sql.get<{ held: number }>(

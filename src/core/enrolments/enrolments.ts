@@ -190,16 +190,19 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
    * row, so this process runs them one after another: side by side they would only take the connections of other units.
    */
   function carryOut(batch: Batch, asked: Asked, signed: Signed | undefined) {
-    return database.transactAlone(async (unit) => {
-      const { step, ...found } = await look(unit, batch, asked);
-      if (typeof step === 'object') return step.refused;
-      if (step === 'wait') return { state: 'pending' as const };
-      if (step === 'ask') return wait(unit, batch, asked);
-      // A person has approved the device since it was looked for: it asks again.
-      if (batch.authorityId !== null && !signed) return { state: 'pending' as const };
-      if (step === 'enrol') countEnrolled(unit, batch.batchId);
-      return give(unit, { batch, asked, ...found, signed, outcome: step === 'again' ? 'again' : 'enrolled' });
-    }, batch.batchId);
+    return database.transactAlone(
+      async (unit) => {
+        const { step, ...found } = await look(unit, batch, asked);
+        if (typeof step === 'object') return step.refused;
+        if (step === 'wait') return { state: 'pending' as const };
+        if (step === 'ask') return wait(unit, batch, asked);
+        // A person has approved the device since it was looked for: it asks again.
+        if (batch.authorityId !== null && !signed) return { state: 'pending' as const };
+        if (step === 'enrol') countEnrolled(unit, batch.batchId);
+        return give(unit, { batch, asked, ...found, signed, outcome: step === 'again' ? 'again' : 'enrolled' });
+      },
+      [batch.batchId, asked.deviceId],
+    );
   }
 
   async function repeated(...[batch, asked, signed]: Parameters<typeof carryOut>): ReturnType<typeof carryOut> {

@@ -73,14 +73,14 @@ export interface UnitOfWork extends Sql {
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>, key?: string) => Promise<Result>;
 
 /**
- * Like `transact` without a key. `about` names the one device, or the one batch of devices that enrol, which the unit is
- * about. The unit locks it itself, in its place among its other locks. On PostgreSQL no unit of this process waits for it,
- * except for those of the same device or batch. `whose` names for whom the unit works, such as an application: the units of
+ * Like `transact` without a key. `about` names the one device, or the one batch of devices that enrol, or both, which the unit
+ * is about. The unit locks them itself, in their places among its other locks. On PostgreSQL no unit of this process waits for
+ * it, except for those of the same device or batch. `whose` names for whom the unit works, such as an application: the units of
  * each wait for their turn, so that many of one delay another one little. Without it the developer of the device counts.
  */
 export type TransactAlone = <Result>(
   work: (unit: UnitOfWork) => Promise<Result>,
-  about?: string,
+  about?: string | readonly string[],
   whose?: string,
 ) => Promise<Result>;
 

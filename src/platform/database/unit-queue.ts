@@ -33,8 +33,8 @@ export interface Waiting {
   reject: (cause: unknown) => void;
   /** The device that the unit decides on, if its rows are all of one device; see Transact in sql.ts. */
   key: string | undefined;
-  /** The device or batch that a unit without a key is about, if it is known: other units of it do not run beside it. */
-  about?: string | undefined;
+  /** The device or batch that a unit without a key is about, or both: other units of these do not run beside it. */
+  about?: readonly string[] | undefined;
   /** For whom the unit works; undefined: the developer of its device. */
   whose?: string | undefined;
   /** Whether a caller waits for the unit. */
@@ -135,18 +135,19 @@ export function createUnitQueue(
   /** The number of units that wait for nothing but their turn. */
   const waiting = (): number => fresh.length + first.length + backlog.size();
 
-  /** The key under which a unit counts as busy; undefined: it runs beside any other. */
-  const busyKeyOf = ({ key, about, urgent: isUrgent }: Waiting): string | undefined =>
-    key ?? about ?? (isUrgent || lanes === 1 ? undefined : NO_KEY);
+  /** The keys under which a unit counts as busy; without any it runs beside all others. */
+  function busyKeysOf({ key, about, urgent: isUrgent }: Waiting): readonly string[] {
+    if (key !== undefined) return [key];
+    return about ?? (isUrgent || lanes === 1 ? [] : [NO_KEY]);
+  }
 
-  /** Keeps a unit whose device is busy; returns false when it is not. */
+  /** Keeps a unit while one of its keys is busy; returns false when none is. */
   function hold(unit: Waiting): boolean {
-    const key = busyKeyOf(unit);
-    if (!busy || key === undefined) return false;
+    const key = busy && busyKeysOf(unit).find((one) => held.has(one) || busy.has(one));
+    if (key === undefined) return false;
     const before = held.get(key);
     if (before) before.push(unit);
-    else if (busy.has(key)) held.set(key, [unit]);
-    else return false;
+    else held.set(key, [unit]);
     return true;
   }
 
@@ -169,7 +170,7 @@ export function createUnitQueue(
     const isFew = fresh.length === waiting() && fresh.length <= Math.min(most, perKey);
     if (isFew && (!busy || busy.isEmpty())) return fresh.splice(0);
     for (const unit of fresh.splice(0)) {
-      const about = unit.key ?? unit.about ?? '';
+      const about = unit.key ?? unit.about?.[0] ?? '';
       const owner = (about && ownerOf(about)) || '';
       developers.saw(owner);
       const { whose } = unit;
@@ -205,7 +206,7 @@ export function createUnitQueue(
     urgent = waiting();
     gathering = false;
     if (batch.length > 0) {
-      const keys = busy ? [...new Set(batch.flatMap((unit) => busyKeyOf(unit) ?? []))] : [];
+      const keys = busy ? [...new Set(batch.flatMap(busyKeysOf))] : [];
       busy?.take(keys);
       running += 1;
       beganMs = performance.now();
@@ -284,7 +285,12 @@ export function createUnitQueue(
     transactInCrowd: ((work, key) => submit(work, { key, urgent: !isBurst() })) as Transact,
     transactSoon: ((work, key) => submit(work, { key, urgent: false })) as Transact,
     transactAlone: ((work, about, whose) =>
-      submit(work, { key: undefined, about, whose, urgent: true })) as TransactAlone,
+      submit(work, {
+        key: undefined,
+        about: about === undefined ? about : [about].flat(),
+        whose,
+        urgent: true,
+      })) as TransactAlone,
     idle,
     /** True while a commit is being made. */
     isRunning,

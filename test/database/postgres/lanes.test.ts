@@ -72,12 +72,13 @@ void t.test('units of work side by side', { skip: NO_POSTGRES }, async (t) => {
     const done = database.transact(long.work, 'a');
     await long.half;
     let begun = false;
+    const both = ['batch', 'a'];
     const about = database.transactAlone(async (unit) => {
       begun = true;
       return write('about')(unit);
-    }, 'a');
+    }, both);
     await database.transactAlone(write('another'), 'b');
-    t.notOk(begun);
+    t.notOk(begun, 'also when it is about something else as well');
     long.goOn();
     await Promise.all([done, about]);
     t.ok(begun);

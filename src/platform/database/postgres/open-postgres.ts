@@ -4,7 +4,7 @@ import { Refused, Unusable } from '../../../runtime/refused.ts';
 import { createVault, type Vault } from '../../encryption/vault.ts';
 import { createBusyKeys } from '../busy-keys.ts';
 import type { NewLife, Raised } from '../number-floor.ts';
-import type { Database, TransactAlone } from '../sql.ts';
+import type { Database, UnitOfWork } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
 import type { Told } from '../upgrade-plan.ts';
 import type { Bounds, Connection } from './connection.ts';
@@ -213,19 +213,20 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const later = createPostgresGroupCommit({ ...common, links: [background], busy });
   const queues = [later, alone, group];
   /** Bounds the wait of callers. A unit whose caller has already been rejected is not run. */
-  const bounded = (transact: TransactAlone): TransactAlone => {
-    return (work, key, whose) =>
+  const bounded =
+    <Rest extends readonly unknown[]>(
+      transact: <Result>(work: (unit: UnitOfWork) => Promise<Result>, ...rest: Rest) => Promise<Result>,
+    ) =>
+    <Result>(work: (unit: UnitOfWork) => Promise<Result>, ...rest: Rest): Promise<Result> =>
       writing.bounded((isGivenUp) =>
         transact(
           (unit) => {
             if (isGivenUp()) throw new DomainError('DATABASE_UNAVAILABLE');
             return work(unit);
           },
-          key,
-          whose,
+          ...rest,
         ),
       );
-  };
 
   return {
     concurrent: true,
@@ -233,7 +234,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     read,
     aside,
     prompt: createReading([healer], healing, vault),
-    transact: bounded((work, key) => (key === undefined ? alone.transact(work) : group.transact(work, key))),
+    transact: bounded<[key?: string]>((work, key) =>
+      key === undefined ? alone.transact(work) : group.transact(work, key),
+    ),
     transactAlone: bounded(alone.transactAlone),
     transactSoon: bounded(later.transactSoon),
     transactAlong: bounded(group.transactSoon),
