@@ -5,7 +5,10 @@ import type { Database } from '../../src/platform/database/sql.ts';
 import { onBoth, openDatabaseOf } from './kinds.ts';
 
 const FLEET = 30_000;
-const NUMBERS = `WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${FLEET - 1})`;
+/** The devices that one statement stores: all at once take a slow machine longer than a statement may. */
+const STORED_AT_ONCE = 3_000;
+const NUMBERS = `WITH RECURSIVE numbers (n) AS
+  (SELECT CAST(? AS BIGINT) UNION ALL SELECT n + 1 FROM numbers WHERE n < CAST(? AS BIGINT))`;
 const ID = 'CAST(350000000000000 + n AS TEXT)';
 
 /** A fleet of one application, and a device of another. Every third device has the package, every tenth is in Osaka. */
@@ -20,21 +23,30 @@ async function fill(database: Database, blob: string): Promise<void> {
          VALUES (?, 'dev', 'app', ${blob}, 0)`,
         id,
       );
-    await unit.run(
-      `INSERT INTO devices (device_id, developer_id, credential_hash, activation, application_id, created_at, lot)
-       ${NUMBERS} SELECT ${ID}, 'dev', ${blob}, 'activated', CASE n WHEN 7 THEN 'other' ELSE 'app' END, 0,
-         (CAST(n AS BIGINT) * 1103515245 + 12345) % 2147483648 FROM numbers`,
-    );
+  });
+  for (let from = 0; from < FLEET; from += STORED_AT_ONCE)
+    await database.transact(async (unit) => {
+      const ends = [from, from + STORED_AT_ONCE - 1];
+      await unit.run(
+        `INSERT INTO devices (device_id, developer_id, credential_hash, activation, application_id, created_at, lot)
+         ${NUMBERS} SELECT ${ID}, 'dev', ${blob}, 'activated', CASE n WHEN 7 THEN 'other' ELSE 'app' END, 0,
+           (CAST(n AS BIGINT) * 1103515245 + 12345) % 2147483648 FROM numbers`,
+        ...ends,
+      );
+      await unit.run(
+        `INSERT INTO device_software (device_id, package, version, since)
+         ${NUMBERS} SELECT ${ID}, 'com.a.x', CASE WHEN n % 2 = 0 THEN '1.0.0' ELSE '2.0.0-rc.1' END, 1
+         FROM numbers WHERE n % 3 = 0`,
+        ...ends,
+      );
+      await unit.run(
+        `INSERT INTO device_tags (device_id, tag_key, tag_value, application_id)
+         ${NUMBERS} SELECT ${ID}, 'site', 'osaka', 'app' FROM numbers WHERE n % 10 = 0`,
+        ...ends,
+      );
+    });
+  await database.transact(async (unit) => {
     await unit.run(`INSERT INTO activated_counts SELECT application_id, count(*) FROM devices GROUP BY application_id`);
-    await unit.run(
-      `INSERT INTO device_software (device_id, package, version, since)
-       ${NUMBERS} SELECT ${ID}, 'com.a.x', CASE WHEN n % 2 = 0 THEN '1.0.0' ELSE '2.0.0-rc.1' END, 1
-       FROM numbers WHERE n % 3 = 0`,
-    );
-    await unit.run(
-      `INSERT INTO device_tags (device_id, tag_key, tag_value, application_id)
-       ${NUMBERS} SELECT ${ID}, 'site', 'osaka', 'app' FROM numbers WHERE n % 10 = 0`,
-    );
   });
 }
 

@@ -69,4 +69,25 @@ t.test('a batch of two nodes', { ...(NO_POSTGRES && { skip: NO_POSTGRES }) }, as
     await admin.post(`/admin/v1/enrolment-batches/${batchId}/revoke`);
     for (const node of [0, 1]) t.equal((await ask(node, deviceIdOf(6101), code)).status, 403);
   });
+
+  await t.test('takes no device that is registered between its reads for one that has never asked', async (t) => {
+    const { code, batchId } = await batch();
+    const deviceId = deviceIdOf(6300);
+    t.equal((await ask(0, deviceId, code)).status, 201);
+    const raw = await world.raw();
+    await raw.exec(`CREATE TABLE asked_before AS SELECT * FROM enrolments WHERE batch_id = '${batchId}'`);
+    await raw.exec(`DELETE FROM enrolments WHERE batch_id = '${batchId}'`);
+    await raw.exec('BEGIN');
+    await raw.exec('LOCK TABLE devices IN ACCESS EXCLUSIVE MODE');
+    await raw.exec('INSERT INTO enrolments SELECT * FROM asked_before');
+    const again = ask(1, deviceId, code);
+    await until(async () => {
+      const waiting = await raw.all(
+        "SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM devices%'",
+      );
+      return waiting.length > 0;
+    });
+    await raw.exec('COMMIT');
+    t.equal((await again).status, 201, 'its first answer may have been lost');
+  });
 });

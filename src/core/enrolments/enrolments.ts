@@ -169,11 +169,14 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
   async function look(unit: UnitOfWork | undefined, batch: Batch | undefined, { deviceId, nonce }: Asked) {
     const sql = unit ?? database.read;
     const lock = unit?.forUpdate ?? '';
+    const looked = findEnrolling(sql, deviceId, lock);
     const [isStaying, device, locked, known] = await inOneGo(
       stays(batch?.developerId ?? '', sql),
-      findEnrolling(sql, deviceId, lock),
+      looked,
       batch && unit ? findBatch(unit, batch.batchId, lock) : batch,
-      findEnrolment(sql, batch?.batchId ?? '', deviceId, lock),
+      // Only the statements of a unit keep their order. Elsewhere a device that was registered between these two reads
+      // would be one that has never asked.
+      (unit ? Promise.resolve() : looked).then(() => findEnrolment(sql, batch?.batchId ?? '', deviceId, lock)),
     );
     const isSameNonce = matchesSecret(nonce, known?.nonceHash);
     const now = clock.now();
@@ -238,7 +241,7 @@ export function createEnrolments({ database, clock, ids, metrics, audit, refusal
       if (!batch) return refuse(asked, isByCode ? 'unknown_code' : 'certificate', named);
       const isClosed = closedFor(batch, asked.deviceId, clock.now()) !== undefined;
       if (!isClosed) admit(batch);
-      // While the same request runs, the rows of the device and of its enrolment were read before and behind its commit.
+      // While the same request runs, the device's row may be from before its commit, and that of the enrolment from after.
       const isSure = isClosed || !(known?.state === 'enrolled' && isSameNonce);
       if (typeof step === 'object' && isSure) return refuse(asked, step.refused, batch);
       if (batch.authorityId !== null && !parts.deviceCertificates) return refuse(asked, 'authority', batch);
