@@ -36,6 +36,7 @@ export const missing = {
   mosquitto: () =>
     !runs('gcc', '-fsyntax-only', ...HEADERS.flatMap((name) => ['-include', name]), '-x', 'c', '/dev/null') &&
     'a C compiler, or a library of the device in C, is not installed (.ci/install-mosquitto)',
+  gcc: () => !runs('gcc', '--version') && 'a C compiler is not installed (.ci/install-mosquitto)',
   mosquittoClients: () =>
     !existsSync('/usr/bin/mosquitto_pub') && 'mosquitto_pub is not installed (.ci/install-mosquitto)',
   zsh: () => !runs('zsh', '--version') && 'zsh is not installed (.ci/install-languages)',

@@ -51,6 +51,8 @@ function createBatchSize() {
 interface Options extends Pick<QueueOptions, 'ownerOf'> {
   connection: SqliteDatabase.Database;
   vault: Vault;
+  /** Waits until the disk has all that was committed. Returns undefined when it has waited already. */
+  sync(): Promise<void> | undefined;
   observe(commit: { seconds: number; committed: number; rolledBack: number }): void;
   /** Called when a whole commit failed. */
   onFailed(cause: unknown): void;
@@ -66,17 +68,19 @@ const failureOf = (done: Done[]): { cause: unknown } | undefined => {
 /**
  * Group commit, in phases that repeat while units wait:
  *
- * 1. Gather (see createUnitQueue): requests from many sockets share one fsync.
+ * 1. Gather (see createUnitQueue): requests from many sockets share one wait for the disk.
  * 2. Run: BEGIN, then the units, one after another. A unit that throws before it has changed anything is just left out.
  *    When one throws later, all are rolled back and run again, each in a savepoint of its own, so that the failing one is
  *    rolled back alone. Savepoints take an eighth of the statements' time and are hardly ever needed, hence not at first.
- * 3. Settle: COMMIT, then the units' effects in order, then the answers.
+ * 3. Settle: COMMIT, wait for the disk, then the units' effects in order, then the answers.
  *
  * A COMMIT that fails rolls all units back and rejects each with DATABASE_UNAVAILABLE; so does a statement that fails for
  * lack of disk space.
  */
-export function createGroupCommit({ connection, vault, observe, onFailed, onEffectError, ownerOf }: Options) {
+export function createGroupCommit({ connection, vault, sync, observe, onFailed, onEffectError, ownerOf }: Options) {
   const size = createBatchSize();
+  /** A commit that is not known to be on the disk. */
+  let unsettled: PromiseWithResolvers<void> | undefined;
   let changed = false; // whether the running unit has changed the database
   const sql = createStatements(connection, {
     changed: () => {
@@ -178,8 +182,15 @@ export function createGroupCommit({ connection, vault, observe, onFailed, onEffe
       observe({ seconds: (performance.now() - started) / 1000, committed: 0, rolledBack: batch.length });
       return undefined;
     }
+    const synced = sync();
+    if (synced) {
+      unsettled = Promise.withResolvers();
+      await synced;
+    }
     if (isMeasured) size.took(batch.length, ranMs, performance.now() - ranAt);
     for (const unit of done) effects(unit.onCommit);
+    unsettled?.resolve();
+    unsettled = undefined;
     let rolledBack = 0;
     for (const unit of done) {
       if ('value' in unit.outcome) unit.resolve(unit.outcome.value);
@@ -196,5 +207,9 @@ export function createGroupCommit({ connection, vault, observe, onFailed, onEffe
     return undefined;
   }
 
-  return createUnitQueue(commitOnce, { perCommit: size.most, ownerOf });
+  return {
+    ...createUnitQueue(commitOnce, { perCommit: size.most, ownerOf }),
+    /** Resolves when the last commit is on the disk and its effects have run; undefined when they have. */
+    settled: (): Promise<void> | undefined => unsettled?.promise,
+  };
 }

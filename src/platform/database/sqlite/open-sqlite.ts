@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { createVault, type Vault } from '../../encryption/vault.ts';
 import type { NewLife, Raised } from '../number-floor.ts';
-import type { Database, Sql } from '../sql.ts';
+import type { Database, Sql, SqlValue } from '../sql.ts';
 import type { QueueOptions } from '../unit-queue.ts';
 import { createAside } from './aside.ts';
 import { DATABASE_FILE } from './database-file.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { beginLife } from './life.ts';
+import { createLogSync } from './log-sync.ts';
 import { createLogTruncation } from './log-truncation.ts';
 import { migrate } from './migrations.ts';
 import { checkStart, damaged, isDamage } from './start-check.ts';
@@ -50,6 +51,20 @@ const rethrow = (cause: unknown): never => {
 const WRITE_SOMETHING = 'UPDATE migrations SET applied_at = applied_at WHERE number = 1';
 
 const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+/**
+ * Reads only what is settled: rows of a commit that a power cut can still undo must not be told to anybody. `settled` is that
+ * of the group commit.
+ */
+function readsSettled(sql: Sql, settled: () => Promise<void> | undefined): Sql {
+  return {
+    ...sql,
+    all: <Row>(text: string, ...values: SqlValue[]) =>
+      settled()?.then(() => sql.all<Row>(text, ...values)) ?? sql.all<Row>(text, ...values),
+    get: <Row>(text: string, ...values: SqlValue[]) =>
+      settled()?.then(() => sql.get<Row>(text, ...values)) ?? sql.get<Row>(text, ...values),
+  };
+}
 
 /**
  * Reads committed rows. While no unit of work uses the writer's connection, reads run on it, because a commit empties
@@ -94,6 +109,8 @@ export function openSqlite(options: SqliteOptions): Database {
     if (raised) options.onRaised?.(raised);
     const reader = new Sqlite(file, { readonly: true });
     const aside = createAside(file, vault);
+    const logSync = createLogSync(`${file}-wal`);
+    writer.pragma('synchronous = NORMAL'); // from now on logSync waits for the disk after each commit
     const pageSize = reader.pragma('page_size', { simple: true }) as number;
     const freePages = (): number => reader.pragma('freelist_count', { simple: true }) as number;
     const writable = createWritable({
@@ -113,7 +130,9 @@ export function openSqlite(options: SqliteOptions): Database {
       onEffectError,
       ownerOf,
       vault,
+      sync: logSync.sync,
     });
+    const asideSettled = readsSettled(aside.sql, group.settled);
     const truncation = createLogTruncation({
       connection: writer,
       file: `${file}-wal`,
@@ -127,17 +146,18 @@ export function openSqlite(options: SqliteOptions): Database {
     return {
       concurrent: false,
       remote: false,
-      read: createReading({ writer, reader, vault }),
+      read: readsSettled(createReading({ writer, reader, vault }), group.settled),
       transact: group.transact,
       transactAlone: group.transactAlone,
       transactSoon: group.transactSoon,
       transactAlong: group.transactSoon,
       transactInCrowd: group.transactInCrowd,
       idle: group.idle,
-      aside: aside.sql,
-      prompt: aside.sql,
+      aside: asideSettled,
+      prompt: asideSettled,
       size: async () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`), free: freePages() * pageSize }),
       async healthy() {
+        logSync.check();
         await writable.check();
         return reader.prepare('SELECT 1').get() !== undefined;
       },
@@ -145,6 +165,7 @@ export function openSqlite(options: SqliteOptions): Database {
         await group.close();
         truncation.stop();
         await aside.close();
+        await logSync.close();
         reader.close();
         writer.close();
         unlock();

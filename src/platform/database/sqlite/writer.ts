@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 // Each pragma is read back, because a build of SQLite that ignores one would silently break a promise.
 const WRITER_PRAGMAS: Record<string, string | number> = {
   journal_mode: 'wal',
-  synchronous: 2, // FULL: a commit is on the disk before anyone is answered
+  synchronous: 2, // FULL: a commit is on the disk when it returns
   foreign_keys: 1,
   secure_delete: 1, // deleted rows are overwritten, because parameters of transactions hold passwords
   wal_autocheckpoint: 8000, // pages; with few, a page that changes often is copied often
