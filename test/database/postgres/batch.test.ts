@@ -98,3 +98,18 @@ t.test('batches of a lost connection are rejected', { skip }, async (t) => {
   for (const answers of [await running, await send(connection, ['SELECT 2 AS two'])])
     for (const answer of answers) t.type(answer, ConnectionLost);
 });
+
+t.test('an array brings every text to the server as it is, but for U+0000', { skip }, async (t) => {
+  const connection = await openConnection(await createEmptyDatabase(t), SHORT, () => undefined);
+  t.teardown(() => connection.end());
+  const parts = ['', '"', '\\', '\n', '\t', '\u0001', '\u007f', "'", ',', '{', '}', 'NULL', 'n', ' ', 'é', '\u{1f600}'];
+  const texts = parts.flatMap((one) => parts.flatMap((two) => parts.map((three) => one + two + three)));
+  const { rows } = await connection.query(
+    'SELECT item FROM unnest(?::text[]) WITH ORDINALITY AS given (item, number) ORDER BY number',
+    [...texts, null, 'a"\0'],
+  );
+  t.same(
+    rows.map(({ item }) => item),
+    [...texts, null, 'a"\u{FFFD}'],
+  );
+});

@@ -39,14 +39,24 @@ export function statementOf(text: string): Statement {
 /** PostgreSQL cannot store U+0000 in a text, so it becomes U+FFFD, as undecodable bytes do everywhere. */
 const storableText = (value: string): string => (value.includes('\0') ? value.replaceAll('\0', '\u{FFFD}') : value);
 
+/** What an array quotes: a text with one of these. */
+const QUOTED = /["\\\0]/;
+/** An escape of JSON that PostgreSQL reads as another text: it takes each character behind a backslash as it is. */
+const OF_JSON_ALONE = /\\[^"\\]/;
+
+/** A text as an item of an array. JSON quotes texts in the same way but for some characters, in a third of the time. */
+function itemText(value: string): string {
+  if (!QUOTED.test(value)) return `"${value}"`;
+  const json = JSON.stringify(value);
+  return OF_JSON_ALONE.test(json) ? `"${storableText(value).replaceAll(/["\\]/g, '\\$&')}"` : json;
+}
+
 /** An array in PostgreSQL's text form (manual, 8.15.6). */
 function arrayText(values: readonly SqlValue[]): string {
   const items = values.map((value) => {
     if (value === null) return 'NULL';
     if (typeof value === 'number') return String(value);
-    if (typeof value !== 'string') return `"\\\\x${value.toString('hex')}"`;
-    const text = storableText(value);
-    return `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text}"`;
+    return typeof value === 'string' ? itemText(value) : `"\\\\x${value.toString('hex')}"`;
   });
   return `{${items.join(',')}}`;
 }
