@@ -40,7 +40,9 @@ const check = (): void =>
   act(async () => {
     const { entries, broken } = await read<AuditVerification>(operation('verifyAudit'));
     if (broken) throw new Error(`The entry at position ${broken.position} is not as it was written: ${broken.reason}.`);
-    return `All ${count(entries)} entries are as they were written.`;
+    return entries === 1
+      ? 'The only entry is as it was written.'
+      : `All ${count(entries)} entries are as they were written.`;
   });
 
 function Audit() {

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { MODULE_ENDING } from '../../../runtime/installation.ts';
-import { ASKED, DONE, ERRNO, errnoOfSync, type ForSync, PLACES } from './log-sync-memory.ts';
+import { ASKED, DONE, ERRNO, errnoOfSync, type ForSync, PLACES, RUNS } from './log-sync-memory.ts';
 
 /**
  * Milliseconds for which the event loop waits for the disk. Most disks take less. All callers of the commit then go on at
@@ -26,13 +26,12 @@ export function createLogSync(file: string) {
   let commits = 0;
   let asked = 0;
   let worker: Worker | undefined;
-  let isOnline = false;
   let isClosed = false;
   let silentSince = Number.POSITIVE_INFINITY;
 
   /** Does the work of a thread that has ended. */
   function stepIn(): void {
-    isOnline = false;
+    Atomics.store(memory, RUNS, 0);
     if (isClosed || Atomics.load(memory, DONE) === asked) return;
     Atomics.store(memory, ERRNO, errnoOfSync(descriptor));
     Atomics.store(memory, DONE, asked);
@@ -44,9 +43,6 @@ export function createLogSync(file: string) {
     const workerData: ForSync = { descriptor, memory };
     worker = new Worker(module, { workerData, execArgv: [], env: {} });
     worker.unref();
-    worker.once('online', () => {
-      isOnline = true;
-    });
     worker.once('error', () => undefined); // 'exit' follows
     worker.once('exit', stepIn);
   }
@@ -78,7 +74,7 @@ export function createLogSync(file: string) {
     sync(): Promise<void> | undefined {
       commits += 1;
       if (commits === MANY) start();
-      if (!isOnline) return conclude(errnoOfSync(descriptor));
+      if (Atomics.load(memory, RUNS) === 0) return conclude(errnoOfSync(descriptor));
       const former = asked;
       asked = (asked + 1) | 0;
       Atomics.store(memory, ASKED, asked);
