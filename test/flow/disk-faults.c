@@ -1,6 +1,8 @@
-/* A disk that hangs or fails: preloaded into the service, this takes the place of fdatasync. The folder DISK_FAULTS says
-   what it does: while it holds the file `hold`, a call waits; while it holds `fail`, a call fails. The file `held` says
-   that a call waits, the file `thread` that a thread other than the main one has called. */
+/* A disk that hangs or fails: preloaded into the service, this takes the place of fdatasync, with which the service waits
+   for a commit, and of fsync, with which SQLite waits while it copies its log. The folder DISK_FAULTS says what it does:
+   while it has the file `hold`, fdatasync waits, and with `hold-copy` fsync; while it has `fail`, fdatasync fails. The
+   files `held` and `copy-held` say that a call waits, the file `thread` that a thread other than the main one has called
+   fdatasync. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,14 +24,24 @@ static void make(const char *name) {
 	if (file >= 0) close(file);
 }
 
+static void hang(const char *fault, const char *sign) {
+	if (is_there(fault)) make(sign);
+	while (is_there(fault)) usleep(1000);
+}
+
 int fdatasync(int file) {
 	if (gettid() != getpid() && !is_there("thread")) make("thread");
-	if (is_there("hold")) make("held");
-	while (is_there("hold")) usleep(1000);
+	hang("hold", "held");
 	if (is_there("fail")) {
 		errno = EIO;
 		return -1;
 	}
 	int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+	return real(file);
+}
+
+int fsync(int file) {
+	hang("hold-copy", "copy-held");
+	int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
 	return real(file);
 }

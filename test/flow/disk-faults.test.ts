@@ -8,6 +8,8 @@ import { ADMIN_TOKEN, type Addresses, startProcess } from './service-process.ts'
 
 const SOURCE = join(import.meta.dirname, 'disk-faults.c');
 
+type Fault = 'hold' | 'hold-copy' | 'fail';
+
 /** A service on a disk that hangs or fails when it is told to. */
 async function startFaulty(t: Test) {
   const folder = t.testdir({ faults: {}, data: {} });
@@ -24,9 +26,9 @@ async function startFaulty(t: Test) {
     service,
     /** Starts the service again, on a disk that works. */
     again: () => startProcess(t, data),
-    begin: (fault: 'hold' | 'fail'): void => writeFileSync(join(faults, fault), ''),
-    end: (fault: 'hold' | 'fail'): void => rmSync(join(faults, fault)),
-    has: (sign: 'held' | 'thread'): boolean => existsSync(join(faults, sign)),
+    begin: (fault: Fault): void => writeFileSync(join(faults, fault), ''),
+    end: (fault: Fault): void => rmSync(join(faults, fault)),
+    has: (sign: 'held' | 'copy-held' | 'thread'): boolean => existsSync(join(faults, sign)),
     /** Creates a developer; returns the status of the answer. */
     async create(): Promise<number> {
       created += 1;
@@ -47,9 +49,10 @@ async function startFaulty(t: Test) {
   };
 }
 
-const skip = missing.gcc();
+const options = { skip: missing.gcc(), buffered: true };
+t.jobs = 4;
 
-t.test('while the disk hangs, what is not on it is told to nobody, and the process goes on', { skip }, async (t) => {
+t.test('while the disk hangs, what is not on it is told to nobody, and the process goes on', options, async (t) => {
   const { service, begin, end, has, create, total, alive, unready } = await startFaulty(t);
   let before = 0;
   while (!has('thread')) {
@@ -73,11 +76,24 @@ t.test('while the disk hangs, what is not on it is told to nobody, and the proce
   t.same(await service.closed, { code: 0, signal: null });
 });
 
+t.test('while the disk hangs and SQLite copies its log, the process goes on', options, async (t) => {
+  const { begin, end, has, create, total, alive } = await startFaulty(t);
+  while (!has('thread')) t.equal(await create(), 201);
+  begin('hold-copy');
+  await until(() => has('copy-held')); // when no commit has come for some seconds
+  const before = await total();
+  for (let probe = 0; probe < 20; probe += 1) t.equal(await alive(), 200);
+  const call = create();
+  t.equal(await total(), before);
+  end('hold-copy');
+  t.equal(await call, 201);
+});
+
 for (const [title, waitsFor] of [
   ['from its first commit on', 'nothing'],
   ['under load, when a thread waits for the disk', 'thread'],
 ] as const)
-  t.test(`a disk that fails ends the process, and nobody gets an answer: ${title}`, { skip }, async (t) => {
+  t.test(`a disk that fails ends the process, and nobody gets an answer: ${title}`, options, async (t) => {
     const { service, begin, has, create, total, again } = await startFaulty(t);
     let before = 0;
     for (; waitsFor === 'thread' && !has('thread'); before += 1) t.equal(await create(), 201);

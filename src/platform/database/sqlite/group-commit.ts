@@ -53,6 +53,8 @@ interface Options extends Pick<QueueOptions, 'ownerOf'> {
   vault: Vault;
   /** Waits until the disk has all that was committed. Returns undefined when it has waited already. */
   sync(): Promise<void> | undefined;
+  /** Resolves when a commit may begin; undefined: at once. */
+  busy(): Promise<unknown> | undefined;
   observe(commit: { seconds: number; committed: number; rolledBack: number }): void;
   /** Called when a whole commit failed. */
   onFailed(cause: unknown): void;
@@ -77,7 +79,8 @@ const failureOf = (done: Done[]): { cause: unknown } | undefined => {
  * A COMMIT that fails rolls all units back and rejects each with DATABASE_UNAVAILABLE; so does a statement that fails for
  * lack of disk space.
  */
-export function createGroupCommit({ connection, vault, sync, observe, onFailed, onEffectError, ownerOf }: Options) {
+export function createGroupCommit({ connection, vault, sync, busy, ...options }: Options) {
+  const { observe, onFailed, onEffectError, ownerOf } = options;
   const size = createBatchSize();
   /** A commit that is not known to be on the disk. */
   let unsettled: PromiseWithResolvers<void> | undefined;
@@ -161,6 +164,8 @@ export function createGroupCommit({ connection, vault, sync, observe, onFailed, 
   }
 
   async function commitOnce(batch: Waiting[]): Promise<undefined> {
+    const isCopied = busy();
+    if (isCopied) await isCopied;
     const started = performance.now();
     const isMeasured = size.measures();
     const before = isMeasured ? threadTime() : 0;

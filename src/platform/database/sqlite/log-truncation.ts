@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import type SqliteDatabase from 'better-sqlite3';
 
 // Milliseconds without a commit, and since the first commit, after which the log is emptied. They concern the disk, so
 // they are measured in real time and not by the injected clock.
@@ -11,13 +10,12 @@ const LONGEST_MS = 60_000;
 const SMALL_BYTES = 8 * 1024 ** 2;
 
 interface Parts {
-  connection: SqliteDatabase.Database;
   /** The path of the write-ahead log. */
   file: string;
-  /** The connection's usual `busy_timeout`, in milliseconds. */
-  busyTimeoutMs: number;
-  /** True while a transaction is open on the connection. */
+  /** True while a commit is being made. */
   isRunning(): boolean;
+  /** Empties the log, waiting for nobody; false while a reader uses it. */
+  empty(): Promise<boolean>;
   onError(cause: unknown): void;
   quietMs?: number;
 }
@@ -25,34 +23,23 @@ interface Parts {
 /**
  * Empties the write-ahead log soon after commits. The log holds former states of pages, and so also passwords that were
  * overwritten since. When no commit has come for some seconds, or when a minute has passed and the log is small, its
- * pages are copied into the database and the file is truncated; under steady load SQLite itself overwrites the log.
+ * pages are copied into the database and the file is truncated; under steady load SQLite overwrites a log that was copied.
  */
 export function createLogTruncation(parts: Parts) {
-  const { connection, file, busyTimeoutMs, isRunning, onError, quietMs = QUIET_MS } = parts;
+  const { file, isRunning, empty, onError, quietMs = QUIET_MS } = parts;
   let timer: NodeJS.Timeout | undefined;
   let firstAt = 0;
   let lastAt = 0;
+  let isStopped = false;
 
-  /**
-   * Empties the log. Returns false while a reader uses it; the timer then tries again, since waiting here would block the
-   * process.
-   */
-  function empty(): boolean {
-    connection.pragma('busy_timeout = 0');
-    try {
-      return connection.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
-    } finally {
-      connection.pragma(`busy_timeout = ${busyTimeoutMs}`);
-    }
-  }
-
-  function tryToEmpty(): void {
+  /** Tries to empty the log; the timer tries again while that is not possible. */
+  async function tryToEmpty(): Promise<void> {
     timer = undefined;
     const now = performance.now();
     const isQuiet = now - lastAt >= quietMs;
     try {
       const mayWait = !isQuiet && (now - firstAt < LONGEST_MS || statSync(file).size > SMALL_BYTES);
-      if (isRunning() || mayWait || !empty()) arm();
+      if (isRunning() || mayWait || !(await empty())) arm();
     } catch (cause) {
       onError(cause);
       arm();
@@ -60,7 +47,8 @@ export function createLogTruncation(parts: Parts) {
   }
 
   function arm(): void {
-    timer ??= setTimeout(tryToEmpty, quietMs).unref();
+    if (isStopped) return;
+    timer ??= setTimeout(() => void tryToEmpty(), quietMs).unref();
   }
 
   return {
@@ -72,6 +60,7 @@ export function createLogTruncation(parts: Parts) {
       arm();
     },
     stop(): void {
+      isStopped = true;
       clearTimeout(timer);
     },
   };

@@ -10,14 +10,15 @@ import { DATABASE_FILE } from './database-file.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { beginLife } from './life.ts';
-import { createLogSync } from './log-sync.ts';
+import { createLogCopying } from './log-copying.ts';
+import { createLogThread } from './log-thread.ts';
 import { createLogTruncation } from './log-truncation.ts';
 import { migrate } from './migrations.ts';
 import { checkStart, damaged, isDamage } from './start-check.ts';
 import { createStatements } from './statements.ts';
 import { isStorageFault } from './trouble.ts';
 import { createWritable } from './writable.ts';
-import { BUSY_TIMEOUT_MS, openWriter } from './writer.ts';
+import { openWriter } from './writer.ts';
 
 export interface SqliteOptions {
   /** The data folder; it must exist. The files are `lapel.db` (with `-wal` and `-shm`) and `lock.db`. */
@@ -109,8 +110,11 @@ export function openSqlite(options: SqliteOptions): Database {
     if (raised) options.onRaised?.(raised);
     const reader = new Sqlite(file, { readonly: true });
     const aside = createAside(file, vault);
-    const logSync = createLogSync(`${file}-wal`);
-    writer.pragma('synchronous = NORMAL'); // from now on logSync waits for the disk after each commit
+    // From now on logThread waits for the disk.
+    const logThread = createLogThread({ connection: writer, file });
+    writer.pragma('synchronous = NORMAL');
+    writer.pragma('wal_autocheckpoint = 0');
+    const copying = createLogCopying(writer, logThread.copy);
     const pageSize = reader.pragma('page_size', { simple: true }) as number;
     const freePages = (): number => reader.pragma('freelist_count', { simple: true }) as number;
     const writable = createWritable({
@@ -123,21 +127,24 @@ export function openSqlite(options: SqliteOptions): Database {
     const group = createGroupCommit({
       connection: writer,
       observe(made) {
-        if (made.committed > 0) truncation.committed();
+        if (made.committed > 0) {
+          truncation.committed();
+          copying.committed();
+        }
         onCommit?.(made);
       },
       onFailed: writable.failed,
       onEffectError,
       ownerOf,
       vault,
-      sync: logSync.sync,
+      sync: logThread.sync,
+      busy: logThread.busy,
     });
     const asideSettled = readsSettled(aside.sql, group.settled);
     const truncation = createLogTruncation({
-      connection: writer,
       file: `${file}-wal`,
-      busyTimeoutMs: BUSY_TIMEOUT_MS,
       isRunning: group.isRunning,
+      empty: logThread.empty,
       onError: (cause) => (isStorageFault(cause) ? writable.failed(cause) : onEffectError(cause)),
       ...(quietMs !== undefined && { quietMs }),
     });
@@ -157,7 +164,7 @@ export function openSqlite(options: SqliteOptions): Database {
       prompt: asideSettled,
       size: async () => ({ database: bytesOf(file), log: bytesOf(`${file}-wal`), free: freePages() * pageSize }),
       async healthy() {
-        logSync.check();
+        logThread.check();
         await writable.check();
         return reader.prepare('SELECT 1').get() !== undefined;
       },
@@ -165,7 +172,7 @@ export function openSqlite(options: SqliteOptions): Database {
         await group.close();
         truncation.stop();
         await aside.close();
-        await logSync.close();
+        await logThread.close();
         reader.close();
         writer.close();
         unlock();
