@@ -11,7 +11,7 @@ export interface Shared {
 }
 
 // Places in the memory: the number of the last request, the request, the number of the last one that was carried out, its
-// result, and whether the thread runs (1).
+// result, and whether the thread runs.
 export const ASKED = 0;
 export const REQUEST = 1;
 export const DONE = 2;
@@ -19,12 +19,17 @@ export const RESULT = 3;
 export const RUNS = 4;
 export const PLACES = 5;
 
+// Whether the thread runs: it does not yet, it waits for requests, it has ended.
+export const STARTS = 0;
+export const WAITS = 1;
+export const ENDED = 2;
+
 /**
  * `sync` waits until the disk has the log, `copy` copies the log into the database while nobody writes, `empty` does the
- * same and truncates the log.
+ * same and truncates the log, `end` ends the thread.
  */
-export const REQUESTS = ['sync', 'copy', 'empty'] as const;
-export type Request = (typeof REQUESTS)[number];
+export const REQUESTS = ['sync', 'copy', 'empty', 'end'] as const;
+export type Request = Exclude<(typeof REQUESTS)[number], 'end'>;
 
 // Results besides the system's errors, which are negative numbers.
 export const FINE = 0;

@@ -7,6 +7,7 @@ import {
   ASKED,
   carryOut,
   DONE,
+  ENDED,
   FAILED,
   FINE,
   PLACES,
@@ -16,6 +17,8 @@ import {
   type Request,
   RUNS,
   type Shared,
+  STARTS,
+  WAITS,
 } from './log-requests.ts';
 import { BUSY_TIMEOUT_MS } from './writer.ts';
 
@@ -51,6 +54,7 @@ export function createLogThread({ connection, file }: Parts) {
   let isClosed = false;
   let silentSince = Number.POSITIVE_INFINITY;
   let pending: Promise<number> | undefined;
+  const exited = Promise.withResolvers<void>();
 
   /** Copies without waiting for the lock of a reader, which would stop the event loop. */
   function carryOutHere(): number {
@@ -65,7 +69,9 @@ export function createLogThread({ connection, file }: Parts) {
 
   /** Does the work of a thread that has ended. */
   function stepIn(): void {
-    Atomics.store(memory, RUNS, 0);
+    Atomics.store(memory, RUNS, ENDED);
+    Atomics.notify(memory, RUNS);
+    exited.resolve();
     if (isClosed || Atomics.load(memory, DONE) === asked) return;
     Atomics.store(memory, RESULT, carryOutHere());
     Atomics.store(memory, DONE, asked);
@@ -92,15 +98,19 @@ export function createLogThread({ connection, file }: Parts) {
     return Atomics.load(memory, RESULT);
   }
 
-  /** Has a request carried out. Returns its result, or a promise when that takes longer than the event loop may wait. */
-  function ask(next: Request, waitMs: number): number | Promise<number> {
-    request = next;
-    if (Atomics.load(memory, RUNS) === 0) return carryOutHere();
-    const former = asked;
+  function post(next: (typeof REQUESTS)[number]): void {
     asked = (asked + 1) | 0;
     Atomics.store(memory, REQUEST, REQUESTS.indexOf(next));
     Atomics.store(memory, ASKED, asked);
     Atomics.notify(memory, ASKED);
+  }
+
+  /** Has a request carried out. Returns its result, or a promise when that takes longer than the event loop may wait. */
+  function ask(next: Request, waitMs: number): number | Promise<number> {
+    request = next;
+    if (Atomics.load(memory, RUNS) !== WAITS) return carryOutHere();
+    const former = asked;
+    post(next);
     const waited = waitMs > 0 && Atomics.wait(memory, DONE, former, waitMs) !== 'timed-out';
     if (waited) return Atomics.load(memory, RESULT);
     pending = patiently(former);
@@ -149,7 +159,13 @@ export function createLogThread({ connection, file }: Parts) {
       if (isClosed) return;
       isClosed = true;
       await pending;
-      await worker?.terminate();
+      if (worker) {
+        worker.ref();
+        // A thread that is terminated while it starts may go on and wait for ever.
+        await Atomics.waitAsync(memory, RUNS, STARTS).value;
+        post('end');
+        await exited.promise;
+      }
       closeSync(descriptor);
     },
   };
