@@ -83,7 +83,8 @@ t.test('a batch of two nodes', { ...(NO_POSTGRES && { skip: NO_POSTGRES }) }, as
     const again = ask(1, deviceId, code);
     await until(async () => {
       const waiting = await raw.all(
-        "SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM devices%'",
+        `SELECT 1 AS one FROM pg_stat_activity
+         WHERE wait_event_type = 'Lock' AND datname = current_database() AND query LIKE '%FROM devices%'`,
       );
       return waiting.length > 0;
     });

@@ -221,6 +221,27 @@ t.test(
   },
 );
 
+t.test('a close ends while the thread for the log starts', async (t) => {
+  const program = join(import.meta.dirname, 'log-thread-close.ts');
+  const { status, stdout } = await runProgram(process.execPath, [program, t.testdir()]);
+  t.equal(stdout, 'closed\n');
+  t.equal(status, 0);
+});
+
+t.test('the write-ahead log stays short under load, before the thread for it runs and afterwards', async (t) => {
+  const folder = t.testdir();
+  const database = open(folder);
+  t.teardown(() => database.close());
+  const write = (text: string) =>
+    database.transact((unit) => unit.run('UPDATE migrations SET name = ? WHERE number = 1', text));
+  for (const load of ['before', 'afterwards']) {
+    for (let commit = 0; commit < 250; commit += 1) await write(`${commit}`.repeat(150_000));
+    const { log } = await database.size();
+    t.ok(log > 10 * 1024 ** 2 && log < 60 * 1024 ** 2, `${load}: ${log} bytes`);
+    for (let commit = 0; commit < 400; commit += 1) await write('short');
+  }
+});
+
 t.test('a close ends even if the last answer of the reading thread arrives meanwhile', async (t) => {
   const program = join(import.meta.dirname, 'aside-close.ts');
   const { status, stdout } = await runProgram(process.execPath, [program, t.testdir()]);

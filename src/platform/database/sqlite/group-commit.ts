@@ -164,8 +164,8 @@ export function createGroupCommit({ connection, vault, sync, busy, ...options }:
   }
 
   async function commitOnce(batch: Waiting[]): Promise<undefined> {
-    const isCopied = busy();
-    if (isCopied) await isCopied;
+    const free = busy();
+    if (free) await free;
     const started = performance.now();
     const isMeasured = size.measures();
     const before = isMeasured ? threadTime() : 0;

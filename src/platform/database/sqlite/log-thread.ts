@@ -32,10 +32,13 @@ const HANGS_MS = 2_000;
 /** Commits after which the thread starts, because a process that makes few does without it. */
 const MANY = 500;
 
-/** The connection that writes, and the database's file. */
 interface Parts {
+  /** The connection that writes. */
   connection: SqliteDatabase.Database;
+  /** The database's file. */
   file: string;
+  /** Called when the thread fails; from then on its work is done here. */
+  onError(cause: unknown): void;
 }
 
 /**
@@ -44,12 +47,11 @@ interface Parts {
  * `fsync`, which writes the time of the file's last change as well; `fdatasync` does not. So SQLite runs with
  * `synchronous=NORMAL` and without `wal_autocheckpoint`. Requests to the thread come one after another.
  */
-export function createLogThread({ connection, file }: Parts) {
+export function createLogThread({ connection, file, onError }: Parts) {
   const descriptor = openSync(`${file}-wal`, 'r+');
   const memory = new Int32Array(new SharedArrayBuffer(PLACES * Int32Array.BYTES_PER_ELEMENT));
   let commits = 0;
   let asked = 0;
-  let request: Request = 'sync';
   let worker: Worker | undefined;
   let isClosed = false;
   let silentSince = Number.POSITIVE_INFINITY;
@@ -57,14 +59,18 @@ export function createLogThread({ connection, file }: Parts) {
   const exited = Promise.withResolvers<void>();
 
   /** Copies without waiting for the lock of a reader, which would stop the event loop. */
-  function carryOutHere(): number {
-    if (request === 'sync') return carryOut(request, { descriptor, connection: () => connection });
+  function withoutWaiting<Result>(work: () => Result): Result {
     connection.pragma('busy_timeout = 0');
     try {
-      return carryOut(request, { descriptor, connection: () => connection });
+      return work();
     } finally {
       connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }
+  }
+
+  function carryOutHere(request: Request): number {
+    const work = (): number => carryOut(request, { descriptor, connection: () => connection });
+    return request === 'sync' ? work() : withoutWaiting(work);
   }
 
   /** Does the work of a thread that has ended. */
@@ -73,7 +79,7 @@ export function createLogThread({ connection, file }: Parts) {
     Atomics.notify(memory, RUNS);
     exited.resolve();
     if (isClosed || Atomics.load(memory, DONE) === asked) return;
-    Atomics.store(memory, RESULT, carryOutHere());
+    Atomics.store(memory, RESULT, carryOutHere(REQUESTS[Atomics.load(memory, REQUEST)] as Request));
     Atomics.store(memory, DONE, asked);
     Atomics.notify(memory, DONE);
   }
@@ -83,7 +89,7 @@ export function createLogThread({ connection, file }: Parts) {
     const workerData: Shared = { file, descriptor, memory };
     worker = new Worker(module, { workerData, execArgv: [], env: {} });
     worker.unref();
-    worker.once('error', () => undefined); // 'exit' follows
+    worker.once('error', onError); // 'exit' follows
     worker.once('exit', stepIn);
   }
 
@@ -98,19 +104,18 @@ export function createLogThread({ connection, file }: Parts) {
     return Atomics.load(memory, RESULT);
   }
 
-  function post(next: (typeof REQUESTS)[number]): void {
+  function post(request: (typeof REQUESTS)[number]): void {
     asked = (asked + 1) | 0;
-    Atomics.store(memory, REQUEST, REQUESTS.indexOf(next));
+    Atomics.store(memory, REQUEST, REQUESTS.indexOf(request));
     Atomics.store(memory, ASKED, asked);
     Atomics.notify(memory, ASKED);
   }
 
   /** Has a request carried out. Returns its result, or a promise when that takes longer than the event loop may wait. */
-  function ask(next: Request, waitMs: number): number | Promise<number> {
-    request = next;
-    if (Atomics.load(memory, RUNS) !== WAITS) return carryOutHere();
+  function ask(request: Request, waitMs: number): number | Promise<number> {
+    if (Atomics.load(memory, RUNS) !== WAITS) return carryOutHere(request);
     const former = asked;
-    post(next);
+    post(request);
     const waited = waitMs > 0 && Atomics.wait(memory, DONE, former, waitMs) !== 'timed-out';
     if (waited) return Atomics.load(memory, RESULT);
     pending = patiently(former);
@@ -145,7 +150,8 @@ export function createLogThread({ connection, file }: Parts) {
     async empty(): Promise<boolean> {
       if (pending) return false;
       const result = await ask('empty', 0);
-      if (result === FAILED && connection.open) connection.pragma('wal_checkpoint(TRUNCATE)'); // throws its error
+      if (result === FAILED && connection.open && !connection.inTransaction)
+        withoutWaiting(() => connection.pragma('wal_checkpoint(TRUNCATE)')); // throws the error
       return result === FINE;
     },
     /** Resolves when the request in progress has ended; undefined: there is none. No commit may begin meanwhile. */

@@ -111,7 +111,7 @@ export function openSqlite(options: SqliteOptions): Database {
     const reader = new Sqlite(file, { readonly: true });
     const aside = createAside(file, vault);
     // From now on logThread waits for the disk.
-    const logThread = createLogThread({ connection: writer, file });
+    const logThread = createLogThread({ connection: writer, file, onError: onEffectError });
     writer.pragma('synchronous = NORMAL');
     writer.pragma('wal_autocheckpoint = 0');
     const copying = createLogCopying(writer, logThread.copy);
