@@ -210,6 +210,60 @@ t.test('each packet is answered as MQTT 3.1.1 says', async (t) => {
     await link.next('pingresp');
   });
 
+  t.test('packets of all kinds that come together are carried out and acknowledged in their order', async (t) => {
+    const link = await world.open({ ...device, clean: true });
+    await link.login();
+    await link.subscribe(`devices/${device.deviceId}/errors`);
+    // Events without a type: the errors topic tells which event it was, and so the order in which they were read.
+    const event = (id: number, first: string, messageId: string): string =>
+      `${first}|s'devices/${device.deviceId}/events' ${messageId} '{"eventId":"event-${id}"}'`;
+    const topic = `a${'/a'.repeat(150)}`;
+    const run = Buffer.concat([
+      ...[
+        event(1, '32', 'i11'),
+        '40|i999',
+        event(2, '30', ''),
+        'C0 00',
+        event(3, '34', 'i12'),
+        event(4, '3B', 'i13'),
+        "82|i14 s'foreign' 00",
+        '62|i12',
+        event(5, '32', 'i15'),
+        event(6, '31', ''),
+        '70|i998',
+        event(7, '32', 'i16'),
+      ].map(bytesOf),
+      mqttPacket.generate({ cmd: 'publish', topic, payload: '', qos: 0, dup: false, retain: false }),
+      bytesOf(event(8, '32', 'i17')),
+    ]);
+    const inBytes = Array.from(run, (byte) => Buffer.from([byte]));
+    for (const chunks of [[run], inBytes]) {
+      for (const chunk of chunks) {
+        link.socket.write(chunk);
+        if (chunks.length > 1) await turn();
+      }
+      const told: unknown[] = [];
+      while (told.length < 9) {
+        const packet = await link.next('publish');
+        link.puback(packet);
+        const message = JSON.parse(packet.payload.toString()) as { eventId?: string; topic: string };
+        told.push(message.eventId ?? message.topic.split('/').length);
+      }
+      t.ok(told.includes('event-3'), 'the one of QoS 2 is looked up in the database first');
+      const ids = [1, 2, 4, 5, 6, 7].map((id) => `event-${id}`);
+      t.same(
+        told.filter((id) => id !== 'event-3'),
+        [...ids, 100, 'event-8'],
+        'the topic with too many levels is told shortened',
+      );
+      for (const messageId of [11, 13, 15, 16, 17]) t.equal((await link.next('puback')).messageId, messageId);
+      t.equal((await link.next('pubrec')).messageId, 12);
+      t.equal((await link.next('pubcomp')).messageId, 12);
+      t.match(await link.next('suback'), { messageId: 14, granted: [0x80] });
+      await link.next('pingresp');
+    }
+  });
+
   t.test('the same filter twice has two codes, and the last one counts', async (t) => {
     const link = await world.open({ ...device, clean: true });
     await link.login();

@@ -2,13 +2,14 @@
 // mqtt-packet 9.0.2. Check this file first when either package is updated. No other file may cast an object of Aedes.
 import type { Duplex } from 'node:stream';
 import type { Aedes, Client, PublishPacket, SubscribePacket, UnsubscribePacket } from 'aedes';
+import type { Puback } from './packet-bytes.ts';
 
 /** A packet that Aedes has parsed. */
 export type Packet =
   | PublishPacket
   | SubscribePacket
   | UnsubscribePacket
-  | { cmd: 'puback'; messageId: number }
+  | Puback
   | { cmd: 'pingreq' }
   | { cmd: 'disconnect' };
 
@@ -99,21 +100,31 @@ export function writePacket(client: Client, bytes: Buffer, written: (error?: Err
 interface Reading {
   /** Called when the connection has data to read. */
   readable(): void;
-  /**
-   * Called before a packet is carried out. Returns true when the caller carries it out; otherwise Aedes does.
-   */
-  packet(packet: Packet): boolean;
+  /** Called before Aedes carries out a packet. */
+  packet(packet: Packet): void;
   /** Called when Aedes has finished a packet; for a CONNECT, when the login has ended. */
   done(error?: Error | null): void;
   /** Called when the packets after the CONNECT may be passed on. */
   connected(): void;
 }
 
+interface TakenReading {
+  /**
+   * Passes the bytes of a whole packet to Aedes, which begins to carry it out before `feed` returns. So packets that
+   * the caller carries out itself keep their order with these.
+   */
+  feed(bytes: Buffer): void;
+  /** Begins the keep-alive interval of the client again, because a packet has arrived [MQTT-3.1.2-24]. */
+  keepAlive(): void;
+  /** Closes the connection at once. */
+  fail(error: Error): void;
+}
+
 /**
- * Replaces the reading loop of Aedes, which parses packets in every state of the connection. The caller passes bytes to
- * the parser of Aedes with `feed`.
+ * Replaces the reading loop of Aedes, which parses packets in every state of the connection. The caller passes packets
+ * to the parser of Aedes with `feed`.
  */
-export function takeReading(client: Client, on: Reading): { feed(bytes: Buffer): void; fail(error: Error): void } {
+export function takeReading(client: Client, on: Reading): TakenReading {
   const inner = ofClient(client);
   const parser = inner._parser;
   const carryOut = parser.listeners('packet');
@@ -124,13 +135,16 @@ export function takeReading(client: Client, on: Reading): { feed(bytes: Buffer):
   inner.resume = () => undefined; // Aedes would continue to read after the login
   parser.removeAllListeners('packet');
   parser.on('packet', (packet) => {
-    if (!on.packet(packet)) for (const listener of carryOut) listener.call(parser, packet);
-    else if (inner._keepaliveInterval > 0) inner._keepaliveTimer.refresh(); // [MQTT-3.1.2-24]
+    on.packet(packet);
+    for (const listener of carryOut) listener.call(parser, packet);
   });
   inner.on('connected', on.connected);
   return {
     feed: (bytes) => {
       parser.parse(bytes);
+    },
+    keepAlive: () => {
+      if (inner._keepaliveInterval > 0) inner._keepaliveTimer.refresh();
     },
     fail: (error) => {
       inner.emit('error', error);

@@ -7,7 +7,7 @@ import type { LogLimit } from '../../runtime/log-limit.ts';
 import { type Packet, takeReading, writePacket } from './aedes-internals.ts';
 import { createConnectionEnd } from './connection-end.ts';
 import { createPacketAllowances } from './packet-allowance.ts';
-import { pubackBytes } from './packet-bytes.ts';
+import { type Puback, pubackBytes, readPacket } from './packet-bytes.ts';
 import { createPacketReader, type Found } from './packet-reader.ts';
 import { packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
 import { createReadingShare } from './reading-share.ts';
@@ -15,10 +15,10 @@ import { createReadingShare } from './reading-share.ts';
 /** The largest remaining length of a packet in bytes, before and after the login. */
 const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
 
-/** The most packets of one connection that Aedes works on at a time; further ones wait in the socket. */
+/** The most packets of one connection that are in work at a time; further ones wait in the socket. */
 const WINDOW = 32;
 /**
- * The most packets, and the most bytes, that are passed to Aedes in one call. A packet with more bytes is passed alone.
+ * The most packets, and the most bytes, that are handed on in one call. A packet with more bytes is handed on alone.
  */
 const MOST_AT_ONCE = { packets: 8, bytes: 8 * 1024 };
 /** The most packets in one call while other connections wait for their turn. */
@@ -29,6 +29,9 @@ const DEEPEST_TOPIC = 100;
 const CONNECT = TYPE.CONNECT << 4;
 /** The CONNACK code for an unsupported protocol level [MQTT-3.1.2-2]. */
 const UNACCEPTABLE_LEVEL = 1;
+
+/** A packet that the guard carries out itself, or the bytes of one that Aedes carries out. */
+type Accepted = PublishPacket | Puback | Buffer;
 
 interface Parts {
   clock: Clock;
@@ -79,8 +82,16 @@ export interface Guarded {
 }
 
 /**
- * Stands between the sockets and Aedes: reads the data, splits it into packets, checks each packet as a whole and
- * passes it to Aedes.
+ * Aedes would end the connection for a topic with too many levels. The shortened topic is treated like every other topic
+ * that is not the device's own: the message is dropped, and the connection goes on.
+ */
+function limitLevels(packet: PublishPacket): void {
+  if (packet.topic.length > DEEPEST_TOPIC) packet.topic = packet.topic.split('/', DEEPEST_TOPIC).join('/');
+}
+
+/**
+ * Stands between the sockets and Aedes: reads the data, splits it into packets, and checks each packet as a whole. It
+ * carries out PUBACKs and messages of QoS 0 and 1 itself, which are nearly all packets, and passes the others to Aedes.
  * - A packet that breaks the protocol ends its own connection only.
  * - The packets in work are bounded for each connection, in number (WINDOW) and rate: beyond a bound the socket is not
  *   read. So no device delays the packets of another, and none of its own packets is lost.
@@ -118,31 +129,23 @@ export function createPacketGuard(parts: Parts) {
       return isWithinRate(client, filters.length) ? undefined : 'more packets per second than a device may send';
     }
     if (parsed.cmd === 'disconnect') disconnects(client);
-    // Aedes would end the connection for a topic with too many levels. The shortened topic is treated like every other
-    // topic that is not the device's own: the message is dropped, and the connection goes on.
-    if (parsed.cmd === 'publish' && parsed.topic.length > DEEPEST_TOPIC) {
-      parsed.topic = parsed.topic.split('/', DEEPEST_TOPIC).join('/');
-    }
+    if (parsed.cmd === 'publish') limitLevels(parsed);
     return undefined;
   }
 
-  /**
-   * Carries out a PUBACK, or a message of QoS 0 or 1, which are nearly all packets of a device. Aedes would do the same
-   * in three times as long. Returns false for all other packets.
-   */
-  function carryOut(client: Client, parsed: Packet, done: (error?: Error | null) => void): boolean {
-    if (parsed.cmd === 'puback') {
-      acknowledged(client, parsed.messageId);
+  /** Carries out a PUBACK, or a message of QoS 0 or 1. Aedes would do the same in several times as long. */
+  function carryOut(client: Client, packet: PublishPacket | Puback, done: (error?: Error | null) => void): void {
+    if (packet.cmd === 'puback') {
+      acknowledged(client, packet.messageId);
       done();
-      return true;
+      return;
     }
-    if (parsed.cmd !== 'publish' || parsed.qos === 2) return false;
-    const { qos, messageId = 0 } = parsed;
-    published(client, parsed, (error) => {
+    limitLevels(packet);
+    const { qos, messageId = 0 } = packet;
+    published(client, packet, (error) => {
       if (error || qos === 0) done(error);
       else writePacket(client, pubackBytes(messageId), done);
     });
-    return true;
   }
 
   return function guard(client: Client, conn: Duplex, connection: Connection): Guarded {
@@ -161,7 +164,6 @@ export function createPacketGuard(parts: Parts) {
       packet(parsed) {
         const reason = packet(client, parsed);
         if (reason !== undefined) end(reason); // this packet is the last one that gets an answer
-        return !loginRuns && carryOut(client, parsed, done);
       },
       connected() {
         if (phase !== 'connecting') return;
@@ -184,7 +186,7 @@ export function createPacketGuard(parts: Parts) {
       else if (inWork <= WINDOW / 2) read();
     }
 
-    /** The number of packets that may be passed to Aedes now. */
+    /** The number of packets that may be handed on now. */
     function room(): number {
       if (phase === 'waiting') return 1;
       if (phase !== 'open') return 0;
@@ -194,7 +196,7 @@ export function createPacketGuard(parts: Parts) {
     const mayRead = (): boolean => phase === 'waiting' || phase === 'open';
 
     /**
-     * Whether a packet may be passed to Aedes in this turn of the event loop. If not, the connection is queued, and
+     * Whether a packet may be handed on in this turn of the event loop. If not, the connection is queued, and
      * `resume` reads on in a later turn.
      */
     function mayHandOn(): boolean {
@@ -212,7 +214,7 @@ export function createPacketGuard(parts: Parts) {
       if (turn === 'given') turn = 'none';
     }
 
-    /** Passes packets to Aedes as far as permitted, and reads from the socket when no complete packet is left. */
+    /** Hands packets on as far as permitted, and reads from the socket when no complete packet is left. */
     function read(): void {
       if (reading || waitsForTurn()) return;
       reading = true;
@@ -222,7 +224,7 @@ export function createPacketGuard(parts: Parts) {
           if (handed === 'a run') continue;
           if (handed === 'waits') {
             if (inWork > 0 || allowance.isPaused() || waitsForTurn() || phase !== 'open') break;
-            continue; // Aedes finished all packets during the call, so there may be room for more
+            continue; // all packets were finished during the call, so there may be room for more
           }
           if (!mayRead()) break;
           const chunk = conn.read() as Buffer | null;
@@ -238,14 +240,14 @@ export function createPacketGuard(parts: Parts) {
     }
 
     /**
-     * Passes several complete packets to Aedes in one call. Returns `a run` when the call was full and more packets may
+     * Hands several complete packets on in one call. Returns `a run` when the call was full and more packets may
      * follow, `waits` when the next packet must wait or is faulty, and `all` when no complete packet is left.
      */
     function handOn(): 'a run' | 'waits' | 'all' {
       const most = room();
       let longest = MOST_AT_ONCE.packets;
       const limit = phase === 'open' ? PACKET_LIMITS.afterLogin : PACKET_LIMITS.beforeLogin;
-      let count = 0;
+      const run: Accepted[] = [];
       let releases = 0;
       let cost = 0;
       let bytes = 0;
@@ -255,6 +257,7 @@ export function createPacketGuard(parts: Parts) {
       for (;;) {
         const found = reader.look(limit);
         if (found === 'none') break;
+        const count = run.length;
         waits = count >= most || (count > 0 && allowance.isUsedUpBy(cost));
         if (waits) break;
         if (phase === 'waiting' && reader.first !== CONNECT) {
@@ -278,13 +281,20 @@ export function createPacketGuard(parts: Parts) {
         if (isFull) break;
         if (type === TYPE.PUBREL) releases += 1;
         cost += allowances.costOf(type, reader.length);
-        reader.see();
-        count += 1;
+        run.push(accept());
       }
-      if (count > 0) hand(reader.take(), count, cost);
+      if (run.length > 0) hand(run, cost);
       if (fault !== undefined) violated(fault);
       if (waits || fault !== undefined) return 'waits';
       return isFull ? 'a run' : 'all';
+    }
+
+    /** Removes the packet that the reader has found. Until the login has ended, Aedes carries out every packet. */
+    function accept(): Accepted {
+      const packet = loginRuns ? undefined : readPacket(reader.bytes, reader.first, reader.start, reader.end);
+      if (packet === undefined) return reader.take();
+      reader.pass();
+      return packet;
     }
 
     function unreadable(found: Found, limit: number): string {
@@ -305,16 +315,24 @@ export function createPacketGuard(parts: Parts) {
       return undefined;
     }
 
-    function hand(run: Buffer, count: number, cost: number): void {
-      inWork += count;
+    /** Begins to carry out packets in their order; those for Aedes are passed to it. */
+    function hand(run: readonly Accepted[], cost: number): void {
+      inWork += run.length;
       allowance.take(cost);
       if (phase === 'waiting') {
         phase = 'connecting';
         connection.connectReceived();
-      } else heard(client.id);
+      } else {
+        heard(client.id);
+        aedes.keepAlive();
+      }
       turn = 'none';
       share.begins(phase === 'open' ? ownerOf(client.id) : undefined);
-      aedes.feed(run);
+      for (const packet of run) {
+        if (client.closed) return; // Aedes would not carry out the others either
+        if (Buffer.isBuffer(packet)) aedes.feed(packet);
+        else carryOut(client, packet, done);
+      }
     }
 
     function violated(clause: string): void {

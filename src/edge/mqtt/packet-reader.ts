@@ -12,8 +12,7 @@ export type Found = 'none' | 'part' | 'whole' | 'too large' | 'bad length';
  */
 export function createPacketReader() {
   let filled = 0; // where the received bytes end in `bytes`
-  let taken = 0; // where the bytes that `take` has returned end
-  let seen = 0; // where the packets that `see` has accepted end
+  let taken = 0; // where the removed packets end
 
   const reader = {
     bytes: NOTHING as Buffer,
@@ -30,7 +29,6 @@ export function createPacketReader() {
       if (taken === filled) {
         reader.bytes = chunk;
         taken = 0;
-        seen = 0;
         filled = chunk.length;
         return;
       }
@@ -39,7 +37,6 @@ export function createPacketReader() {
         const grown = Buffer.allocUnsafeSlow(Math.max(SMALLEST_GATHERING, (rest + chunk.length) * 2));
         reader.bytes.copy(grown, 0, taken, filled);
         reader.bytes = grown;
-        seen -= taken;
         taken = 0;
         filled = rest;
       }
@@ -48,14 +45,14 @@ export function createPacketReader() {
     },
 
     /**
-     * Finds the packet behind those that `see` has accepted. A packet longer than `limit` is reported as soon as its
+     * Finds the packet behind those that were removed. A packet longer than `limit` is reported as soon as its
      * length is known, without waiting for its body.
      */
     look(limit: number): Found {
       const { bytes } = reader;
-      if (seen === filled) return 'none';
-      reader.first = bytes[seen] as number;
-      let at = seen + 1;
+      if (taken === filled) return 'none';
+      reader.first = bytes[taken] as number;
+      let at = taken + 1;
       let length = 0;
       for (let shift = 0; ; shift += 7, at += 1) {
         if (shift === LENGTH_BYTES * 7) return 'bad length';
@@ -71,23 +68,22 @@ export function createPacketReader() {
       return reader.end > filled ? 'part' : 'whole';
     },
 
-    /** Accepts the packet that `look` has found: `take` will return it. */
-    see(): void {
-      seen = reader.end;
+    /** Removes the packet that `look` has found. */
+    pass(): void {
+      taken = reader.end;
     },
 
-    /** Removes and returns all accepted packets, as a view of the buffer. */
+    /** Removes the packet that `look` has found, and returns all its bytes, as a view of the buffer. */
     take(): Buffer {
-      const window = taken === 0 && seen === reader.bytes.length ? reader.bytes : reader.bytes.subarray(taken, seen);
-      taken = seen;
-      return window;
+      const packet = reader.bytes.subarray(taken, reader.end);
+      reader.pass();
+      return packet;
     },
 
     clear(): void {
       reader.bytes = NOTHING;
       filled = 0;
       taken = 0;
-      seen = 0;
     },
   };
   return reader;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { generate, type Packet, parser } from 'mqtt-packet';
+import { readPacket } from '../../../src/edge/mqtt/packet-bytes.ts';
 import { createPacketReader } from '../../../src/edge/mqtt/packet-reader.ts';
 import { packetFault } from '../../../src/edge/mqtt/packet-rules.ts';
 import { inPieces } from '../mutate.ts';
@@ -40,10 +41,16 @@ const PACKETS: readonly Packet[] = [
 ];
 const documents = PACKETS.map((packet) => generate(packet));
 
-/** The packets that the service passes on, and the fault that ends the connection. */
-function split(pieces: readonly Buffer[]): { packets: Buffer[]; fault: string | undefined } {
+/** A packet that passes the rules, and what the service itself reads of it; undefined when only Aedes reads it. */
+interface Passed {
+  bytes: Buffer;
+  own: ReturnType<typeof readPacket>;
+}
+
+/** The packets that pass the rules, and the fault that ends the connection. */
+export function split(pieces: readonly Buffer[]): { packets: Passed[]; fault: string | undefined } {
   const reader = createPacketReader();
-  const packets: Buffer[] = [];
+  const packets: Passed[] = [];
   let waiting = 0;
   /** The most bytes that have waited since the reader was empty. */
   let most = 0;
@@ -61,10 +68,10 @@ function split(pieces: readonly Buffer[]): { packets: Buffer[]; fault: string | 
       if (found === 'none' || found === 'part') break;
       const fault = found === 'whole' ? packetFault(reader.bytes, reader.first, reader.start, reader.end) : found;
       if (fault !== undefined) return { packets, fault };
-      reader.see();
-      const packet = Buffer.from(reader.take());
-      waiting -= packet.length;
-      packets.push(packet);
+      const own = readPacket(reader.bytes, reader.first, reader.start, reader.end);
+      const bytes = Buffer.from(reader.take());
+      waiting -= bytes.length;
+      packets.push({ bytes, own });
     }
     assert.ok(waiting <= LIMIT + HEAD, `${waiting} bytes wait for the rest of a packet`);
   }
@@ -84,6 +91,14 @@ function parsed(bytes: Buffer): Packet {
   return packets[0]!;
 }
 
+/** The packets that the service reads itself, with the fields that something behind its reader uses. */
+function hotPacket(packet: Packet): object | undefined {
+  if (packet.cmd === 'puback') return { cmd: 'puback', messageId: packet.messageId };
+  if (packet.cmd !== 'publish' || packet.qos === 2) return undefined;
+  const { length: _, ...read } = packet;
+  return read;
+}
+
 /** The reader and the rules of packets: what passes them must be a packet for the broker behind them, too. */
 export const mqtt: FuzzedParser = {
   documents: [...documents, Buffer.concat(documents)],
@@ -91,8 +106,9 @@ export const mqtt: FuzzedParser = {
   read(input, random) {
     const whole = split([input]);
     assert.deepEqual(split(inPieces(input, random)), whole, 'packets in pieces are the same packets');
-    for (const bytes of whole.packets) {
+    for (const { bytes, own } of whole.packets) {
       const packet = parsed(bytes);
+      assert.deepEqual(own, hotPacket(packet), 'the service reads what mqtt-packet reads');
       // mqtt-packet reads a CONNECT without a clientId, but does not write one. Its login is refused.
       if (packet.cmd === 'connect' && packet.clientId === '') continue;
       const { length: _, ...again } = parsed(generate(packet));
