@@ -1,6 +1,11 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { Readable } from 'node:stream';
 import t from 'tap';
+import { createBodyBytes } from '../../src/edge/http/body-bytes.ts';
+import { BODY_LIMIT, readJson } from '../../src/edge/http/read-body.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { startListener } from './listener-world.ts';
 
 const JSON_TYPE = 'Content-Type: application/json\r\n';
@@ -41,13 +46,16 @@ const BODIES: readonly [name: string, body: string | Buffer, headers?: string][]
 
 type Send = (port: number, body: Buffer, headers: string) => Promise<string>;
 
-async function answerOf(port: number, head: string, ...parts: Buffer[]): Promise<string> {
+const answerOf = (port: number, head: string, ...parts: Buffer[]): Promise<string> =>
+  answerAt('/echo', port, head, ...parts);
+
+async function answerAt(path: string, port: number, head: string, ...parts: Buffer[]): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port });
   let received = '';
   socket.setEncoding('utf8').on('data', (text: string) => (received += text));
   const [first, ...later] = parts;
   socket.write(
-    Buffer.concat([Buffer.from(`POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${head}\r\n`), first!]),
+    Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${head}\r\n`), first!]),
   );
   for (const part of later) {
     while (!received.includes('100 Continue\r\n\r\n')) await once(socket, 'data');
@@ -62,6 +70,8 @@ const NOTHING = Buffer.alloc(0);
 const sized = (body: Buffer, headers: string): string => `${headers}Content-Length: ${body.length}\r\n`;
 
 const WAYS: Readonly<Record<string, Send>> = {
+  // The search for the caller takes longer than the body, which is here as a whole when it is read.
+  'with a search for its caller': (port, body, headers) => answerAt('/echo-own', port, sized(body, headers), body),
   'after its head': (port, body, headers) =>
     answerOf(port, `${sized(body, headers)}Expect: 100-continue\r\n`, NOTHING, body),
   'in two pieces': (port, body, headers) =>
@@ -82,6 +92,21 @@ t.test('a body gets the same answer, whether it comes with its head, later, in p
     for (const [way, send] of Object.entries(WAYS)) t.equal(await send(port, body, headers), atOnce, `${name}, ${way}`);
   }
   t.same([...answers].sort(), ['HTTP/1.1 200', 'HTTP/1.1 400'], 'good and bad bodies were sent');
+});
+
+t.test('a body whose bytes are all here is read, although its request is not complete yet', async (t) => {
+  const request = new Readable({ read: () => undefined });
+  request.push('{"a":1}');
+  const told = Object.assign(request, { headers: { 'content-length': '7' }, complete: false });
+  const bounds = { limit: BODY_LIMIT, source: 'a', bytes: createBodyBytes({ metrics: createMetrics() }) };
+  t.same(await readJson(told as unknown as IncomingMessage, bounds), { a: 1 });
+});
+
+t.test('a request that is refused when its body was read leaves the connection open', async (t) => {
+  const { request } = await startListener(t);
+  const { status, headers } = await request('POST', '/refuse-own', '{"clientId":"a"}');
+  t.equal(status, 429);
+  t.equal(headers.connection, 'keep-alive');
 });
 
 t.test('a head that promises a body which is empty is a missing body', async (t) => {

@@ -5,6 +5,7 @@ import { JsonSlices, lazily } from '../../src/edge/http/json-slices.ts';
 import { createListener } from '../../src/edge/http/listener.ts';
 import { nextPage } from '../../src/edge/http/paging.ts';
 import { routesOf } from '../../src/edge/http/route.ts';
+import { DomainError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { loadContracts } from '../../src/platform/contracts/contracts.ts';
 import { randomIds } from '../../src/runtime/ids.ts';
@@ -25,6 +26,10 @@ export async function startListener(
   const route = routesOf<object, undefined>();
   const routes = [
     route('POST', '/echo', null, { body: 'rest/activation-request' }, (_, { body }) => ({ status: 200, body })),
+    route('POST', '/echo-own', 'any', { body: 'rest/activation-request' }, (_, { body }) => ({ status: 200, body })),
+    route('POST', '/refuse-own', 'any', { body: 'rest/activation-request' }, () => {
+      throw new DomainError('RATE_LIMITED', { values: { seconds: 1 } });
+    }),
     route('POST', '/perhaps', null, { body: 'rest/activation-request', bodyOptional: true }, (_, { body }) => ({
       status: 200,
       body,

@@ -25,7 +25,7 @@ import { checkPathParameters } from './path-parameters.ts';
 import { createProxiedClients } from './proxied-clients.ts';
 import { checkQueryParameters } from './query-parameters.ts';
 import type { RateLimitVerdict } from './rate-limit.ts';
-import { BODY_LIMIT, FORM_LIMIT, isUnread, readForm, readJson } from './read-body.ts';
+import { BODY_LIMIT, FORM_LIMIT, hasArrived, isUnread, readForm, readJson } from './read-body.ts';
 import { createReport } from './report.ts';
 import { createRequestIds } from './request-id.ts';
 import { beginRequest, endRequest } from './request-span.ts';
@@ -117,6 +117,8 @@ interface Exchange<Services, Caller> {
   developerId: string | undefined;
   /** The record of the change in the audit log; undefined for a request that is not recorded. */
   change: BegunChange | undefined;
+  /** The body was read to its end. */
+  isRead: boolean;
   /** The answer of the handler. */
   answer: Answer | undefined;
   /** Headers that are added to the answer of the handler. */
@@ -163,9 +165,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     { method, path: route }: Route<Services, Caller>,
     caller: Caller,
   ): Promise<void> {
-    const { context, target, headers } = exchange;
+    const { context, target, headers, address } = exchange;
     const requestId = headers['X-Request-Id'] ?? '';
-    const { address } = exchange;
     const asked = { caller, method, route, path: target.path, requestId, headers: context.req.headers, address };
     exchange.change = await changes?.begin(asked);
   }
@@ -180,7 +181,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
    * count as work, and its connection may be closed to make room for a new one.
    */
   async function readFromClient<Result>({ req }: Context, read: () => Promise<Result>): Promise<Result> {
-    if (req.complete) return read();
+    if (hasArrived(req)) return read();
     work.leave();
     sockets.waits(req.socket);
     let result: Result;
@@ -198,6 +199,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const { context, developerId: developer } = exchange;
     const bounds = { limit: route.bodyLimit ?? BODY_LIMIT, source: sourceOf(exchange), developer, bytes };
     const body = await readFromClient(context, () => readJson(context.req, bounds));
+    exchange.isRead = true;
     if (body !== undefined) return contracts.check(route.body!, body, 'body');
     if (route.bodyOptional) return {};
     throw DomainError.invalid({ loc: ['body'], msg: 'Field required', type: 'missing' });
@@ -221,10 +223,9 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
     const query = route.anyQuery ? undefined : checkQueryParameters(contracts, route.query, target.query);
     const body = route.body === undefined ? undefined : await readBody(exchange, route);
     const readForm = route.form === undefined ? NO_FORM : formReader(exchange);
-    const { headers } = req;
     const changed = exchange.change?.changed ?? NOT_RECORDED;
     const requestId = exchange.headers['X-Request-Id'] ?? '';
-    const about = { headers, address, requestId, baseUrl: baseUrl(), target, changed };
+    const about = { headers: req.headers, address, requestId, baseUrl: baseUrl(), target, changed };
     const input: Input = { params, body, stream: req, readForm, query, caller, ...about };
     const answer = (): Answer | Promise<Answer> => route.handler(services, input as Input<never, never, never, Caller>);
     if (!route.costly || applicationId === undefined || caller === undefined) return answer();
@@ -297,10 +298,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   }
 
   /** Makes the answer for an error. Too many wrong credentials change the error to RATE_LIMITED. */
-  async function answerError(
-    { context, target, address, route, headers }: Exchange<Services, Caller>,
-    thrown: unknown,
-  ) {
+  async function answerError(exchange: Exchange<Services, Caller>, thrown: unknown) {
+    const { context, target, address, route, headers, isRead } = exchange;
     let error = toDomainError(thrown);
     const requestId = headers['X-Request-Id'] ?? '';
     parts.refused?.(error, { method: context.method, path: target.path, requestId, address });
@@ -308,7 +307,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       sockets.waits(context.req.socket);
       error = await logins.judge(error, addressGroup(address));
     }
-    if (isUnread(context.req) && UNREAD.has(error.code)) {
+    if (!isRead && isUnread(context.req) && UNREAD.has(error.code)) {
       headers['Connection'] = 'close';
       drainRefusedBody(context.req);
     }
@@ -333,6 +332,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
       applicationId: undefined,
       developerId: undefined,
       change: undefined,
+      isRead: false,
       answer: undefined,
       headers: hsts === undefined ? { 'X-Request-Id': requestId } : { 'X-Request-Id': requestId, ...hsts },
     };

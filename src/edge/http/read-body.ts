@@ -126,6 +126,13 @@ async function parse(text: string): Promise<unknown> {
   }
 }
 
+/**
+ * True when nothing of the body is on its way any more. Node sets `complete` only after it has told of the last piece,
+ * and the work that this piece wakes up runs in between, so the length counts as well.
+ */
+export const hasArrived = ({ complete, readableLength, headers }: IncomingMessage): boolean =>
+  complete || (readableLength > 0 && readableLength === Number(headers['content-length']));
+
 /** Reads a JSON body that has arrived as a whole; its head was checked. */
 function readWhole(request: IncomingMessage): Promise<unknown> {
   const bytes = request.read() as Buffer;
@@ -143,7 +150,7 @@ export async function readJson(request: IncomingMessage, bounds: BodyBounds): Pr
   const isJson = type === undefined || JSON_TYPE.test(type);
   const length = Number(request.headers['content-length']);
   const isSmall = length <= SMALL;
-  if (isJson && isSmall && length > 0 && request.complete && request.readableLength === length) {
+  if (isJson && isSmall && length > 0 && request.readableLength === length) {
     checkBodyHead(request, bounds.limit);
     return readWhole(request);
   }
