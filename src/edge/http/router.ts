@@ -1,13 +1,9 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { Context } from 'koa';
 import { DomainError } from '../../errors.ts';
-import type { Method } from './route.ts';
+import { createPlainRoutes, type PlainLine } from './plain-routes.ts';
 
-interface Line {
-  method: Method;
-  /** The path, with its parameters as `{name}`. */
-  path: string;
-  head?: true;
+interface Line extends PlainLine {
   /** The route also answers all paths below its path that have no route of their own. */
   below?: true;
 }
@@ -24,10 +20,11 @@ interface Parts<Served extends Line> {
 }
 
 /**
- * Registers a table of routes with @koa/router. When two paths match, the path with fewer parameters wins: `GET
- * /devices/status` is a route, while for every other method `status` is a `{deviceId}`. A router tries its routes one
- * after another. So there is one router for each number of segments, which compares a request with a few routes instead
- * of all. The returned function throws WRONG_URL and METHOD_NOT_ALLOWED.
+ * Registers a table of routes. When two paths match, the path with fewer parameters wins: `GET /devices/status` is a
+ * route, while for every other method `status` is a `{deviceId}`. `plain-routes.ts` finds the routes of plain paths, and
+ * @koa/router decides about all others. It tries its routes one after another, and each of them may look at the whole
+ * path. So there is one router for each number of segments, which compares a request with a few routes instead of all.
+ * The returned function throws WRONG_URL and METHOD_NOT_ALLOWED.
  */
 export function createRouter<Served extends Line>({ lines, strictPaths, serve }: Parts<Served>) {
   checkTable(lines);
@@ -74,16 +71,23 @@ export function createRouter<Served extends Line>({ lines, strictPaths, serve }:
     if (!tree || isOwn(path)) return undefined;
     return method === tree.method || (tree.head && method === 'HEAD') ? tree : undefined;
   }
+  const plainRoute = createPlainRoutes(lines);
   const dispatchers = new Map([...routers].map(([slashes, router]) => [slashes, router.routes()]));
 
-  return async (context: Context, path: string): Promise<void> => {
-    const tree = treeOf(path, context.method);
-    if (tree) return serve(context, tree, {});
+  async function ask(context: Context, path: string): Promise<void> {
     const dispatch = path === '' ? undefined : dispatchers.get(slashesIn(path));
     if (!dispatch) throw new DomainError('WRONG_URL');
     const routed = context as RouterContext;
     routed.newRouterPath = path; // the path as it was received, which Koa would otherwise decode from the URL again
     await dispatch(routed, NOBODY_ELSE);
+  }
+
+  return (context: Context, path: string): Promise<void> => {
+    const { method } = context;
+    const tree = treeOf(path, method);
+    if (tree) return serve(context, tree, {});
+    const plain = plainRoute(method, path);
+    return plain ? serve(context, plain.line, plain.params) : ask(context, path);
   };
 }
 
