@@ -25,7 +25,7 @@ import { checkPathParameters } from './path-parameters.ts';
 import { createProxiedClients } from './proxied-clients.ts';
 import { checkQueryParameters } from './query-parameters.ts';
 import type { RateLimitVerdict } from './rate-limit.ts';
-import { BODY_LIMIT, FORM_LIMIT, hasArrived, isUnread, readForm, readJson } from './read-body.ts';
+import { BODY_LIMIT, FORM_LIMIT, isUnread, readForm, readJson, readWhole } from './read-body.ts';
 import { createReport } from './report.ts';
 import { createRequestIds } from './request-id.ts';
 import { beginRequest, endRequest } from './request-span.ts';
@@ -181,7 +181,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
    * count as work, and its connection may be closed to make room for a new one.
    */
   async function readFromClient<Result>({ req }: Context, read: () => Promise<Result>): Promise<Result> {
-    if (hasArrived(req)) return read();
+    if (req.complete) return read();
     work.leave();
     sockets.waits(req.socket);
     let result: Result;
@@ -198,7 +198,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   async function readBody(exchange: Exchange<Services, Caller>, route: Route<Services, Caller>): Promise<unknown> {
     const { context, developerId: developer } = exchange;
     const bounds = { limit: route.bodyLimit ?? BODY_LIMIT, source: sourceOf(exchange), developer, bytes };
-    const body = await readFromClient(context, () => readJson(context.req, bounds));
+    const whole = readWhole(context.req, bounds);
+    const body = whole === undefined ? await readFromClient(context, () => readJson(context.req, bounds)) : whole;
     exchange.isRead = true;
     if (body !== undefined) return contracts.check(route.body!, body, 'body');
     if (route.bodyOptional) return {};
@@ -206,9 +207,8 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   }
 
   const formReader = (exchange: Exchange<Services, Caller>) => () => {
-    const { context } = exchange;
     const bounds = { limit: FORM_LIMIT, source: addressGroup(exchange.address), bytes };
-    return readFromClient(context, () => readForm(context.req, bounds));
+    return readFromClient(exchange.context, () => readForm(exchange.context.req, bounds));
   };
 
   /** Serves a request of a permitted caller: checks parameters, query and body, then calls the handler. */

@@ -16,7 +16,7 @@ const invalid = (msg: string, cause?: unknown): DomainError =>
   new DomainError('REQUEST_INVALID', { details: [{ loc: ['body'], msg, type: 'json_invalid' }], cause });
 
 /**
- * A small JSON body that has arrived as a whole is parsed as it is, which saves the work of a reader of streams.
+ * `readWhole` parses a small JSON body that has arrived as it is, which saves the work of a reader of streams.
  * koa-body reads every other body and parses small JSON. Our own code does the parts that koa-body does
  * differently or not at all:
  * - Checks: `received.ts` refuses compressed bodies, counts the bytes against the bounds of their sender, checks UTF-8
@@ -118,26 +118,28 @@ const shown = (message: string): string => message.replaceAll('\0', '\ufffd').to
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
-async function parse(text: string): Promise<unknown> {
-  try {
-    return await parseJson(text);
-  } catch (cause) {
-    throw invalid(`JSON decode error: ${shown((cause as SyntaxError).message)}`, cause);
-  }
-}
+const notJson = (cause: unknown): DomainError =>
+  invalid(`JSON decode error: ${shown((cause as SyntaxError).message)}`, cause);
+
+const isJson = (type: string | undefined): boolean => type === undefined || JSON_TYPE.test(type);
 
 /**
- * True when nothing of the body is on its way any more. Node sets `complete` only after it has told of the last piece,
- * and the work that this piece wakes up runs in between, so the length counts as well.
+ * Reads a small JSON body that has arrived as a whole; undefined when `readJson` has to read it. Node sets `complete`
+ * only after it has told of the last piece, and the work that this piece wakes up runs in between, so the length decides.
+ * Throws REQUEST_INVALID as readJson does.
  */
-export const hasArrived = ({ complete, readableLength, headers }: IncomingMessage): boolean =>
-  complete || (readableLength > 0 && readableLength === Number(headers['content-length']));
-
-/** Reads a JSON body that has arrived as a whole; its head was checked. */
-function readWhole(request: IncomingMessage): Promise<unknown> {
+export function readWhole(request: IncomingMessage, { limit }: Pick<BodyBounds, 'limit'>): unknown {
+  const { readableLength: length, headers } = request;
+  if (length === 0 || length > SMALL || length !== Number(headers['content-length'])) return undefined;
+  if (!isJson(headers['content-type'])) return undefined;
+  checkBodyHead(request, limit);
   const bytes = request.read() as Buffer;
   if (!isUtf8(bytes)) throw notUtf8();
-  return parse(bytes.toString());
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (cause) {
+    throw notJson(cause);
+  }
 }
 
 /**
@@ -146,19 +148,18 @@ function readWhole(request: IncomingMessage): Promise<unknown> {
  * OVERLOADED when too many bytes of bodies are being received.
  */
 export async function readJson(request: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
-  const type = request.headers['content-type'];
-  const isJson = type === undefined || JSON_TYPE.test(type);
-  const length = Number(request.headers['content-length']);
-  const isSmall = length <= SMALL;
-  if (isJson && isSmall && length > 0 && request.readableLength === length) {
-    checkBodyHead(request, bounds.limit);
-    return readWhole(request);
-  }
-  const read = await readBy(isJson && isSmall ? 'parsed' : 'jsonText', request, bounds);
+  const { headers } = request;
+  const isOfType = isJson(headers['content-type']);
+  const isSmall = Number(headers['content-length']) <= SMALL;
+  const read = await readBy(isOfType && isSmall ? 'parsed' : 'jsonText', request, bounds);
   if (read === undefined) return undefined;
-  if (!isJson) throw invalid(`Content-Type should be 'application/json'`);
+  if (!isOfType) throw invalid(`Content-Type should be 'application/json'`);
   if (isSmall && read.body !== undefined && !read.hasMark) return read.body;
-  return parse(textOf(read));
+  try {
+    return await parseJson(textOf(read));
+  } catch (cause) {
+    throw notJson(cause);
+  }
 }
 
 /**
