@@ -1,35 +1,7 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import t, { type Test } from 'tap';
+import type { Socket } from 'node:net';
+import t from 'tap';
+import { startPlainReceiver } from './plain-receiver.ts';
 import { createSetUp } from './set-up.ts';
-
-/** A plain receiver: `answer` gets each request with its number on its connection, from 1 on. */
-async function startReceiver(t: Test, answer: (socket: Socket, onThis: number, connection: number) => void) {
-  const seen: string[] = [];
-  let connections = 0;
-  const server = createServer((socket) => {
-    connections += 1;
-    const connection = connections;
-    let requests = 0;
-    let text = '';
-    socket.on('error', () => undefined);
-    socket.setEncoding('utf8').on('data', (more: string) => {
-      text += more;
-      const [head = '', body] = text.split('\r\n\r\n');
-      const length = Number(/content-length: (\d+)/i.exec(head)?.[1]);
-      if (body === undefined || Buffer.byteLength(body) < length) return;
-      text = '';
-      requests += 1;
-      seen.push(/webhook-id: (\S+)/i.exec(head)?.[1] ?? '');
-      answer(socket, requests, connection);
-    });
-    t.teardown(() => socket.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, seen, connections: () => connections };
-}
 
 const ok = (socket: Socket): unknown => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
 
@@ -38,7 +10,7 @@ for (const [how, close] of [
   ['resets', (socket: Socket): unknown => socket.resetAndDestroy()],
 ] as const) {
   t.test(`a kept connection that the receiver ${how} as the next webhook arrives costs no attempt`, async (t) => {
-    const receiver = await startReceiver(t, (socket, onThis) => (onThis === 1 ? ok(socket) : close(socket)));
+    const receiver = await startPlainReceiver(t, (socket, onThis) => (onThis === 1 ? ok(socket) : close(socket)));
     const { open, row } = await createSetUp(t, receiver.url);
     const { webhooks, record } = await open();
     const first = await record();
@@ -54,7 +26,7 @@ for (const [how, close] of [
   t.test(
     `a receiver that ${how} every connection after its first answer gets a webhook twice in an attempt, and no more`,
     async (t) => {
-      const receiver = await startReceiver(t, (socket, onThis, connection) =>
+      const receiver = await startPlainReceiver(t, (socket, onThis, connection) =>
         connection === 1 && onThis === 1 ? ok(socket) : close(socket),
       );
       const { open, row } = await createSetUp(t, receiver.url);
@@ -69,7 +41,7 @@ for (const [how, close] of [
   );
 
   t.test(`a new connection that the receiver ${how} is a failed attempt`, async (t) => {
-    const receiver = await startReceiver(t, (socket) => close(socket));
+    const receiver = await startPlainReceiver(t, (socket) => close(socket));
     const { open, row } = await createSetUp(t, receiver.url);
     const { webhooks, record } = await open();
     const only = await record();

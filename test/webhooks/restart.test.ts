@@ -91,7 +91,11 @@ void t.test('an outcome that cannot be written is written later, and nothing is 
   t.equal((await row(deliveryId)).status, 'pending');
   clock.advance(1000);
   await webhooks.idle();
-  t.equal(clock.timers(), 2, 'it waits for the next try, and to count the attempts; it does not spin');
+  t.equal(
+    clock.timers(),
+    3,
+    'it waits for the next try, to count the attempts and to close the connection; it does not spin',
+  );
   broken = false;
   clock.advance(1999);
   await webhooks.idle();

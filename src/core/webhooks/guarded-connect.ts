@@ -48,7 +48,7 @@ export function createConnector(options: { allowPrivate: boolean; timeoutMs: num
       // This runs before undici's own listener, which ends the request with the same error object; so
       // `keptConnectionEnded` knows the error.
       socket.on('error', (error) => {
-        if (socket.bytesRead > 0) ofKeptConnection.add(error);
+        if (socket.bytesRead > 0 && 'syscall' in error) ofKeptConnection.add(error);
       });
       return callback(null, socket);
     });
@@ -58,11 +58,17 @@ export function createConnector(options: { allowPrivate: boolean; timeoutMs: num
 
 const ofKeptConnection = new WeakSet<Error>();
 
+const CLOSED = 'other side closed'; // undici's words
+
+/** The error of a connection that the other side has closed, as undici makes it. */
+export const closedByOtherSide = (): Error => new errors.SocketError(CLOSED);
+
 /**
- * Whether the other side closed a connection that had already carried answers. Usually the connection was idle, and the
- * other side closed it just when the next request was sent on it (RFC 9112 9.3.1).
+ * Whether the other side closed or reset a connection that had already carried bytes. Usually the connection was idle, and
+ * the other side closed it just when the next request was sent on it (RFC 9112 9.3.1). An answer that breaks the protocol
+ * ends its connection too, but says that the request has arrived.
  */
 export function keptConnectionEnded(cause: Error): boolean {
-  if (cause instanceof errors.SocketError) return (cause.socket?.bytesRead ?? 0) > 0;
+  if (cause instanceof errors.SocketError) return cause.message === CLOSED && (cause.socket?.bytesRead ?? 0) > 0;
   return ofKeptConnection.has(cause);
 }

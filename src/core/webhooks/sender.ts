@@ -1,6 +1,9 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Micros } from '../../runtime/units.ts';
+import { clientOfBegun } from './begun-socket.ts';
+import { arePlain, createDirectExchanges, type Target } from './direct-exchanges.ts';
 import { createConnector, keptConnectionEnded } from './guarded-connect.ts';
 import type { Answer } from './retry-schedule.ts';
 
@@ -35,6 +38,15 @@ interface Message {
   cuttable?(cut: (why: string) => void): void;
 }
 
+interface Running {
+  /** When the attempt is over, in microseconds. */
+  until: Micros;
+  /** Ends the request without an answer, for the given reason. */
+  cut(why: string): void;
+  /** Ends the request, so that its result is unknown. */
+  abort(): void;
+}
+
 /** The reason why there is no answer, in words for the application. It never names the address of a host. */
 function describe(cause: Error & { address?: unknown; errors?: Error[] }): string {
   // A name with several addresses fails with one error for each, in an AggregateError without a message of its own.
@@ -55,12 +67,23 @@ const systemError = (cause: NodeJS.ErrnoException): string => `${cause.syscall ?
  * (`readsAnswer`) is never repeated: it is sent exactly as often as the caller asks.
  */
 export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options) {
-  const agent = new Agent({
-    connect: createConnector({ allowPrivate, timeoutMs, ...(lookup && { lookup }) }),
-    headersTimeout: 0, // the injected clock measures the only time limit
-    bodyTimeout: 0,
-  });
-  const running = new Set<() => void>();
+  const connect = createConnector({ allowPrivate, timeoutMs, ...(lookup && { lookup }) });
+  const agent = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 }); // attempts have the only time limit
+  const exchanges = createDirectExchanges({ clock, connect });
+  const running = new Set<Running>();
+  let stopTimeout: (() => void) | undefined;
+
+  /** All attempts have the same time, so the one that began first is over first. One timer serves all of them. */
+  function armTimeout(first: Running): void {
+    stopTimeout = clock.after(Math.max(0, (first.until - clock.now()) / 1000), () => {
+      stopTimeout = undefined;
+      const now = clock.now();
+      for (const each of running) {
+        if (each.until > now) return armTimeout(each);
+        each.cut(`no answer within ${timeoutMs / 1000} s`);
+      }
+    });
+  }
 
   return {
     /**
@@ -87,8 +110,11 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
         const end = (result: Answer | undefined): void => {
           if (over) return;
           over = true;
-          cancelTimeout();
-          running.delete(abort);
+          running.delete(attempt);
+          if (running.size === 0) {
+            stopTimeout?.();
+            stopTimeout = undefined;
+          }
           const hasBeginning = answer && !readsAnswer && wantsBeginning();
           resolve(
             result && hasBeginning ? { ...result, beginning: Buffer.concat(chunks).subarray(0, BEGINNING) } : result,
@@ -108,11 +134,12 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
           fail(why);
           stop?.();
         };
-        const cancelTimeout = clock.after(timeoutMs, () => cut(`no answer within ${timeoutMs / 1000} s`));
+        const attempt: Running = { until: clock.now() + timeoutMs * 1000, cut, abort };
+        running.add(attempt);
+        if (!stopTimeout) armTimeout(attempt);
         cuttable?.(cut);
-        running.add(abort);
 
-        const handler: Dispatcher.DispatchHandler = {
+        const handler = (): Dispatcher.DispatchHandler => ({
           onRequestStart(controller) {
             stop = () => controller.abort(new Error('the attempt has ended without waiting for the answer'));
             if (over) stop();
@@ -129,29 +156,54 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
             } else if (readsAnswer || wantsMore(chunk)) chunks.push(chunk);
           },
           onResponseEnd: () => end(answer && readsAnswer ? { ...answer, body: Buffer.concat(chunks) } : answer),
-          onResponseError(_controller, cause) {
-            if (!again || over || answer || !keptConnectionEnded(cause)) return fail(describe(cause));
+          onResponseError: (_controller, cause) => failed(cause, !answer && keptConnectionEnded(cause)),
+        });
+
+        /** Sends the message once more when a kept connection has ended; otherwise the attempt has failed. */
+        function failed(cause: Error, wasKept: boolean): void {
+          if (again && !over && wasKept) {
             again = false;
-            dispatch();
-          },
-        };
-        function dispatch(): void {
+            begin();
+          } else fail(describe(cause));
+        }
+
+        function sendDirectly(target: Target): void {
+          stop = exchanges.send(target, headers, body, {
+            answered({ statusCode, retryAfter, body: whole }) {
+              answer = { statusCode, retryAfter, error: null };
+              if (wantsBeginning()) chunks.push(whole);
+              end(answer);
+            },
+            failed,
+            begun: (socket, arrived) => dispatch(clientOfBegun(new URL(url).origin, socket, arrived)),
+          });
+        }
+
+        function dispatch(through: Dispatcher): void {
+          const { origin, pathname, search } = new URL(url);
+          through.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler());
+        }
+
+        function begin(): void {
           try {
-            const { origin, pathname, search } = new URL(url);
-            agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler);
+            const target = readsAnswer || !arePlain(headers) ? undefined : exchanges.targetOf(url);
+            if (target) sendDirectly(target);
+            else dispatch(agent);
           } catch (cause) {
             fail(describe(cause as Error));
           }
         }
-        dispatch();
+        begin();
       }),
 
     /** Ends every request at once; their results are unknown. */
     abortAll(): void {
-      for (const abort of running) abort();
+      for (const { abort } of running) abort();
     },
 
     async [Symbol.asyncDispose](): Promise<void> {
+      stopTimeout?.();
+      exchanges.close();
       await agent.destroy();
     },
   };
