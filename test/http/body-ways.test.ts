@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import t from 'tap';
 import { BODY_LIMIT, readWhole } from '../../src/edge/http/read-body.ts';
+import { DomainError } from '../../src/errors.ts';
 import { startListener } from './listener-world.ts';
 
 const JSON_TYPE = 'Content-Type: application/json\r\n';
@@ -98,6 +99,33 @@ t.test('a body whose bytes are all here is read, although its request is not com
   const told = Object.assign(request, { headers: { 'content-length': '7' }, complete: false });
   t.same(readWhole(told as unknown as IncomingMessage, { limit: BODY_LIMIT }), { a: 1 });
   t.end();
+});
+
+t.test('a request that is refused before its small body is read leaves the connection open', async (t) => {
+  const refusal = new DomainError('RATE_LIMITED', { values: { seconds: 1 } });
+  const { request } = await startListener(t, undefined, { authorize: () => Promise.reject(refusal) });
+  for (const body of ['{"clientId":"a"}', '']) {
+    const { status, headers } = await request('POST', '/echo-own', body);
+    t.equal(status, 429);
+    t.equal(headers.connection, 'keep-alive');
+  }
+  t.match(await request('POST', '/echo', '{"clientId":"a"}'), { status: 200 }, 'nothing of the body is left');
+});
+
+t.test('the bound of a route holds for each way that a body comes', async (t) => {
+  const { port } = await startListener(t);
+  for (const [size, expected] of [
+    [1_000, /^HTTP\/1.1 200 /],
+    [1_001, /^HTTP\/1.1 413 [\s\S]*larger than 1000 bytes/],
+    [15_000, /^HTTP\/1.1 413 /],
+    [70_000, /^HTTP\/1.1 413 /],
+  ] as const) {
+    const body = Buffer.from(padded(size));
+    const chunk = Buffer.concat([Buffer.from(`${size.toString(16)}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')]);
+    const ask = (head: string, ...parts: Buffer[]): Promise<string> => answerAt('/echo-short', port, head, ...parts);
+    t.match(await ask(sized(body, JSON_TYPE), body), expected, `${size} bytes with their length`);
+    t.match(await ask(`${JSON_TYPE}Transfer-Encoding: chunked\r\n`, chunk), expected, `${size} bytes in a chunk`);
+  }
 });
 
 t.test('a request that is refused when its body was read leaves the connection open', async (t) => {

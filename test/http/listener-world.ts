@@ -26,6 +26,10 @@ export async function startListener(
   const route = routesOf<object, undefined>();
   const routes = [
     route('POST', '/echo', null, { body: 'rest/activation-request' }, (_, { body }) => ({ status: 200, body })),
+    route('POST', '/echo-short', null, { body: 'rest/activation-request', bodyLimit: 1_000 }, (_, { body }) => ({
+      status: 200,
+      body,
+    })),
     route('POST', '/echo-own', 'any', { body: 'rest/activation-request' }, (_, { body }) => ({ status: 200, body })),
     route('POST', '/refuse-own', 'any', { body: 'rest/activation-request' }, () => {
       throw new DomainError('RATE_LIMITED', { values: { seconds: 1 } });

@@ -89,10 +89,12 @@ async function readBy(
   const { [name]: reader } = readers();
   const received = watchBody(request, bounds);
   try {
+    if (Number(request.headers['content-length']) > bounds.limit) await received.discard();
     const read = await run(reader, request).catch((error: unknown) => {
       if (error instanceof SyntaxError) return unread(error, received);
       return explain(error, request, received);
     });
+    if (received.size() > bounds.limit) await received.discard();
     if (received.size() === 0) return undefined;
     received.requireUtf8();
     return { ...read, hasMark: received.hasMark() };
@@ -130,7 +132,7 @@ const isJson = (type: string | undefined): boolean => type === undefined || JSON
  */
 export function readWhole(request: IncomingMessage, { limit }: Pick<BodyBounds, 'limit'>): unknown {
   const { readableLength: length, headers } = request;
-  if (length === 0 || length > SMALL || length !== Number(headers['content-length'])) return undefined;
+  if (length === 0 || length > Math.min(SMALL, limit) || length !== Number(headers['content-length'])) return undefined;
   if (!isJson(headers['content-type'])) return undefined;
   checkBodyHead(request, limit);
   const bytes = request.read() as Buffer;
@@ -177,5 +179,9 @@ export async function readForm(request: IncomingMessage, bounds: BodyBounds): Pr
   }
 }
 
-/** True when, after an error, the rest of the body is still arriving, so that only closing the connection ends it. */
-export const isUnread = (request: IncomingMessage): boolean => !request.complete;
+/**
+ * True when, after an error, the rest of the body is still arriving, so that only closing the connection ends it. A body
+ * whose bytes are all here is thrown away by Node, though its request may not be complete yet.
+ */
+export const isUnread = ({ complete, readableLength, headers }: IncomingMessage): boolean =>
+  !complete && readableLength !== Number(headers['content-length']);

@@ -94,7 +94,9 @@ export function watchBody(request: IncomingMessage, { limit, bytes, ...source }:
     if (size < MARK.length) readMark(chunk, size);
     size += chunk.length;
     if (size > limit) {
-      if (size > DISCARD_FACTOR * limit) whenBeyond?.();
+      // Until the rest is thrown away, the reader keeps what comes, because its own bound may be higher.
+      if (!whenBeyond) take(chunk);
+      else if (size > DISCARD_FACTOR * limit) whenBeyond();
     } else if (size === chunk.length) {
       first = chunk;
     } else {
