@@ -63,7 +63,7 @@ async function createSink(): Promise<Sink> {
 }
 
 const SINCE = '2000-01-01T00:00:00.000000';
-const UNTIL = '2999-01-01T00:00:00.000000';
+const UNTIL = '2199-12-31T00:00:00Z';
 const SCOPE = 'svc:application:read svc:application:write';
 
 interface Application {
