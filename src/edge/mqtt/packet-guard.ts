@@ -163,7 +163,7 @@ export function createPacketGuard(parts: Parts) {
       readable: read,
       packet(parsed) {
         const reason = packet(client, parsed);
-        if (reason !== undefined) end(reason); // this packet is the last one that gets an answer
+        if (reason !== undefined) end(reason); // when this packet, and the others of its run, have their answers
       },
       connected() {
         if (phase !== 'connecting') return;
