@@ -257,6 +257,22 @@ void t.test('bytes that come between two messages are not the answer of the next
   t.equal(receiver.connections(), 2);
 });
 
+void t.test(
+  'a message whose kept connection has ended goes on a new one, because others may have ended, too',
+  async (t) => {
+    const { post } = createTestSender(t);
+    const receiver = await startPlainReceiver(t, (socket, onThis) => {
+      if (onThis === 1) socket.write(`${OK}${NO_BODY}`);
+      else socket.destroy();
+    });
+    const send = () => post({ url: receiver.url, headers: {}, body: '{}' });
+    await Promise.all([send(), send(), send()]);
+    t.equal(receiver.connections(), 3);
+    t.match(await send(), { statusCode: 200, error: null });
+    t.equal(receiver.connections(), 4);
+  },
+);
+
 void t.test('each message in progress has a connection of its own', async (t) => {
   const { post } = createTestSender(t);
   const waiting: Socket[] = [];

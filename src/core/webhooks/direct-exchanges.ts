@@ -10,8 +10,12 @@ const KEPT_MS = 4_000;
 const MARGIN_MS = 2_000;
 const LONGEST_KEPT_MS = 600_000;
 const SWEEP_MS = 1_000;
-/** The number of URLs, and of origins, that are remembered; above it the oldest is forgotten. */
-const REMEMBERED = 10_000;
+/**
+ * The number of URLs, of some KiB each, and of origins that are remembered; above it the oldest is forgotten. A URL is just
+ * parsed again. The connections of an origin are not used again, and are closed when their time is over.
+ */
+const MOST_URLS = 1_000;
+const MOST_ORIGINS = 10_000;
 /** After an answer that cannot be read here, so many messages to the same origin go through undici. */
 const DETOUR = 1_000;
 /** A header that has other characters is left to undici, which refuses it. */
@@ -42,6 +46,12 @@ interface Exchange {
   begun(socket: Socket, arrived: Buffer): void;
 }
 
+interface Sent {
+  headers: Record<string, string>;
+  body: string;
+  again?: boolean;
+}
+
 interface Connection {
   socket: Socket;
   current: Exchange | undefined;
@@ -50,8 +60,8 @@ interface Connection {
   until: number;
 }
 
-function remember<Value>(known: Map<string, Value>, key: string, value: Value): void {
-  if (known.size >= REMEMBERED && !known.has(key)) known.delete(known.keys().next().value as string);
+function remember<Value>(known: Map<string, Value>, key: string, value: Value, most: number): void {
+  if (known.size >= most && !known.has(key)) known.delete(known.keys().next().value as string);
   known.set(key, value);
 }
 
@@ -159,20 +169,23 @@ export function createDirectExchanges({ clock, connect }: Options) {
           detour: 0,
         };
         target = { origin, head: parsed.head };
-        remember(origins, parsed.origin, origin);
-        remember(targets, url, target);
+        remember(origins, parsed.origin, origin, MOST_ORIGINS);
+        remember(targets, url, target, MOST_URLS);
       }
       if (target.origin.detour === 0) return target;
       target.origin.detour -= 1;
       return undefined;
     },
 
-    /** Sends a message; returns a function that ends the exchange without an answer. */
-    send({ origin, head }: Target, headers: Record<string, string>, body: string, exchange: Exchange): () => void {
+    /**
+     * Sends a message; returns a function that ends the exchange without an answer. `again`: a kept connection has ended
+     * when the message was sent on it. The receiver may have closed others as well, so it goes on a new one.
+     */
+    send({ origin, head }: Target, { headers, body, again = false }: Sent, exchange: Exchange): () => void {
       let text = head;
       for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
       text += `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-      let connection = idleOf(origin);
+      let connection = again ? undefined : idleOf(origin);
       let isCut = false;
       const begin = (on: Connection): void => {
         on.current = exchange;

@@ -104,7 +104,7 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
         const chunks: Buffer[] = [];
         let stop: (() => void) | undefined;
         let over = false;
-        let again = !readsAnswer;
+        let again = false;
 
         // undici cannot withdraw a request that has no connection yet; it is aborted when it gets one.
         const end = (result: Answer | undefined): void => {
@@ -161,22 +161,26 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
 
         /** Sends the message once more when a kept connection has ended; otherwise the attempt has failed. */
         function failed(cause: Error, wasKept: boolean): void {
-          if (again && !over && wasKept) {
-            again = false;
+          if (wasKept && !again && !readsAnswer && !over) {
+            again = true;
             begin();
           } else fail(describe(cause));
         }
 
         function sendDirectly(target: Target): void {
-          stop = exchanges.send(target, headers, body, {
-            answered({ statusCode, retryAfter, body: whole }) {
-              answer = { statusCode, retryAfter, error: null };
-              if (wantsBeginning()) chunks.push(whole);
-              end(answer);
+          stop = exchanges.send(
+            target,
+            { headers, body, again },
+            {
+              answered({ statusCode, retryAfter, body: whole }) {
+                answer = { statusCode, retryAfter, error: null };
+                if (wantsBeginning()) chunks.push(whole);
+                end(answer);
+              },
+              failed,
+              begun: (socket, arrived) => dispatch(clientOfBegun(new URL(url).origin, socket, arrived)),
             },
-            failed,
-            begun: (socket, arrived) => dispatch(clientOfBegun(new URL(url).origin, socket, arrived)),
-          });
+          );
         }
 
         function dispatch(through: Dispatcher): void {
