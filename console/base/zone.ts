@@ -31,6 +31,12 @@ export const toField = (at: number): string => {
   return new Date(at - shift).toISOString().slice(0, 16);
 };
 
+/** Milliseconds by which the time of a page may be behind that of the service, because it advances every second only. */
+const BEHIND = 5_000;
+
+/** The value of such a field, which has whole minutes, for a moment behind everything that the service has stored by now. */
+export const behindPresent = (at: number): string => toField(at + BEHIND + MINUTE);
+
 /** Reads the value of such a field as a time in milliseconds; NaN when it is no time. */
 export const fromField = (text: string): number => Date.parse(zone.peek() === 'utc' ? `${text}Z` : text);
 

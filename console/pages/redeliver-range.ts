@@ -10,7 +10,7 @@ import { operation, send } from '../base/requests.ts';
 import { deliveriesSent } from '../base/sent-deliveries.ts';
 import { toServiceTime } from '../base/service-time.ts';
 import { given, typed } from '../base/typed.ts';
-import { fromField, toField, zoneName } from '../base/zone.ts';
+import { behindPresent, fromField, toField, zoneName } from '../base/zone.ts';
 import { ask } from '../parts/dialog.ts';
 import { choice, textField } from '../parts/fields.ts';
 
@@ -19,7 +19,6 @@ export const STATES = ['pending', 'delivered', 'exhausted', 'gone'] as const;
 
 /** Milliseconds after the last keystroke until the deliveries are counted. */
 const DEBOUNCE_MS = 250;
-const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 const deliveries = (many: number): string => counted(many, 'delivery', 'deliveries');
@@ -76,8 +75,7 @@ function Range({ applicationId, setting }: { applicationId: string; setting: str
     };
   }, []);
   const began = useMemo(() => now.peek(), []);
-  // The field has whole minutes, and the present one belongs to the range.
-  const [from, until] = [toField(began - DAY_MS), toField(began + MINUTE_MS)];
+  const [from, until] = [toField(began - DAY_MS), behindPresent(began)];
   const when = { type: 'datetime-local' } as const;
   return div(
     { class: 'fields', ref: box, onInput: count, onChange: count },

@@ -4,7 +4,7 @@ import { ago, between, bytes, counted, duration, visible } from '../../console/b
 import { linesOf } from '../../console/base/lines.ts';
 import { termsOf } from '../../console/base/tag-terms.ts';
 import { wordsOf } from '../../console/base/words.ts';
-import { startOfDay, zone } from '../../console/base/zone.ts';
+import { behindPresent, fromField, startOfDay, zone } from '../../console/base/zone.ts';
 
 t.test('durations and ages have suitable units', async (t) => {
   const SECOND = 1_000;
@@ -91,4 +91,12 @@ t.test('a day begins at midnight of the chosen zone', async (t) => {
     zone.value = 'local';
   });
   t.equal(startOfDay(Date.UTC(2026, 10, 25, 23, 59)), Date.UTC(2026, 10, 25));
+});
+
+t.test('a range to the present has what the service has stored in this second', async (t) => {
+  const minute = Date.UTC(2026, 10, 25, 17, 40);
+  for (const second of [0, 1, 30, 54, 55, 59.999]) {
+    const shown = minute + second * 1_000; // the time of the page, which may be seconds behind
+    t.ok(fromField(behindPresent(shown)) > shown + 4_000, `${second} s`);
+  }
 });
