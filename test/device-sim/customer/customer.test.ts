@@ -214,14 +214,14 @@ t.test('a customer of the real service', async (t) => {
   t.test('the story of a device names the actors and their actions', async (t) => {
     const story = ledger.story({ deviceId: three });
     const lines = story.slice(-5).map((line) => line.replace(/^\+ +[\d.]+ s +/, ''));
-    for (const [place, words] of [
-      /^customer +asks \d{15} for install \(action \d+\): 201, transaction/,
-      /^device +gets command/,
-      /^device +answers command \d+: failed/,
-      /^service +has acknowledged/,
-      /^receiver +gets the result of transaction \d+: failed VERSION_NAME_MISMATCH, webhook /,
-    ].entries())
-      t.match(lines[place], words);
+    const [first, second, third, ...ends] = lines;
+    t.match(first, /^customer +asks \d{15} for install \(action \d+\): 201, transaction/);
+    t.match(second, /^device +gets command/);
+    t.match(third, /^device +answers command \d+: failed/);
+    // The service sends the PUBACK and the webhook after the same commit.
+    const [result, acknowledged] = ends.sort();
+    t.match(result, /^receiver +gets the result of transaction \d+: failed VERSION_NAME_MISMATCH, webhook /);
+    t.match(acknowledged, /^service +has acknowledged/);
   });
 
   t.test('at the end of a run the settings are restored, except one that somebody has changed', async (t) => {
