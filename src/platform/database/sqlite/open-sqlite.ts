@@ -137,6 +137,7 @@ export function openSqlite(options: SqliteOptions): Database {
       onEffectError,
       ownerOf,
       vault,
+      announce: logThread.announce,
       sync: logThread.sync,
       busy: logThread.busy,
     });
