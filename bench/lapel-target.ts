@@ -15,6 +15,8 @@ interface Options {
   /** The number of further registered devices, which never connect. */
   offline?: number;
   profile?: string | undefined;
+  /** The checkout whose service is measured; by default this one. */
+  checkout?: string;
   /** Makes the answers of devices; by default they succeed. */
   answer?: AnswerOf;
   /** Settings in addition to those that every bench needs. */
@@ -44,10 +46,13 @@ const SCOPE = 'svc:application:read svc:application:write svc:device:read svc:de
 /** The number of devices in one import request, each a line. */
 const AT_ONCE = 5_000;
 
-const start = (folder: string, { profile, env }: Pick<Options, 'profile' | 'env'>): Promise<Process> => {
+type Start = Pick<Options, 'profile' | 'env' | 'checkout'>;
+
+const start = (folder: string, { profile, env, checkout }: Start): Promise<Process> => {
   const ports = ['http', 'admin', 'mqtt', 'objects'].flatMap((name) => [`--${name}-port`, '0']);
   return startProcess(['src/main.ts', 'serve', '--data-dir', folder, ...ports, '--log-level', 'warn'], {
     profile,
+    checkout,
     env: { LAPEL_WEBHOOK_ALLOW_PRIVATE: 'true', LAPEL_RATE_LIMIT: '1000000', ...env }, // calls are counted, but never limited
   });
 };
@@ -148,7 +153,7 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
   stack.defer(async () => {
     await Promise.all(running.map((each) => each.stop()));
   });
-  const startAll = async (given: Pick<Options, 'profile' | 'env'>): Promise<void> => {
+  const startAll = async (given: Start): Promise<void> => {
     for (let index = 0; index < Math.max(nodes, 1); index += 1)
       running.push(await start(nodes > 0 ? join(folder, `node-${index}`) : folder, given));
   };

@@ -2,6 +2,7 @@
 // machine and the day; the ratios count. Prints Markdown.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { runBeside } from './beside.ts';
 import { runFar } from './far/far.ts';
 import type { Options } from './measure.ts';
 import { runNodes } from './nodes.ts';
@@ -38,6 +39,7 @@ const HELP = `npm run bench -- [options]
   --rounds N       measurements of each figure; the median counts (3)
   --devices N      connected devices (200)
   --callers LIST   numbers of callers, each measured by itself (1,8,64)
+  --beside DIR     measures the loop of another checkout instead of the floor, in turns with that of this one
   --scale[=LIST]   measures growth with time and with the fleet instead: ${Object.keys(SCALE).join(', ')};
                    ${MILLION}: what 100 nodes with 10,000 devices each send to PostgreSQL (half an hour)
   --database postgres
@@ -61,6 +63,7 @@ const { values } = parseArgs({
     rounds: { type: 'string' },
     devices: { type: 'string', default: '200' },
     callers: { type: 'string' },
+    beside: { type: 'string' },
     scale: { type: 'string' },
     database: { type: 'string', default: 'sqlite' },
     nodes: { type: 'string', default: '1' },
@@ -97,6 +100,7 @@ async function measured(): Promise<Table[]> {
   if (values.database === 'postgres')
     return [await runNodes({ ...options, nodes: values.nodes.split(',').map(Number) })];
   if (values.database !== 'sqlite') throw new Error(`--database knows sqlite and postgres, not ${values.database}`);
+  if (values.beside !== undefined) return [await runBeside({ ...options, beside: values.beside })];
   if (values.scale === undefined) return [await runRing(options)];
   const names = values.scale === '' ? Object.keys(SCALE) : values.scale.split(',');
   const tables: Table[] = [];

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const ROOT = join(import.meta.dirname, '..');
+/** The checkout that this bench belongs to. */
+export const OWN_CHECKOUT = join(import.meta.dirname, '..');
 // The kernel's clock tick: 100 per second on every Linux that Node runs on.
 const TICKS_PER_SECOND = 100;
 
@@ -35,16 +36,21 @@ const proc = <Result>(child: ChildProcess, file: string, read: (text: string) =>
 
 interface Options {
   env?: Record<string, string>;
+  /** The checkout whose program is started; by default this one. */
+  checkout?: string | undefined;
   /** The folder in which the process writes a profile of its processor time when it ends. */
   profile?: string | undefined;
 }
 
-/** Starts a program of this project with the Node that runs this one. */
-export async function startProcess(args: string[], { env = {}, profile }: Options = {}): Promise<Process> {
+/** Starts a program of a checkout of this project with the Node that runs this one. */
+export async function startProcess(
+  args: string[],
+  { env = {}, checkout = OWN_CHECKOUT, profile }: Options = {},
+): Promise<Process> {
   const began = performance.now();
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
   const child = spawn(process.execPath, [...profiling, ...args], {
-    cwd: ROOT,
+    cwd: checkout,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

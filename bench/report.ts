@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { OWN_CHECKOUT } from './processes.ts';
 
 type Cell = string | number;
 /** A row of a table; its first column names it. */
@@ -24,9 +25,15 @@ export interface Report {
   tables: Table[];
 }
 
-const ROOT = join(import.meta.dirname, '..');
+function git(checkout: string, ...args: string[]): string {
+  return spawnSync('git', args, { cwd: checkout, encoding: 'utf8' }).stdout?.trim() ?? '';
+}
 
-const git = (...args: string[]): string => spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout?.trim() ?? '';
+/** The revision of a checkout, and whether files have changed since. */
+export function revisionOf(checkout: string): string {
+  const changed = git(checkout, 'status', '--porcelain') === '' ? '' : ' with changes';
+  return `${git(checkout, 'rev-parse', '--short', 'HEAD') || 'unknown'}${changed}`;
+}
 
 function sqliteVersion(): string {
   const database = new Sqlite(':memory:');
@@ -37,11 +44,10 @@ function sqliteVersion(): string {
 
 /** Makes the report: the tables, the machine and the versions. */
 export function makeReport(tables: Table[]): Report {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  const changed = git('status', '--porcelain') === '' ? '' : ' with changes';
+  const { version } = JSON.parse(readFileSync(join(OWN_CHECKOUT, 'package.json'), 'utf8')) as { version: string };
   return {
     at: new Date().toISOString(),
-    revision: `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${changed}`,
+    revision: revisionOf(OWN_CHECKOUT),
     machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 1024 ** 3)} GiB, ${process.platform} ${release()}`,
     versions: `Lapel ${version}, Node ${process.versions.node}, SQLite ${sqliteVersion()}`,
     tables,
