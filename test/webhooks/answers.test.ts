@@ -180,6 +180,33 @@ void t.test('an answer that stops in the middle ends at the time limit, with the
   }
 });
 
+void t.test(
+  'a connection that comes when its attempt is over, or when the sender has ended, carries no message',
+  async (t) => {
+    for (const how of ['over', 'ended'] as const) {
+      const receiver = await startPlainReceiver(t, say(`${OK}${NO_BODY}`));
+      const asked = Promise.withResolvers<() => void>();
+      const clock = createFakeClock();
+      const sender = createSender({
+        clock,
+        allowPrivate: true,
+        timeoutMs: 10_000,
+        lookup: (_name, _options, found) => asked.resolve(() => found(null, [{ address: '127.0.0.1', family: 4 }])),
+      });
+      const answer = sender.post({ url: receiver.url.replace('127.0.0.1', 'hook.example'), headers: {}, body: '{}' });
+      const resolveName = await asked.promise;
+      if (how === 'over') clock.advance(10_000);
+      else sender.abortAll();
+      t.match(await answer, how === 'over' ? { error: 'no answer within 10 s' } : undefined);
+      if (how === 'ended') await sender[Symbol.asyncDispose]();
+      resolveName();
+      await until(() => receiver.connections() === 1 && receiver.open() === 0);
+      t.same(receiver.seen, []);
+      await sender[Symbol.asyncDispose]();
+    }
+  },
+);
+
 void t.test('each attempt has its own time limit', async (t) => {
   const { post, clock } = createTestSender(t);
   const receiver = await startPlainReceiver(t, () => undefined);
