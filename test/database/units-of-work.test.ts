@@ -185,6 +185,8 @@ onBoth(t, async (t, kind) => {
       );
     const ofDevice = (name: string) => write(name, name);
     const ofCaller = (name: string) => write(`${name} of a caller`, undefined, name.slice(0, 4));
+    // A unit whose connection to a server is only being opened begins later than units that came after it.
+    await Promise.all(Array.from({ length: 100 }, (_, index) => ofDevice(`warm ${index}`)));
     for (const one of [ofDevice, ofCaller]) {
       order = [];
       const flood = Array.from({ length: 300 }, (_, index) => one(`many ${index}`));
