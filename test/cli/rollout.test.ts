@@ -22,8 +22,9 @@ t.test('lapel rollout', async (t) => {
   const lapel = (line: string, more: Parameters<typeof run>[1] = {}) => run(line.split(' '), { env, ...more });
   const started = async (line: string): Promise<string> => {
     const { code, stdout, stderr } = await lapel(`rollout start ${line} --json`);
-    t.equal(code, 0, stderr);
-    return JSON.parse(stdout).rolloutId;
+    const { rolloutId, devices } = JSON.parse(stdout);
+    t.equal(code, devices > 0 || line.includes('--continuous') ? 0 : 1, stderr);
+    return rolloutId;
   };
   const read = async (rolloutId: string) => (await tenant.api.get(`${tenant.path}/rollouts/${rolloutId}`)).body;
   const fileOf = (t: Test, content: unknown): string => {
@@ -72,7 +73,7 @@ t.test('lapel rollout', async (t) => {
       t.match(await read(await started(`${line} --percent 0`)), expected);
     const apn = fileOf(t, [{ name: 'Office', apn: 'internet.example', mcc: '440', mnc: '10' }]);
     t.match(await read(await started(`--apn ${apn} --percent 0`)), { operation: 'setApn' });
-    const firmware = await lapel('rollout start --firmware com.a.firmware@9.2.0');
+    const firmware = await lapel('rollout start --firmware com.a.firmware@9.2.0 --all');
     t.match(
       firmware,
       { code: 1, stderr: /cannot start the rollout: 400 firmware not found/ },
@@ -83,6 +84,8 @@ t.test('lapel rollout', async (t) => {
   await t.test('a wrong option is named before anything is sent', async (t) => {
     for (const [line, text] of [
       ['start', /--install: is needed/],
+      ['start --language ja', /--all: is needed to start it for the whole fleet/],
+      ['start --language ja --all --tag ring=new', /--all: selects all devices/],
       ['start --language ja --install com.a.x@1', /--language: give only one of --install, .* and --apn/],
       ['start --install com.a.x', /"com.a.x" is not PACKAGE@VERSION/],
       ['start --bluetooth yes', /"yes" is not one of on, off/],
@@ -98,7 +101,7 @@ t.test('lapel rollout', async (t) => {
       ['start --language ja --window night --time-zone UTC', /"night" is no window/],
       ['start --language ja --stage many', /"many" is not a whole number/],
       ['start --language ja --timeout soon', /"soon" is not a number of seconds/],
-      ['start --language ja --wait --continuous', /--wait: a continuous rollout never completes/],
+      ['start --language ja --all --wait --continuous', /--wait: a continuous rollout never completes/],
       ['devices rol_1 --code BROKEN', /--code: needs --state/],
       ['devices rol_1 --limit -1', /--limit: "-1" is not a whole number/],
       ['list --limit 1.5', /--limit: "1.5" is not a whole number/],
@@ -111,7 +114,7 @@ t.test('lapel rollout', async (t) => {
       stderr: /--code: needs --state/,
     });
     t.match(
-      (await lapel('rollout start --language ja --stage 60% --stage 60%')).stderr,
+      (await lapel('rollout start --language ja --all --stage 60% --stage 60%')).stderr,
       /stages/,
       'the service names its own',
     );
@@ -127,7 +130,7 @@ t.test('lapel rollout', async (t) => {
     t.match(stderr, /running, stage 1 of 1/);
     t.match(stdout, /completed\nstage 1 of 1 .* 100 % {2}1 of 1 \(100 %\)\n {2}1 succeeded\n/);
 
-    const failing = lapel('rollout start --language es --abort 100 --after 1 --wait');
+    const failing = lapel('rollout start --language es --all --abort 100 --after 1 --wait');
     const { transactionId: other } = await device.link.command();
     await device.link.ack({ transactionId: other, status: 'failed', error: { code: 'BROKEN', message: '' } });
     const paused = await failing;
@@ -137,7 +140,7 @@ t.test('lapel rollout', async (t) => {
   });
 
   await t.test('it says so when the abort rule needs more results than there are devices', async (t) => {
-    const line = 'rollout start --language it --start-at 2199-01-01T00:00:00Z --abort 10';
+    const line = 'rollout start --language it --all --start-at 2199-01-01T00:00:00Z --abort 10';
     const { code, stdout, stderr } = await lapel(`${line} --json`);
     t.match({ code, ok: JSON.parse(stdout).ok }, { code: 0, ok: true });
     t.equal(
@@ -153,7 +156,7 @@ t.test('lapel rollout', async (t) => {
       seconds += 1;
       return 1000 * seconds;
     };
-    const begun = await lapel('rollout start --language pt --start-at 2199-01-01T00:00:00Z --timeout 5 --json', {
+    const begun = await lapel('rollout start --language pt --all --start-at 2199-01-01T00:00:00Z --timeout 5 --json', {
       now,
     });
     const { ok, rolloutId, state } = JSON.parse(begun.stdout);
@@ -188,7 +191,7 @@ t.test('lapel rollout', async (t) => {
     t.teardown(() => proxy.close());
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const { code, stdout, stderr } = await lapel(
-      `rollout start --language sv --percent 0 --label once --url ${url} --json`,
+      `rollout start --language sv --all --start-at 2199-01-01T00:00:00Z --label once --url ${url} --json`,
     );
     t.equal(code, 0, stderr);
     t.equal(lost, 1);
@@ -248,7 +251,7 @@ t.test('lapel rollout', async (t) => {
     const rows = async (line: string): Promise<number> => JSON.parse((await lapel(`${line} --json`)).stdout).total;
     t.equal(await rows('rollout list --limit 2'), 2);
     t.ok((await rows('rollout list --limit 0')) > 5);
-    const rolloutId = await started('--language it --start-at 2199-01-01T00:00:00Z');
+    const rolloutId = await started('--language it --all --start-at 2199-01-01T00:00:00Z');
     t.equal(await rows(`rollout devices ${rolloutId} --limit 0`), 1);
     const admin = `--admin-url ${world.service.addresses.admin} --token ${world.service.adminToken}`;
     t.equal(await rows(`admin rollout list --limit 0 ${admin}`), await rows('rollout list --limit 0'));

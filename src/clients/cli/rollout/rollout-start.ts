@@ -8,6 +8,7 @@ import { type Given, readWhole } from '../line/command-line.ts';
 import type { Options } from '../line/options.ts';
 import { readJson } from '../line/read-json.ts';
 import { UsageError } from '../line/usage-error.ts';
+import { Failure } from '../show/failure.ts';
 import type { Terminal } from '../show/terminal.ts';
 import { abortNote } from './abort-note.ts';
 import { OPERATION_OPTIONS, OPERATIONS_IN_WORDS, readOperation } from './rollout-operation.ts';
@@ -24,6 +25,7 @@ const OPTIONS = {
   },
   ...OPERATION_OPTIONS,
   ...DEVICES_OPTIONS,
+  all: { text: 'for all activated devices; without this, or options that select devices, nothing starts' },
   'prefer-connected': { text: 'of the devices of a stage, connected ones come first' },
   continuous: { text: 'devices that begin to match later join; the rollout ends only when it is cancelled' },
   'start-at': {
@@ -45,10 +47,12 @@ const OPTIONS = {
   timeout: { ...TIMEOUT_OPTION.timeout, text: `--wait, but ${TIMEOUT_OPTION.timeout.text}` },
 } satisfies Options;
 
-/** The devices that the options select; nothing when the file selects them, or all are wanted. */
+/** The devices that the options select; nothing when the file must select them. */
 function devicesOf(given: Given): Partial<Body> {
   const selector = readSelector(given);
-  return Object.keys(selector).length === 0 ? {} : { devices: selector };
+  const isAll = Object.keys(selector).length === 0;
+  if (!isAll && given.flag('all')) throw new UsageError('--all', 'selects all devices; leave out the other options');
+  return isAll && !given.flag('all') ? {} : { devices: selector };
 }
 
 function stagesOf(given: Given): Partial<Body> {
@@ -92,9 +96,14 @@ async function bodyOf(given: Given, terminal: Terminal): Promise<Body> {
   };
   const file = given.text('file');
   const read = file === undefined ? {} : await readJson('--file', file, terminal);
-  const body = { devices: {}, ...(read as object), ...options };
+  const body = { ...(read as object), ...options };
   if (!('operation' in body))
     throw new UsageError('--install', `is needed; it is one of ${OPERATIONS_IN_WORDS}, or --file`);
+  if (!('devices' in body))
+    throw new UsageError(
+      '--all',
+      'is needed to start it for the whole fleet; or select devices, such as --tag ring=canary',
+    );
   return body as Body;
 }
 
@@ -109,16 +118,16 @@ async function tellAbortNote(application: Application, rolloutId: string, { stde
 export const rolloutStart: Command = {
   name: 'rollout start',
   summary: 'Starts a rollout: one operation for many devices, in stages',
-  about: `Without options that select devices it is for all activated devices. A file can hold the whole rollout: the body of POST
-/v1/applications/{applicationId}/rollouts. In a file, each stage can have rules of its own.
+  about: `Say which devices it is for: with options that select them, or --all. If none matches, the exit code is 1. A file can hold
+the whole rollout: the body of POST /v1/applications/{applicationId}/rollouts. In a file, each stage can have rules of its own.
 
 The request is repeated after a lost connection, with one Idempotency-Key, so that there is never a second rollout.`,
   options: { ...OPTIONS, ...APPLICATION_OPTIONS },
   examples: [
-    'lapel rollout start --install com.example.camera@1.3.0 --stage 5% --succeeded 95 --soak 1h --abort 10 --after 20',
+    'lapel rollout start --install com.example.camera@1.3.0 --all --stage 5% --succeeded 95 --soak 1h --abort 10 --after 20',
     'lapel rollout start --language ja-JP --tag site=osaka --rate 60 --wait',
-    'lapel rollout start --wifi networks.json --window 22:00-05:00 --time-zone Asia/Tokyo --retry NO_ANSWER --attempts 3',
-    'lapel rollout start --firmware com.lapel.firmware@9.2.0 --start-at 2026-11-20T22:00:00Z --prefer-connected',
+    'lapel rollout start --wifi networks.json --tag site=osaka --window 22:00-05:00 --time-zone Asia/Tokyo --retry NO_ANSWER --attempts 3',
+    'lapel rollout start --firmware com.lapel.firmware@9.2.0 --all --start-at 2026-11-20T22:00:00Z --prefer-connected',
     'lapel rollout start --file release.json --label "Camera 1.3.0" --timeout 3600',
   ],
   endsItself: true,
@@ -130,6 +139,13 @@ The request is repeated after a lost connection, with one Idempotency-Key, so th
       throw new UsageError('--wait', 'a continuous rollout never completes; give --timeout as well');
     const application = await openApplication(given, terminal);
     const { rolloutId, devices } = await application.call('start the rollout', (lapel) => lapel.startRollout({ body }));
+    if (devices === 0 && !body.continuous) {
+      const failure = new Failure(`no device matches, so rollout ${rolloutId} has nothing to do`, {
+        advice: ['lapel device list with the same options shows which devices match'],
+      });
+      failure.done = { rolloutId, devices };
+      throw failure;
+    }
     if (body.abort) await tellAbortNote(application, rolloutId, terminal);
     const text = `${rolloutId} for ${devices} ${devices === 1 ? 'device' : 'devices'}\n`;
     if (!waits) return { json: { ok: true, rolloutId, devices }, text };

@@ -20,7 +20,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   readTags: `lapel device tag ${D}`,
   updateTags: `lapel device tag ${D} site=kyoto --remove ring`,
   listRollouts: 'lapel rollout list',
-  startRollout: `lapel rollout start --install ${APP}@1.1.0 --stage 5% --succeeded 95 --abort 10 --after 20`,
+  startRollout: `lapel rollout start --install ${APP}@1.1.0 --all --stage 5% --succeeded 95 --abort 10 --after 20`,
   readRollout: `lapel rollout show ${ROLLOUT}`,
   updateRollout: `lapel rollout change ${ROLLOUT} --rate 30`,
   cancelRollout: `lapel rollout cancel ${ROLLOUT}`,
