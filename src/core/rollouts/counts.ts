@@ -1,4 +1,4 @@
-import type { AbortRule, MemberState, Stage } from './rollout.ts';
+import type { AbortRule, MemberState, Plan, Stage } from './rollout.ts';
 
 /** The number of devices of a stage in a state, with a code. */
 export interface Count {
@@ -61,22 +61,48 @@ export function isOverLimit(rule: AbortRule, counts: readonly Count[], before?: 
   return results > 0 && results >= rule.minimumResults && failures * 100 >= rule.failedPercent * results;
 }
 
+/**
+ * The plan after results are taken back. The abort rule takes them for results that somebody has accepted, as far as there
+ * are such: otherwise it would take the next failures for accepted ones.
+ */
+export function withoutResults(plan: Plan, gone: readonly Count[]): Plan {
+  const { abort, accepted } = plan;
+  if (!abort || !accepted) return plan;
+  const { failures, results } = resultsOf(abort, gone);
+  return {
+    ...plan,
+    accepted: {
+      failures: Math.max(0, accepted.failures - failures),
+      results: Math.max(0, accepted.results - results),
+    },
+  };
+}
+
 /** Whether every device of a stage has ended. */
 const hasEnded = ({ waiting, unfinished }: StateCounts): boolean => waiting + unfinished === 0;
 
 /**
- * Whether a stage has its share of successes. Devices that were refused or cancelled do not count. Without a share, all
- * devices must have ended.
+ * Whether a stage has its share of successes, one of them at least: a stage that nobody has carried out proves nothing.
+ * Devices that were refused or cancelled do not count, and no command that expired. Without a share, all devices must have
+ * ended. A stage without devices has nothing to prove.
  */
-export function hasShare({ continueWhen }: Stage, counts: StateCounts): boolean {
-  if (!continueWhen) return hasEnded(counts);
-  const { waiting, unfinished, succeeded, failed, unchanged } = counts;
-  const good = succeeded + unchanged;
-  return good * 100 >= continueWhen.succeededPercent * (good + failed + waiting + unfinished);
+export function hasShare({ continueWhen }: Stage, counts: readonly Count[], stage: number): boolean {
+  const own = byState(counts, stage);
+  const all = Object.values(own).reduce((sum, devices) => sum + devices, 0);
+  if (all === 0) return true;
+  if (own.succeeded === 0) return false;
+  if (!continueWhen) return hasEnded(own);
+  const good = own.succeeded + own.unchanged;
+  const expired = counts.find(
+    (count) => count.stage === stage && count.state === 'failed' && count.code === SAYS_NOTHING,
+  );
+  const failed = own.failed - (expired?.devices ?? 0);
+  return good * 100 >= continueWhen.succeededPercent * (good + failed + own.waiting + own.unfinished);
 }
 
 /** Whether a stage can never reach its share any more, unless somebody lets failed devices try again. */
-export const hasFailed = (stage: Stage, counts: StateCounts): boolean => hasEnded(counts) && !hasShare(stage, counts);
+export const hasFailed = (rules: Stage, counts: readonly Count[], stage: number): boolean =>
+  hasEnded(byState(counts, stage)) && !hasShare(rules, counts, stage);
 
 /** Whether a rollout has nothing left to do: its last stage has begun, and every device has ended. */
 export const isDone = (counts: StateCounts, stage: number, stages: number): boolean =>

@@ -70,7 +70,7 @@ export function createCreation(parts: Parts) {
     const now = clock.now();
     const rolloutId = ids.next('rol', now);
     const devices = await shuffled(found, rolloutId);
-    const plan: Plan = { ...rest, stages: stagesOf(written, devices.length) };
+    const plan: Plan = { ...rest, stages: stagesOf(written, devices.length, rest.continuous) };
     const parameters = parametersOf(request, { applicationId, newClientId: ids.uuid });
     const rollout: Rollout = {
       rolloutId,

@@ -18,20 +18,23 @@ import { activatedAmong, findUnchanged } from './unchanged-repository.ts';
 const AT_ONCE = 3;
 const PER_PIECE = 12;
 
-/** Errors that concern the whole rollout, and not one of its devices. */
-const OF_ALL: readonly ErrorCode[] = [
-  'APPLICATION_UNREGISTERED',
-  'KEY_NOT_ISSUED',
-  'NOTIFICATION_NOT_CONFIGURED',
-  'PACKAGE_NOT_FOUND',
-  'VERSION_NOT_FOUND',
-  'DISTRIBUTION_NOT_STARTED',
-  'BINARY_MISSING',
-  'SIGNATURE_MISSING',
-  'SIGNATURE_INVALID',
-  'CERTIFICATE_CHANGED',
-  'FIRMWARE_NOT_LISTED',
-];
+/**
+ * Errors that concern the whole rollout, and not one of its devices, with the reasons for which it pauses. A version that
+ * becomes unavailable between two steps pauses it for the same reason as at any other time.
+ */
+const OF_ALL: { readonly [Code in ErrorCode]?: PauseReason } = {
+  APPLICATION_UNREGISTERED: 'APPLICATION_UNREGISTERED',
+  KEY_NOT_ISSUED: 'KEY_NOT_ISSUED',
+  NOTIFICATION_NOT_CONFIGURED: 'NOTIFICATION_NOT_CONFIGURED',
+  PACKAGE_NOT_FOUND: 'BINARY_DELETED',
+  VERSION_NOT_FOUND: 'BINARY_DELETED',
+  DISTRIBUTION_NOT_STARTED: 'DISTRIBUTION_STOPPED',
+  BINARY_MISSING: 'BINARY_DELETED',
+  SIGNATURE_MISSING: 'SIGNATURE_MISSING',
+  SIGNATURE_INVALID: 'SIGNATURE_INVALID',
+  CERTIFICATE_CHANGED: 'CERTIFICATE_CHANGED',
+  FIRMWARE_NOT_LISTED: 'BINARY_DELETED',
+};
 /** Errors that pass. */
 const PASSING: readonly ErrorCode[] = ['OBJECT_STORE_UNAVAILABLE', 'DATABASE_UNAVAILABLE', 'OVERLOADED'];
 
@@ -78,7 +81,8 @@ export function createIssuing({ database, clock, submit, statuses, courtesy }: P
       );
     } catch (error) {
       if (!(error instanceof DomainError) || PASSING.includes(error.code)) throw error;
-      if (OF_ALL.includes(error.code)) return error.code;
+      const ofAll = OF_ALL[error.code];
+      if (ofAll !== undefined) return ofAll;
       await end(rollout, member, 'refused', error.code);
     }
     return undefined;

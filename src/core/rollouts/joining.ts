@@ -36,7 +36,8 @@ export function createJoining({ database, clock, selection }: Parts) {
         const current = await findRollout(unit, rolloutId, unit.forUpdate);
         if (current?.state !== 'running') return;
         const room = MOST_DEVICES - current.devices;
-        const stage = Math.max(0, current.stage);
+        // A newcomer would be untested in an earlier stage, and change its share while it soaks.
+        const stage = current.plan.stages.length - 1;
         const some = deviceIds.slice(start, start + PER_UNIT);
         const known = await membersAmong(unit, rolloutId, some);
         const members = some

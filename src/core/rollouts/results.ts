@@ -4,10 +4,10 @@ import type { OnLate } from '../transactions/early-ends.ts';
 import type { Finished, OnFinished } from '../transactions/settlement.ts';
 import type { TransactionRecord } from '../transactions/transaction-record.ts';
 import { addTime, findCounts, moveCount } from './count-repository.ts';
-import { type Count, isOverLimit } from './counts.ts';
+import { type Count, isOverLimit, withoutResults } from './counts.ts';
 import { findMember, type Member, updateMember } from './member-repository.ts';
 import { isAtWork, type MemberState, type Rollout } from './rollout.ts';
-import { findRollout } from './rollout-repository.ts';
+import { findRollout, updateRollout } from './rollout-repository.ts';
 import type { Transitions } from './transitions.ts';
 
 const SECOND = 1_000_000;
@@ -21,8 +21,6 @@ const UNAVAILABLE = [
   'SIGNATURE_INVALID',
   'CERTIFICATE_CHANGED',
 ];
-/** The service took the command back before its delivery; see `withdraw`. */
-const WITHDRAWN = 'WITHDRAWN';
 
 /** The end of a transaction. */
 type Result = Pick<Finished, 'status' | 'errorCode'>;
@@ -40,7 +38,7 @@ interface Parts {
  */
 const MOST_CODES = 100;
 const OTHER = 'OTHER';
-const OWN_CODES = ['EXPIRED', 'NO_ANSWER', 'SUPERSEDED', WITHDRAWN, ...UNAVAILABLE];
+const OWN_CODES = ['EXPIRED', 'NO_ANSWER', 'SUPERSEDED', ...UNAVAILABLE];
 
 /**
  * Counts the results of rollouts' transactions in the commits in which the transactions end. If a result makes the abort
@@ -51,8 +49,7 @@ export function createResults({ clock, transitions, wake }: Parts) {
   function after(member: Member, { plan, state }: Rollout, { status, errorCode }: Result): Member {
     if (!isAtWork(state)) return { ...member, state: status, code: errorCode };
     const waiting = { ...member, state: 'waiting', code: null } as const;
-    if (errorCode === WITHDRAWN || UNAVAILABLE.includes(errorCode ?? ''))
-      return { ...waiting, attempts: member.attempts - 1 };
+    if (UNAVAILABLE.includes(errorCode ?? '')) return { ...waiting, attempts: member.attempts - 1 };
     const { retry } = plan;
     if (status === 'failed' && retry?.codes.includes(errorCode ?? '') && member.attempts < retry.attempts)
       return { ...waiting, notBefore: clock.now() + retry.after * SECOND };
@@ -76,26 +73,28 @@ export function createResults({ clock, transitions, wake }: Parts) {
     await moveCount(unit, rolloutId, member.stage, member, to);
     unit.onCommit(wake);
     if (rollout.state !== 'running') return;
+    const { abort, accepted } = rollout.plan;
     if (UNAVAILABLE.includes(result.errorCode ?? ''))
       await transitions.pause(unit, rollout, { actor: 'service', reason: result.errorCode ?? '' });
-    else if (
-      rollout.plan.abort &&
-      isOverLimit(rollout.plan.abort, await findCounts(unit, rolloutId), rollout.plan.accepted)
-    )
+    else if (abort && isOverLimit(abort, await findCounts(unit, rolloutId), accepted))
       await transitions.pause(unit, rollout, { actor: 'service', reason: 'ABORT_RULE' });
   }
 
-  /** Finds the rollout of a transaction, and the device in it, if this is its latest transaction and it is in the state. */
-  async function find(unit: UnitOfWork, { rolloutId, deviceId, transactionId }: TransactionRecord, state: MemberState) {
+  /** Finds the rollout of a transaction, and the device in it, if this is its latest transaction, in one of the states. */
+  async function find(
+    unit: UnitOfWork,
+    { rolloutId, deviceId, transactionId }: TransactionRecord,
+    states: readonly MemberState[],
+  ) {
     const rollout = rolloutId === null ? undefined : await findRollout(unit, rolloutId, unit.forUpdate);
     const member = rollout && (await findMember(unit, rollout.rolloutId, deviceId));
-    return rollout && member?.transactionId === transactionId && member.state === state
+    return rollout && member?.transactionId === transactionId && states.includes(member.state)
       ? { rollout, member }
       : undefined;
   }
 
   async function settle(unit: UnitOfWork, finished: Finished): Promise<void> {
-    const found = await find(unit, finished, 'unfinished');
+    const found = await find(unit, finished, ['unfinished']);
     if (!found) return;
     const { createdAt, deliveredAt, completedAt } = finished;
     const { rolloutId } = found.rollout;
@@ -109,13 +108,19 @@ export function createResults({ clock, transitions, wake }: Parts) {
     finished.rolloutId === null ? NOTHING : { written: settle(unit, finished) };
 
   /**
-   * Counts the result of a device whose command was taken back, and which had received it all the same. So the device does
-   * not get the command again.
+   * Counts the result of a device whose transaction the service had ended before. A device that waits for another command
+   * does not get it then. A late success also counts where the end counted as a failure or a cancel: the device has done it.
    */
   const onLate: OnLate = async (unit, record, { status, error }) => {
-    if (record.rolloutId === null || record.errorCode !== WITHDRAWN) return;
-    const found = await find(unit, record, 'waiting');
-    if (found) await apply(unit, found.rollout, found.member, { status, errorCode: error?.code ?? null });
+    if (record.rolloutId === null) return;
+    const found = await find(unit, record, status === 'succeeded' ? ['waiting', 'failed', 'cancelled'] : ['waiting']);
+    if (!found) return;
+    const { rollout, member } = found;
+    const { stage, code } = member;
+    const gone: Count[] = member.state === 'failed' ? [{ stage, state: 'failed', code: code ?? '', devices: 1 }] : [];
+    const judged = { ...rollout, plan: withoutResults(rollout.plan, gone) };
+    if (judged.plan !== rollout.plan) await updateRollout(unit, judged);
+    await apply(unit, judged, member, { status, errorCode: error?.code ?? null });
   };
 
   return { onFinished, onLate };

@@ -3,7 +3,7 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Applications } from '../applications/applications.ts';
 import { findCounts, moveCount } from './count-repository.ts';
-import { type Count, resultsOf, resultsSoFar } from './counts.ts';
+import { type Count, resultsSoFar, withoutResults } from './counts.ts';
 import { findInState, type Member, type MemberPlace, updateMember } from './member-repository.ts';
 import type { Actor, Plan, Rollout } from './rollout.ts';
 import { requireRoom } from './rollout-bound.ts';
@@ -21,22 +21,13 @@ interface Parts {
 }
 
 /**
- * The plan after failed devices wait again, so they are no results any more. The abort rule takes them for results that
- * somebody has accepted, as far as there are such: otherwise it would take the next failures for accepted ones. The devices
- * of a stage that somebody let pass decide once more.
+ * The plan after failed devices wait again, so they are no results any more. The devices of a stage that somebody let pass
+ * decide once more.
  */
 function planAfter({ plan, stage }: Rollout, moved: readonly Count[]): Plan {
-  const { abort, accepted, since, letPass } = plan;
-  const gone = abort && resultsOf(abort, moved);
+  const { since, letPass } = plan;
   return {
-    ...plan,
-    ...(gone &&
-      accepted && {
-        accepted: {
-          failures: Math.max(0, accepted.failures - gone.failures),
-          results: Math.max(0, accepted.results - gone.results),
-        },
-      }),
+    ...withoutResults(plan, moved),
     ...(since && { since: { ...since, results: since.results - moved.length } }),
     ...(letPass !== undefined && { letPass: Math.min(letPass, stage - 1) }),
   };
@@ -48,7 +39,7 @@ export function createRetrying({ database, clock, transitions, lockApplication }
   async function move(unit: UnitOfWork, rolloutId: string, members: readonly Member[]): Promise<Count[]> {
     const moved: Count[] = [];
     for (const member of members) {
-      const to = { ...member, state: 'waiting', transactionId: null, attempts: 0, code: null, notBefore: 0 } as const;
+      const to = { ...member, state: 'waiting', attempts: 0, code: null, notBefore: 0 } as const;
       if (!(await updateMember(unit, rolloutId, member, to, clock.now()))) continue;
       await moveCount(unit, rolloutId, member.stage, member, to);
       moved.push({ stage: member.stage, state: 'failed', code: member.code ?? '', devices: 1 });

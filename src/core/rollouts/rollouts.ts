@@ -10,7 +10,7 @@ import type { Selection } from '../selection/selection.ts';
 import type { Software } from '../software/software.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import { findCounts } from './count-repository.ts';
-import { byState, type Count, hasFailed, resultsOf, resultsSoFar } from './counts.ts';
+import { type Count, hasFailed, resultsOf, resultsSoFar } from './counts.ts';
 import { createCreation } from './creation.ts';
 import { createDriver } from './driver.ts';
 import { createIssuing } from './issuing.ts';
@@ -114,7 +114,7 @@ export function createRollouts(parts: Parts) {
   /** What a resume changes, beside the state. */
   function resumedBy({ plan, stage, approved, reason }: Rollout, counts: readonly Count[]): Partial<Rollout> {
     const rules = plan.stages[stage];
-    const isLetPass = reason === 'STAGE_FAILED' && rules !== undefined && hasFailed(rules, byState(counts, stage));
+    const isLetPass = reason === 'STAGE_FAILED' && rules !== undefined && hasFailed(rules, counts, stage);
     return {
       plan: {
         ...plan,

@@ -5,10 +5,11 @@ import type { Stage } from './rollout.ts';
 export type WrittenStage = Omit<Stage, 'devices'> & { percent?: number | undefined; count?: number | undefined };
 
 /**
- * The stages of a rollout with the numbers of their devices. The devices that no stage takes make a last one. Throws
- * REQUEST_INVALID when a stage has neither share nor number, or both, or when the shares exceed all devices.
+ * The stages of a rollout with the numbers of their devices. The devices that no stage takes make a last one; `continuous`:
+ * so do the devices that come later. Throws REQUEST_INVALID when a stage has neither share nor number, or both, or when the
+ * shares exceed all devices.
  */
-export function stagesOf(written: readonly WrittenStage[], total: number): Stage[] {
+export function stagesOf(written: readonly WrittenStage[], total: number, continuous = false): Stage[] {
   const shares = written.reduce((sum, { percent = 0 }) => sum + percent, 0);
   if (shares > 100) {
     const msg = 'Input should have stages whose percent are at most 100 together';
@@ -27,6 +28,6 @@ export function stagesOf(written: readonly WrittenStage[], total: number): Stage
     left -= devices;
     return { ...rules, devices };
   });
-  if (left > 0 || stages.length === 0) stages.push({ devices: left });
+  if (left > 0 || stages.length === 0 || (continuous && shares < 100)) stages.push({ devices: left });
   return stages;
 }

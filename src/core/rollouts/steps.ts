@@ -169,13 +169,18 @@ export function createSteps(parts: Parts) {
     }
     const rules = plan.stages[stage];
     if (stage >= last || !rules) return undefined;
-    const own = byState(counts, stage);
-    const isLetPass = (plan.letPass ?? -1) >= stage && hasFailed(rules, own);
-    if (!isLetPass && hasFailed(rules, own)) {
+    const failed = hasFailed(rules, counts, stage);
+    const isLetPass = (plan.letPass ?? -1) >= stage && failed;
+    if (!isLetPass && failed) {
       await pauseFor(rollout, 'STAGE_FAILED');
       return 'now';
     }
-    if (!isLetPass && !hasShare(rules, own)) return undefined;
+    if (!isLetPass && !hasShare(rules, counts, stage)) {
+      // Failed devices that wait again have taken the share away, so its soak begins anew.
+      if (shareSince !== null)
+        await change(rollout, (unit, current) => updateRollout(unit, { ...current, shareSince: null }));
+      return undefined;
+    }
     if (shareSince === null) {
       await change(rollout, (unit, current) => updateRollout(unit, { ...current, shareSince: now }));
       return 'now';
