@@ -108,7 +108,7 @@ export function createMetrics() {
     transactionsFinished: counter('transactions_finished_total', 'Transactions finished', ['operation', 'status']),
     transactionsEndedEarly: counter(
       'transactions_ended_early_total',
-      'Transactions that the service itself ended, by code: EXPIRED, NO_ANSWER, SUPERSEDED or WITHDRAWN',
+      'Transactions that the service itself ended, by code: EXPIRED, NO_ANSWER or SUPERSEDED',
       ['code'],
     ),
     rolloutsCreated: counter('rollouts_created_total', 'Rollouts created and stored', ['operation']),
@@ -134,7 +134,7 @@ export function createMetrics() {
     ),
     lateResults: counter(
       'late_results_total',
-      'Results of devices that came after the service itself had ended the transaction, by the code of that end',
+      'Results of devices that came after the service itself had ended the transaction, by the code of that end, or CANCELLED',
       ['code'],
     ),
     transactionsRefused: counter(

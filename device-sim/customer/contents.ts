@@ -6,9 +6,6 @@ import { isExpiry, OF_TERMS } from './stops.ts';
 /** How many different answers to one command are remembered: a device that restarted may answer differently. */
 const ANSWERS_KEPT = 3;
 
-/** The code of a command that its rollout has taken back before its delivery. */
-export const WITHDRAWN = 'WITHDRAWN';
-
 /** Error codes with which the service itself ends a transaction. No device has answered then. */
 export const OF_THE_SERVICE: ReadonlySet<string> = new Set([
   'DISTRIBUTION_STOPPED',
@@ -84,8 +81,9 @@ export function wrongResult(entry: Entry, outcome: Outcome, superseding = false)
   if (cancel.length > 0) return [...operation, ...cancel];
   const code = codeOf(outcome.error);
   if (outcome.status === 'cancelled') {
-    const isRight = (superseding && code === 'SUPERSEDED') || (entry.rolloutId !== null && code === WITHDRAWN);
-    return isRight ? operation : [...operation, ...differences('error', null, outcome.error)];
+    return superseding && code === 'SUPERSEDED'
+      ? operation
+      : [...operation, ...differences('error', null, outcome.error)];
   }
   // The transaction has expired, so the device's answers do not matter, not even later ones.
   if (isExpiry(outcome.status, code)) return [...operation, ...wrongExpiry(entry, code as keyof typeof OF_TERMS)];

@@ -1,4 +1,4 @@
-import { OF_THE_SERVICE, WITHDRAWN } from './contents.ts';
+import { OF_THE_SERVICE } from './contents.ts';
 import type { Entry } from './entry.ts';
 import { wrongPauses } from './rollout-abort.ts';
 import type {
@@ -72,9 +72,6 @@ function wrongMembers(
 const resultOf = ({ result }: Readonly<Entry>): string =>
   result ? `${result.status}${result.code === null ? '' : ` ${result.code}`}` : 'no result';
 
-const isTakenBack = ({ result }: Readonly<Entry>): boolean =>
-  result?.status === 'cancelled' && result.code === WITHDRAWN;
-
 /** Whether a device with this result may get another command. */
 function maySucceed({ result }: Readonly<Entry>, { body }: RolloutPlan): boolean {
   if (result?.status !== 'failed') return false;
@@ -90,7 +87,7 @@ function wrongDevice(
   const differs = (text: string, about = transactionId ?? undefined): RolloutDifference[] => [
     { deviceId, text, ...(about !== undefined && { transactionId: about }) },
   ];
-  const counted = own.filter((entry) => entry.result && !isTakenBack(entry));
+  const counted = own.filter(({ result }) => result);
   const ends = counted.filter((entry) => !maySucceed(entry, plan));
   if (ends.length > 1)
     return differs(
@@ -110,7 +107,7 @@ function wrongDevice(
       ? differs(`the device waits there, and the customer got its result: ${resultOf(end)}`, end.transactionId)
       : [];
   if (state === 'unfinished')
-    return latest?.result && !isTakenBack(latest)
+    return latest?.result
       ? differs(`the device is unfinished there, and the customer got its result: ${resultOf(latest)}`)
       : [];
   if (state === 'cancelled' && !latest)
@@ -119,11 +116,8 @@ function wrongDevice(
   // It waited for another attempt when the rollout was cancelled.
   if (state === 'cancelled' && maySucceed(latest, plan)) return [];
   if (!latest.result) return []; // the settling decides whether the result is lost
-  // The device had carried out a command that was taken back, and its answer counts.
-  if (isTakenBack(latest) && state !== 'cancelled')
-    return latest.answer === null || latest.answer === state
-      ? []
-      : differs(`the device is ${state} there, and answered: ${latest.answer}`);
+  // The service had ended the transaction, and the device had carried out the command all the same: that counts.
+  if (state === 'succeeded' && latest.answer === state) return [];
   const isSame = latest.result.status === state && (state !== 'failed' || [latest.result.code, OTHER].includes(code));
   return isSame
     ? []

@@ -167,7 +167,7 @@ export async function createCore(given: Given) {
     }),
   );
   const { connected } = peers.ownership;
-  const held = createHeldRollouts(common.clock);
+  const held = createHeldRollouts(common.clock, (rolloutId) => transactions.released(rolloutId));
   const rolloutOf = (about: string): string => about.split(' ', 1)[0] ?? '';
   peers.bus.on('held', (about) => held.hold(rolloutOf(about)));
   peers.bus.on('released', (about) => held.release(rolloutOf(about)));

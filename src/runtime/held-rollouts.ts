@@ -8,8 +8,9 @@ export type HeldRollouts = ReturnType<typeof createHeldRollouts>;
 /**
  * The rollouts whose undelivered commands must not be published, as far as this process knows. The database is asked when a
  * command is claimed; this is for commands that were claimed before, and are not written yet. So it is forgotten soon.
+ * `released` is called each time a rollout may publish again.
  */
-export function createHeldRollouts(clock: Clock) {
+export function createHeldRollouts(clock: Clock, released: (rolloutId: string) => void) {
   const heldAt = new Map<string, number>();
   return {
     hold(rolloutId: string): void {
@@ -17,7 +18,10 @@ export function createHeldRollouts(clock: Clock) {
       for (const [known, at] of heldAt) if (now - at > HELD_MICROS) heldAt.delete(known);
       heldAt.set(rolloutId, now);
     },
-    release: (rolloutId: string): unknown => heldAt.delete(rolloutId),
+    release(rolloutId: string): void {
+      heldAt.delete(rolloutId);
+      released(rolloutId);
+    },
     isHeld: (rolloutId: string | null): boolean =>
       rolloutId !== null && clock.now() - (heldAt.get(rolloutId) ?? Number.NEGATIVE_INFINITY) <= HELD_MICROS,
   };

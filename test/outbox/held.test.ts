@@ -1,7 +1,12 @@
 import t from 'tap';
 import { createConnectionState } from '../../src/core/outbox/connection-state.ts';
 import { createDispatching } from '../../src/core/outbox/dispatching.ts';
-import { countAttempts, findDue } from '../../src/core/transactions/transaction-repository.ts';
+import {
+  claimReleased,
+  countAttempts,
+  findDue,
+  undeliveredOfRollouts,
+} from '../../src/core/transactions/due-repository.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { createHeldRollouts } from '../../src/runtime/held-rollouts.ts';
 import { createWork } from '../../src/runtime/idle.ts';
@@ -12,7 +17,7 @@ import { createFakeClock } from '../fake-clock.ts';
 
 t.test('a command that is claimed and not written yet is not published when its rollout is held', async (t) => {
   const clock = createFakeClock();
-  const held = createHeldRollouts(clock);
+  const held = createHeldRollouts(clock, () => undefined);
   const work = createWork();
   const written: number[] = [];
   const released: string[] = [];
@@ -93,12 +98,18 @@ onBoth(t, async (t, kind) => {
         rolloutId,
       );
   });
-  await t.test('undelivered commands of a held rollout are not claimed, and delivered ones are repeated', async (t) => {
-    const claimed = await database.transact(async (unit) => {
+  await t.test('undelivered commands of a held rollout are passed over, and delivered ones are repeated', async (t) => {
+    const found = await database.transact(async (unit) => {
       const due = await findDue(unit, '1', 0, 16, 9);
       countAttempts(unit, '1', 0, 5, 9);
       return due;
     }, '1');
+    const claimed = found.filter(({ held }) => held !== 1);
+    t.same(
+      found.filter((due) => !claimed.includes(due)).map(({ transactionId }) => transactionId),
+      [1, 2],
+      'those that are held are known',
+    );
     t.same(
       claimed.map(({ transactionId, attempts, rolloutId }) => [transactionId, attempts, rolloutId]),
       [
@@ -114,6 +125,29 @@ onBoth(t, async (t, kind) => {
       rows.map(({ attempts }) => attempts),
       [0, 1, 2, 1, 1],
       'only claimed ones count the attempt',
+    );
+  });
+
+  await t.test('a command that was held is claimed after the release, and not before', async (t) => {
+    const claim = (transactionId: number) =>
+      database.transact((unit) => claimReleased(unit, '1', transactionId, 9), '1');
+    t.equal(await claim(2), undefined);
+    t.same(
+      await undeliveredOfRollouts(database.read, '1', 9),
+      new Map([
+        [1, true],
+        [2, true],
+        [4, false],
+      ]),
+    );
+    await database.transact((unit) => unit.run(`UPDATE rollouts SET publishes = 1 WHERE rollout_id = 'held'`));
+    t.match(await claim(2), { transactionId: 2, attempts: 2, operation: 'setWifi', parameters: {} });
+    t.same(
+      await undeliveredOfRollouts(database.read, '1', 2),
+      new Map([
+        [1, false],
+        [2, false],
+      ]),
     );
   });
 });

@@ -95,42 +95,6 @@ t.test('codes decide on which failures count, and a command that expired says no
   t.equal((await read(other)).state, 'completed', 'one of three is fewer than half');
 });
 
-t.test('pause takes back what was not delivered, also what was published to a device that is gone', async (t) => {
-  const { world, tenant, devices, start, read, commands, act, members, checkCounts } = await startRollouts(t, 3);
-  const rolloutId = await start();
-  const sent = await commands({ silent: true });
-  const [silent, lost, delivered] = devices;
-  delivered!.link.puback(sent.get(delivered!.deviceId)!.packet);
-  await lost!.link.drop();
-  await world.idle();
-  t.equal((await act(rolloutId, 'pause')).status, 200);
-  await world.idle();
-  t.match(await read(rolloutId), { state: 'paused', reason: 'REQUESTED', counts: { unfinished: 1, waiting: 2 } });
-  t.match(await members(rolloutId, 'state=unfinished'), [{ deviceId: delivered!.deviceId, status: 'delivered' }]);
-  const { transactionId } = sent.get(silent!.deviceId)!;
-  const taken = await tenant.api.get(`${silent!.path}/transactions/${transactionId}`);
-  t.match(taken.body, { status: 'cancelled', error: { code: 'WITHDRAWN' }, rolloutId });
-  t.match(
-    await silent!.link.command(),
-    { operation: 'cancel', transactionId },
-    'a device that may have it gets a cancel',
-  );
-  const link = await world.connect(lost!);
-  t.equal((await link.command()).operation, 'cancel');
-  await checkCounts(t, rolloutId);
-  t.match(await act(rolloutId, 'pause'), { status: 409 });
-
-  // It had carried out the command before its cancel came.
-  await silent!.link.ack({ transactionId, status: 'succeeded' });
-  await world.idle();
-  t.match((await read(rolloutId)).counts, { succeeded: 1, unfinished: 1, waiting: 1 }, 'a late result counts');
-  await act(rolloutId, 'resume');
-  await world.idle();
-  t.equal(silent!.link.pending('publish').length, 0, 'so it does not get the command again');
-  t.equal((await link.command()).operation, 'setLanguage');
-  await checkCounts(t, rolloutId);
-});
-
 t.test('what is cancelled sends nothing any more, and ends on every device', async (t) => {
   const { world, tenant, devices, start, read, commands, answer, members, events, checkCounts } = await startRollouts(
     t,

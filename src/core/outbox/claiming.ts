@@ -21,6 +21,12 @@ export interface ClaimingParts {
   claimCancel(unit: UnitOfWork, transactionId: number): Promise<Due | undefined>;
   /** Finds the transactions up to a transactionId whose cancels must still be sent. */
   dueCancels(unit: UnitOfWork, deviceId: string, upTo: number): Promise<number[]>;
+  /** Finds the undelivered commands of rollouts up to a transactionId, and whether each is held back. */
+  undeliveredOfRollouts(unit: UnitOfWork, deviceId: string, upTo: number): Promise<ReadonlyMap<number, boolean>>;
+  /** Claims one command whose rollout held it back; undefined when it must not be published. */
+  claimReleased(unit: UnitOfWork, deviceId: string, transactionId: number, now: Micros): Promise<Due | undefined>;
+  /** Rises with each release of a rollout. */
+  releases(): number;
   ownership: Pick<DeviceOwnership, 'look' | 'lost'>;
   /** The most unacknowledged commands of a device. */
   window: number;
@@ -81,6 +87,55 @@ export function createClaiming(parts: ClaimingParts) {
     return cancels;
   }
 
+  /** Claims commands that their rollouts held back before, and have released. */
+  async function claimReleased(
+    unit: UnitOfWork,
+    connection: ConnectionState,
+    room: number,
+    now: Micros,
+  ): Promise<Due[]> {
+    if (!connection.looksForReleased || room <= 0) return [];
+    const { heldBack, cursor } = connection;
+    const { deviceId } = connection.link;
+    const before = new Map(heldBack);
+    connection.looksForReleased = false;
+    unit.onRollback(() => {
+      connection.looksForReleased = true;
+      for (const [transactionId, rolloutId] of before) heldBack.set(transactionId, rolloutId);
+    });
+    const found = await parts.undeliveredOfRollouts(unit, deviceId, cursor);
+    const claimed: Due[] = [];
+    for (const transactionId of [...before.keys()].sort((a, b) => a - b)) {
+      const isHeld = found.get(transactionId);
+      if (isHeld === true) continue;
+      if (isHeld === false) {
+        if (claimed.length === room) {
+          connection.looksForReleased = true;
+          break;
+        }
+        const due = await parts.claimReleased(unit, deviceId, transactionId, now);
+        if (due) claimed.push(due);
+      }
+      heldBack.delete(transactionId);
+    }
+    return claimed;
+  }
+
+  /** Notes the commands that the claim passes over, because their rollouts hold them back; returns the others. */
+  function passOver(unit: UnitOfWork, connection: ConnectionState, rows: readonly Due[], releases: number): Due[] {
+    const goes: Due[] = [];
+    for (const due of rows)
+      if (due.held !== 1 || due.rolloutId === null) goes.push(due);
+      else {
+        const { transactionId, rolloutId } = due;
+        connection.heldBack.set(transactionId, rolloutId);
+        unit.onRollback(() => connection.heldBack.delete(transactionId));
+        // Its release may have been told while the rows were read.
+        if (parts.releases() !== releases) connection.looksForReleased = true;
+      }
+    return goes;
+  }
+
   return {
     isOurs,
 
@@ -92,6 +147,7 @@ export function createClaiming(parts: ClaimingParts) {
       database.transactInCrowd(async (unit) => {
         const { deviceId } = connection.link;
         const now = clock.now();
+        const releases = parts.releases();
         const find = (limit: number): Promise<Due[]> => findDue(unit, deviceId, connection.cursor, limit, now);
         const looked = ownership.look(unit, deviceId, connection.cursor);
         // A device that has had commands on this connection probably has another, so both reads are one round trip.
@@ -103,11 +159,13 @@ export function createClaiming(parts: ClaimingParts) {
         if (!connection.open || room <= 0 || !isOurs(unit, connection, owner)) return;
         if (connection.looksForCancels) await lookForCancels(unit, connection);
         const cancels = await claimCancels(unit, connection, room);
-        const left = room - cancels.length;
+        const released = await claimReleased(unit, connection, room - cancels.length, now);
+        const left = room - cancels.length - released.length;
         const nothing = left <= 0 || owner?.behind === 0;
         const rows = nothing ? [] : (found?.slice(0, left) ?? (await find(left)));
         const before = { cursor: connection.cursor, backlog: connection.backlog };
-        const taken = cancels.length + rows.length;
+        const goes = passOver(unit, connection, rows, releases);
+        const taken = cancels.length + released.length + goes.length;
         const last = rows.at(-1)?.transactionId;
         if (last !== undefined) {
           countAttempts(unit, deviceId, connection.cursor, last, now);
@@ -121,7 +179,7 @@ export function createClaiming(parts: ClaimingParts) {
         });
         unit.onCommit(() => {
           for (const { transactionId } of cancels) connection.unsent.delete(transactionId);
-          for (const due of [...cancels, ...rows]) dispatch(connection, due);
+          for (const due of [...cancels, ...released, ...goes]) dispatch(connection, due);
         });
       }, connection.link.deviceId),
   };

@@ -42,6 +42,10 @@ export interface ConnectionState {
    * announces a cancel.
    */
   readonly sentCancels: Set<number>;
+  /** Commands up to the cursor that were not published on this connection, because their rollouts held them back. */
+  readonly heldBack: Map<number, string>;
+  /** Whether a rollout of `heldBack` may have been released. */
+  looksForReleased: boolean;
   /**
    * Transactions whose commands were claimed but not written yet: their parameters are being made (a download URL), or
    * those of an earlier command are.
@@ -81,6 +85,8 @@ export const createConnectionState = (link: DeviceLink): ConnectionState => ({
   cancelled: new Set(),
   looksForCancels: false,
   sentCancels: new Set(),
+  heldBack: new Map(),
+  looksForReleased: false,
   unsent: new Set(),
   inFlight: 0,
   written: new Map(),

@@ -119,11 +119,14 @@ export function createDispatching(parts: DispatchingParts) {
     await before;
     // A command that was cancelled while it waited must not be sent, nor one of a rollout that was paused.
     const isCommand = due.status !== 'cancelled';
-    const isOver = (): boolean =>
-      isCommand && (!connection.unsent.has(due.transactionId) || parts.isHeld(due.rolloutId));
-    const parameters = isOver() ? null : await (before ? preparationOf(connection, due) : preparation);
-    const drops = parameters === null || isOver();
+    const isCancelled = (): boolean => isCommand && !connection.unsent.has(due.transactionId);
+    const isHeld = (): boolean => isCommand && parts.isHeld(due.rolloutId);
+    const parameters =
+      isCancelled() || isHeld() ? undefined : await (before ? preparationOf(connection, due) : preparation);
+    const waits = parameters !== null && !isCancelled() && isHeld();
+    const drops = parameters === null || isCancelled() || waits;
     if (isCommand) connection.unsent.delete(due.transactionId);
+    if (waits && due.rolloutId !== null) connection.heldBack.set(due.transactionId, due.rolloutId);
     if (drops) release(connection);
     else send(connection, parameters ? { ...due, parameters } : due);
   }

@@ -15,6 +15,8 @@ export interface Due {
   answerWithin: number | null;
   /** The rollout that made the command; null without one. */
   rolloutId: string | null;
+  /** 1: the rollout holds its undelivered commands back, so this one must not be published now. */
+  held?: number;
   /** The span of the request that made the command; null when it is not traced. */
   traceparent: string | null;
 }

@@ -15,7 +15,7 @@ import type { Due } from './due.ts';
 import { createPreparation, type Prepare } from './preparation.ts';
 
 interface Parts
-  extends Omit<ClaimingParts, 'window' | 'dispatch' | 'close' | 'ownership'>,
+  extends Omit<ClaimingParts, 'window' | 'dispatch' | 'close' | 'ownership' | 'releases'>,
     Pick<DispatchingParts, 'delivered' | 'cancelDelivered' | 'isHeld'> {
   log: Log;
   metrics: Metrics;
@@ -53,6 +53,8 @@ export type Outbox = ReturnType<typeof createOutbox>;
  *   connection wait for it, as long as its preparation takes.
  * - Cancels: a cancel has the transactionId of its transaction. If the cursor is already beyond it, the cancel is the next to
  *   be claimed, before the commands after the cursor, and like them only when the window has room.
+ * - Held back: the undelivered commands of a paused rollout are passed over. When the rollout goes on, they are claimed
+ *   with their own transactionIds, so that a device that has carried one out does not do it again.
  * - Window: a command that is acknowledged by PUBACK but never answered frees its slot, and so does one that is answered but
  *   never acknowledged by PUBACK.
  * - Several nodes: both paths check under the device's lock that the connection is still the device's current one. The fast
@@ -69,11 +71,12 @@ export function createOutbox(parts: Parts) {
     prepare: createPreparation(parts),
     released: pump,
   });
-  const { claimOnce, isOurs } = createClaiming({ ...parts, window, dispatch, close });
+  let releases = 0;
+  const { claimOnce, isOurs } = createClaiming({ ...parts, window, dispatch, close, releases: () => releases });
   let stopped = false;
 
   const hasBacklog = (connection: ConnectionState): boolean =>
-    connection.backlog || connection.looksForCancels || connection.cancelled.size > 0;
+    connection.backlog || connection.looksForCancels || connection.looksForReleased || connection.cancelled.size > 0;
 
   function pump(connection: ConnectionState): void {
     if (stopped || !connection.open || connection.claiming || !hasBacklog(connection)) return;
@@ -207,7 +210,18 @@ export function createOutbox(parts: Parts) {
       if (!connection) return;
       if (newest > connection.cursor) connection.backlog = true;
       if (cancels) connection.looksForCancels = true;
+      if (connection.heldBack.size > 0) connection.looksForReleased = true;
       pump(connection);
+    },
+
+    /** Called after the commit that lets a rollout publish its commands. */
+    released(rolloutId: string): void {
+      releases += 1;
+      for (const connection of connections.values())
+        if (connection.heldBack.size > 0 && connection.heldBack.values().some((held) => held === rolloutId)) {
+          connection.looksForReleased = true;
+          pump(connection);
+        }
     },
 
     /** Called when the device has answered a command: it has received it, even if the PUBACK never comes. */

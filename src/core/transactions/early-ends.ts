@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import type { createDeliveryMarks } from './delivery-marks.ts';
 import { setEndsAt, setLate } from './expiry-repository.ts';
-import { type EarlyEnd, endsAt, expiryOf, WITHDRAWN } from './terms.ts';
+import { type EarlyEnd, endsAt, expiryOf } from './terms.ts';
 import type { Late } from './transaction-record.ts';
 import { deleteUnpublished, findTransaction, markDelivered, type TransactionRecord } from './transaction-repository.ts';
 
@@ -82,27 +82,19 @@ export function createEarlyEnds({ clock, metrics, watch, marks, onLate, stopIn }
     await setLate(unit, transactionId, late);
     for (const take of onLate) await take(unit, record, late);
     unit.onCommit(() => {
-      metrics.lateResults.inc({ code: errorCode ?? '' });
+      metrics.lateResults.inc({ code: errorCode ?? 'CANCELLED' });
       if (watch.transactions > 0) watch.transaction(transactionId);
     });
   }
 
   /**
-   * Takes back the command of a rollout. If it was never published, its transaction is deleted, since nobody was notified
-   * of it; if it was published and not delivered, its transaction ends. A delivered one stays.
+   * Takes back the command of a rollout that was never published: its transaction is deleted, since nobody was notified
+   * of it. A command that was published stays, because its device may be carrying it out: with a second transaction it
+   * would do so twice.
    */
-  async function withdrawIn(unit: UnitOfWork, transactionId: number): Promise<'kept' | 'deleted' | 'ended'> {
+  async function withdrawIn(unit: UnitOfWork, transactionId: number): Promise<'kept' | 'deleted'> {
     const record = await findTransaction(unit, transactionId);
-    if (record?.status !== 'queued') return 'kept';
-    const at = marks.take(unit, transactionId);
-    if (at !== null) {
-      markDelivered(unit, transactionId, at);
-      return 'kept';
-    }
-    if (record.attempts > 0) {
-      await endIn(unit, record, WITHDRAWN);
-      return 'ended';
-    }
+    if (record?.status !== 'queued' || record.attempts > 0) return 'kept';
     await deleteUnpublished(unit, transactionId);
     return 'deleted';
   }

@@ -146,7 +146,7 @@ export function createSettlement({
   }
 
   const cancelIn = (unit: UnitOfWork, record: TransactionRecord): Promise<void> =>
-    stopIn(unit, record, { status: 'cancelled' });
+    stopIn(unit, record, { status: 'cancelled', ...(record.attempts > 0 && { late: '' }) });
   const early = createEarlyEnds({ clock, metrics, watch, marks, onLate: parts.onLate, stopIn });
 
   /** Stores the next time at which a transaction with terms may have to be ended. */
@@ -331,17 +331,11 @@ export function createSettlement({
         if (!record || nextStatus(record.status, 'failed') === null) return true;
         if (!isAlone && needsAlone(record, 'failed')) return false;
         const now = clock.now();
-        const { code: errorCode, message: errorMessage } = error;
-        const failed = {
-          ...record,
-          status: 'failed' as const,
-          attempts: Math.max(0, record.attempts - 1), // the last attempt was counted and will not be made
-          updatedAt: now,
-          completedAt: now,
-          errorCode,
-          errorMessage,
-        };
-        await finishIn(unit, failed, false);
+        const attempts = Math.max(0, record.attempts - 1); // the last attempt was counted and will not be made
+        const end = { status: 'failed', attempts, errorCode: error.code, errorMessage: error.message } as const;
+        // If an earlier attempt was published, the device may be carrying out the command.
+        if (attempts > 0) await stopIn(unit, record, { ...end, late: '' });
+        else await finishIn(unit, { ...record, ...end, updatedAt: now, completedAt: now }, false);
         await markUnpublished(unit, transactionId);
         return true;
       });

@@ -51,7 +51,7 @@ export function endsAt(
 /** An end that the service itself decides, while the device may still carry out the command. */
 export interface EarlyEnd {
   status: 'failed' | 'cancelled';
-  code: 'EXPIRED' | 'NO_ANSWER' | 'SUPERSEDED' | 'WITHDRAWN';
+  code: 'EXPIRED' | 'NO_ANSWER' | 'SUPERSEDED';
   message: string;
 }
 
@@ -71,13 +71,6 @@ export const SUPERSEDED: EarlyEnd = {
   status: 'cancelled',
   code: 'SUPERSEDED',
   message: 'a newer command of the same operation took the place of this one.',
-};
-
-/** The end of a transaction of a rollout that was taken back before its delivery. */
-export const WITHDRAWN: EarlyEnd = {
-  status: 'cancelled',
-  code: 'WITHDRAWN',
-  message: 'the rollout was paused, or its window has closed, before the command was delivered.',
 };
 
 /** The end of a transaction whose time has passed; null when its time has not passed. */

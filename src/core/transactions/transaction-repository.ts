@@ -2,10 +2,8 @@ import { type NewestPage, newestFirst, type PageQuery } from '../../platform/dat
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, SqlValue, UnitOfWork } from '../../platform/database/sql.ts';
 import { ROWS_PER_READ } from '../../platform/database/sweep.ts';
-import type { Place } from '../../platform/encryption/vault.ts';
-import type { Micros } from '../../runtime/units.ts';
-import type { Due } from '../outbox/due.ts';
 import type { Operation } from './operations.ts';
+import { parametersOf, placeOf } from './stored-parameters.ts';
 import { isFinished, type TransactionStatus } from './transaction.ts';
 import {
   COLUMNS,
@@ -16,33 +14,6 @@ import {
 } from './transaction-record.ts';
 
 export type { TransactionRecord } from './transaction-record.ts';
-
-type DueRow = Omit<Due, 'parameters'> & { parameters: string | null };
-
-/**
- * The place of the parameters of a transaction. They are encrypted before the database gives the transaction its number,
- * so its device, operation and time stand for it.
- */
-const placeOf = (row: { deviceId: string; operation: string; createdAt: Micros }): Place => [
-  'transactions',
-  'parameters',
-  row.deviceId,
-  row.operation,
-  row.createdAt,
-];
-
-// A transaction that has ended and is due has a cancel for the device, however it ended.
-const DUE_COLUMNS = `transaction_id AS "transactionId", application_id AS "applicationId", operation, parameters,
-  CASE WHEN completed_at IS NULL THEN status ELSE 'cancelled' END AS status,
-  attempts, created_at AS "createdAt", updated_at AS "updatedAt", answer_within AS "answerWithin",
-  rollout_id AS "rolloutId", traceparent`;
-// A command whose time has passed is not published again, even if it could not be ended yet.
-// While the commands of a rollout are held, those that were never delivered are not published.
-const MAY_GO = `(ends_at IS NULL OR ends_at > ?) AND (rollout_id IS NULL OR delivered_at IS NOT NULL
-  OR completed_at IS NOT NULL OR rollout_id IN (SELECT rollout_id FROM rollouts WHERE publishes = 1))`;
-
-const parametersOf = (sql: Sql, place: Parameters<typeof placeOf>[0], stored: string | null): object =>
-  stored === null ? {} : (JSON.parse(sql.vault.open(placeOf(place), stored)) as object);
 
 // SQLite runs each of these statements by itself; PostgreSQL runs one of them for many devices at once.
 const INSERT = inSets(
@@ -71,18 +42,6 @@ const COUNT_DUE = inSets(
   'SELECT count(*) AS count FROM (SELECT 1 FROM transactions WHERE device_id = ? AND due = 1 LIMIT ?) AS due',
   ['text', 'bigint'],
 );
-const FIND_DUE = inSets(
-  `SELECT ${DUE_COLUMNS} FROM transactions
-   WHERE device_id IN (?) AND due = 1 AND transaction_id > ? AND ${MAY_GO}
-   ORDER BY transaction_id LIMIT (? + 0)`,
-  ['text', 'bigint', 'bigint', 'bigint'],
-);
-const COUNT_ATTEMPT = inSets(
-  `UPDATE transactions SET attempts = attempts + 1, published_at = COALESCE(published_at, ?)
-   WHERE device_id = ? AND due = 1 AND transaction_id > ? AND transaction_id <= ? AND ${MAY_GO}`,
-  ['bigint', 'text', 'bigint', 'bigint', 'bigint'],
-);
-
 type NewTransaction = Pick<
   TransactionRecord,
   'deviceId' | 'applicationId' | 'operation' | 'attempts' | 'createdAt' | 'publishedAt' | 'subject' | 'traceparent'
@@ -235,56 +194,6 @@ export async function unfinishedOf(sql: Sql, deviceId: string, applicationId?: s
 /** Ends all due transactions and cancels of a device that is removed. */
 export async function clearDue(sql: Sql, deviceId: string): Promise<void> {
   await sql.run('UPDATE transactions SET due = 0 WHERE device_id = ? AND due = 1', deviceId);
-}
-
-/**
- * The due transactions of a device after a transactionId, in order, each with the number of the attempt that begins when
- * `countAttempts` is called in the same unit of work.
- */
-export async function findDue(
-  unit: UnitOfWork,
-  deviceId: string,
-  after: number,
-  limit: number,
-  now: Micros,
-): Promise<Due[]> {
-  const rows = await unit.all<DueRow>(FIND_DUE, deviceId, after, now, limit);
-  return rows.map((row) => ({
-    ...row,
-    attempts: row.attempts + 1,
-    parameters: parametersOf(unit, { ...row, deviceId }, row.parameters),
-  }));
-}
-
-/**
- * Claims the due transactions of a device between two transactionIds, the second included: counts their attempts. The number
- * of an attempt is stored before the command is sent, so that even after a crash the next attempt has a higher number. `now`
- * (microseconds) becomes the time of the publication, if there was none before.
- */
-export const countAttempts = (unit: UnitOfWork, deviceId: string, after: number, upTo: number, now: Micros): void =>
-  unit.later(COUNT_ATTEMPT, [now, deviceId, after, upTo, now]);
-
-/** Claims the cancel of one transaction; undefined when the device has received it, or it is not due any more. */
-export async function claimCancel(sql: Sql, transactionId: number): Promise<Due | undefined> {
-  // With `+ 0`, PostgreSQL finds the row by its primary key. Otherwise it might use the index of due transactions,
-  // which it may believe to be empty, and which can be long.
-  const row = await sql.get<DueRow>(
-    `UPDATE transactions SET attempts = attempts + 1
-     WHERE transaction_id = ? AND due + 0 = 1 AND completed_at IS NOT NULL RETURNING ${DUE_COLUMNS}`,
-    transactionId,
-  );
-  return row && { ...row, parameters: {} }; // a finished transaction has lost its parameters
-}
-
-/** The due cancels of a device, of transactions up to the given one. */
-export async function dueCancels(sql: Sql, deviceId: string, upTo: number): Promise<number[]> {
-  const rows = await sql.all<{ transactionId: number }>(
-    `SELECT transaction_id AS "transactionId" FROM transactions
-     WHERE device_id = ? AND due = 1 AND completed_at IS NOT NULL AND transaction_id <= ?`,
-    deviceId,
-    upTo,
-  );
-  return rows.map(({ transactionId }) => transactionId);
 }
 
 export interface TransactionFilter extends PageQuery<number> {

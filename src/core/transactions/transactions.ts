@@ -13,6 +13,14 @@ import { createOutbox } from '../outbox/outbox.ts';
 import type { Software } from '../software/software.ts';
 import { createDeliveryMarks } from './delivery-marks.ts';
 import { createDemand } from './demand.ts';
+import {
+  claimCancel,
+  claimReleased,
+  countAttempts,
+  dueCancels,
+  findDue,
+  undeliveredOfRollouts,
+} from './due-repository.ts';
 import type { OnLate } from './early-ends.ts';
 import { createExpiry } from './expiry.ts';
 import { createIdempotency } from './idempotency.ts';
@@ -21,10 +29,6 @@ import { createRequestCheck } from './request-check.ts';
 import { createSettlement, type OnFinished } from './settlement.ts';
 import { createSubmission } from './submission.ts';
 import {
-  claimCancel,
-  countAttempts,
-  dueCancels,
-  findDue,
   findTransaction,
   listTransactions,
   type TransactionFilter,
@@ -94,6 +98,8 @@ export function createTransactions({
     countAttempts,
     claimCancel,
     dueCancels,
+    undeliveredOfRollouts,
+    claimReleased,
     ownership,
     prepare: installation.prepare,
     isHeld,
@@ -156,6 +162,8 @@ export function createTransactions({
     /** Called when another node has stored a command, or a cancel, for a device that is connected here. */
     wake: outbox.wake,
     found: outbox.found,
+    /** Call this after the commit that lets a rollout publish its commands again. */
+    released: outbox.released,
     oldestInFlight: outbox.oldestInFlight,
 
     /** Finds a transaction. Throws TRANSACTION_NOT_FOUND unless it belongs to this device and this application. */

@@ -5197,7 +5197,7 @@ export interface TransactionDetail {
   traceId?: string;
   supersededBy?: TransactionId2;
   /**
-   * The result that the device sent after the service itself had ended the transaction (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`). It changed nothing, and no webhook reports it. Present only when there is one.
+   * The result that the device sent after the transaction had ended without it (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`, or cancelled). It changed nothing in the transaction, and no webhook reports it. Present only when there is one.
    */
   late?: {
     status: 'succeeded' | 'failed';
@@ -6733,7 +6733,7 @@ export interface TransactionRecord {
   answerBy?: LocalDateTime2;
   supersededBy?: TransactionId3;
   /**
-   * The result that the device sent after the service itself had ended the transaction (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`). It changed nothing, and no webhook reports it. Present only when there is one.
+   * The result that the device sent after the transaction had ended without it (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`, or cancelled). It changed nothing in the transaction, and no webhook reports it. Present only when there is one.
    */
   late?: {
     status: 'succeeded' | 'failed';

@@ -24,7 +24,7 @@ export const CONTENT: readonly Breakage[] = [
     kind: 'content',
     patches: [
       {
-        file: 'core/transactions/transaction-repository.ts',
+        file: 'core/transactions/stored-parameters.ts',
         search: '(JSON.parse(sql.vault.open(placeOf(place), stored)) as object)',
         replacement:
           "JSON.parse(sql.vault.open(placeOf(place), stored), (_, value) => (value === '' ? undefined : value))",

@@ -61,7 +61,7 @@ export const DOUBLE: readonly Breakage[] = [
         replacement: 'await finishIn(unit, moved, true);',
       },
       {
-        file: 'core/transactions/transaction-repository.ts',
+        file: 'core/transactions/due-repository.ts',
         search: "CASE WHEN completed_at IS NULL THEN status ELSE 'cancelled' END AS status",
         replacement: 'status',
       },
@@ -91,7 +91,7 @@ export const DOUBLE: readonly Breakage[] = [
     kind: 'double',
     patches: [
       {
-        file: 'core/transactions/transaction-repository.ts',
+        file: 'core/transactions/due-repository.ts',
         search: 'attempts: row.attempts + 1,',
         replacement: 'attempts: Math.max(1, row.attempts),',
       },

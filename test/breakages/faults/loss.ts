@@ -8,7 +8,7 @@ export const LOSS: readonly Breakage[] = [
     kind: 'loss',
     patches: [
       {
-        file: 'core/transactions/transaction-repository.ts',
+        file: 'core/transactions/due-repository.ts',
         search: 'const rows = await unit.all<DueRow>(FIND_DUE, deviceId, after, now, limit);',
         replacement: `const rows = await unit.all<DueRow>(FIND_DUE, deviceId, after, now, limit);
   if (rows.length > 1 && rows.length < limit) rows.pop();`,

@@ -8,7 +8,7 @@ export const ORDER: readonly Breakage[] = [
     kind: 'order',
     patches: [
       {
-        file: 'core/transactions/transaction-repository.ts',
+        file: 'core/transactions/due-repository.ts',
         search: '   ORDER BY transaction_id LIMIT (? + 0)',
         replacement: '   ORDER BY operation, transaction_id LIMIT (? + 0)',
       },
