@@ -133,6 +133,15 @@ const audit: Maintenance = async ({ dataDir, databaseUrl: url }, { argument, tex
   return 0;
 };
 
+const clock: Maintenance = async ({ dataDir, databaseUrl }, { argument }, say) => {
+  if (argument !== 'confirm') throw new UsageError(argument, 'is not a command; did you mean lapel clock confirm?');
+  if (databaseUrl !== null) throw new Refused('with PostgreSQL the clock of its server decides: set the clocks (NTP)');
+  const { noteSeenTime } = await import('./platform/database/time-witness.ts');
+  await noteSeenTime(dataDir, systemClock.now());
+  say(`${new Date().toISOString()} is confirmed\n`);
+  return 0;
+};
+
 /** Without addresses in the settings, the documents name those that `lapel serve` has by default. */
 const docs: Maintenance = async ({ http, mqtt, entrance, publicUrl, timeZone, apiRelease }, { argument }, say) => {
   const { writeSite } = await import('./edge/docs/folder.ts');
@@ -151,7 +160,7 @@ const docs: Maintenance = async ({ http, mqtt, entrance, publicUrl, timeZone, ap
 };
 
 /** The commands that work on the settings and the data of this machine, without a service. `main.ts` runs them. */
-export const MAINTENANCE = { doctor, migrate, backup, restore, move, owner, audit, docs } satisfies Record<
+export const MAINTENANCE = { doctor, migrate, backup, restore, move, owner, audit, clock, docs } satisfies Record<
   string,
   Maintenance
 >;

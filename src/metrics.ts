@@ -36,6 +36,10 @@ export function createMetrics() {
       memoryLimit.set({ kind: 'process' }, Math.min(process.constrainedMemory() || Infinity, totalmem()));
     },
     ready: labelled('ready', 'Whether a part of the service can do its work, as `/readyz` says: 1, or 0', ['part']),
+    clockHeld: gauge(
+      'clock_held',
+      'Whether the time waits to be confirmed: 1 while nothing expires and nothing is removed, or 0',
+    ),
     clockTime: gauge(
       'clock_timestamp_seconds',
       'Time of the clock of the service. Its distance from the time of the scrape shows a wrong clock',

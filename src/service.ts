@@ -16,12 +16,14 @@ import { type ClusterOverrides, openPeers } from './platform/cluster/open-peers.
 import { loadContracts } from './platform/contracts/contracts.ts';
 import { openDatabase } from './platform/database/open-database.ts';
 import { createDatabaseCheck } from './platform/database/sqlite/database-check.ts';
+import { createFolderWitness, createServerWitness } from './platform/database/time-witness.ts';
 import { readKeys } from './platform/encryption/key-ring.ts';
 import { createVault } from './platform/encryption/vault.ts';
 import { createEntrances } from './platform/entrance/entrance.ts';
 import { openTracing } from './platform/tracing/open-tracing.ts';
 import { createAdministratorToken } from './runtime/administrator-token.ts';
 import { type Clock, systemClock } from './runtime/clock.ts';
+import { createClockTrust, type TimeWitness } from './runtime/clock-trust.ts';
 import { createAsking } from './runtime/current-caller.ts';
 import { currentDatabaseUrl } from './runtime/current-database-url.ts';
 import { diskOf, makeFolder, openFileFault } from './runtime/data-folder.ts';
@@ -44,6 +46,8 @@ interface Overrides {
   clock?: Clock;
   ids?: Ids;
   cluster?: ClusterOverrides;
+  /** Who knows the time beside the clock: by default the data folder, or the server of the database. */
+  timeWitness?: TimeWitness;
   /** True, the default, to record figures of the fleet every ten seconds. */
   keepsHistory?: boolean;
   /** True, the default, to send the text of `/metrics` again for a second after it was written. */
@@ -97,7 +101,20 @@ export async function createService(
     ownerOf: owners.of,
   });
   parts.add({ idle: database.idle, [Symbol.asyncDispose]: database.close });
-  const common = { database, clock, ids, log, metrics, contracts, watch: new Watch(), tracing };
+  const trust = parts.add(
+    createClockTrust({
+      clock,
+      log,
+      witness:
+        overrides.timeWitness ??
+        (config.databaseUrl === null ? createFolderWitness(config.dataDir, database) : createServerWitness(database)),
+      told: (isHeld) => metrics.clockHeld.set(isHeld ? 1 : 0),
+    }),
+  );
+  await trust.start();
+  readiness.set('clock', trust.trouble);
+  readiness.note('clock', trust.doubt);
+  const common = { database, clock, ids, log, metrics, contracts, watch: new Watch(), tracing, trust };
   // Only a SQLite file is checked for damage; a PostgreSQL server checks its files itself.
   const check = config.databaseUrl === null ? parts.add(createDatabaseCheck({ sql: database.aside, ...common })) : null;
   const healthy = async () => ((await database.healthy()) ? undefined : 'does not answer');

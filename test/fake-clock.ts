@@ -8,6 +8,10 @@ export interface FakeClock extends Clock {
    * weeks, in which timers of a few seconds would run a million times.
    */
   leap(milliseconds: number): void;
+  /** Sets the clock forward, while no time passes. No timer runs. */
+  set(milliseconds: number): void;
+  /** Sets the clock of the machine back, which the time of the service does not follow. */
+  setBack(milliseconds: number): void;
   /** The number of timers that are set. */
   timers(): number;
 }
@@ -18,9 +22,23 @@ const MOST_TIMERS = 1_000_000;
 /** A clock that stands still until a test moves it. `startMicros` defaults to 2026-11-20T09:30:00.123456Z. */
 export function createFakeClock(startMicros = Date.UTC(2026, 10, 20, 9, 30, 0, 123) * 1000 + 456): FakeClock {
   let now = startMicros;
+  /** By how much the clock was set: the steady clock does not follow. */
+  let forward = 0;
+  let back = 0;
   let timers: { at: number; task: () => void }[] = [];
   return {
     now: () => now,
+    wall: () => now - back,
+    steady: () => (now - forward) / 1000,
+    set(milliseconds) {
+      const by = Math.round(milliseconds * 1000);
+      now += by;
+      forward += by;
+      timers = timers.map(({ at, task }) => ({ at: at + by, task }));
+    },
+    setBack(milliseconds) {
+      back += Math.round(milliseconds * 1000);
+    },
     after(milliseconds, task) {
       const timer = { at: now + Math.max(0, Math.round(milliseconds * 1000)), task };
       timers.push(timer);

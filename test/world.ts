@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Config, readConfig } from '../src/config.ts';
 import type { ClusterOverrides } from '../src/platform/cluster/open-peers.ts';
+import type { Clock } from '../src/runtime/clock.ts';
+import type { TimeWitness } from '../src/runtime/clock-trust.ts';
 import { type Ids, randomIds } from '../src/runtime/ids.ts';
 import { createLog, type Log } from '../src/runtime/log.ts';
 import { createService, type Service } from '../src/service.ts';
@@ -36,7 +38,15 @@ interface WorldOptions {
   settings?: (node: number) => Partial<Config>;
   /** Overrides for the cluster of each node. */
   cluster?: (node: number) => ClusterOverrides;
+  /** The clock of the database's server; by default it is that of the test. */
+  timeWitness?: TimeWitness;
 }
+
+const serverOf = (clock: Clock): TimeWitness => ({
+  hasClock: true,
+  seen: async () => clock.now(),
+  note: async () => undefined,
+});
 
 /** The node to use, the first one by default. */
 interface AtNode {
@@ -94,6 +104,8 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
   });
   if (options.dataDir === undefined && config.databaseUrl === null) writeNewDatabase(dataDir);
   const log = options.log ?? createLog({ level: 'silent' });
+  // The server of a test's database has the time of today, and the clock of the test another.
+  const witness = options.timeWitness ?? (config.databaseUrl === null ? undefined : serverOf(clock));
   const start = (node: number): Promise<Service> => {
     const folder = node === 0 ? dataDir : join(dataDir, `node${node}`);
     const own = { ...config, dataDir: folder, ...options.settings?.(node) };
@@ -104,6 +116,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}) {
       keepsHistory: options.keepsHistory ?? false,
       keepsMetrics: options.keepsMetrics ?? false,
       ...(cluster && { cluster: cluster(node) }),
+      ...(witness && { timeWitness: witness }),
     });
   };
   const nodes = [await start(0)];

@@ -31,6 +31,8 @@ function createHandClock() {
   let task = (): void => undefined;
   const clock: Clock = {
     now: () => now,
+    wall: () => now,
+    steady: () => now / 1000,
     after: (_, next) => {
       task = next;
       return () => undefined;
@@ -117,6 +119,7 @@ export async function runYear({ rows: count }: Options): Promise<Table> {
     clock,
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
+    trust: { isHeld: () => false, note: async () => undefined },
     sweeps: [
       deliverySweep({ keptDays: KEPT.deliveries }),
       transactionSweep({ keptDays: KEPT.transactions, pendingBefore: findPendingTransactions }),

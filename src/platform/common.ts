@@ -1,5 +1,6 @@
 import type { Metrics } from '../metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { ClockTrust } from '../runtime/clock-trust.ts';
 import type { Ids } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
 import type { createParts } from '../runtime/parts.ts';
@@ -18,6 +19,8 @@ export interface Common {
   contracts: Contracts;
   watch: Watch;
   tracing: Tracing;
+  /** Whether the clock is believed. */
+  trust: ClockTrust;
 }
 
 /** The parts of the service that are started and stopped; wiring registers them. */

@@ -4,6 +4,10 @@ import type { Micros, Millis } from './units.ts';
 export interface Clock {
   /** Microseconds since the Unix epoch (the interface's date-times have microseconds). */
   now(): Micros;
+  /** The time of the machine as it is set now, in microseconds. It may go back; it is for what others compare with theirs. */
+  wall(): Micros;
+  /** Milliseconds of a clock that nobody sets, since any moment. */
+  steady(): Millis;
   /** Runs `task` once after `milliseconds`; the returned function cancels it. The timer keeps no process alive. */
   after(milliseconds: Millis, task: () => void): () => void;
 }
@@ -35,6 +39,8 @@ export function createTime(wall: () => number, steady: () => number): () => numb
 
 export const systemClock: Clock = {
   now: createTime(Date.now, () => performance.now()),
+  wall: () => Date.now() * 1000,
+  steady: () => performance.now(),
   after(milliseconds, task) {
     let timer: NodeJS.Timeout;
     const arm = (rest: number): void => {

@@ -19,6 +19,7 @@ const CHECK_TIMEOUT_MS = 2_000;
  */
 export function createReadiness({ clock }: { clock: Pick<Clock, 'after'> }) {
   const checks = new Map<string, Check>();
+  const notes = new Map<string, () => string | undefined>();
 
   async function judge(check: Check): Promise<string | undefined> {
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -37,6 +38,18 @@ export function createReadiness({ clock }: { clock: Pick<Clock, 'after'> }) {
     set(part: string, check: Check): void {
       checks.set(part, check);
     },
+
+    /** Sets the check of a part whose trouble a person must look at, while the process can do its work. */
+    note(part: string, check: () => string | undefined): void {
+      notes.set(part, check);
+    },
+
+    /** The parts that a person must look at, with reasons. */
+    notes: (): Problem[] =>
+      [...notes].flatMap(([part, check]) => {
+        const reason = check();
+        return reason === undefined ? [] : [{ part, reason }];
+      }),
 
     /** The parts that have a check. */
     parts: (): string[] => [...checks.keys()],

@@ -105,8 +105,8 @@ export function createServiceState(parts: Parts) {
       return (await looked()).nodes;
     },
 
-    /** Finds what must be mended. `problems` are those of this node's readiness. */
-    async alarms(problems: readonly Problem[]): Promise<Alarm[]> {
+    /** Finds what must be mended. `problems` and `notes` are those of this node's readiness. */
+    async alarms(problems: readonly Problem[], notes: readonly Problem[]): Promise<Alarm[]> {
       const look = [looked(), parts.receivers(), findWayIn(database.aside), firstEnd(database.aside)] as const;
       const [found, receivers, wayIn, deviceCaEnd] = await Promise.all(look).catch((cause: unknown) => {
         if (!isDatabaseAway(cause)) throw cause;
@@ -121,7 +121,15 @@ export function createServiceState(parts: Parts) {
       const watched = nodes.flatMap((node): WatchedNode[] =>
         node.state && !node.isMissing ? [{ nodeId: node.nodeId, state: node.state, fullAt: node.fullAt }] : [],
       );
-      return alarmsOf({ now, nodes: watched, known: rows, receivers, wayIn, deviceCaEnd, problems });
+      return alarmsOf({
+        now,
+        nodes: watched,
+        known: rows,
+        receivers,
+        wayIn,
+        deviceCaEnd,
+        problems: [...problems, ...notes],
+      });
     },
   };
 }

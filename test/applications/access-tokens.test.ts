@@ -12,7 +12,8 @@ async function createTokens(t: Test, bounds: { cached?: number } = {}) {
   const { database, clock, ids } = await createTenant(t);
   const open = async (from = issuer) => {
     const log = createLog({ level: 'silent' });
-    const tokens = createAccessTokens({ database, clock, ids, log, issuer: () => from, ...bounds });
+    const trust = { isHeld: () => false, whenBelieved: () => undefined };
+    const tokens = createAccessTokens({ database, clock, ids, log, trust, issuer: () => from, ...bounds });
     t.teardown(() => tokens[Symbol.asyncDispose]());
     await tokens.start();
     return tokens;

@@ -11,8 +11,9 @@ t.test('nodes that start for the first time at once make one signing key', { ski
   const log = createLog({ level: 'silent' });
   const opened = await Promise.all(Array.from({ length: 3 }, () => openPostgres({ url, nowMicros: 0 })));
   t.teardown(() => Promise.all(opened.map((database) => database.close())));
+  const trust = { isHeld: () => false, whenBelieved: () => undefined };
   const nodes = opened.map((database) =>
-    createSigningKeys({ database, clock: createFakeClock(), ids: randomIds, log }),
+    createSigningKeys({ database, clock: createFakeClock(), ids: randomIds, log, trust }),
   );
   t.teardown(() => Promise.all(nodes.map((keys) => keys[Symbol.asyncDispose]())));
   await Promise.all(nodes.map((keys) => keys.start()));

@@ -9,6 +9,10 @@ export function createRunningClock(): FakeClock {
   };
   return {
     now: () => systemClock.now() + ahead,
+    wall: () => systemClock.wall() + ahead,
+    steady: () => systemClock.steady() + ahead / 1000,
+    set: advance,
+    setBack: () => undefined,
     after: systemClock.after,
     advance,
     leap: advance,

@@ -236,7 +236,7 @@ t.test('a database that answers late is not taken for one whose clock is wrong',
     startedAt: 0,
     receivers: async () => ({ failing: 0 }),
   });
-  t.same(await service.alarms([]), []);
+  t.same(await service.alarms([], []), []);
 });
 
 t.test('the day on which a disk is full follows from its last days', async (t) => {

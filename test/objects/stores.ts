@@ -26,6 +26,8 @@ export interface RunningStore {
 
 const shifted = (milliseconds: number): Clock => ({
   now: () => systemClock.now() + milliseconds * 1000,
+  wall: () => systemClock.wall() + milliseconds * 1000,
+  steady: systemClock.steady,
   after: (wait, task) => systemClock.after(wait, task),
 });
 

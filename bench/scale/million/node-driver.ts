@@ -12,9 +12,11 @@ import { commitMetrics, createMetrics, type Metrics } from '../../../src/metrics
 import { openPeers } from '../../../src/platform/cluster/open-peers.ts';
 import { type Contracts, loadContracts } from '../../../src/platform/contracts/contracts.ts';
 import { openDatabase } from '../../../src/platform/database/open-database.ts';
+import { createServerWitness } from '../../../src/platform/database/time-witness.ts';
 import { createVault } from '../../../src/platform/encryption/vault.ts';
 import { createEntrances } from '../../../src/platform/entrance/entrance.ts';
 import { systemClock as clock } from '../../../src/runtime/clock.ts';
+import { createClockTrust } from '../../../src/runtime/clock-trust.ts';
 import { createAsking } from '../../../src/runtime/current-caller.ts';
 import { diskOf } from '../../../src/runtime/data-folder.ts';
 import { createDeprecations } from '../../../src/runtime/deprecations.ts';
@@ -89,7 +91,8 @@ export async function createNodeDriver(config: Config, shared: Shared) {
     ownerOf: owners.of,
   });
   parts.add({ idle: database.idle, [Symbol.asyncDispose]: database.close });
-  const common = { database, clock, ids, log, metrics, contracts, watch: new Watch(), tracing: NO_TRACING };
+  const trust = createClockTrust({ clock, log, witness: createServerWitness(database), told: () => undefined });
+  const common = { database, clock, ids, log, metrics, contracts, watch: new Watch(), tracing: NO_TRACING, trust };
   const entrances = createEntrances(config, common);
   const peers = await openPeers(config, { ...common, encryptionKeys: vault.described });
   const { cluster } = peers;

@@ -2,6 +2,7 @@ import { jwtVerify, SignJWT } from 'jose';
 import { DomainError } from '../../errors.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import { boundTo } from './bound-token.ts';
@@ -21,6 +22,7 @@ interface Options {
   clock: Clock;
   ids: Ids;
   log: Log;
+  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
   /**
    * Returns the service's public URL, the `iss` of its tokens. It is a function, because the URL can contain a port
    * that the system chooses, which is known only when the service listens.
@@ -63,9 +65,9 @@ export type AccessTokens = ReturnType<typeof createAccessTokens>;
  * application, or deleting it, ends its tokens, because the APIs look up the application on every request. The end of a
  * signing key ends all tokens that it has signed.
  */
-export function createAccessTokens({ database, clock, ids, log, issuer, legacy, ...options }: Options) {
+export function createAccessTokens({ database, clock, ids, log, trust, issuer, legacy, ...options }: Options) {
   const { cached = CACHED_TOKENS, replaced = () => undefined } = options;
-  const keys = createSigningKeys({ database, clock, ids, log });
+  const keys = createSigningKeys({ database, clock, ids, log, trust });
   const verified = new Map<string, Cached>();
 
   function remember(token: string, entry: Cached): void {

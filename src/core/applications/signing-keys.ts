@@ -2,6 +2,7 @@ import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 
 import { isDatabaseAway } from '../../errors.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
@@ -36,8 +37,14 @@ async function readKey(stored: repository.StoredKey): Promise<SigningKey> {
  * for a while before it signs; older keys stay published and valid until the last token that they signed has expired. All
  * nodes follow the same schedule, and one of them carries out each rotation.
  */
-export function createSigningKeys(parts: { database: Database; clock: Clock; ids: Ids; log: Log }) {
-  const { database, clock, ids, log } = parts;
+export function createSigningKeys(parts: {
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
+}) {
+  const { database, clock, ids, log, trust } = parts;
   let keys: SigningKey[] = []; // oldest first
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> = Promise.resolve();
@@ -88,6 +95,10 @@ export function createSigningKeys(parts: { database: Database; clock: Clock; ids
   async function rotateOnce(): Promise<void> {
     const now = clock.now();
     await readAgain();
+    if (keys.length > 0 && trust.isHeld()) {
+      trust.whenBelieved(() => arm(0));
+      return;
+    }
     const plan = planRotation(keys, now);
     if (plan.create || plan.remove.length > 0) {
       const made = plan.create ? await make(now) : undefined;

@@ -2,6 +2,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Sweep } from '../../platform/database/sweep.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Log } from '../../runtime/log.ts';
 import { createPacing, type Pace } from './pacing.ts';
 import { removeSome, STEP_MS } from './remove-some.ts';
@@ -15,6 +16,7 @@ interface Parts {
   clock: Clock;
   log: Log;
   metrics: Metrics;
+  trust: Pick<ClockTrust, 'isHeld' | 'note'>;
   sweeps: readonly Sweep[];
   /**
    * Removes objects of the object store that no row refers to. Returns their number, or undefined when it is too early
@@ -34,7 +36,7 @@ interface Parts {
  * since that begins at the oldest remaining row.
  */
 export function createRetention(parts: Parts) {
-  const { database, clock, log, metrics, sweeps, sweepObjects, leads = () => true } = parts;
+  const { database, clock, log, metrics, trust, sweeps, sweepObjects, leads = () => true } = parts;
   const { pace, isStopped, stop } = createPacing(parts.pauseFactor);
   let running: Promise<void> | undefined;
   let cancel = (): void => undefined;
@@ -69,7 +71,8 @@ export function createRetention(parts: Parts) {
   }
 
   async function sweepAll(): Promise<void> {
-    if (!leads()) return;
+    await trust.note().catch((err: unknown) => log.warn({ err }, 'the present time could not be stored'));
+    if (!leads() || trust.isHeld()) return;
     const started = clock.now();
     const removed: Record<string, number> = {};
     const kinds = [
@@ -77,7 +80,7 @@ export function createRetention(parts: Parts) {
       ['objects', () => sweepObjects(pace)] as const,
     ];
     for (const [kind, work] of kinds) {
-      if (isStopped()) return;
+      if (isStopped() || trust.isHeld()) return;
       try {
         const count = (await work()) ?? 0;
         if (count > 0) removed[kind] = count;

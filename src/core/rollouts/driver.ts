@@ -1,6 +1,7 @@
 import { createLooks } from '../../platform/database/looks.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Rollout } from './rollout.ts';
@@ -19,6 +20,7 @@ interface Parts {
   log: Log;
   /** True on one node only, and always without a cluster. */
   leads(): boolean;
+  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
   steps: Steps;
   /** Pauses a rollout, because the database was restored. */
   pauseRestored(rollout: Rollout): Promise<void>;
@@ -28,7 +30,7 @@ interface Parts {
  * Takes all rollouts further, in turn, a step of each at a time, until nothing can be done now. It is woken by what happens,
  * and by one timer.
  */
-export function createDriver({ database, clock, log, leads, steps, pauseRestored }: Parts) {
+export function createDriver({ database, clock, log, leads, trust, steps, pauseRestored }: Parts) {
   const looks = createLooks({
     clock,
     log,
@@ -49,6 +51,11 @@ export function createDriver({ database, clock, log, leads, steps, pauseRestored
   /** Takes all rollouts further. Resolves to the milliseconds until the next look; undefined when no time is known. */
   async function advanceAll(): Promise<number | undefined> {
     let next: Micros = Number.POSITIVE_INFINITY;
+    if (trust.isHeld()) {
+      // Starts, windows and soaks would come too early.
+      trust.whenBelieved(wake);
+      return undefined;
+    }
     for (let isBusy = true; isBusy && isOn() && leads(); ) {
       if (isRestored) await pauseAll();
       takeNews();

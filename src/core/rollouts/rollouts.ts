@@ -2,6 +2,7 @@ import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Applications } from '../applications/applications.ts';
@@ -39,6 +40,7 @@ interface Parts {
   log: Log;
   metrics: Metrics;
   leads(): boolean;
+  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
   connected(deviceIds: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
   lockApplication: Applications['lockIn'];
   transactions: Pick<Transactions, 'submit' | 'check' | 'withdrawIn' | 'cancelIn' | 'courtesy'>;

@@ -63,3 +63,17 @@ export async function nextEnding(sql: Sql): Promise<Micros | undefined> {
   );
   return row?.endsAt;
 }
+
+/**
+ * Moves the ends of transactions that were stored while the clock was ahead by as much as it was: `latest` is the latest
+ * time that a right clock can have given.
+ */
+export const pullDown = (sql: Sql, now: Micros, latest: Micros): Promise<number> =>
+  sql.run(
+    `UPDATE transactions SET ends_at = ends_at - (created_at - ?), expires_at = expires_at - (created_at - ?)
+     WHERE ends_at > ? AND created_at > ?`,
+    now,
+    now,
+    now,
+    latest,
+  );

@@ -1,12 +1,13 @@
 import { isDatabaseAway } from '../../errors.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Courtesy } from '../../runtime/courtesy.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { findDevice } from '../devices/device-repository.ts';
-import { type Ending, findEnding, nextEnding } from './expiry-repository.ts';
+import { type Ending, findEnding, nextEnding, pullDown } from './expiry-repository.ts';
 
 /** The transactions that one read finds, and the most of one device that one unit of work ends. */
 const PER_READ = 256;
@@ -24,6 +25,8 @@ const LONGEST_WAIT_MS = 60_000;
  */
 const LOOK_MS = 2_000;
 const RETRY_MS = 1_000;
+/** A transaction that was stored later than this after now is from a time at which the clock was wrong. */
+const FUTURE_MICROS = 3_600 * 1_000_000;
 
 interface Parts {
   database: Database;
@@ -32,6 +35,7 @@ interface Parts {
   courtesy: Courtesy;
   /** True on one node only, and always without a cluster. */
   leads(): boolean;
+  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
   /** Ends a transaction if its time has passed, in a unit of work that has the device as its key. */
   expireIn(unit: UnitOfWork, transactionId: number): Promise<void>;
 }
@@ -40,7 +44,7 @@ interface Parts {
  * Ends transactions whose time has passed. One timer waits for the earliest time. Each device has its own units of
  * work, few at a time, so that the units of callers come between them.
  */
-export function createExpiry({ database, clock, log, leads, courtesy, expireIn }: Parts) {
+export function createExpiry({ database, clock, log, leads, trust, courtesy, expireIn }: Parts) {
   const work = createWork();
   let isOn = false;
   let looking = false;
@@ -103,6 +107,10 @@ export function createExpiry({ database, clock, log, leads, courtesy, expireIn }
   /** Ends all whose time has passed. Resolves to the next time at which one has to be ended, if that is known. */
   async function endAll(): Promise<Micros | undefined> {
     while (isOn && leads()) {
+      if (trust.isHeld()) {
+        trust.whenBelieved(() => expect(clock.now()));
+        return undefined;
+      }
       const found = await find();
       if (found.length === 0) return nextEnding(database.read);
       const devices = Map.groupBy(found, ({ deviceId }) => deviceId).entries();
@@ -144,7 +152,11 @@ export function createExpiry({ database, clock, log, leads, courtesy, expireIn }
 
   return {
     /** Ends what has expired while the service was stopped, and waits for the rest. */
-    start(): void {
+    async start(): Promise<void> {
+      const now = clock.now();
+      const moved = await database.transact((unit) => pullDown(unit, now, now + FUTURE_MICROS));
+      if (moved > 0)
+        log.warn({ transactions: moved }, 'transactions were stored while the clock was ahead; their ends were moved');
       isOn = true;
       look();
     },

@@ -3,6 +3,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import { createCourtesy } from '../../runtime/courtesy.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -55,6 +56,8 @@ interface Parts {
   isHeld(rolloutId: string | null): boolean;
   /** True on the one node that ends the transactions whose time has passed. */
   leads(): boolean;
+  /** Whether the clock is believed; else no transaction expires. */
+  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
 }
 
 export type Transactions = ReturnType<typeof createTransactions>;
@@ -76,6 +79,7 @@ export function createTransactions({
   ownership,
   isHeld,
   leads,
+  trust,
 }: Parts) {
   const marks = createDeliveryMarks({ database, clock, log, watch, endsAt: (at) => expiry.expect(at) });
   const installation = createInstallation({
@@ -119,7 +123,7 @@ export function createTransactions({
     answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
     dueAt: (at) => expiry.expect(at),
   });
-  const expiry = createExpiry({ database, clock, log, leads, courtesy, expireIn: settlement.expireIn });
+  const expiry = createExpiry({ database, clock, log, leads, trust, courtesy, expireIn: settlement.expireIn });
 
   return {
     submit: createSubmission({

@@ -98,7 +98,7 @@ export function createAttempts(parts: AttemptParts) {
     const span = traceparent === null ? undefined : begin(slot.receiver, delivery, url);
     // A trace that began before this start, with tracing, is still handed on to the receiver.
     const trace = span?.traceparent ?? traceparent;
-    const { 'webhook-id': _, ...signed } = signedHeaders(deliveryId, clock.now(), body, keys);
+    const { 'webhook-id': _, ...signed } = signedHeaders(deliveryId, clock.wall(), body, keys);
     const sent = { ...signed, ...(trace !== null && { traceparent: trace }) };
     const headers = { 'content-type': 'application/json', 'user-agent': 'lapel', 'webhook-id': deliveryId, ...sent };
     const cuttable = (cut: (why: string) => void): void => {

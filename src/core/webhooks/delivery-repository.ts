@@ -206,3 +206,7 @@ export async function surveyPending(sql: Sql): Promise<{ count: number; earliest
   );
   return row ?? { count: 0, earliestDueAt: null };
 }
+
+/** Makes deliveries due at `now` whose next attempt is later than any schedule says: the clock was ahead when it was set. */
+export const pullDown = (sql: Sql, now: Micros, latest: Micros): Promise<number> =>
+  sql.run("UPDATE deliveries SET next_attempt_at = ? WHERE status = 'pending' AND next_attempt_at > ?", now, latest);

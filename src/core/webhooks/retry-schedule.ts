@@ -16,6 +16,9 @@ const JITTER = 0.2;
 /** Seconds: Retry-After cannot delay an attempt by more than the longest delay of the schedule. */
 export const LONGEST_RETRY_AFTER_SECONDS = 24 * 3600;
 
+/** No attempt is later than this after the one before. */
+export const LATEST_ATTEMPT_MICROS = LONGEST_RETRY_AFTER_SECONDS * (1 + JITTER) * 1_000_000;
+
 /** The result of one attempt: an answer, or the reason why there was none. */
 export interface Answer {
   statusCode: number | null;

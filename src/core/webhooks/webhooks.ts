@@ -20,6 +20,7 @@ import { began, dropQueue, ended, holds, late, type Receiver, roomIn, unhold, wa
 import { createReceiverHours } from './receiver-hours.ts';
 import { createReceivers } from './receivers.ts';
 import { createRecording } from './recording.ts';
+import { LATEST_ATTEMPT_MICROS } from './retry-schedule.ts';
 import { createSender } from './sender.ts';
 
 type Delivery = repository.Delivery;
@@ -270,6 +271,9 @@ export function createWebhooks(options: Options) {
         return;
       }
       running = true;
+      const now = clock.now();
+      const pulled = await database.transact((unit) => repository.pullDown(unit, now, now + LATEST_ATTEMPT_MICROS));
+      if (pulled > 0) log.warn({ deliveries: pulled }, 'webhooks waited for a time that is too far away; they are due');
       timer.start();
       await takeUp();
     },

@@ -42,7 +42,7 @@ export async function readFleetHealth(
 
 /** Lists what must be mended. */
 export async function listAlarms({ serviceState, readiness, clock }: AdminServices): Promise<Answer> {
-  const alarms = await serviceState.alarms(await readiness.problems());
+  const alarms = await serviceState.alarms(await readiness.problems(), readiness.notes());
   const body: AlarmList = { at: toUtc(clock.now()), alarms };
   return { status: 200, body };
 }

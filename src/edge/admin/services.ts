@@ -148,7 +148,7 @@ export interface AdminServices {
   /** Formats microseconds as a local date-time. */
   formatTime(micros: number): string;
   /** Checks for `/readyz` which parts of the service cannot do their work. */
-  readiness: Pick<Readiness, 'problems'>;
+  readiness: Pick<Readiness, 'problems' | 'notes'>;
 }
 
 /** The input of a handler of administration; `Name` lists the parameters of its path. */

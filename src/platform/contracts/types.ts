@@ -3615,6 +3615,21 @@ export interface Health {
      */
     reason: string;
   }[];
+  /**
+   * What a person must look at while the process can do its work, with the reasons; only with `ok`. For instance `clock`: the time waits to be confirmed, so that nothing expires and nothing is removed.
+   *
+   * @minItems 1
+   */
+  notes?: {
+    /**
+     * The name of the part, for instance `database`, `api` or `files`.
+     */
+    part: string;
+    /**
+     * A text for people.
+     */
+    reason: string;
+  }[];
 }
 /**
  * The outcome of one line of an import: the device and its credential, or the error in the line.

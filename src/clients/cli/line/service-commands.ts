@@ -128,6 +128,15 @@ Exit codes: 0 all entries are as they were written, 1 one is not, or there is no
 setting is wrong.
 `;
 
+const CLOCK_HELP = `Confirms that the clock of this machine is right. The service does not believe a clock that is more than a day ahead of
+the latest time at which it ran: it may have been off for so long, or the clock may be wrong. Until somebody confirms the
+time, nothing expires, nothing is removed, and no rollout goes on. With PostgreSQL the clock of its server decides.
+
+  lapel clock confirm --data-dir DIR        a running service notices it within ten seconds
+
+Exit codes: 0 confirmed, 1 refused (PostgreSQL, or there is no data folder), 2 wrong command line, 78 a setting is wrong.
+`;
+
 const MOVE_HELP = `Moves all data of the service to the other database, which must be empty. Stop the service before. The rows of each
 table are compared as both databases give them, and nothing is stored if they differ. The former database stays.
 
@@ -192,6 +201,12 @@ export const SERVICE_COMMANDS = {
       hash: { value: 'HASH', text: 'the hash of that end' },
     },
     help: () => AUDIT_HELP,
+  },
+  clock: {
+    argument: 'confirm',
+    summary: 'Confirms the time of this machine, after the clock has leapt or the service was off: lapel clock confirm',
+    options: SETTING_OPTIONS,
+    help: () => CLOCK_HELP,
   },
   docs: {
     argument: 'FOLDER',

@@ -1,0 +1,130 @@
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import type { Micros, Millis } from './units.ts';
+
+/** A leap of the clock by more than this is not believed: it would end whatever has a time. */
+const BELIEVED_MICROS = 24 * 3_600 * 1_000_000;
+/** Milliseconds between two looks at the witness while the clock is not believed. */
+const LOOK_MS = 10_000;
+
+/** Somebody else who knows the time. */
+export interface TimeWitness {
+  /** Whether it has a clock that runs, so that a difference from it shows which time is wrong. */
+  hasClock: boolean;
+  /** The latest time that it knows; null when it knows none. */
+  seen(): Promise<Micros | null>;
+  /** Remembers that the service has lived until a time. */
+  note(at: Micros): Promise<void>;
+}
+
+interface Parts {
+  clock: Clock;
+  log: Log;
+  witness: TimeWitness;
+  /** Called when the clock is no longer believed, or is again. */
+  told(isHeld: boolean): void;
+}
+
+export type ClockTrust = ReturnType<typeof createClockTrust>;
+
+const daysOf = (micros: Micros): string => {
+  const days = Math.round(micros / BELIEVED_MICROS);
+  return `${days} ${days === 1 ? 'day' : 'days'}`;
+};
+
+/**
+ * Decides whether the clock is believed by all that removes or ends something because of its age. The time may be later
+ * than the latest time that was seen, plus the time that a steady clock has measured since, by a day at most. If it is not
+ * believed, nothing is removed and nothing expires, until the witness knows the time, or a person confirms it.
+ */
+export function createClockTrust({ clock, log, witness, told }: Parts) {
+  /** A time that was believed, and the reading of the steady clock at that time. */
+  let anchor: { at: Micros; steady: Millis } | undefined;
+  let ahead: Micros = 0;
+  let isHeld = false;
+  let cancel = (): void => undefined;
+  let looking: Promise<void> = Promise.resolve();
+  const waiting = new Set<() => void>();
+
+  function believe(): void {
+    anchor = { at: clock.now(), steady: clock.steady() };
+    if (!isHeld) return;
+    isHeld = false;
+    told(false);
+    log.info('the time is confirmed: what is too old is removed, and what is due expires again');
+    for (const task of waiting) task();
+    waiting.clear();
+  }
+
+  function hold(by: Micros): void {
+    ahead = by;
+    if (isHeld) return;
+    isHeld = true;
+    told(true);
+    log.error(
+      { aheadSeconds: Math.round(by / 1_000_000) },
+      'the clock has leapt forward by more than a day, or the service has not run for so long: nothing expires and nothing is removed before the time is confirmed (lapel clock confirm)',
+    );
+    lookLater();
+  }
+
+  async function look(): Promise<void> {
+    const seen = await witness.seen();
+    const by = seen === null ? 0 : clock.now() - seen;
+    if (by <= BELIEVED_MICROS) believe();
+    else hold(by);
+  }
+
+  function lookLater(): void {
+    cancel();
+    cancel = clock.after(LOOK_MS, () => {
+      looking = look()
+        .catch((err: unknown) => log.warn({ err }, 'the time could not be compared; trying again'))
+        .then(() => {
+          if (isHeld) lookLater();
+        });
+    });
+  }
+
+  function held(): boolean {
+    if (isHeld || !anchor) return isHeld;
+    const leap = clock.now() - anchor.at - (clock.steady() - anchor.steady) * 1000;
+    if (leap > BELIEVED_MICROS) hold(leap);
+    else believe(); // the pauses of a machine that sleeps each night must not add up
+    return isHeld;
+  }
+
+  return {
+    /** Compares the clock with the witness, before anything can expire. */
+    start: look,
+
+    /** Whether nothing may be removed or ended because of its age. */
+    isHeld: held,
+
+    /** Calls the task once when the time is confirmed. */
+    whenBelieved: (task: () => void): unknown => waiting.add(task),
+
+    /** Remembers the time, if it is believed. */
+    async note(): Promise<void> {
+      if (!held()) await witness.note(clock.now());
+    },
+
+    /** The reason why the clock is surely wrong; undefined when it may be right. */
+    trouble: (): string | undefined =>
+      held() && witness.hasClock ? `is ${daysOf(ahead)} ahead of the database's clock` : undefined,
+
+    /** The reason why nothing expires, while it is not known whether the clock is wrong. */
+    doubt: (): string | undefined =>
+      held() && !witness.hasClock
+        ? `is ${daysOf(ahead)} ahead of the latest time that was seen; nothing expires and nothing is removed before lapel clock confirm`
+        : undefined,
+
+    idle: async (): Promise<void> => looking,
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      cancel();
+      await looking;
+      if (!held()) await witness.note(clock.now()).catch(() => undefined);
+    },
+  };
+}

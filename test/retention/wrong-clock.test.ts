@@ -1,0 +1,141 @@
+import t from 'tap';
+import { noteSeenTime } from '../../src/platform/database/time-witness.ts';
+import { createFakeClock } from '../fake-clock.ts';
+import { startRollouts } from '../rollouts/rollout-world.ts';
+import { startWorld, transactionIdOf, WIFI } from '../world.ts';
+
+const DAY = 86_400_000;
+const YEARS = 730 * DAY;
+const DAYS = { LAPEL_RETENTION_DAYS: '3', LAPEL_DELIVERY_RETENTION_DAYS: '1' };
+
+type World = Awaited<ReturnType<typeof startWorld>>;
+const readyz = (world: World) => world.anonymousAdmin().get('/readyz');
+const held = async (world: World): Promise<number | undefined> =>
+  (await world.service.metrics.registry.getSingleMetric('lapel_clock_held')?.get())?.values[0]?.value;
+
+async function withRows(t: Parameters<typeof startWorld>[0]) {
+  const world = await startWorld(t, { env: DAYS, database: 'sqlite' });
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  const { body } = await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+  const { transactionId } = await device.link.command();
+  await device.link.ack({ transactionId, status: 'succeeded' });
+  await world.idle();
+  const rows = async (): Promise<number> => {
+    const raw = await world.raw();
+    const [row] = await raw.all<{ count: number }>('SELECT count(*) AS count FROM transactions');
+    return row?.count ?? 0;
+  };
+  t.equal(transactionIdOf({ body } as never), transactionId);
+  return { world, tenant, device, rows };
+}
+
+/** Lets the service sweep, as it does a minute after its start and then every ten minutes. */
+async function sweep(world: World): Promise<void> {
+  world.clock.advance(660_000);
+  await world.idle();
+}
+
+t.test('a start with a clock that is years ahead removes nothing before the time is confirmed', async (t) => {
+  const { world, rows } = await withRows(t);
+  const before = await rows();
+  t.ok(before > 0);
+  await world.restart(() => world.clock.set(YEARS));
+  await sweep(world);
+  t.equal(await rows(), before, 'all rows are there');
+  t.equal(await held(world), 1);
+  t.match(await readyz(world), {
+    status: 200,
+    body: { status: 'ok', notes: [{ part: 'clock', reason: /730 days ahead of the latest time that was seen/ }] },
+  });
+  t.match((await world.admin().get('/admin/v1/fleet/alarms')).body.alarms, [
+    { level: 'critical', text: /^clock: is 730 days/ },
+  ]);
+
+  await t.test('also after another start, although rows have the wrong time meanwhile', async (t) => {
+    await world.createTenant('other');
+    await world.restart();
+    await sweep(world);
+    t.equal(await rows(), before);
+    t.equal(await held(world), 1);
+  });
+
+  await t.test('and then removes what is too old', async (t) => {
+    await noteSeenTime(world.dataDir, world.clock.now());
+    world.clock.advance(10_000);
+    await world.idle();
+    t.equal(await held(world), 0);
+    t.same((await readyz(world)).body, { status: 'ok' });
+    await sweep(world);
+    t.equal(await rows(), 0);
+  });
+});
+
+t.test('a start after an hour without the service needs no confirmation', async (t) => {
+  const { world } = await withRows(t);
+  await world.restart(() => world.clock.set(3_600_000));
+  t.equal(await held(world), 0);
+});
+
+t.test('a clock that leaps while the service runs ends nothing', async (t) => {
+  const { world, tenant, devices, start, commands, read } = await startRollouts(t, 1, { database: 'sqlite' });
+  const rolloutId = await start({ expireIn: 3600 });
+  await commands({ silent: true });
+  const later = await start({ startAt: '2026-12-20T10:00:00Z' });
+  world.clock.set(YEARS);
+  world.clock.advance(61_000);
+  await world.idle();
+  await tenant.renew();
+  t.match(await read(rolloutId), { state: 'running', counts: { unfinished: 1 } }, 'no command expires');
+  t.match(await read(later), { state: 'scheduled' }, 'no rollout begins');
+  await noteSeenTime(world.dataDir, world.clock.now());
+  world.clock.advance(10_000);
+  await world.idle();
+  world.clock.advance(1);
+  await world.idle();
+  t.match(await read(rolloutId), { counts: { failed: 1 } }, 'the confirmed time counts');
+  t.match(await read(later), { state: 'running' });
+  t.equal(devices.length, 1);
+});
+
+t.test('the server of the database is a witness whose clock shows that this one is wrong', async (t) => {
+  let behind = 0;
+  const clock = createFakeClock();
+  const world = await startWorld(t, {
+    clock,
+    database: 'sqlite',
+    timeWitness: { hasClock: true, seen: async () => clock.now() - behind, note: async () => undefined },
+  });
+  t.equal((await readyz(world)).status, 200);
+  behind = YEARS * 1000;
+  world.clock.set(YEARS);
+  t.match(await readyz(world), { status: 503, body: { problems: [{ part: 'clock', reason: /730 days ahead/ }] } });
+  behind = 0;
+  world.clock.advance(10_000);
+  await world.idle();
+  t.equal((await readyz(world)).status, 200, 'both have the same time again');
+});
+
+t.test('webhooks are signed with the time of the machine, and none waits for a future that never comes', async (t) => {
+  const { world, tenant, device } = await withRows(t);
+  world.clock.set(YEARS);
+  world.clock.setBack(YEARS);
+  await tenant.renew();
+  tenant.receiver.answer(() => ({ status: 500 }));
+  await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+  const { transactionId } = await device.link.command();
+  await device.link.ack({ transactionId, status: 'succeeded' });
+  await world.idle();
+  const last = tenant.receiver.requests.at(-1);
+  const signedAt = Number(last?.headers['webhook-timestamp']);
+  t.ok(Math.abs(signedAt - world.clock.wall() / 1_000_000) < 60, 'receivers compare it with their own clock');
+
+  tenant.receiver.answer({ status: 200 });
+  const seen = tenant.receiver.requests.length;
+  await world.restart(() => {
+    world.clock.set(-YEARS);
+    world.clock.setBack(-YEARS);
+  });
+  await world.idle();
+  t.equal(tenant.receiver.requests.length, seen + 1, 'a start with the right time sends it at once');
+});
