@@ -6,7 +6,7 @@ import { missing } from '../installed.ts';
 import { run } from './run.ts';
 
 const LINES = [
-  ['', /^serve doctor migrate backup restore move owner audit docs demo login .*device.*completion$/],
+  ['', /^serve doctor migrate backup restore move owner audit clock docs demo login .*device.*completion$/],
   ['serve --http-p', /^--http-port$/],
   ['doctor --check', /^--check-database$/],
   ['dev', /^device$/],
