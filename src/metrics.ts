@@ -208,6 +208,7 @@ export function createMetrics() {
       'Messages of devices accepted without their faulty parts',
       ['topic'],
     ),
+    mqttMended: counter('mqtt_mended_messages_total', 'Messages of devices whose JSON had to be repaired', ['topic']),
     mqttUnknownMembers: counter(
       'mqtt_unknown_members_total',
       'Unknown members of messages of devices, which were ignored',

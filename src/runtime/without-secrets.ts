@@ -1,3 +1,4 @@
+import { isExactNumber } from './exact-json.ts';
 import { HIDDEN, isSecretName } from './secret-names.ts';
 
 /** Levels of nested values that are searched for secrets; deeper levels are hidden as a whole. */
@@ -226,7 +227,7 @@ export const textWithoutSecrets = (text: string, most: number = Number.POSITIVE_
  */
 export function withoutSecrets<Value>(value: Value, isSecret = isSecretName, depth = 0): Value {
   if (typeof value === 'string') return textWithoutSecrets(value) as Value;
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
   const isList = Array.isArray(value);
   const prototype: unknown = isList ? null : Object.getPrototypeOf(value);
   if (!isList && prototype !== null && prototype !== Object.prototype) return value;

@@ -1,5 +1,6 @@
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
+import { parseExact } from '../../runtime/exact-json.ts';
 import type { Micros } from '../../runtime/units.ts';
 
 /** The last reported value of each field, with the time of its report (microseconds). */
@@ -32,7 +33,7 @@ const STATE = `SELECT d.device_id AS "deviceId", s.reported, s.reported_at AS "r
 const toState = ({ reported, ...row }: StateRow): StoredState => ({
   ...row,
   get reported() {
-    return reported === null ? null : (JSON.parse(reported) as ReportedFields);
+    return reported === null ? null : (parseExact(reported) as ReportedFields);
   },
 });
 
@@ -40,7 +41,7 @@ const FIND = inSets('SELECT reported, reported_at AS "reportedAt" FROM device_st
 
 export async function findStatus(sql: Sql, deviceId: string): Promise<StoredStatus | undefined> {
   const row = await sql.get<{ reported: string; reportedAt: number }>(FIND, deviceId);
-  return row && { reported: JSON.parse(row.reported) as ReportedFields, reportedAt: row.reportedAt };
+  return row && { reported: parseExact(row.reported) as ReportedFields, reportedAt: row.reportedAt };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Fault } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import { fenced } from '../../platform/cluster/fenced.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
@@ -9,7 +10,7 @@ import type { Micros } from '../../runtime/units.ts';
 import type { Application } from '../applications/application-repository.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
-import { fromDeviceTime } from './device-time.ts';
+import { type EventTime, eventTime } from './device-time.ts';
 import type { EventBytes } from './event-bytes.ts';
 import { forgetOldEvents, isRemembered, rememberEvent } from './event-repository.ts';
 import { settingOf } from './event-setting.ts';
@@ -21,6 +22,7 @@ export interface Event {
   eventId: string;
   type: string;
   occurredAt: Micros;
+  deviceTime?: EventTime['deviceTime'];
   data: object;
 }
 
@@ -66,13 +68,13 @@ export function createDeviceEvents({
   }
 
   async function notify(unit: UnitOfWork, { applicationId, settings }: Application, event: Event): Promise<void> {
-    const { deviceId, eventId, type, occurredAt } = event;
+    const { deviceId, eventId, type, occurredAt, deviceTime } = event;
     const setting = settingOf(type);
     if (settings[setting] === null) {
       unit.onCommit(() => metrics.eventsDropped.inc({ setting }));
       return;
     }
-    const data = { ...withRemoved(type, event.data), eventId };
+    const data = { ...withRemoved(type, event.data), eventId, ...(deviceTime !== undefined && { deviceTime }) };
     record(unit, { applicationId, deviceId, setting, type, occurredAt, data });
   }
 
@@ -85,13 +87,18 @@ export function createDeviceEvents({
 
   return {
     /**
-     * Accepts an event of a device; `bytes` is the size of its message. Throws DEVICE_NOT_ACTIVATED, REQUEST_INVALID,
-     * EVENT_BYTES_EXCEEDED.
+     * Accepts an event of a device; `bytes` is the size of its message. Returns the fault of its time; undefined when
+     * the time could be read. Throws DEVICE_NOT_ACTIVATED, EVENT_BYTES_EXCEEDED.
      */
-    async accept(deviceId: string, message: SchemaTypes['mqtt/event'], bytes: number, fence?: Fence): Promise<void> {
+    async accept(
+      deviceId: string,
+      message: SchemaTypes['mqtt/event'],
+      bytes: number,
+      fence?: Fence,
+    ): Promise<Fault | undefined> {
       const { eventId, type, data } = message;
-      const occurredAt = fromDeviceTime(message.occurredAt, 'body', 'occurredAt');
-      const event = { deviceId, eventId, type, occurredAt, data };
+      const { fault, ...time } = eventTime(message.occurredAt, clock.now());
+      const event = { deviceId, eventId, type, ...time, data };
       await database.transact(async (unit) => {
         const application = await fenced(unit, fence, requireOwner(unit, deviceId, findApplication));
         // A dropped event is not remembered, so that it is delivered if the device repeats it after the URL was set.
@@ -108,6 +115,7 @@ export function createDeviceEvents({
         }
         await notify(unit, application, event);
       }, deviceId);
+      return fault;
     },
 
     /**

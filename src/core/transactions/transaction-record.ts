@@ -1,3 +1,4 @@
+import { parseExact } from '../../runtime/exact-json.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Operation } from './operations.ts';
 import type { StoredTerms } from './terms.ts';
@@ -52,7 +53,7 @@ export interface Late {
 }
 
 export const lateOf = ({ late }: Pick<TransactionRecord, 'late'>): Late | null =>
-  late === null || late === '' ? null : (JSON.parse(late) as Late);
+  late === null || late === '' ? null : (parseExact(late) as Late);
 
 /** A record without its results, which can be large. */
 export type TransactionSummary = Omit<TransactionRecord, 'result' | 'late'>;
@@ -69,7 +70,7 @@ export const COLUMNS = `${SUMMARY_COLUMNS}, result, late`;
 
 export const toRecord = (row: TransactionRow): TransactionRecord => ({
   ...row,
-  result: row.result === null ? null : (JSON.parse(row.result) as object),
+  result: row.result === null ? null : (parseExact(row.result) as object),
 });
 
 /**
@@ -79,6 +80,6 @@ export const toRecord = (row: TransactionRow): TransactionRecord => ({
 export const toListed = ({ result, ...row }: TransactionRow): TransactionRecord => ({
   ...row,
   get result() {
-    return result === null ? null : (JSON.parse(result) as object);
+    return result === null ? null : (parseExact(result) as object);
   },
 });

@@ -25,10 +25,11 @@ export function createDeviceMessages({ transactions, statuses, events, requests 
       await statuses.report(deviceId, status, fence);
       return undefined;
     },
-    async events(deviceId, event, { bytes, fence }) {
+    async events(deviceId, event, { bytes, fence, partly }) {
       const ending = transactions.ending(deviceId);
       if (ending) await ending;
-      await events.accept(deviceId, event, bytes, fence);
+      const fault = await events.accept(deviceId, event, bytes, fence);
+      if (fault) partly(fault);
       return undefined;
     },
     /** Every request gets a response with its requestId, also when its data is faulty. */

@@ -5,13 +5,15 @@ import type { Fence } from '../../platform/cluster/ownership.ts';
 import { Superseded } from '../../platform/cluster/superseded.ts';
 import type { Contracts } from '../../platform/contracts/contracts.ts';
 import type { SchemaTypes } from '../../platform/contracts/types.ts';
+import { keepNumbers } from '../../runtime/exact-json.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 import { BURST_SECONDS, type TokenBuckets } from '../../runtime/token-buckets.ts';
 import type { Watch } from '../../runtime/watch.ts';
 import type { createExactlyOnce } from './exactly-once.ts';
-import { decodePayload, toldFaults } from './payload.ts';
+import { createIdentities } from './identity.ts';
+import { type Decoded, decodePayload, textOf, toldFaults } from './payload.ts';
 import { type Inbound, inboundKind, topicOf } from './topics.ts';
 import type { createWaitingMessages } from './waiting-messages.ts';
 
@@ -29,6 +31,8 @@ interface Arrival {
   bytes: number;
   /** Sends an answer after the PUBACK. It is lost when the connection has ended meanwhile. */
   respond(answer: object): void;
+  /** Called with a fault of the message that does not keep the handler from carrying it out. */
+  partly(fault: Fault): void;
   /** In a cluster: makes a unit of work fail when the device has a newer connection. Each unit must begin with it. */
   fence: Fence | undefined;
 }
@@ -76,15 +80,12 @@ const SCHEMAS = { acks: 'mqtt/ack', status: 'mqtt/status', events: 'mqtt/event',
 // service reports them on the device's errors topic.
 const NOT_ITS_FAULT: ReadonlySet<string> = new Set(['INTERNAL', 'DATABASE_UNAVAILABLE']);
 
-/**
- * For each kind of message the member that identifies it, such as `eventId`. An error repeats this member, so that the
- * device knows which message is meant.
- */
-const IDENTITIES = {
-  acks: { name: 'transactionId', schema: 'common/transaction-id' },
-  status: undefined,
-  events: { name: 'eventId', schema: 'common/event-id' },
-  requests: { name: 'requestId', schema: 'common/request-id' },
+/** The members of each kind of message that are passed on unread, with their numbers as they were written. */
+const PASSED_ON = {
+  acks: ['result'],
+  status: ['storage', 'network', 'software'],
+  events: ['data', 'occurredAt'],
+  requests: [],
 } as const;
 
 /** The outcome of an attempt while the database is unavailable. */
@@ -132,22 +133,12 @@ export function createInbound(parts: Parts) {
    * as more than the bucket holds could never be sent.
    */
   const mostCost = Math.max(1, Math.floor(rate.size() / BURST_SECONDS));
+  const identityOf = createIdentities(contracts);
   const tails = new WeakMap<Client, Promise<Error | null>>();
   const tooFast = new WeakSet<Client>();
   /** For a connection with messages that wait for the database: the outcome of the last of them. */
   const lastWaiting = new WeakMap<Client, Promise<Error | null>>();
   const work = createWork();
-
-  /**
-   * The `transactionId`, `eventId` or `requestId` of a message, for errors about it; an empty object when it is not
-   * valid.
-   */
-  function identityOf(kind: Inbound | undefined, message: unknown): object {
-    const identity = kind && IDENTITIES[kind];
-    if (!identity || typeof message !== 'object' || message === null) return {};
-    const value = (message as Record<string, unknown>)[identity.name];
-    return contracts.accepts(identity.schema, value) ? { [identity.name]: value } : {};
-  }
 
   function tell(
     client: Client | null,
@@ -175,28 +166,35 @@ export function createInbound(parts: Parts) {
     client: Client | null,
     { topic, payload }: PublishPacket,
   ): Promise<null> {
-    let message: unknown;
+    let decoded: Decoded | undefined;
+    const identity = (): object => identityOf(kind, decoded?.message, () => decoded?.text ?? textOf(payload));
     try {
-      message = decodePayload(payload);
-      const { value, leftOut, unknown } = contracts.read(SCHEMAS[kind], message);
+      decoded = decodePayload(payload);
+      const { text, mended } = decoded;
+      const { value, leftOut, unknown } = contracts.read(SCHEMAS[kind], decoded.message);
+      keepNumbers(value, text, PASSED_ON[kind]);
       if (unknown.count > 0) {
         metrics.mqttUnknownMembers.inc({ topic: kind }, unknown.count);
         log.debug({ deviceId, topic, members: unknown.names }, 'unknown members of a message are ignored');
       }
       const respondTo = (answer: object): void => (client ? respond(client, answer) : undefined);
       const fence = client ? fenceOf(client) : undefined;
-      const arrival = { bytes: payload.length, respond: respondTo, fence };
+      const further: Fault[] = [];
+      const partly = (fault: Fault): void => void further.push(fault);
+      const arrival = { bytes: payload.length, respond: respondTo, partly, fence };
       const answer = await handlers[kind](deviceId, value as Messages[Kind], arrival);
       if (answer) respondTo(answer);
-      if (leftOut.length === 0) return null;
+      if (mended) metrics.mqttMended.inc({ topic: kind });
+      if (leftOut.length + further.length === 0 && !mended) return null;
+      const details = [...(mended ?? []), ...leftOut, ...further];
       metrics.mqttLeftOut.inc({ topic: kind });
-      tell(client, deviceId, { topic, reason: PARTLY, details: leftOut }, identityOf(kind, message));
+      tell(client, deviceId, { topic, reason: PARTLY, details }, identity());
     } catch (thrown) {
       const error = toDomainError(thrown);
       if (NOT_ITS_FAULT.has(error.code)) throw thrown;
       metrics.mqttRejected.inc({ topic: kind });
-      const { message: reason, details } = error;
-      tell(client, deviceId, { topic, reason, details }, identityOf(kind, message));
+      const details = [...(decoded?.mended ?? []), ...error.details];
+      tell(client, deviceId, { topic, reason: error.message, details }, identity());
     }
     return null;
   }

@@ -1,25 +1,64 @@
+import { isUtf8 } from 'node:buffer';
 import { boundedFaults, DomainError, type Fault, MOST_FAULTS } from '../../errors.ts';
+import { mendJson } from './mended-json.ts';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8 = new TextDecoder();
 
 // Matches every escape of JSON, to find escapes of NUL and of lone surrogates. A surrogate pair (one character), and a
 // backslash with the character after it, are matched whole, so that no match begins in the middle of an escape.
 const ESCAPES = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u(?:0000|[dD][89a-fA-F][\da-fA-F]{2})|\\./g;
 const ESCAPE_LENGTH = 6;
+const POSITION = /at position (\d+)/;
+
+/** A message of a device, decoded. */
+export interface Decoded {
+  message: unknown;
+  /** The JSON text of the message, repaired where it was not JSON. */
+  text: string;
+  /** A fault for each place that was repaired; undefined for nearly all messages, which need no repair. */
+  mended: Fault[] | undefined;
+}
 
 /** Replaces NUL and lone surrogates in JSON by U+FFFD, because databases and other JSON parsers do not accept them. */
 const replaced = (json: string): string =>
   json.includes('\\u') ? json.replace(ESCAPES, (found) => (found.length === ESCAPE_LENGTH ? '\\ufffd' : found)) : json;
 
-/** Parses the JSON of a message of a device. Throws REQUEST_INVALID when it is not JSON, or not UTF-8. */
-export function decodePayload(payload: string | Buffer): unknown {
+/** The text of a payload; bytes that are not UTF-8 become U+FFFD. */
+export const textOf = (payload: string | Buffer): string =>
+  typeof payload === 'string' ? payload : utf8.decode(payload);
+
+/** The fault of a payload that is not UTF-8, with the place of the first such byte. */
+function utf8Fault(payload: Buffer): Fault {
+  const read = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(payload));
+  const byte = payload.findIndex((value, index) => value !== read[index]);
+  const msg = `Bytes that are not UTF-8 became U+FFFD, the first is byte ${byte}`;
+  return { loc: ['body'], msg, type: 'json_invalid' };
+}
+
+/**
+ * Parses the JSON of a message of a device. A text that is not quite JSON is repaired first (mendJson). Throws
+ * REQUEST_INVALID, with the position of the fault, when it is not JSON even then.
+ */
+export function decodePayload(payload: string | Buffer): Decoded {
+  const isText = typeof payload === 'string' || isUtf8(payload);
+  const sent = textOf(payload);
+  const text = replaced(sent);
+  let cause: unknown;
   try {
-    return JSON.parse(replaced(typeof payload === 'string' ? payload : utf8.decode(payload)));
-  } catch (cause) {
-    throw new DomainError('REQUEST_INVALID', {
-      details: [{ loc: ['body'], msg: 'JSON decode error', type: 'json_invalid' }],
-      cause,
-    });
+    const message: unknown = JSON.parse(text);
+    return { message, text, mended: isText ? undefined : [utf8Fault(payload)] };
+  } catch (error) {
+    cause = error;
+  }
+  const repaired = mendJson(sent);
+  const json = replaced(repaired.text);
+  try {
+    const message: unknown = JSON.parse(json);
+    return { message, text: json, mended: isText ? repaired.faults : [utf8Fault(payload), ...repaired.faults] };
+  } catch {
+    const position = POSITION.exec((cause as SyntaxError).message)?.[1] ?? sent.length;
+    const details = [{ loc: ['body'], msg: `JSON decode error, position ${position}`, type: 'json_invalid' }];
+    throw new DomainError('REQUEST_INVALID', { details, cause });
   }
 }
 

@@ -1125,6 +1125,10 @@ export type TransactionId2 = number;
  */
 export type RolloutId4 = string;
 /**
+ * The `occurredAt` of the event as the device sent it. It is only there when the service could not read it; `timestamp` is then the time of arrival. An object or a list is given as its JSON; a text ends after 256 characters.
+ */
+export type UnreadTime = string | number | boolean | null;
+/**
  * The URL that a device uploads to: absolute, `https`, without credentials (also `http` if the service allows it).
  */
 export type UploadAddress = string;
@@ -1615,6 +1619,7 @@ export interface SchemaTypes {
   'common/transaction-row': TransactionRow;
   'common/transaction-row-list': TransactionRowList;
   'common/transaction-status': TransactionStatus;
+  'common/unread-time': UnreadTime;
   'common/upload-address': UploadAddress;
   'common/upload-headers': UploadHeaders;
   'common/upload-method': UploadMethod;
@@ -5369,7 +5374,12 @@ export interface DeviceEvent {
    * The type of the event. It decides which setting gets the webhook, and the form of `data`.
    */
   type: string;
-  occurredAt: DeviceTime;
+  /**
+   * The time of the event by the device's clock: ISO 8601 with an offset or `Z`, as 2026-11-20T09:30:00.123Z, from 1970 to 2199. An event with any other value, or without one, is taken with its time of arrival; the webhook repeats the value as `deviceTime`, and the errors topic tells the fault.
+   */
+  occurredAt?: {
+    [k: string]: unknown;
+  };
   data: JsonObject;
 }
 /**
@@ -6931,6 +6941,7 @@ export interface BluetoothEvent {
     macAddress: MacAddress;
     name: BluetoothName;
     eventId: EventId;
+    deviceTime?: UnreadTime;
     applicationId: ApplicationId;
     deviceId: DeviceId;
   };
@@ -6944,18 +6955,20 @@ export interface CallEvent {
   data: {
     callId: CallId;
     eventId: EventId;
+    deviceTime?: UnreadTime;
     applicationId: ApplicationId;
     deviceId: DeviceId;
   };
 }
 /**
- * An event that the device defines itself: a button was pressed, the battery is low. `data` is what the device sent, unchanged, except that the service sets eventId, applicationId and deviceId.
+ * An event that the device defines itself: a button was pressed, the battery is low. `data` is what the device sent, unchanged, except that the service sets eventId, applicationId and deviceId, and deviceTime where it could not read the time of the event.
  */
 export interface CustomEvent {
   type: `custom.${string}`;
   timestamp: UtcDateTime1;
   data: {
     eventId: EventId;
+    deviceTime?: UnreadTime;
     applicationId: ApplicationId;
     deviceId: DeviceId;
   };
@@ -6994,6 +7007,7 @@ export interface FileUploadFailed {
     name: FileName;
     error: DeviceError;
     eventId: EventId;
+    deviceTime?: UnreadTime;
     applicationId: ApplicationId;
     deviceId: DeviceId;
   };
@@ -7009,6 +7023,7 @@ export interface FileUploadSucceeded {
     name: FileName;
     size: FileSize;
     eventId: EventId;
+    deviceTime?: UnreadTime;
     applicationId: ApplicationId;
     deviceId: DeviceId;
   };
@@ -7023,6 +7038,7 @@ export interface RecordingFailed {
     callId: CallId;
     error: DeviceError;
     eventId: EventId;
+    deviceTime?: UnreadTime;
     applicationId: ApplicationId;
     deviceId: DeviceId;
   };
@@ -7049,6 +7065,7 @@ export interface RecordingSaved {
       webmFile?: string;
     }[];
     eventId: EventId;
+    deviceTime?: UnreadTime;
     applicationId: ApplicationId;
     deviceId: DeviceId;
   };
