@@ -59,6 +59,7 @@ export const ERRORS = {
   REQUEST_INVALID: { status: 400, shape: 'reason', text: 'invalid request.', when: 'the body or the query breaks its schema; `details` names every fault' },
   PRECONDITION_FAILED: { status: 412, shape: 'message', text: 'it was changed after it was read; read it again.', when: 'a change with `If-Match`: the object is no longer in the state that the caller has read' },
   BODY_TOO_LARGE: { status: 413, shape: 'message', text: 'request body is larger than {limit} bytes.', when: 'the body is larger than 1 MiB; at the token endpoint, larger than 8 KiB; at enrolment, larger than 16 KiB' },
+  MESSAGE_TOO_LARGE: { status: 413, shape: 'message', text: 'the message of {sizeBytes} bytes is larger than 256 KiB.', when: 'MQTT: a message of a device is larger than 256 KiB and not larger than 4 MiB; it is dropped, and the device gets the error on its errors topic' },
   DEVICE_UNAVAILABLE: { status: 403, shape: 'message', text: 'device information unavailable.', when: 'the device is unknown, or belongs to another developer' },
   DEVICE_ACTIVATED_ELSEWHERE: { status: 403, shape: 'message', text: 'device is activated in another application.', when: 'the device is activated for another application' },
   DEVICE_ALREADY_ACTIVATED: { status: 403, shape: 'message', text: 'device is already activated.', when: 'activation: the device is activated already, or being activated' },

@@ -1,9 +1,12 @@
 import { connect } from 'node:net';
 import mqttPacket from 'mqtt-packet';
 import t from 'tap';
+import { checkMessage } from '../contract/checked-messages.ts';
 import type { RawDevice } from '../raw-device.ts';
 import { until } from '../until.ts';
 import { startWorld, WIFI } from '../world.ts';
+
+const byText = (one: string, other: string): number => (one < other ? -1 : 1);
 
 /** The header of a packet that states a length. */
 function header(cmd: number, length: number): Buffer {
@@ -23,16 +26,77 @@ t.test('a CONNECT that claims more than 4 KiB is cut off before a byte of it is 
   await link.closed;
 });
 
-t.test('after login a packet may have 256 KiB and no more', async (t) => {
+t.test('a message above 256 KiB is acknowledged and told with its id; above 4 MiB the connection ends', async (t) => {
   const world = await startWorld(t);
-  await world.createTenant();
-  const device = await world.registerDevice();
-  const link = await world.connect(device);
+  const tenant = await world.createTenant();
+  const { deviceId, link, path } = await world.activatedDevice(tenant);
   link.publish('status', `{"lang":"${'x'.repeat(200 * 1024)}"}`);
+  link.puback(await link.next('publish')); // the language is too long
   await link.next('puback');
-  link.socket.write(header(0x32, 256 * 1024 + 1));
+  const { transactionId } = (await tenant.api.put(`${path}/settings/wifi`, { json: WIFI })).body;
+  link.puback((await link.command()).packet);
+  for (const size of [256 * 1024, 1024 * 1024, 4 * 1024 * 1024 - 200]) {
+    const ack = `{"transactionId":${transactionId},"status":"succeeded","result":{"log":"${'x'.repeat(size)}"}}`;
+    link.publish('acks', ack);
+    const packet = await link.next('publish');
+    const told = checkMessage(packet.topic, packet.payload);
+    t.match(told, { reason: /the message of \d+ bytes is larger than 256 KiB/, transactionId, details: [] });
+    link.puback(packet);
+    await link.next('puback');
+  }
+  link.publish('status', '{"lang":"ja"}');
+  await link.next('puback');
+  t.match((await tenant.api.get(`${path}/status`)).body, { lang: 'ja' }, 'the next message is read');
+  const topic = `devices/${deviceId}/events`;
+  const payload = `{"eventId":"e-2","text":"${'x'.repeat(300 * 1024)}"}`;
+  link.send({ cmd: 'publish', topic, payload, qos: 2, messageId: 900, dup: false, retain: false });
+  t.match(JSON.parse((await link.next('publish')).payload.toString()), { topic, eventId: 'e-2' }, 'at QoS 2 as well');
+  await link.next('pubrec');
+  link.send({ cmd: 'pubrel', messageId: 900 });
+  await link.next('pubcomp');
+  link.socket.write(header(0x32, 4 * 1024 * 1024 + 1));
   await link.closed;
-  t.notOk(world.service.isConnected(device.deviceId));
+  t.notOk(world.service.isConnected(deviceId));
+  await world.idle();
+  world.clock.advance(15_000_000); // entries of the connection log are stored together
+  await world.idle();
+  const { body } = await world.admin().get(`/admin/v1/devices/${deviceId}/story`);
+  t.match(JSON.stringify(body), /packet of 4194305 bytes is larger than 4194304/, 'the story says so');
+});
+
+t.test('a long message that arrives in small pieces, with others around it, is passed in its place', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const { link, deviceId } = await world.activatedDevice(tenant);
+  const publish = (messageId: number, payload: string): Buffer =>
+    mqttPacket.generate({
+      cmd: 'publish',
+      topic: `devices/${deviceId}/events`,
+      payload,
+      qos: 1,
+      messageId,
+      dup: false,
+      retain: false,
+    });
+  const event = (id: string, text: string): string =>
+    JSON.stringify({ eventId: id, type: 'custom.a', occurredAt: '2026-11-20T09:30:00Z', data: { text } });
+  const bytes = Buffer.concat([
+    publish(501, event('a', 'x')),
+    publish(502, event('b', 'x'.repeat(300 * 1024))),
+    publish(503, event('c', 'y')),
+    publish(504, event('d', 'x'.repeat(500 * 1024))),
+    publish(505, event('e', 'z')),
+  ]);
+  const size = 7001;
+  for (let at = 0; at < bytes.length; at += size) link.socket.write(bytes.subarray(at, at + size));
+  for (const messageId of [501, 502, 503, 504, 505]) t.equal((await link.next('puback')).messageId, messageId);
+  for (const eventId of ['b', 'd']) {
+    const packet = await link.next('publish');
+    t.match(JSON.parse(packet.payload.toString()), { eventId });
+    link.puback(packet);
+  }
+  const events = [await tenant.event(), await tenant.event(), await tenant.event()];
+  t.same(events.map(({ data }) => String((data as { eventId?: string }).eventId)).sort(byText), ['a', 'c', 'e']);
 });
 
 t.test('a second connection of a device replaces the first', async (t) => {

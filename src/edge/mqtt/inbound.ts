@@ -13,6 +13,7 @@ import { BURST_SECONDS, type TokenBuckets } from '../../runtime/token-buckets.ts
 import type { Watch } from '../../runtime/watch.ts';
 import type { createExactlyOnce } from './exactly-once.ts';
 import { createIdentities } from './identity.ts';
+import { lengthBeforeCut } from './packet-bytes.ts';
 import { type Decoded, decodePayload, textOf, toldFaults } from './payload.ts';
 import { type Inbound, inboundKind, topicOf } from './topics.ts';
 import type { createWaitingMessages } from './waiting-messages.ts';
@@ -164,11 +165,14 @@ export function createInbound(parts: Parts) {
     kind: Kind,
     deviceId: string,
     client: Client | null,
-    { topic, payload }: PublishPacket,
+    packet: PublishPacket,
   ): Promise<null> {
+    const { topic, payload } = packet;
     let decoded: Decoded | undefined;
     const identity = (): object => identityOf(kind, decoded?.message, () => decoded?.text ?? textOf(payload));
     try {
+      const sizeBytes = lengthBeforeCut(packet);
+      if (sizeBytes !== undefined) throw new DomainError('MESSAGE_TOO_LARGE', { values: { sizeBytes } });
       decoded = decodePayload(payload);
       const { text, mended } = decoded;
       const { value, leftOut, unknown } = contracts.read(SCHEMAS[kind], decoded.message);
@@ -300,7 +304,8 @@ export function createInbound(parts: Parts) {
     // passes a will as it was in the CONNECT, without `cmd`.
     const isWill = (packet as Partial<PublishPacket>).cmd === undefined;
     const buckets = kind === 'acks' ? ackRate : rate;
-    const cost = Math.min(mostCost, 1 + Math.floor(packet.payload.length / BYTES_PER_COUNT));
+    const sizeBytes = lengthBeforeCut(packet) ?? packet.payload.length;
+    const cost = Math.min(mostCost, 1 + Math.floor(sizeBytes / BYTES_PER_COUNT));
     const isTooFast = !isWill && client !== null && tooFast.has(client);
     if ((isTooFast || buckets.take(deviceId, cost)?.allowed === false) && !isWill) return refuseRate(client);
     const carryOut = (): Promise<null> =>

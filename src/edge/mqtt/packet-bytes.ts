@@ -31,6 +31,14 @@ export function publishBytes(topic: string, payload: string, messageId: number):
 /** A PUBACK packet [MQTT-3.4]. */
 export const pubackBytes = (messageId: number): Buffer => Buffer.from([0x40, 2, messageId >>> 8, messageId & 0xff]);
 
+const cutLengths = new WeakMap<PublishPacket, number>();
+
+/** Marks a PUBLISH of which only the beginning is kept, with its remaining length as it was sent. */
+export const cutFrom = (packet: PublishPacket, length: number): void => void cutLengths.set(packet, length);
+
+/** The remaining length of a PUBLISH of which only the beginning is kept; undefined for a whole one. */
+export const lengthBeforeCut = (packet: PublishPacket): number | undefined => cutLengths.get(packet);
+
 /** A PUBACK of a device. */
 export type Puback = { cmd: 'puback'; messageId: number };
 

@@ -7,13 +7,18 @@ import type { LogLimit } from '../../runtime/log-limit.ts';
 import { type Packet, takeReading, writePacket } from './aedes-internals.ts';
 import { createConnectionEnd } from './connection-end.ts';
 import { createPacketAllowances } from './packet-allowance.ts';
-import { type Puback, pubackBytes, readPacket } from './packet-bytes.ts';
+import { cutFrom, type Puback, pubackBytes, readPacket } from './packet-bytes.ts';
 import { createPacketReader, type Found } from './packet-reader.ts';
 import { packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
 import { createReadingShare } from './reading-share.ts';
 
 /** The largest remaining length of a packet in bytes, before and after the login. */
 const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
+/**
+ * A longer PUBLISH, up to this remaining length, is read to its end without keeping it, and is then told to the device: an
+ * ended connection would make a persistent client send it for ever.
+ */
+const LONGEST_CUT = 4 * 1024 * 1024;
 
 /** The most packets of one connection that are in work at a time; further ones wait in the socket. */
 const WINDOW = 32;
@@ -247,6 +252,7 @@ export function createPacketGuard(parts: Parts) {
       const most = room();
       let longest = MOST_AT_ONCE.packets;
       const limit = phase === 'open' ? PACKET_LIMITS.afterLogin : PACKET_LIMITS.beforeLogin;
+      const mostBytes = phase === 'open' ? LONGEST_CUT : limit;
       const run: Accepted[] = [];
       let releases = 0;
       let cost = 0;
@@ -255,7 +261,7 @@ export function createPacketGuard(parts: Parts) {
       let isFull = false;
       let fault: string | undefined;
       for (;;) {
-        const found = reader.look(limit);
+        const found = reader.look(limit, mostBytes);
         if (found === 'none') break;
         const count = run.length;
         waits = count >= most || (count > 0 && allowance.isUsedUpBy(cost));
@@ -264,8 +270,11 @@ export function createPacketGuard(parts: Parts) {
           fault = '[MQTT-3.1.0-1] not a CONNECT';
           break;
         }
-        if (found === 'part') break;
-        fault = found === 'whole' ? faultOf() : unreadable(found, limit);
+        if (found === 'part') {
+          if (reader.isCut) aedes.keepAlive(); // a slow network takes longer for it than the keep-alive
+          break;
+        }
+        fault = found === 'whole' ? faultOf() : unreadable(found, mostBytes);
         if (fault !== undefined) break;
         // A DISCONNECT ends the connection at once, so it waits until all earlier packets are answered. A PUBREL
         // releases a message that must be stored by then, so it waits as well; only several PUBRELs go together.
@@ -293,6 +302,7 @@ export function createPacketGuard(parts: Parts) {
     function accept(): Accepted {
       const packet = loginRuns ? undefined : readPacket(reader.bytes, reader.first, reader.start, reader.end);
       if (packet === undefined) return reader.take();
+      if (reader.isCut && packet.cmd === 'publish') cutFrom(packet, reader.length);
       reader.pass();
       return packet;
     }
