@@ -100,6 +100,7 @@ export const ERRORS = {
   BINARY_MISSING: { status: 400, shape: 'reason', text: 'binary is deleted.', when: 'installation or firmware update: the version has no binary' },
   SIGNATURE_MISSING: { status: 400, shape: 'reason', text: 'the version is not signed, and its developer requires a signature.', when: 'start of a distribution, or installation: the version has no signature, which its developer requires' },
   SIGNATURE_INVALID: { status: 400, shape: 'reason', text: 'the signature of the version does not verify: {problem}.', when: 'start of a distribution, or installation: the signature of the version does not verify, because its key was revoked or the file is another one' },
+  CERTIFICATE_UNREADABLE: { status: 400, shape: 'reason', text: 'the certificates of the APK could not be read.', when: 'start of a distribution, or installation: the developer refuses other certificates than those of the version before, and those of the APK could not be read; `warning` of its binary has the reason' },
   CERTIFICATE_CHANGED: { status: 400, shape: 'reason', text: 'the APK has another certificate than version {version}.', when: 'start of a distribution, or installation: the APK is signed with another certificate than the version before, which the developer refuses' },
   SIGNATURE_NOT_FOUND: { status: 404, shape: 'reason', text: 'the version has no signature.', when: 'the version has no signature' },
   FIRMWARE_NOT_LISTED: { status: 400, shape: 'reason', text: 'firmware not found.', when: 'firmware update: the version is not in the list of firmware' },

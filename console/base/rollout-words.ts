@@ -18,6 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   SIGNATURE_MISSING: 'The version is not signed, and its developer requires a signature.',
   SIGNATURE_INVALID: 'The signature of the version does not verify.',
   CERTIFICATE_CHANGED: 'The APK has another certificate than the version before.',
+  CERTIFICATE_UNREADABLE: 'The certificates of the APK could not be read.',
   NOTIFICATION_NOT_CONFIGURED: 'The application has no URL for deviceEvent, so no command can be sent.',
 };
 

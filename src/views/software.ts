@@ -84,14 +84,15 @@ export function createSoftwareOverview({ database: { read, aside }, objects, ins
     }
     // The first look at a binary starts the work of reading its manifest, so that the data is known at a later request.
     if (line === 'software') inspection.seen(version, stored);
-    const [sha256, content, certificates = []] = await Promise.all([
+    const [sha256, content, certificates] = await Promise.all([
       digests.known(binaryId, stored),
       findContent(read, binaryId, stored.etag),
       findCertificates(read, binaryId, stored.etag),
     ]);
     const signature = await trust.signatureState(developerId, version, sha256);
     const found = { foundPackage: content?.foundPackage ?? null, foundVersion: content?.foundVersionName ?? null };
-    const binary = { sizeBytes: stored.size, sha256: sha256 ?? null, ...found, certificates, signature };
+    const known = certificates === undefined || certificates === 'unread' ? [] : [...certificates];
+    const binary = { sizeBytes: stored.size, sha256: sha256 ?? null, ...found, certificates: known, signature };
     return { ...version, binary, warning: content?.warning ?? null };
   }
 

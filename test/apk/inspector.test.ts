@@ -12,6 +12,7 @@ const ATTRIBUTES = [
   { name: 'versionCode', value: 7 },
 ];
 const FOUND = { package: 'com.example.camera', versionName: '1.0.0', versionCode: 7, certificates: [] };
+const WHOLE = { ...FOUND, unread: {}, refusals: [] };
 const sourceOf = (file: Buffer) => ({
   size: file.length,
   read: async (start: number, end: number) => file.subarray(start, end + 1),
@@ -53,7 +54,7 @@ void t.test('a manifest with an absurd number of attributes is refused', async (
 
 void t.test('the worker returns the content of a file, or the reason why it cannot be read', async (t) => {
   const inspect = createApkInspector({ clock: createFakeClock() });
-  t.same(await inspect(sourceOf(makeApk({ attributes: ATTRIBUTES }))), FOUND);
+  t.same(await inspect(sourceOf(makeApk({ attributes: ATTRIBUTES }))), WHOLE);
   const error = await refusal(inspect(sourceOf(Buffer.from('no archive'))));
   t.ok(error instanceof ApkError);
   t.match(error, { reason: 'not_an_archive' });
@@ -95,7 +96,7 @@ void t.test('a slow store does not use up the time for the file', async (t) => {
       return source.read(start, end);
     },
   });
-  t.same(found, FOUND);
+  t.same(found, WHOLE);
 });
 
 void t.test('a manifest of nothing but chunks is refused', async (t) => {

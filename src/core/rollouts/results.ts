@@ -20,6 +20,7 @@ const UNAVAILABLE = [
   'SIGNATURE_MISSING',
   'SIGNATURE_INVALID',
   'CERTIFICATE_CHANGED',
+  'CERTIFICATE_UNREADABLE',
 ];
 
 /** The end of a transaction. */

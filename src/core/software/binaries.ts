@@ -29,7 +29,7 @@ export interface Binary {
    */
   inspected: boolean;
   warning: string | null;
-  /** The SHA-256 of the certificates in the file; empty until it was inspected. */
+  /** The SHA-256 of the certificates in the file; empty until it was inspected, and when they could not be read. */
   certificates: string[];
   signature: SignatureState;
 }
@@ -52,11 +52,12 @@ export function createBinaries({ database, objects, inspection, digests, trust, 
       const sha256 = await digests.known(version.binaryId, stored);
       if (stored.size !== version.storedBytes) await quotas.seen(version.binaryId, stored.size);
       const content = await findContent(database.read, version.binaryId, stored.etag);
+      const found = await findCertificates(database.read, version.binaryId, stored.etag);
       return {
         stored,
         inspected: content !== undefined,
         warning: content?.warning ?? null,
-        certificates: (await findCertificates(database.read, version.binaryId, stored.etag)) ?? [],
+        certificates: found === undefined || found === 'unread' ? [] : [...found],
         signature: await trust.signatureState(developerId, version, sha256),
       };
     },

@@ -22,7 +22,7 @@ interface Parts {
 /** The distribution of versions (ops 25 to 27). All methods throw PACKAGE_NOT_FOUND and VERSION_NOT_FOUND. */
 export function createDistributions({ database, clock, inspection, objects, trust, unavailable }: Parts) {
   /**
-   * Throws SIGNATURE_MISSING, SIGNATURE_INVALID, CERTIFICATE_CHANGED. The object store is asked only where the file matters,
+   * Throws SIGNATURE_MISSING, SIGNATURE_INVALID, CERTIFICATE_CHANGED, CERTIFICATE_UNREADABLE. The object store is asked only where the file matters,
    * so that other distributions begin without it. Deliveries judge again.
    */
   async function requireTrusted(developerId: string, name: VersionName): Promise<void> {
@@ -40,7 +40,7 @@ export function createDistributions({ database, clock, inspection, objects, trus
 
     /**
      * Begins a distribution (op 26). It also permits the caller's application to distribute the package. Throws
-     * DISTRIBUTION_STARTED, SIGNATURE_MISSING, SIGNATURE_INVALID, CERTIFICATE_CHANGED.
+     * DISTRIBUTION_STARTED, SIGNATURE_MISSING, SIGNATURE_INVALID, CERTIFICATE_CHANGED, CERTIFICATE_UNREADABLE.
      */
     async start(caller: { developerId: string; applicationId: string }, name: VersionName): Promise<number> {
       await requireTrusted(caller.developerId, name);

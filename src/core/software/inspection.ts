@@ -1,6 +1,6 @@
 import { ApkError } from '../../platform/apk/apk-error.ts';
 import { createApkInspector } from '../../platform/apk/inspector.ts';
-import type { ApkFile } from '../../platform/apk/read-apk.ts';
+import type { ApkParts } from '../../platform/apk/read-apk.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
@@ -8,7 +8,13 @@ import type { Log } from '../../runtime/log.ts';
 import { objectKey } from './binary.ts';
 import { findEtag, listWarnings, saveContent } from './binary-content-repository.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
-import { findCertificates, findEarlierCertificates, pinDistributed, saveCertificates } from './signature-repository.ts';
+import {
+  type Certificates,
+  findCertificates,
+  findEarlierCertificates,
+  pinDistributed,
+  saveCertificates,
+} from './signature-repository.ts';
 
 interface Registered {
   package: string;
@@ -31,11 +37,22 @@ const MOST_WAITING = 1000;
 export type Inspection = ReturnType<typeof createInspection>;
 
 /** The difference between the file and the registration, or null (specification, "Version"). */
-function differenceOf(registered: Registered, found: ApkFile): string | null {
+function differenceOf(registered: Registered, { unread, ...found }: ApkParts): string | null {
+  if (unread.manifest) return `the file cannot be read as an APK: ${unread.manifest.message}.`;
   if (found.package !== registered.package) return `the file is of the package ${found.package}.`;
+  if (unread.versionName) return `the version name of the file could not be read: ${unread.versionName.message}.`;
   if (found.versionName !== registered.version)
     return `the file has the version name ${found.versionName ?? '(none)'}.`;
   return null;
+}
+
+/** The warnings of a file that Android refuses, or whose version code could not be read. */
+function furtherOf({ unread, refusals }: ApkParts): string[] {
+  const code = unread.versionCode;
+  return [
+    ...(code ? [`the version code of the file could not be read: ${code.message}.`] : []),
+    ...refusals.map((refusal) => `Android refuses the file: ${refusal}.`),
+  ];
 }
 
 /**
@@ -54,7 +71,9 @@ export function createInspection({ database, clock, log, objects }: Parts) {
   let lastSoon: Promise<unknown> = Promise.resolve();
 
   /** Warns of an APK that devices with the version before cannot accept, since Android wants the same certificate. */
-  async function otherCertificate(registered: Registered, { certificates }: ApkFile): Promise<string | null> {
+  async function otherCertificate(registered: Registered, { certificates, unread }: ApkParts): Promise<string | null> {
+    if (certificates === null)
+      return `the certificates of the file could not be read: ${unread.certificates?.message}.`;
     const earlier = await findEarlierCertificates(database.read, registered, 'all');
     if (!earlier || earlier.certificates.join(' ') === certificates.join(' ')) return null;
     return certificates.length === 0
@@ -67,12 +86,16 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     if ((await findEtag(database.read, binaryId)) === etag && (await findCertificates(database.read, binaryId, etag)))
       return;
     const key = objectKey(binaryId);
-    let found: ApkFile | null = null;
+    let found: ApkParts | null = null;
     let warning: string | null;
     try {
       const read = (start: number, end: number): Promise<Buffer> => objects.read(key, start, end, { signal });
       found = await inspectApk({ size, read }, signal);
-      const warnings = [differenceOf(registered, found), await otherCertificate(registered, found)];
+      const warnings = [
+        differenceOf(registered, found),
+        await otherCertificate(registered, found),
+        ...furtherOf(found),
+      ];
       warning = warnings.filter((each) => each !== null).join(' ') || null;
     } catch (thrown) {
       // An error of the store says nothing about the file, which is inspected when it is seen again.
@@ -85,7 +108,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
         'an uploaded binary differs from its registration, or cannot be read as an APK',
       );
     await database.transactSoon(async (unit) => {
-      await saveCertificates(unit, { binaryId, etag, certificates: found?.certificates ?? [] });
+      await saveCertificates(unit, { binaryId, etag, certificates: found?.certificates ?? 'unread' });
       await pinDistributed(unit, binaryId);
       await saveContent(unit, {
         binaryId,
@@ -153,14 +176,14 @@ export function createInspection({ database, clock, log, objects }: Parts) {
       enqueue(registered, () => inspect(registered, stored)),
 
     /**
-     * The certificates in a stored binary; undefined when it was not inspected yet, which begins then. With `waits` it is
+     * The certificates in a stored binary, or `unread`; undefined when it was not inspected yet, which begins then. With `waits` it is
      * inspected first; rejects when the store does not answer, or the binary was replaced meanwhile.
      */
     async certificates(
       registered: Registered,
       stored: StoredObject,
       { waits }: { waits: boolean },
-    ): Promise<string[] | undefined> {
+    ): Promise<Certificates | undefined> {
       const find = () => findCertificates(database.read, registered.binaryId, stored.etag);
       const known = await find();
       if (known) return known;

@@ -102,29 +102,42 @@ export async function findDemands(sql: Sql, developerId: string, binaryId: strin
   return { developerId, softwareSignatures, certificateChange, signature: keyId === null ? null : { keyId, ...rest } };
 }
 
-/** The certificates of the upload with this ETag; undefined when it was not looked for them. */
-export async function findCertificates(sql: Sql, binaryId: string, etag: string): Promise<string[] | undefined> {
-  const row = await sql.get<{ certificates: string }>(
-    'SELECT certificates FROM binary_certificates WHERE binary_id = ? AND etag = ?',
+/** The certificates in a file; `unread` when they could not be read, which does not mean that there are none. */
+export type Certificates = readonly string[] | 'unread';
+
+/** The stored forms of `unread`, and of a file that has none and whose manifest could not be read. */
+const UNREAD = '?';
+const NONE = '-';
+
+/**
+ * The certificates of the upload with this ETag; undefined when it was not looked for them. An earlier release stored an
+ * empty text for a file whose manifest it could not read; such a file is inspected again.
+ */
+export async function findCertificates(sql: Sql, binaryId: string, etag: string): Promise<Certificates | undefined> {
+  const row = await sql.get<{ certificates: string; wasRead: number }>(
+    `SELECT c.certificates, CASE WHEN b.found_package IS NULL THEN 0 ELSE 1 END AS "wasRead"
+     FROM binary_certificates c LEFT JOIN binary_contents b ON b.binary_id = c.binary_id AND b.etag = c.etag
+     WHERE c.binary_id = ? AND c.etag = ?`,
     binaryId,
     etag,
   );
-  return row && split(row.certificates);
+  if (!row || (row.certificates === '' && row.wasRead === 0)) return undefined;
+  return row.certificates === UNREAD ? 'unread' : split(row.certificates);
 }
 
-const split = (text: string): string[] => (text === '' ? [] : text.split(' '));
+const split = (text: string): string[] => (text === '' || text === NONE ? [] : text.split(' '));
 
 /** Stores certificates, unless the version was removed meanwhile. */
 export async function saveCertificates(
   sql: Sql,
-  { binaryId, etag, certificates }: { binaryId: string; etag: string; certificates: readonly string[] },
+  { binaryId, etag, certificates }: { binaryId: string; etag: string; certificates: Certificates },
 ): Promise<void> {
   await sql.run(
     `INSERT INTO binary_certificates (binary_id, etag, certificates)
      SELECT binary_id, ?, ? FROM versions WHERE binary_id = ?
      ON CONFLICT (binary_id) DO UPDATE SET etag = excluded.etag, certificates = excluded.certificates`,
     etag,
-    [...certificates].sort().join(' '),
+    certificates === 'unread' ? UNREAD : [...certificates].sort().join(' ') || NONE,
     binaryId,
   );
 }
@@ -178,7 +191,7 @@ export async function pinDistributed(sql: Sql, binaryId: string): Promise<void> 
        JOIN developers d ON d.developer_id = p.developer_id
        JOIN binary_certificates c ON c.binary_id = v.binary_id
      WHERE v.binary_id = ? AND v.line = 'software' AND v.distribution_started_at IS NOT NULL
-       AND d.certificate_change = 'warn' AND c.certificates <> ''
+       AND d.certificate_change = 'warn' AND c.certificates NOT IN ('', '${NONE}', '${UNREAD}')
      ON CONFLICT (developer_id, package)
      DO UPDATE SET version = excluded.version, certificates = excluded.certificates`,
     binaryId,
@@ -198,7 +211,7 @@ export async function findEarlierCertificates(
   const row = await sql.get<{ version: string; certificates: string }>(
     `SELECT v.version, c.certificates FROM versions v JOIN binary_certificates c ON c.binary_id = v.binary_id
      WHERE v.line = 'software' AND v.package = ? AND (v.sort_key < ? OR (v.sort_key = ? AND v.version < ?))
-       AND c.certificates <> ''${which === 'all' ? '' : ' AND v.distribution_started_at IS NOT NULL'}
+       AND c.certificates NOT IN ('', '${NONE}', '${UNREAD}')${which === 'all' ? '' : ' AND v.distribution_started_at IS NOT NULL'}
      ORDER BY v.sort_key DESC, v.version DESC LIMIT 1`,
     name.package,
     key,

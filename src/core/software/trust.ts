@@ -8,7 +8,7 @@ import { type Demands, findDemands, findEarlierCertificates, findPinned, pinFirs
 
 /** The reason why a version must not be distributed: an error of the API, and the end of a transaction. */
 export interface Refusal {
-  code: 'SIGNATURE_MISSING' | 'SIGNATURE_INVALID' | 'CERTIFICATE_CHANGED';
+  code: 'SIGNATURE_MISSING' | 'SIGNATURE_INVALID' | 'CERTIFICATE_CHANGED' | 'CERTIFICATE_UNREADABLE';
   /** The values of the text of the error. */
   values: Record<string, string>;
 }
@@ -73,6 +73,7 @@ export function createTrust({ database, digests, inspection }: Parts) {
     if (found === undefined) return 'preparing';
     const pinned = await findPinned(database.read, developerId, version.package);
     const before = pinned ?? (await findEarlierCertificates(database.read, version, 'distributed'));
+    if (found === 'unread') return before && { code: 'CERTIFICATE_UNREADABLE', values: {} };
     if (before && before.certificates.join(' ') !== found.join(' '))
       return { code: 'CERTIFICATE_CHANGED', values: { version: before.version } };
     if (!pinned && found.length > 0) await database.transactSoon((unit) => pinFirst(unit, developerId, version, found));

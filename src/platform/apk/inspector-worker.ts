@@ -1,14 +1,14 @@
 // The worker of the inspector. It reads one APK, asks the main thread for the bytes, and posts the manifest or the fault.
 import { parentPort, workerData } from 'node:worker_threads';
 import { ApkError, type ApkFault } from './apk-error.ts';
-import { type ApkFile, readApk } from './read-apk.ts';
+import { type ApkParts, readApkParts } from './read-apk.ts';
 
 export interface ToWorker {
   bytes: Uint8Array;
 }
 export type FromWorker =
   /** Asks for the bytes from `start` to `end`, both included. */
-  { start: number; end: number } | { manifest: ApkFile } | { reason: ApkFault; message: string };
+  { start: number; end: number } | { manifest: ApkParts } | { reason: ApkFault; message: string };
 
 if (!parentPort) throw new Error('this module is a worker');
 const port = parentPort;
@@ -20,7 +20,7 @@ function read(start: number, end: number): Promise<Uint8Array> {
 }
 
 try {
-  const manifest = await readApk({ size: workerData as number, read });
+  const manifest = await readApkParts({ size: workerData as number, read });
   port.postMessage({ manifest } satisfies FromWorker);
 } catch (error) {
   if (!(error instanceof ApkError)) throw error;

@@ -4,7 +4,7 @@ import { MODULE_ENDING } from '../../runtime/installation.ts';
 import { ApkError } from './apk-error.ts';
 import type { ApkSource } from './bounded-source.ts';
 import type { FromWorker, ToWorker } from './inspector-worker.ts';
-import type { ApkFile } from './read-apk.ts';
+import type { ApkParts } from './read-apk.ts';
 
 /** Milliseconds that the worker may compute between two reads of the file; a large real file takes a hundred. */
 const LONGEST_COMPUTATION_MS = 5_000;
@@ -21,14 +21,14 @@ interface Parts {
 
 /**
  * Reads APKs of strangers. Each file has a worker of its own, so that a file made to break the reader can stop that worker,
- * but not the service. The worker asks this thread for the bytes of the file. Returns and throws what `readApk` does; when
+ * but not the service. The worker asks this thread for the bytes of the file. Returns and throws what `readApkParts` does; when
  * `signal` is aborted, its reason is thrown.
  */
 const WORKER = new URL(`./inspector-worker${MODULE_ENDING}`, import.meta.url);
 
 export function createApkInspector({ clock, module = WORKER }: Parts) {
-  return async function inspect(source: ApkSource, signal?: AbortSignal): Promise<ApkFile> {
-    const { promise, resolve, reject } = Promise.withResolvers<ApkFile>();
+  return async function inspect(source: ApkSource, signal?: AbortSignal): Promise<ApkParts> {
+    const { promise, resolve, reject } = Promise.withResolvers<ApkParts>();
     // The worker gets no environment and no flags of this process, which may hold secrets.
     const worker = new Worker(module, { workerData: source.size, resourceLimits: MEMORY, execArgv: [], env: {} });
     let cancel = (): void => undefined;

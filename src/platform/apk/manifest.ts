@@ -10,6 +10,12 @@ export interface ApkManifest {
   versionCode: number;
 }
 
+/** A manifest whose parts were read independently of each other; what could not be read is null. */
+export interface ManifestParts extends Omit<ApkManifest, 'versionCode'> {
+  versionCode: number | null;
+  unread: { versionName?: ApkError; versionCode?: ApkError };
+}
+
 // android.R.attr
 const VERSION_CODE = 0x0101021b;
 const VERSION_NAME = 0x0101021c;
@@ -23,11 +29,22 @@ const LONGEST_NAME = 255;
 
 const damaged = (what: string): ApkError => new ApkError('manifest_damaged', `the manifest is damaged: ${what}`);
 
+/** Reads a part; when it cannot be read, `unread` gets the reason, and the result is null. */
+function partOf<Value>(read: () => Value, unread: (error: ApkError) => void): Value | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ApkError)) throw error;
+    unread(error);
+    return null;
+  }
+}
+
 /**
  * Reads a binary AndroidManifest.xml as Android does: Android's own attributes by resource identifier, `package` by its
- * name.
+ * name. Throws an ApkError when no package can be read.
  */
-export function readManifest(document: Buffer): ApkManifest {
+export function readManifestParts(document: Buffer): ManifestParts {
   const root = readRootElement(document);
   const { strings } = root;
   if (!strings.is(root.name, 'manifest')) throw damaged('its root element is not a manifest');
@@ -55,7 +72,26 @@ export function readManifest(document: Buffer): ApkManifest {
   const named = root.attributes.filter((each) => !each.qualified && strings.is(each.name, 'package'));
   const packageName = text(only(named)) ?? '';
   if (!PACKAGE.test(packageName)) throw damaged('its package attribute is not a package name');
-  const versionCode = integer(known(VERSION_CODE_MAJOR)) * 2 ** 32 + integer(known(VERSION_CODE));
-  if (!Number.isSafeInteger(versionCode)) throw new ApkError('too_large', 'the version code is too large');
-  return { package: packageName, versionName: text(known(VERSION_NAME)), versionCode };
+  function code(): number {
+    const versionCode = integer(known(VERSION_CODE_MAJOR)) * 2 ** 32 + integer(known(VERSION_CODE));
+    if (!Number.isSafeInteger(versionCode)) throw new ApkError('too_large', 'the version code is too large');
+    return versionCode;
+  }
+  const unread: ManifestParts['unread'] = {};
+  const versionCode = partOf(code, (error) => {
+    unread.versionCode = error;
+  });
+  const name = (): string | null => text(known(VERSION_NAME));
+  const versionName = partOf(name, (error) => {
+    unread.versionName = error;
+  });
+  return { package: packageName, versionName, versionCode, unread };
+}
+
+/** Reads a whole manifest. Throws an ApkError when a part of it cannot be read. */
+export function readManifest(document: Buffer): ApkManifest {
+  const { unread, versionCode, ...rest } = readManifestParts(document);
+  const error = unread.versionCode ?? unread.versionName;
+  if (error) throw error;
+  return { ...rest, versionCode: versionCode ?? 0 };
 }

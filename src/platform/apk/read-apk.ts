@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
-import { ApkError } from './apk-error.ts';
+import { ApkError, type ApkFault } from './apk-error.ts';
 import { type ApkSource, type BoundedSource, createBoundedSource, SourceReader } from './bounded-source.ts';
-import { type ApkManifest, readManifest } from './manifest.ts';
+import { type ApkManifest, type ManifestParts, readManifestParts } from './manifest.ts';
+import { createRefusals, type Refusals } from './refusals.ts';
 import { readCertificates } from './signing-block.ts';
 
 const inflate = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflateRaw);
@@ -28,16 +29,63 @@ export interface ApkFile extends ApkManifest {
   certificates: string[];
 }
 
+/** A part that could not be read. */
+interface Unread {
+  reason: ApkFault;
+  message: string;
+}
+
+/** What an APK states about itself, each part read independently of the others; null where it could not be read. */
+export interface ApkParts {
+  package: string | null;
+  versionName: string | null;
+  versionCode: number | null;
+  /** The SHA-256 of the certificates of its signers; empty when the file has none of the known schemes. */
+  certificates: string[] | null;
+  /** The reasons for what could not be read. */
+  unread: Partial<Record<'manifest' | 'versionName' | 'versionCode' | 'certificates', Unread>>;
+  /** The reasons why Android refuses the archive. */
+  refusals: string[];
+}
+
+const NO_MANIFEST = { package: null, versionName: null, versionCode: null };
+const unreadOf = ({ reason, message }: ApkError): Unread => ({ reason, message });
+
+/** Reads the whole of an APK, as readApkParts does. Throws ApkError when the manifest, or a part of it, cannot be read. */
+export async function readApk(source: ApkSource): Promise<ApkFile> {
+  const { unread, certificates, package: name, versionName, versionCode } = await readApkParts(source);
+  const fault = unread.manifest ?? unread.versionCode ?? unread.versionName;
+  if (fault) throw new ApkError(fault.reason, fault.message);
+  return { package: name!, versionName, versionCode: versionCode!, certificates: certificates ?? [] };
+}
+
 /**
  * Reads package, versionName, versionCode and certificates of a remote APK, in a few reads of small parts. The file may be hostile:
  * reads, bytes and memory are bounded, and a file that contradicts itself is refused. Throws ApkError for a file that is
- * not a readable APK; an error of `source.read` is thrown unchanged.
+ * not an archive; an error of `source.read` is thrown unchanged.
  */
-export async function readApk(source: ApkSource): Promise<ApkFile> {
+export async function readApkParts(source: ApkSource): Promise<ApkParts> {
   const bounded = createBoundedSource(source, LIMITS);
   try {
-    const { manifest, directory } = await readManifestFile(source.size, bounded);
-    return { ...readManifest(manifest), certificates: await certificatesOf(directory, bounded) };
+    const { zip, directory } = await openDirectory(source.size, bounded);
+    const refusals = createRefusals(directory);
+    const unread: ApkParts['unread'] = {};
+    const manifest = await partOf(
+      async () => readManifestParts(await readManifestFile(zip, directory, bounded, refusals)),
+      (fault) => {
+        unread.manifest = fault;
+      },
+    );
+    const certificates = await partOf(
+      () => readCertificates(directory, bounded),
+      (fault) => {
+        unread.certificates = fault;
+      },
+    );
+    await refusals.checkBeginning(bounded);
+    const failure = bounded.failure();
+    if (failure) throw failure.error;
+    return { ...partsOf(manifest, unread), certificates, unread, refusals: refusals.found() };
   } catch (error) {
     const failure = bounded.failure();
     if (failure) throw failure.error;
@@ -46,20 +94,29 @@ export async function readApk(source: ApkSource): Promise<ApkFile> {
   }
 }
 
-/**
- * A block that cannot be read gives no certificates, as if there were none: no device accepts the file, and its manifest
- * is worth knowing.
- */
-async function certificatesOf(directory: number, source: BoundedSource): Promise<string[]> {
+function partsOf(
+  manifest: ManifestParts | null,
+  unread: ApkParts['unread'],
+): Pick<ApkParts, 'package' | 'versionName' | 'versionCode'> {
+  if (!manifest) return NO_MANIFEST;
+  const { unread: faults, ...read } = manifest;
+  if (faults.versionName) unread.versionName = unreadOf(faults.versionName);
+  if (faults.versionCode) unread.versionCode = unreadOf(faults.versionCode);
+  return read;
+}
+
+/** Reads a part of the file; null when it cannot be read, for which `unread` gets the reason. */
+async function partOf<Value>(read: () => Promise<Value>, unread: (fault: Unread) => void): Promise<Value | null> {
   try {
-    return await readCertificates(directory, source);
+    return await read();
   } catch (error) {
-    if (error instanceof ApkError) return [];
-    throw error;
+    const fault = error instanceof ApkError ? error : new ApkError('archive_damaged', 'the archive is damaged', error);
+    unread(unreadOf(fault));
+    return null;
   }
 }
 
-async function readManifestFile(size: number, source: BoundedSource): Promise<{ manifest: Buffer; directory: number }> {
+async function openDirectory(size: number, source: BoundedSource): Promise<{ zip: ZipFile; directory: number }> {
   const zip = await openArchive(size, source);
   const directory = zip.readEntryCursor as unknown as number; // yauzl's types are wrong here: the value is a number
   const length = size - directory;
@@ -68,9 +125,18 @@ async function readManifestFile(size: number, source: BoundedSource): Promise<{ 
   if (zip.entryCount * SMALLEST_ENTRY > length)
     throw new ApkError('archive_damaged', 'the directory is too small for its number of entries');
   await source.part(directory, length); // one read; the reads below then find the directory in memory
-  const entry = await findManifest(zip);
+  return { zip, directory };
+}
+
+async function readManifestFile(
+  zip: ZipFile,
+  directory: number,
+  source: BoundedSource,
+  refusals: Refusals,
+): Promise<Buffer> {
+  const entry = await findManifest(zip, refusals);
   const start = await findData(zip, entry, directory);
-  return { manifest: await unpack(entry, await source.part(start, entry.compressedSize)), directory };
+  return unpack(entry, await source.part(start, entry.compressedSize));
 }
 
 async function openArchive(size: number, source: BoundedSource): Promise<ZipFile> {
@@ -87,12 +153,13 @@ async function openArchive(size: number, source: BoundedSource): Promise<ZipFile
 }
 
 /** Finds the one entry named AndroidManifest.xml. Android refuses archives with two such entries, so this does too. */
-async function findManifest(zip: ZipFile): Promise<Entry> {
+async function findManifest(zip: ZipFile, refusals: Refusals): Promise<Entry> {
   let found: Entry | undefined;
   let seen = 0;
   for await (const entry of zip.eachEntry()) {
     seen += 1;
     if (seen % ENTRIES_PER_TURN === 0) await setImmediate();
+    refusals.check(entry);
     if (!MANIFEST.equals(entry.fileName as unknown as Buffer)) continue;
     if (found) throw new ApkError('archive_damaged', 'the archive has two manifests');
     found = entry;

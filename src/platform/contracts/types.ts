@@ -5490,7 +5490,7 @@ export interface DeviceRequest {
   data: JsonObject;
 }
 /**
- * Answer to a request: data or an error. Codes in use: NOT_ACTIVATED, NOT_CONFIGURED (a setting that the feature needs has no URL), UPLOAD_URL_FAILED, BUSY (a bound is reached; ask again later), DISTRIBUTION_STOPPED, BINARY_DELETED, SIGNATURE_MISSING, SIGNATURE_INVALID, CERTIFICATE_CHANGED, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
+ * Answer to a request: data or an error. Codes in use: NOT_ACTIVATED, NOT_CONFIGURED (a setting that the feature needs has no URL), UPLOAD_URL_FAILED, BUSY (a bound is reached; ask again later), DISTRIBUTION_STOPPED, BINARY_DELETED, SIGNATURE_MISSING, SIGNATURE_INVALID, CERTIFICATE_CHANGED, CERTIFICATE_UNREADABLE, INVALID_PARAMETERS, UNSUPPORTED, INTERNAL.
  */
 export interface DeviceResponse {
   requestId: string;
