@@ -45,6 +45,8 @@ function addKeywords(ajv: Ajv2020): void {
   const size = { type: 'object', schemaType: 'number' } as const;
   const fits = (most: number, text: string): boolean => Buffer.byteLength(text) <= most;
   ajv.addKeyword({ keyword: 'maxUtf8Bytes', type: 'string', schemaType: 'number', validate: fits });
+  const fills = (least: number, text: string): boolean => Buffer.byteLength(text) >= least;
+  ajv.addKeyword({ keyword: 'minUtf8Bytes', type: 'string', schemaType: 'number', validate: fills });
   ajv.addKeyword({ keyword: 'maxDepth', ...size, validate: (most: number, value: object) => isWithin(value, most) });
   ajv.addKeyword({
     keyword: 'maxJsonBytes',

@@ -83,7 +83,9 @@ export const EXTREMES: readonly {
         { ssid: ' ', password: '12345678', security: 'WPA2_WPA3' },
         { ssid: 'é'.repeat(16), password: 'abcde', security: 'WEP' },
         { ssid: 'no password', security: 'OPEN' },
-        ...Array.from({ length: 12 }, (_, index) => ({
+        { ssid: 'key', password: '0123456789abcdefABCDEF0123456789'.repeat(2), security: 'WPA2' },
+        { ssid: 'old key', password: '0123456789abcdefABCDEF0123', security: 'WEP' },
+        ...Array.from({ length: 10 }, (_, index) => ({
           ssid: `network ${index}`,
           password: `${index} p\u00e4ssword`,
           security: 'WPA2',

@@ -9,13 +9,20 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 const records = (value: unknown): Record<string, unknown>[] | undefined =>
   Array.isArray(value) && value.every(isRecord) ? value : undefined;
 
+/** 8 to 63 bytes, or 64 hexadecimal digits. */
+function fitsWpa(password: unknown): boolean {
+  if (!isText(password)) return false;
+  const bytes = Buffer.byteLength(password);
+  return (bytes >= 8 && bytes <= 63) || /^[\dA-Fa-f]{64}$/.test(password);
+}
+
 /** Whether a password is valid, for each kind of security of a Wi-Fi network (op 11). */
 const passwordFits: Readonly<Record<string, (password: unknown) => boolean>> = {
   OPEN: () => true,
-  WEP: (password) => isText(password) && (password.length === 5 || password.length === 13),
-  WPA2: (password) => isText(password) && password.length >= 8 && password.length <= 63,
-  WPA3: (password) => isText(password) && password.length >= 8 && password.length <= 63,
-  WPA2_WPA3: (password) => isText(password) && password.length >= 8 && password.length <= 63,
+  WEP: (password) => isText(password) && /^(?:.{5}|.{13}|[\dA-Fa-f]{10}|[\dA-Fa-f]{26})$/u.test(password),
+  WPA2: fitsWpa,
+  WPA3: fitsWpa,
+  WPA2_WPA3: fitsWpa,
 };
 
 function networkFault({ ssid, security, password }: Record<string, unknown>): string | undefined {

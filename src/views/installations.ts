@@ -1,5 +1,6 @@
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { splitVersion } from '../runtime/package-version.ts';
 import { type Page, pageOf } from '../runtime/page.ts';
 import { createRemembered } from '../runtime/remembered.ts';
 import type { Micros } from '../runtime/units.ts';
@@ -107,7 +108,7 @@ export function createInstallations({ database: { aside }, clock }: Parts) {
       const told = new Set(installed.map(({ package: name, version }) => `${name}@${version}`));
       const ended = new Set<string>();
       for (const { subject, errorCode, createdAt, completedAt } of installs) {
-        const [name = '', version = ''] = subject.split('@');
+        const { package: name, version } = splitVersion(subject);
         const isLast = completedAt === null || !ended.has(name);
         if (completedAt !== null) ended.add(name);
         if (!isLast || told.has(subject) || (completedAt !== null && errorCode === null)) continue;

@@ -19,7 +19,7 @@ const NO_JSON: Record<string, RequestOptions> = {
   'single quotes': text("{'a':1}"),
   'a comment': text('{/* */}'),
   'not a number': text('{"a":NaN}'),
-  'a byte order mark': text('\ufeff{}'),
+  'a byte order mark alone': text('\ufeff'),
   'a NUL': text('\u0000'),
   'a raw control in a string': text('{"a":"\u0001"}'),
   'half a surrogate escape': text('{"a":"\\ud8"}'),

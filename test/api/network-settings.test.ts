@@ -113,7 +113,7 @@ t.test('ops 10 and 11', async (t) => {
     const { body } = await put('wifi', [{ ssid: 'x', password: 'short', security: 'WPA3', y: 1 }, {}]);
     const words = body.details.map(({ loc, msg }: { loc: string[]; msg: string }) => `${loc.join('.')}: ${msg}`);
     t.same(words.sort(), [
-      'body.0.password: String should have at least 8 characters',
+      'body.0.password: String should have at least 8 bytes',
       'body.0.y: Extra inputs are not permitted',
       'body.1.security: Field required',
       'body.1.ssid: Field required',

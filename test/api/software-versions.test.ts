@@ -58,7 +58,7 @@ t.test('versions', async (t) => {
       [
         'POST',
         '',
-        { version: '1'.repeat(65), description: 'x'.repeat(4001) },
+        { version: '1'.repeat(129), description: 'x'.repeat(4001) },
         ['body.description string_too_long', 'body.version string_too_long'],
       ],
       [
@@ -67,7 +67,7 @@ t.test('versions', async (t) => {
         { description: 5, version: '2.0.0' },
         ['body.description string_type', 'body.version extra_forbidden'],
       ],
-      ...['1 0', '1/0', 'é', '..', '.', '1.0\n', '1:0'].map((version): [string, string, unknown, string[]] => [
+      ...[' 1', '1 ', '1/0', '..', '.', '1.0\n', '1\u007f'].map((version): [string, string, unknown, string[]] => [
         'POST',
         '',
         { version },
@@ -79,7 +79,7 @@ t.test('versions', async (t) => {
       t.match(answer, { status: 400, body: { reason: 'invalid request.' } }, JSON.stringify(json).slice(0, 80));
       t.same(faultsOf(answer), faults);
     }
-    const longest = { version: '1'.repeat(64), description: 'x'.repeat(4000) };
+    const longest = { version: '1'.repeat(128), description: 'x'.repeat(4000) };
     t.equal((await api.post(list, { json: longest })).status, 201);
     t.equal((await api.delete(`${list}/${longest.version}`)).status, 204);
   });
@@ -135,7 +135,7 @@ t.test('versions', async (t) => {
         NO_PACKAGE,
         `${title} of another developer`,
       );
-      for (const version of ['a%20b', '%zz', '1%2F0', 'é', '1'.repeat(65)]) {
+      for (const version of ['a%20b', '%zz', '1%2F0', 'é', '1'.repeat(129)]) {
         const answer = await api.request(method, encodeURI(`${list}/${version}${rest}`).replaceAll('%25', '%'), {
           json: {},
         });

@@ -97,6 +97,18 @@ t.test('MQTT over TLS and over WebSocket', { skip }, async (t) => {
     await t.rejects(link.login(), { message: /the connection ended before a connack came/ });
   });
 
+  t.test('a WebSocket may offer mqttv3.1, as clients of MQTT 3.1 do', async (t) => {
+    for (const [offered, chosen] of [
+      [['mqttv3.1'], 'mqttv3.1'],
+      [['mqttv3.1', 'mqtt'], 'mqtt'],
+    ] as const) {
+      const socket = new WebSocket(mqttWs, [...offered], { ca });
+      await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+      t.equal(socket.protocol, chosen);
+      socket.terminate();
+    }
+  });
+
   t.test('a request that is not a WebSocket with the subprotocol mqtt gets an HTTP error', async (t) => {
     const page = await fetchOver(mqttWs, ca, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     t.match(page, /^HTTP\/1\.1 426 .*\r\n/);

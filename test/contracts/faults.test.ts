@@ -210,7 +210,7 @@ t.test('every keyword that a schema uses has a word in the interface', async (t)
   const silent =
     /^(\$schema|\$ref|title|description|examples|default|deprecated|tsType|x-pattern-message|type|properties|items|required|additionalProperties|if|then|else|propertyNames)$/;
   const spoken =
-    /^(minLength|maxLength|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|minItems|maxItems|maxProperties|maxDepth|maxJsonBytes|settingUrl)$/;
+    /^(minLength|maxLength|minUtf8Bytes|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|minItems|maxItems|maxProperties|maxDepth|maxJsonBytes|settingUrl)$/;
   const unknown: string[] = [];
   const walk = (schema: unknown, place: string): void => {
     if (typeof schema !== 'object' || schema === null) return;

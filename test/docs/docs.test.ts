@@ -51,6 +51,7 @@ t.test('documents and reference at the newest release', async (t) => {
         '$id',
         'tsType',
         'settingUrl',
+        'minUtf8Bytes',
         'maxUtf8Bytes',
         'maxDepth',
         'x-internal',

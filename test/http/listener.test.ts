@@ -40,7 +40,7 @@ t.test('a missing body is a fault, unless it is optional for the route', async (
 t.test('a body that is not JSON is one fault of the body', async (t) => {
   const { request } = await start(t);
   const fault = { status: 400, body: invalid({ loc: ['body'], type: 'json_invalid' }) };
-  for (const body of ['{', '{"a":1,}', 'null x', '\u0000', '\ufeff{}'])
+  for (const body of ['{', '{"a":1,}', 'null x', '\u0000', '\ufeff'])
     t.match(await request('POST', '/echo', body), fault, body);
   t.match(await request('POST', '/echo', Buffer.from([0x22, 0xff, 0x22])), fault, 'not UTF-8');
   t.match(await request('POST', '/echo', '{}', { 'content-type': 'text/plain' }), fault, 'another type');

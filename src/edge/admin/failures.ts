@@ -1,5 +1,6 @@
 import type { FailureBreakdown } from '../../platform/contracts/types.ts';
 import { toUtc } from '../../runtime/clock.ts';
+import { splitVersion } from '../../runtime/package-version.ts';
 import type { FailureGroup } from '../../views/failures.ts';
 import { requirePackageOf } from '../../views/transaction-query.ts';
 import { periodOf } from '../http/moment.ts';
@@ -7,7 +8,7 @@ import type { Answer } from '../http/route.ts';
 import type { AdminServices, At } from './services.ts';
 
 const versionOf = ({ value, ...counts }: FailureGroup): FailureBreakdown['versions'][number] => {
-  const [name = '', version = ''] = (value ?? '').split('@');
+  const { package: name, version } = splitVersion(value ?? '');
   return { package: name, version, ...counts };
 };
 

@@ -1,4 +1,5 @@
 import type { DeviceRow } from '../../platform/contracts/types.ts';
+import { splitVersion } from '../../runtime/package-version.ts';
 import type { Fleet, FleetDevice } from '../../views/devices.ts';
 import type { Installations } from '../../views/installations.ts';
 import { transactionRow } from '../../views/transaction-row.ts';
@@ -39,7 +40,7 @@ export function createFeedSources(parts: Parts): FeedSources {
     },
     async software(name, applicationId) {
       const line = name.startsWith('firmware/') ? 'firmware' : 'software';
-      const [packageName = '', version = ''] = name.slice(line === 'firmware' ? 'firmware/'.length : 0).split('@');
+      const { package: packageName, version } = splitVersion(name.slice(line === 'firmware' ? 'firmware/'.length : 0));
       const [counts] = await installations.counts({ line, package: packageName }, [version], applicationId);
       if (!counts) return undefined;
       const { installed, waiting, failed } = counts;

@@ -84,7 +84,7 @@ async function readBy(
   name: 'parsed' | 'jsonText' | 'formText',
   request: IncomingMessage,
   bounds: BodyBounds,
-): Promise<(Read & { hasMark: boolean }) | undefined> {
+): Promise<Read | undefined> {
   checkBodyHead(request, bounds.limit);
   const { [name]: reader } = readers();
   const received = watchBody(request, bounds);
@@ -97,7 +97,7 @@ async function readBy(
     if (received.size() > bounds.limit) await received.discard();
     if (received.size() === 0) return undefined;
     received.requireUtf8();
-    return { ...read, hasMark: received.hasMark() };
+    return received.isMarkAlone() ? { rawBody: '' } : read;
   } finally {
     received.giveBack();
   }
@@ -110,8 +110,10 @@ function unread(error: SyntaxError & { body?: unknown }, received: Received): Re
   return { rawBody: error.body };
 }
 
-const textOf = ({ body, rawBody = String(body), hasMark }: Read & { hasMark: boolean }): string =>
-  hasMark ? `\ufeff${rawBody}` : rawBody;
+/** The text of a body without its byte order mark, which a reader may ignore (RFC 8259 8.1). */
+const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
+
+const textOf = ({ body, rawBody = String(body) }: Read): string => withoutMark(rawBody);
 
 // The message of a JSON parser quotes the text around the fault. It may contain NUL and lone surrogates, which other
 // JSON parsers refuse, so these are replaced.
@@ -138,7 +140,7 @@ export function readWhole(request: IncomingMessage, { limit }: Pick<BodyBounds, 
   const bytes = request.read() as Buffer;
   if (!isUtf8(bytes)) throw notUtf8();
   try {
-    return JSON.parse(bytes.toString());
+    return JSON.parse(withoutMark(bytes.toString()));
   } catch (cause) {
     throw notJson(cause);
   }
@@ -156,7 +158,7 @@ export async function readJson(request: IncomingMessage, bounds: BodyBounds): Pr
   const read = await readBy(isOfType && isSmall ? 'parsed' : 'jsonText', request, bounds);
   if (read === undefined) return undefined;
   if (!isOfType) throw invalid(`Content-Type should be 'application/json'`);
-  if (isSmall && read.body !== undefined && !read.hasMark) return read.body;
+  if (isSmall && read.body !== undefined) return read.body;
   try {
     return await parseJson(textOf(read));
   } catch (cause) {

@@ -34,8 +34,8 @@ export function checkBodyHead({ headers }: IncomingMessage, limit: number): void
 export interface Received {
   /** The number of bytes that have arrived. */
   size(): number;
-  /** True when the body begins with a byte order mark, which text decoders leave out. */
-  hasMark(): boolean;
+  /** True when the body is a byte order mark and nothing else, which koa-body reads as an empty object. */
+  isMarkAlone(): boolean;
   /** Throws REQUEST_INVALID when a part of the body is not UTF-8. */
   requireUtf8(): void;
   /**
@@ -109,7 +109,7 @@ export function watchBody(request: IncomingMessage, { limit, bytes, ...source }:
 
   return {
     size: () => size,
-    hasMark: () => marks === MARK.length,
+    isMarkAlone: () => marks === MARK.length && size === MARK.length,
     requireUtf8() {
       if (decoder) read();
       else if (first && !isUtf8(first)) isText = false;

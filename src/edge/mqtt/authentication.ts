@@ -88,11 +88,11 @@ export function createAuthentication(parts: Parts) {
   };
 
   /**
-   * The proof of a client: its password, or its certificate when it has sent no password. A certificate of another name is
-   * none.
+   * The proof of a client: its password, or its certificate when it has sent no password, or an empty one, as some libraries
+   * do. A certificate of another name is none.
    */
   function proofOf(client: Client, password: Buffer | undefined): Proof | undefined {
-    if (password) return { credential: password };
+    if (password && password.length > 0) return { credential: password };
     const certificate = certificateOf(client);
     if (certificate?.name !== client.id) return undefined;
     return { certificateFingerprint: certificate.fingerprint, isTrusted: certificate.isTrusted };

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 
-const SUBPROTOCOL = 'mqtt'; // the only WebSocket subprotocol [MQTT-6.0.0-3]
+/** The WebSocket subprotocols: that of MQTT 3.1.1 [MQTT-6.0.0-3], and the one that clients of MQTT 3.1 offer. */
+const SUBPROTOCOLS = ['mqtt', 'mqttv3.1'];
 // The most bytes of one WebSocket message, which may contain several MQTT packets, or a part of one [MQTT-6.0.0-2].
 const LARGEST_MESSAGE = 1024 * 1024;
 /**
@@ -13,7 +14,7 @@ const LARGEST_BEFORE_LOGIN = 64 * 1024;
 
 export function offersMqtt(request: http.IncomingMessage): boolean {
   const offered = String(request.headers['sec-websocket-protocol'] ?? '').split(',');
-  return offered.some((name) => name.trim() === SUBPROTOCOL);
+  return offered.some((name) => SUBPROTOCOLS.includes(name.trim()));
 }
 
 /** Closes a socket that sends too much before its login. The returned function ends this check. */
@@ -49,7 +50,7 @@ export function createWebSockets() {
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: LARGEST_MESSAGE,
-    handleProtocols: (offered) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
+    handleProtocols: (offered) => SUBPROTOCOLS.find((name) => offered.has(name)) ?? false,
   });
   return {
     open(

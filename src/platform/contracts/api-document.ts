@@ -23,6 +23,7 @@ const RENAMED: Record<string, string | null> = {
   tsType: null,
   settingUrl: null,
   maxJsonBytes: 'x-max-json-bytes',
+  minUtf8Bytes: 'x-min-utf8-bytes',
   maxUtf8Bytes: 'x-max-utf8-bytes',
   maxDepth: 'x-max-depth',
 };

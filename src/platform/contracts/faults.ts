@@ -59,6 +59,8 @@ function toFault(error: ErrorObject, place: readonly string[]): Fault {
       return { loc, msg: `String should have at least ${count(params.limit, 'character')}`, type: 'string_too_short' };
     case 'maxLength':
       return { loc, msg: `String should have at most ${count(params.limit, 'character')}`, type: 'string_too_long' };
+    case 'minUtf8Bytes':
+      return { loc, msg: `String should have at least ${count(params.limit, 'byte')}`, type: 'string_too_short' };
     case 'maxUtf8Bytes':
       return { loc, msg: `String should have at most ${count(params.limit, 'byte')}`, type: 'string_too_long' };
     case 'pattern':

@@ -34,7 +34,7 @@ const UNKNOWN_MEMBERS = MOST_FAULTS + 1;
 
 /**
  * Adds the formats and keywords that the schemas use beyond JSON Schema 2020-12: the formats `imei` and `language-tag`, the
- * keywords `maxUtf8Bytes`, `maxJsonBytes`, `maxDepth` and `settingUrl`, and those of the compiled form (see judgedSchema).
+ * keywords `minUtf8Bytes`, `maxUtf8Bytes`, `maxJsonBytes`, `maxDepth` and `settingUrl`, and those of the compiled form (see judgedSchema).
  */
 export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
   // `tsType` is read only by the generator of types, `x-pattern-message` only by the code that describes faults.
@@ -48,6 +48,13 @@ export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
     error: overLimit,
     // No UTF-16 unit takes more than three bytes, so the bytes of most names need no counting.
     validate: (limit: number, text: string) => text.length * 3 <= limit || Buffer.byteLength(text) <= limit,
+  });
+  ajv.addKeyword({
+    keyword: 'minUtf8Bytes',
+    type: 'string',
+    schemaType: 'number',
+    error: overLimit,
+    validate: (limit: number, text: string) => text.length >= limit || Buffer.byteLength(text) >= limit,
   });
   // Limits the depth, because stored values are written by JSON.stringify, which overflows the stack some thousand
   // levels down.

@@ -481,7 +481,7 @@ export type PackageName2 = string;
  */
 export type DisplayName = string | null;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName3 = string;
 /**
@@ -517,11 +517,11 @@ export type VersionRange2 = string;
  */
 export type PackageName4 = string;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName4 = string;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName5 = string;
 /**
@@ -777,7 +777,7 @@ export type Moment17 = string;
  */
 export type PackageName5 = string;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName6 = string;
 /**
@@ -785,7 +785,7 @@ export type VersionName6 = string;
  */
 export type ApkCertificate = string;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName7 = string;
 /**
@@ -867,11 +867,11 @@ export type TagValue = string;
  */
 export type PackageName6 = string;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName8 = string;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName9 = string;
 /**
@@ -1235,11 +1235,11 @@ export type VersionRange7 = string;
  */
 export type PackageName8 = string;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName10 = string;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName11 = string;
 /**
@@ -1306,7 +1306,7 @@ export type Moment23 = string;
  */
 export type PackageName9 = string;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName12 = string;
 /**
@@ -4492,11 +4492,11 @@ export interface ApnEntry {
   password?: string;
   mmsc?: string;
   /**
-   * Mobile country code.
+   * Mobile country code; empty as in lists of access points that leave it open.
    */
   mcc?: string;
   /**
-   * Mobile network code.
+   * Mobile network code; empty as in lists of access points that leave it open.
    */
   mnc?: string;
   mmsproxy?: string;
@@ -5243,7 +5243,7 @@ export interface TransactionRowList {
   transactions: TransactionRow[];
 }
 /**
- * A Wi-Fi network. The password has 8 to 63 characters with WPA, and 5 or 13 with WEP; OPEN needs none.
+ * A Wi-Fi network. The password has 8 to 63 bytes in UTF-8, or 64 hexadecimal digits, with WPA; 5 or 13 characters, or 10 or 26 hexadecimal digits, with WEP; OPEN needs none.
  */
 export interface WifiEntry {
   /**

@@ -1,4 +1,5 @@
 import type { SchemaTypes } from '../../../platform/contracts/types.ts';
+import { splitVersion } from '../../../runtime/package-version.ts';
 import type { Given } from '../line/command-line.ts';
 import type { Options } from '../line/options.ts';
 import { readJson } from '../line/read-json.ts';
@@ -21,8 +22,8 @@ export const OPERATION_OPTIONS = {
 
 /** Reads PACKAGE@VERSION. Throws a UsageError. */
 function readVersion(option: string, text: string): { package: string; version: string } {
-  const [name, version, ...more] = text.split('@');
-  if (!name || !version || more.length > 0) throw new UsageError(`--${option}`, `"${text}" is not PACKAGE@VERSION`);
+  const { package: name, version } = splitVersion(text);
+  if (!name || !version) throw new UsageError(`--${option}`, `"${text}" is not PACKAGE@VERSION`);
   return { package: name, version };
 }
 
