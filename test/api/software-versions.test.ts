@@ -135,7 +135,7 @@ t.test('versions', async (t) => {
         NO_PACKAGE,
         `${title} of another developer`,
       );
-      for (const version of ['a%20b', '%zz', '1%2F0', 'é', '1'.repeat(129)]) {
+      for (const version of ['%20a', '%zz', '%ff', '1%2F0', '1%07', '1'.repeat(129)]) {
         const answer = await api.request(method, encodeURI(`${list}/${version}${rest}`).replaceAll('%25', '%'), {
           json: {},
         });
