@@ -118,8 +118,9 @@ async function tellAbortNote(application: Application, rolloutId: string, { stde
 export const rolloutStart: Command = {
   name: 'rollout start',
   summary: 'Starts a rollout: one operation for many devices, in stages',
-  about: `Say which devices it is for: with options that select them, or --all. If none matches, the exit code is 1. A file can hold
-the whole rollout: the body of POST /v1/applications/{applicationId}/rollouts. In a file, each stage can have rules of its own.
+  about: `Say which devices it is for: with options that select them, or --all. If none matches, the exit code is 1. A file can
+hold the whole rollout: the body of POST /v1/applications/{applicationId}/rollouts. In a file, each stage can have rules
+of its own.
 
 The request is repeated after a lost connection, with one Idempotency-Key, so that there is never a second rollout.`,
   options: { ...OPTIONS, ...APPLICATION_OPTIONS },
