@@ -128,13 +128,13 @@ Exit codes: 0 all entries are as they were written, 1 one is not, or there is no
 setting is wrong.
 `;
 
-const CLOCK_HELP = `Confirms that the clock of this machine is right. The service does not believe a clock that is more than a day ahead of
-the latest time at which it ran: it may have been off for so long, or the clock may be wrong. Until somebody confirms the
-time, nothing expires, nothing is removed, and no rollout goes on. With PostgreSQL the clock of its server decides.
+const CLOCK_HELP = `Confirms that the clock of this machine is right. The service does not believe a clock that is more than a day ahead
+of the latest time at which it ran: it may have been off for so long, or the clock may be wrong. Until somebody confirms
+the time, nothing expires, nothing is removed, and no rollout goes on. With PostgreSQL the clock of its server decides.
 
   lapel clock confirm --data-dir DIR        a running service notices it within ten seconds
 
-Exit codes: 0 confirmed, 1 refused (PostgreSQL, or there is no data folder), 2 wrong command line, 78 a setting is wrong.
+Exit codes: 0 confirmed, 1 refused (PostgreSQL, or no data folder), 2 wrong command line, 78 a setting is wrong.
 `;
 
 const MOVE_HELP = `Moves all data of the service to the other database, which must be empty. Stop the service before. The rows of each

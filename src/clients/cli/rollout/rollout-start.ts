@@ -127,7 +127,7 @@ The request is repeated after a lost connection, with one Idempotency-Key, so th
   examples: [
     'lapel rollout start --install com.example.camera@1.3.0 --all --stage 5% --succeeded 95 --soak 1h --abort 10 --after 20',
     'lapel rollout start --language ja-JP --tag site=osaka --rate 60 --wait',
-    'lapel rollout start --wifi networks.json --tag site=osaka --window 22:00-05:00 --time-zone Asia/Tokyo --retry NO_ANSWER --attempts 3',
+    'lapel rollout start --wifi nets.json --all --window 22:00-05:00 --time-zone Asia/Tokyo --retry NO_ANSWER --attempts 3',
     'lapel rollout start --firmware com.lapel.firmware@9.2.0 --all --start-at 2026-11-20T22:00:00Z --prefer-connected',
     'lapel rollout start --file release.json --label "Camera 1.3.0" --timeout 3600',
   ],
