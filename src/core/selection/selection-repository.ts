@@ -41,7 +41,7 @@ export function findCandidates(sql: Sql, asked: Asked, after: string, limit: num
   return sql.all(`${text} AND ${deviceId} > ? ORDER BY ${deviceId} LIMIT ?`, ...given, after, limit);
 }
 
-/** Finds the candidates among the given devices. */
+/** Finds the candidates among the given devices, in the order of their deviceIds within each list of these. */
 export async function findCandidatesAmong(
   sql: Sql,
   asked: Asked,
@@ -50,7 +50,8 @@ export async function findCandidatesAmong(
   const { text, given } = candidates(asked, false);
   const found: CountedCandidate[] = [];
   for (const list of inLists(deviceIds)) {
-    found.push(...(await sql.all<CountedCandidate>(`${text} AND d.device_id IN ${IN_LIST}`, ...given, ...list)));
+    const among = `${text} AND d.device_id IN ${IN_LIST} ORDER BY d.device_id`;
+    found.push(...(await sql.all<CountedCandidate>(among, ...given, ...list)));
   }
   return found;
 }
