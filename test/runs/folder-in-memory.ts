@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The folder in memory on Linux, and the bytes that must be free there. */
@@ -31,12 +31,11 @@ function isThere(pid: number): boolean {
   }
 }
 
+/** Removes a link and its folder. A process that was ended early may have left a folder in place of the link. */
 function remove(link: string): void {
-  try {
+  if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink())
     rmSync(readlinkSync(link), { recursive: true, force: true });
-  } finally {
-    rmSync(link, { force: true });
-  }
+  rmSync(link, { recursive: true, force: true });
 }
 
 /**
