@@ -215,4 +215,18 @@ t.test('only software with a signature that verifies is distributed', async (t) 
     t.match(await api.delete(`${versionPath('3.1.0')}/signature`), { status: 204 });
     t.match(await install('3.1.0'), refused('SIGNATURE_MISSING', /not signed/));
   });
+
+  await t.test('each signature of an application is in the audit log, with its key and the hash', async (t) => {
+    const { entries } = (await admin.get('/admin/v1/audit?limit=1000')).body;
+    const signatures = entries.filter(({ action }: { action: string }) => action.endsWith('/signature'));
+    const put = signatures.filter(
+      ({ action, status }: { action: string; status: number }) => action.startsWith('PUT ') && status === 200,
+    );
+    t.ok(put.length > 0);
+    for (const { details } of put) t.match(details, { keyId: key.keyId, sha256: /^[0-9a-f]{64}$/ });
+    t.ok(
+      signatures.some(({ action }: { action: string }) => action.startsWith('DELETE ')),
+      'and its removal',
+    );
+  });
 });
