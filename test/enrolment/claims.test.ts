@@ -86,7 +86,7 @@ t.test('devices enrol with a certificate in place of the code', { skip }, async 
     const { batchId: open } = await batchOf(factory.own());
     const short = factory.sign(deviceIdOf(22), 'short', 1);
     world.clock.advance(Date.parse(new X509Certificate(short.cert).validTo) - world.clock.now() / 1000 - 1000);
-    world.clock.advance(1000);
+    world.clock.advance(31_000); // the clocks of others may differ by 30 s
     const before = await refusal('certificate');
     t.equal((await enrol(deviceIdOf(22), open, short)).status, 403);
     t.equal((await refusal('certificate')) - before, 1);

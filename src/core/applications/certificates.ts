@@ -5,6 +5,7 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { ShownCertificate } from '../../platform/entrance/client-certificates.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { endOf, readGivenCertificate, thumbprintOf } from '../../runtime/given-certificate.ts';
+import { isInDate } from '../../runtime/tolerance.ts';
 import type { Micros } from '../../runtime/units.ts';
 import * as repository from './application-repository.ts';
 
@@ -52,8 +53,7 @@ export const acceptsCertificate = (
   shown: ShownCertificate,
   { now, methods }: { now: Micros; methods: readonly string[] },
 ): boolean =>
-  shown.validFrom <= now &&
-  now < shown.validTo &&
+  isInDate(now, { from: shown.validFrom, until: shown.validTo }) &&
   certificates.some((known) => methods.includes(METHODS[known.kind]) && fits(known, shown));
 
 const ONE = 'one of certificate, subject, dns and uri';

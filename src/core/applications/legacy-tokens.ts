@@ -2,6 +2,7 @@ import { decodeJwt, type JWTPayload, jwtVerify } from 'jose';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import { TOLERANCE_MICROS, TOLERANCE_SECONDS } from '../../runtime/tolerance.ts';
 import { boundTo } from './bound-token.ts';
 import { createRemoteKeys } from './remote-keys.ts';
 import type { Scope } from './scopes.ts';
@@ -84,19 +85,21 @@ export function createLegacyTokens({ issuer, jwksUrl, scopeBase, audience, clock
     async check(
       token: string,
     ): Promise<{ applicationId: string; scopes: Set<string>; expiresAt: number; thumbprint?: string }> {
-      const now = clock.now();
+      const now = clock.wall(); // the issuer's clock follows the time of the day, as this one does
       const { payload } = await jwtVerify(token, keys.find, {
         algorithms: ALGORITHMS,
         issuer,
         requiredClaims: ['exp', 'client_id'],
         currentDate: new Date(now / 1000),
+        clockTolerance: TOLERANCE_SECONDS,
       });
       checkAudience(payload);
       const { client_id: applicationId, scope = '', exp = 0 } = payload;
       if (typeof applicationId !== 'string') throw new Error('the claim "client_id" is not a string');
       if (typeof scope !== 'string') throw new Error('the claim "scope" is not a string');
       const known = scope.split(' ').flatMap((name) => scopes.get(name) ?? []);
-      const expiresAt = Math.min(exp * 1_000_000, now + CHECKED_FOR_MICROS);
+      const leftMicros = Math.min(exp * 1_000_000 + TOLERANCE_MICROS - now, CHECKED_FOR_MICROS);
+      const expiresAt = clock.now() + leftMicros;
       return { applicationId, scopes: new Set(known), expiresAt, ...boundTo(payload) };
     },
 

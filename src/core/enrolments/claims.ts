@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { ShownCertificate } from '../../platform/entrance/client-certificates.ts';
 import { endOf, thumbprintOf } from '../../runtime/given-certificate.ts';
+import { isInDate } from '../../runtime/tolerance.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Batch } from './enrolment.ts';
 
@@ -14,7 +15,8 @@ export function isClaim(
   deviceId: string,
   now: Micros,
 ): boolean {
-  if (claimCertificate === null || !shown || now < shown.validFrom || now >= shown.validTo) return false;
+  if (claimCertificate === null || !shown) return false;
+  if (!isInDate(now, { from: shown.validFrom, until: shown.validTo })) return false;
   const known = new X509Certificate(claimCertificate);
   if (shown.thumbprint === thumbprintOf(known)) return true;
   return now < endOf(known) && shown.commonName === deviceId && shown.isSignedBy(known);

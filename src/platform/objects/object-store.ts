@@ -112,7 +112,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
     }
   }
 
-  const signingDate = (): Date => new Date(Math.floor(clock.now() / 1_000_000) * 1000);
+  const signingDate = (): Date => new Date(Math.floor(clock.wall() / 1_000_000) * 1000);
 
   return {
     /**
@@ -280,7 +280,7 @@ function createClient(
     uriEscapePath: false,
   });
   client.config.signer = async () => ({
-    sign: (request, options) => signer.sign(request, { ...options, signingDate: new Date(clock.now() / 1000) }),
+    sign: (request, options) => signer.sign(request, { ...options, signingDate: new Date(clock.wall() / 1000) }),
   });
   return client;
 }

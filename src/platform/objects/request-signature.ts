@@ -116,8 +116,8 @@ function createCheck(parts: { credentials: StoreCredentials; region: string; clo
     const payload = target.query.get('X-Amz-Content-Sha256') ?? headers['x-amz-content-sha256'] ?? UNSIGNED;
     if (payload !== UNSIGNED)
       throw new S3Error('NotImplemented', 'Presigned requests must leave the payload unsigned.');
-    if (clock.now() < signedAt - SKEW_MICROS) throw new S3Error('AccessDenied', 'Request is not valid yet.');
-    if (clock.now() >= signedAt + validity * 1_000_000) throw new S3Error('AccessDenied', 'Request has expired.');
+    if (clock.wall() < signedAt - SKEW_MICROS) throw new S3Error('AccessDenied', 'Request is not valid yet.');
+    if (clock.wall() >= signedAt + validity * 1_000_000) throw new S3Error('AccessDenied', 'Request has expired.');
     const signed = signedHeaders(list!, headers);
     const names = new Set(Object.keys(signed));
     delete query['X-Amz-Signature'];
@@ -150,7 +150,7 @@ function createCheck(parts: { credentials: StoreCredentials; region: string; clo
     const date = String(headers['x-amz-date'] ?? '');
     const signedAt = readDate(date);
     checkScope(credential, date);
-    if (Math.abs(clock.now() - signedAt) > SKEW_MICROS) {
+    if (Math.abs(clock.wall() - signedAt) > SKEW_MICROS) {
       throw new S3Error(
         'RequestTimeTooSkewed',
         'The difference between the request time and the current time is too large.',

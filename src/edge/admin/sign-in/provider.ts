@@ -5,6 +5,7 @@ import type { Log } from '../../../runtime/log.ts';
 import type { ProviderSettings } from '../../../runtime/provider-settings.ts';
 import { createRemembered } from '../../../runtime/remembered.ts';
 import { ROLES, type Role } from '../../../runtime/roles.ts';
+import { TOLERANCE_SECONDS } from '../../../runtime/tolerance.ts';
 import type { Micros } from '../../../runtime/units.ts';
 import { type Attempt, valuesOf } from './attempt.ts';
 import { createBoundedFetch, ProviderAway } from './bounded-fetch.ts';
@@ -12,8 +13,6 @@ import { createBoundedFetch, ProviderAway } from './bounded-fetch.ts';
 /** Microseconds for which the description of a provider is used, and after which one that failed is asked again. */
 const DESCRIBED_FOR_MICROS = 600_000_000;
 const FAILED_FOR_MICROS = 5_000_000;
-/** Seconds by which the clock of a provider may differ. */
-const CLOCK_TOLERANCE = 30;
 const LONGEST_SUBJECT = 255;
 const LONGEST_NAME = 255;
 /** The most values of a claim that are looked at. */
@@ -76,7 +75,7 @@ export function createProvider(settings: ProviderSettings, { clock, log, stopped
   async function describe() {
     const client = await import('openid-client');
     if (clock.now() - failedAt < FAILED_FOR_MICROS) throw new ProviderAway('it failed a moment ago');
-    const metadata = { redirect_uris: [], [client.clockTolerance]: CLOCK_TOLERANCE };
+    const metadata = { redirect_uris: [], [client.clockTolerance]: TOLERANCE_SECONDS };
     const execute = [client.enableNonRepudiationChecks];
     if (issuer.startsWith('http:')) execute.push(client.allowInsecureRequests);
     const authenticate =
