@@ -204,5 +204,6 @@ export const RULES: readonly string[] = [
   'edge/mqtt/topics',
   'runtime/roles',
   'runtime/secret-names',
+  'runtime/exact-json',
   'runtime/without-secrets',
 ];

@@ -163,7 +163,7 @@ t.test('op 23: register and upload', async (t) => {
       [{ ...wanted, fileSize: '5' }, ['body.fileSize int_type']],
       [{ ...wanted, fileSize: null, x: 1 }, ['body.fileSize int_type', 'body.x extra_forbidden']],
       [
-        { ...wanted, package: 'camera', version: 'a b' },
+        { ...wanted, package: 'camera', version: 'a/b' },
         ['body.package string_pattern_mismatch', 'body.version string_pattern_mismatch'],
       ],
     ];
