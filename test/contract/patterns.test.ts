@@ -21,7 +21,7 @@ const TEXTS = [
 ];
 
 /** Keys of WEP: nobody has one with characters beyond the Basic Multilingual Plane, which alone are counted differently. */
-const WEP = '^(.{5}|.{13})$';
+const WEP = '^(.{5}|.{13}|[0-9A-Fa-f]{10}|[0-9A-Fa-f]{26})$';
 
 function patternsOf(node: unknown): string[] {
   if (typeof node !== 'object' || node === null) return [];

@@ -219,7 +219,7 @@ export function createListener<Services, Caller>(parts: Parts<Services, Caller>)
   ): Promise<Answer> {
     const { context, target, address, applicationId } = exchange;
     const { req, res } = context;
-    const params = checkPathParameters(contracts, raw);
+    const params = checkPathParameters(contracts, target.path, raw);
     const query = route.anyQuery ? undefined : checkQueryParameters(contracts, route.query, target.query);
     const body = route.body === undefined ? undefined : await readBody(exchange, route);
     const readForm = route.form === undefined ? NO_FORM : formReader(exchange);

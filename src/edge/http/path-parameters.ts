@@ -25,14 +25,35 @@ const SCHEMAS: Record<string, SchemaName> = {
   version: 'common/version-name',
 };
 
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Marks the parameters of a path that cannot be decoded with a NUL, which each schema refuses: the router has left them as
+ * they were received, so `%zz` would name the version whose path is `%25zz`.
+ */
+function marked(path: string, params: Record<string, string>): Record<string, string> {
+  if (!path.includes('%') || isDecodable(path)) return params;
+  const entries = Object.entries(params).map(([name, value]) => [name, isDecodable(value) ? value : `${value}\0`]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
 /**
  * Checks every path parameter by its schema and turns numeric ones into numbers. Throws PATH_PARAMETER_INVALID, which
  * lists every faulty parameter.
  */
 export function checkPathParameters(
   contracts: Contracts,
-  params: Record<string, string>,
+  path: string,
+  decoded: Record<string, string>,
 ): Record<string, string | number> {
+  const params = marked(path, decoded);
   const checked: Record<string, string | number> = {};
   let details: Fault[] | undefined;
   for (const name in params) {

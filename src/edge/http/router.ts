@@ -13,8 +13,8 @@ interface Parts<Served extends Line> {
   /** The paths where an unknown method is answered 405 with `Allow`. On other paths it is answered 403. */
   strictPaths: readonly string[];
   /**
-   * Answers a request for a route. Parameters are percent-decoded; one that cannot be decoded gets a NUL at its end, so
-   * that its schema refuses it.
+   * Answers a request for a route. Parameters are percent-decoded; one that cannot be decoded is passed on as received,
+   * and checkPathParameters refuses it.
    */
   serve(context: Context, line: Served, params: Record<string, string>): Promise<void>;
 }
@@ -51,7 +51,7 @@ export function createRouter<Served extends Line>({ lines, strictPaths, serve }:
 
   for (const line of lines) {
     const layer = routerFor(line.path).register(patternOf(line.path), [line.method], (context) =>
-      serve(context, line, decoded(context.newRouterPath ?? context.path, context.params)),
+      serve(context, line, context.params),
     );
     layer.methods = line.head ? [line.method, 'HEAD'] : [line.method]; // by default the router would answer HEAD wherever it has GET
   }
@@ -89,22 +89,6 @@ export function createRouter<Served extends Line>({ lines, strictPaths, serve }:
     const plain = plainRoute(method, path);
     return plain ? serve(context, plain.line, plain.params) : ask(context, path);
   };
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Marks the parameters that the router could not decode, and has left as they were received. */
-function decoded(path: string, params: Record<string, string>): Record<string, string> {
-  if (isDecodable(path)) return params;
-  const marked = Object.entries(params).map(([name, value]) => [name, isDecodable(value) ? value : `${value}\0`]);
-  return Object.fromEntries(marked) as Record<string, string>;
 }
 
 const patternOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
