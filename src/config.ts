@@ -107,6 +107,7 @@ export interface Config {
   auditSyslog: { target: URL; caFile: string | null } | null;
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
+  webhookDirect: boolean;
   webhooksHeld: boolean;
   logLevel: string;
   /** Where spans are exported to; null: nothing is traced. */
@@ -385,15 +386,12 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     auditSyslog: readSyslog(optional),
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),
+    webhookDirect: flag('LAPEL_WEBHOOK_DIRECT'),
     webhooksHeld: flag('LAPEL_WEBHOOKS_HELD'),
     logLevel: text('LAPEL_LOG_LEVEL'),
     tracing: readTracingTarget(env, (name, problem) => {
       throw invalid(name, problem);
     }),
-    given: SETTINGS.map(({ name }) => ({
-      name,
-      value: optional(name),
-      isSet: set(name) !== undefined,
-    })),
+    given: SETTINGS.map(({ name }) => ({ name, value: optional(name), isSet: set(name) !== undefined })),
   };
 }

@@ -3,6 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createMetricKinds, STEP_SECONDS } from './runtime/metric-kinds.ts';
 import { ownVersion } from './runtime/version.ts';
+import { createWebhookMetrics } from './webhook-metrics.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -13,7 +14,8 @@ export type Metrics = ReturnType<typeof createMetrics>;
  */
 export function createMetrics() {
   const registry = new Registry();
-  const { counter, gauge, labelled, histogram } = createMetricKinds(registry);
+  const kinds = createMetricKinds(registry);
+  const { counter, gauge, labelled, histogram } = kinds;
   labelled('build_info', 'Version of Lapel and of Node, as labels; the value is always 1', ['version', 'node']).set(
     { version: ownVersion(), node: process.version },
     1,
@@ -214,32 +216,12 @@ export function createMetrics() {
       'Unknown members of messages of devices, which were ignored',
       ['topic'],
     ),
-    deliveriesCreated: counter('webhook_deliveries_total', 'Webhook deliveries created and stored', ['type']),
-    deliveriesPending: gauge('webhook_pending', 'Webhook deliveries neither delivered nor given up'),
-    oldestDeliveryDue: gauge(
-      'webhook_oldest_due_seconds',
-      'How late the pending webhook delivery is that should have been sent first',
-    ),
-    receiversFailing: gauge('webhook_receivers_failing', 'Receivers of webhooks whose last attempt failed'),
-    answersDropped: counter(
-      'delivery_answers_dropped_total',
-      'Answers to failed webhook attempts that were not stored, because the application had used up its bytes for such answers',
-    ),
-    deliveryAttempts: counter('webhook_attempts_total', 'Webhook attempts, by outcome', ['outcome']),
-    deliveryAttemptsCut: counter(
-      'webhook_attempts_cut_total',
-      'Slow webhook attempts ended early, because other deliveries waited and no more attempts may run at a time',
-    ),
+    ...createWebhookMetrics(kinds),
     spansRecorded: counter('spans_recorded_total', 'Spans of traces that ended and are to be exported'),
     spansExported: counter(
       'spans_exported_total',
       'Spans of traces that were sent to the collector, by outcome; the others were dropped, because too many waited',
       ['outcome'],
-    ),
-    deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),
-    deliveriesHeld: counter(
-      'webhook_held_total',
-      'Times that a delivery waited, because its receiver had as many simultaneous attempts as it may have',
     ),
     eventsDropped: counter(
       'device_events_dropped_total',

@@ -103,7 +103,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
 };
 
 /** The files directly in src/, besides main.ts and service.ts: every wing except the runtime may import them. */
-export const PAGES: readonly string[] = ['config', 'errors', 'metrics', 'settings'];
+export const PAGES: readonly string[] = ['config', 'errors', 'metrics', 'settings', 'webhook-metrics'];
 
 /** Programs that call the service from outside. They import one another, these rooms, and the runtime. */
 export const CLIENTS: Readonly<Record<string, Room>> = {

@@ -72,6 +72,7 @@ import { deliveryClearing, forgetReceivers } from './webhooks/delivery-clearing.
 import { createDeliveryLog } from './webhooks/delivery-log.ts';
 import { deliverySweep } from './webhooks/delivery-sweep.ts';
 import { findPendingTransactions } from './webhooks/delivery-sweep-repository.ts';
+import { createKeptConnections } from './webhooks/kept-connections.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 interface Given {
@@ -135,13 +136,14 @@ export async function createCore(given: Given) {
   peers.bus.on('changed', applications.changedElsewhere);
   peers.bus.onGap(applications.changedElsewhere);
   const findApplication = applications.findIn;
+  const sending = { allowPrivate, direct: config.webhookDirect, kept: createKeptConnections(common) };
   const webhooks = parts.add(
     createWebhooks({
       ...common,
+      ...sending,
       endpointOf: applications.endpointOf,
       findApplication,
       share: peers.partitions,
-      allowPrivate,
       held: config.webhooksHeld,
     }),
   );
@@ -256,7 +258,7 @@ export async function createCore(given: Given) {
   const bytes = createEventBytes({ ...common, deviceMebibytes, applicationMebibytes, nodes: peers.nodes.count });
   const events = createDeviceEvents({ ...common, deprecations, findApplication, record: webhooks.record, bytes });
   const requests = parts.add(
-    createAnswering({ ...common, ...events, ...transactions, findApplication, allowHttp, allowPrivate }),
+    createAnswering({ ...common, ...events, ...transactions, ...sending, findApplication, allowHttp }),
   );
   const deliveryLog = createDeliveryLog({ ...common, webhooks, findApplication });
 

@@ -18,8 +18,8 @@ interface OpenFileShares {
 }
 
 // The most open files that are reserved for the service itself: 1152 for simultaneous webhook attempts, 512 for
-// simultaneous requests for upload URLs, and the rest for files.
-const OWN_FILES = 1920;
+// simultaneous requests for upload URLs, 256 for idle connections to receivers, and the rest for files.
+const OWN_FILES = 2176;
 
 /**
  * Divides the limit of open files between the listeners, so that the connections of one cannot use up those of another.

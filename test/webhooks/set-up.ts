@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Test } from 'tap';
 import type { WebhookEvent } from '../../src/core/webhooks/delivery.ts';
+import { createKeptConnections } from '../../src/core/webhooks/kept-connections.ts';
 import { createWebhooks } from '../../src/core/webhooks/webhooks.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { createAlone } from '../../src/platform/cluster/alone.ts';
@@ -16,6 +17,7 @@ const steadyIds: Ids = { ...randomIds, bytes: (count) => Buffer.from(`${'00'.rep
 interface Choices {
   ids?: Ids;
   allowPrivate?: boolean;
+  direct?: boolean;
   lookup?: LookupFunction;
   log?: ReturnType<typeof createLog>;
   /** Wraps the database between the sender and the file, to make it fail. */
@@ -49,6 +51,8 @@ export async function createSetUp(t: Test, url: string | null) {
       endpointOf: applications.endpointOf,
       findApplication: applications.findIn,
       allowPrivate: choices.allowPrivate ?? true,
+      direct: choices.direct ?? true,
+      kept: createKeptConnections({ metrics }),
       ...(choices.lookup && { lookup: choices.lookup }),
     });
     t.teardown(() => {

@@ -250,10 +250,11 @@ export function createApplications({
     async endpointOf(
       applicationId: string,
       setting: SettingName,
-    ): Promise<{ url: string | null; keys: string[]; leaves: boolean }> {
+    ): Promise<{ url: string | null; owner: string; keys: string[]; leaves: boolean }> {
       const application = await cache.find(database.read, applicationId);
       return {
         url: application?.settings[setting] ?? null,
+        owner: application?.developerId ?? '',
         keys: application ? signingKeysOf(application, clock.now()) : [],
         leaves: !application || application.removalId !== null,
       };

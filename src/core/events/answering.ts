@@ -6,10 +6,9 @@ import { createAnswers } from './answers.ts';
 import { createUploadUrls } from './upload-urls.ts';
 
 type Parts = Omit<Parameters<typeof createUploadUrls>[0], 'requests'> &
+  Parameters<typeof createCustomerRequests>[0] &
   Pick<Parameters<typeof createAnswers>[0], 'freshUrl'> & {
     database: Database;
-    /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
-    allowPrivate: boolean;
   };
 
 /**

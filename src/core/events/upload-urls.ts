@@ -98,7 +98,7 @@ export function createUploadUrls(parts: Parts) {
   }
 
   async function askCustomer(
-    { applicationId, settings, ...application }: Application,
+    { applicationId, developerId, settings, ...application }: Application,
     deviceId: string,
     type: UploadRequest,
     asked: object,
@@ -113,7 +113,7 @@ export function createUploadUrls(parts: Parts) {
     if (keys.length === 0) return failure('NOT_CONFIGURED', 'authenticationKey is not issued.');
     const data = { ...asked, applicationId, deviceId };
     const body = JSON.stringify({ type: feature.type, timestamp: toUtc(now), data });
-    const reply = await call({ id: ids.next('req', now), url, keys, body });
+    const reply = await call({ id: ids.next('req', now), url, owner: developerId, keys, body });
     if (!reply) return undefined;
     const answer = 'value' in reply ? read(type, reply.value, asked) : reply;
     if (!('failure' in answer)) return answer;

@@ -18,6 +18,8 @@ import { createStoredAnswers } from './stored-answers.ts';
 
 interface Endpoint {
   url: string | null;
+  /** The developer of the application. */
+  owner: string;
   /** The keys that sign; empty when the application has not asked for a key yet. */
   keys: readonly string[];
   /** Whether the application is being removed, so that nothing is sent to it. */
@@ -90,7 +92,7 @@ export function createAttempts(parts: AttemptParts) {
   async function post(
     slot: AttemptSlot<Receiver>,
     delivery: Delivery,
-    { url, keys }: Endpoint,
+    { url, owner, keys }: Endpoint,
   ): Promise<Omit<Made, 'url'>> {
     const { deliveryId, body, traceparent } = delivery;
     if (url === null) return { answer: unanswered(`${slot.receiver.setting} is not set`) };
@@ -104,7 +106,7 @@ export function createAttempts(parts: AttemptParts) {
     const cuttable = (cut: (why: string) => void): void => {
       slot.cut = cut;
     };
-    const answer = await sender.post({ url, headers, body, cuttable, keepsBeginning: body.startsWith(TEST) });
+    const answer = await sender.post({ url, owner, headers, body, cuttable, keepsBeginning: body.startsWith(TEST) });
     span?.end(endOf(answer));
     return answer ? { answer, sent } : {};
   }

@@ -1,11 +1,18 @@
 import type { LookupFunction } from 'node:net';
+import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { KeptConnections } from './kept-connections.ts';
 import { retryAfterSeconds } from './retry-schedule.ts';
 import { createSender } from './sender.ts';
 import { createSigner } from './signature.ts';
 
 interface Options {
   clock: Clock;
+  metrics: Metrics;
+  /** Bounds the idle connections to receivers. */
+  kept: KeptConnections;
+  /** The setting LAPEL_WEBHOOK_DIRECT. */
+  direct: boolean;
   /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
   allowPrivate: boolean;
   /** Milliseconds from the start of an attempt to the end of its answer. */
@@ -18,6 +25,8 @@ export interface CustomerRequest {
   /** The webhook-id, the same at every attempt. */
   id: string;
   url: string;
+  /** The developer of the application. */
+  owner: string;
   /** The keys that sign the request. */
   keys: readonly string[];
   /** JSON. */
@@ -42,8 +51,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Asks customers' URLs for data (fileUploadGetUrl, callRecGetMultiPresignedUrl). A request is posted and signed like a
  * webhook, and may only go to the same addresses; but its answer is read, and must be complete JSON.
  */
-export function createCustomerRequests({ clock, allowPrivate, timeoutMs = 10_000, lookup }: Options) {
-  const sender = createSender({ clock, allowPrivate, timeoutMs, ...(lookup && { lookup }) });
+export function createCustomerRequests({ timeoutMs = 10_000, ...options }: Options) {
+  const { clock } = options;
+  const sender = createSender({ ...options, timeoutMs });
   const signedHeaders = createSigner();
 
   const pauseAfter = (retryAfter: string | null): number | null => {
@@ -53,14 +63,14 @@ export function createCustomerRequests({ clock, allowPrivate, timeoutMs = 10_000
 
   return {
     /** Makes one attempt; returns undefined when `abortAll` ended it. */
-    async attempt({ id, url, keys, body }: CustomerRequest): Promise<Reply | undefined> {
+    async attempt({ id, url, owner, keys, body }: CustomerRequest): Promise<Reply | undefined> {
       const headers = {
         'content-type': 'application/json',
         accept: 'application/json',
         'user-agent': 'lapel',
         ...signedHeaders(id, clock.now(), body, keys),
       };
-      const answer = await sender.post({ url, headers, body, readsAnswer: true });
+      const answer = await sender.post({ url, owner, headers, body, readsAnswer: true });
       if (!answer) return undefined;
       const { statusCode, error, retryAfter } = answer;
       if (statusCode === null) return { failure: error ?? 'no answer', retryAfterMs: PAUSE_MS };

@@ -1,14 +1,15 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
-import { closedByOtherSide } from './guarded-connect.ts';
-import { createAnswerReader, type WholeAnswer } from './whole-answer.ts';
+import { type Answered, AnswerReader, type Remembered } from './answer-reader.ts';
+import { ClosedByReceiver, type Exchange, type Exchanges, type Sent } from './exchange.ts';
+import type { Keepable, KeptConnections } from './kept-connections.ts';
 
-/** Milliseconds that an idle connection is kept, the same as undici's. */
+/** Milliseconds that an idle connection is kept without a hint of the receiver. */
 const KEPT_MS = 4_000;
 /** A connection is given up so long before the time that the receiver has named, at most after the longest time. */
 const MARGIN_MS = 2_000;
-const LONGEST_KEPT_MS = 600_000;
+const LONGEST_KEPT_MS = 30_000;
 const SWEEP_MS = 1_000;
 /**
  * The number of URLs, of some KiB each, and of origins that are remembered; above it the oldest is forgotten. A URL is just
@@ -16,45 +17,25 @@ const SWEEP_MS = 1_000;
  */
 const MOST_URLS = 1_000;
 const MOST_ORIGINS = 10_000;
-/** After an answer that cannot be read here, so many messages to the same origin go through undici. */
-const DETOUR = 1_000;
-/** A header that has other characters is left to undici, which refuses it. */
+/** Other characters could end a header early. */
 const PLAIN_VALUE = /^[\t\x20-\x7e]*$/;
 
 interface Origin {
   /** Where the connections lead. */
   target: buildConnector.Options;
-  readAnswer: ReturnType<typeof createAnswerReader>;
+  remembered: Remembered;
   idle: Connection[];
-  /** The number of messages that go through undici yet. */
-  detour: number;
 }
 
-/** Where messages to a URL go. */
-export interface Target {
+interface Target {
   origin: Origin;
   /** The request's first lines, with the Host header. */
   head: string;
 }
 
-/** What happens to one message; exactly one of the first three is called, and nothing after `cut`. */
-interface Exchange {
-  answered(answer: WholeAnswer): void;
-  /** `wasKept`: the connection had carried answers before, and ended without a byte of another one. */
-  failed(cause: Error, wasKept: boolean): void;
-  /** The answer has begun with `arrived`, which this client cannot read. The caller reads on, and closes the socket. */
-  begun(socket: Socket, arrived: Buffer): void;
-}
-
-interface Sent {
-  headers: Record<string, string>;
-  body: string;
-  again?: boolean;
-}
-
-interface Connection {
+interface Connection extends Keepable {
   socket: Socket;
-  current: Exchange | undefined;
+  current: { exchange: Exchange; reader: AnswerReader | undefined } | undefined;
   answers: number;
   /** Until when the idle connection may be used, in microseconds. */
   until: number;
@@ -68,22 +49,23 @@ function remember<Value>(known: Map<string, Value>, key: string, value: Value, m
 interface Options {
   clock: Clock;
   connect: buildConnector.connector;
+  kept: KeptConnections;
 }
 
-function parse(url: string): { origin: string; target: buildConnector.Options; head: string } {
+/** Takes a URL apart for a request. Throws when it is none. */
+export function parse(url: string) {
   const { protocol, hostname, port, host, pathname, search, origin } = new URL(url);
   // A literal IPv6 address stands in brackets in a URL only.
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  const head = `POST ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
-  return { origin, target: { protocol, hostname: bare, host, port }, head };
+  const target: buildConnector.Options = { protocol, hostname: bare, host, port };
+  return { origin, target, host, path: pathname + search };
 }
 
 /**
- * Sends messages over HTTP/1.1, each with one write, one at a time per connection, and keeps connections. It reads only
- * plain answers (`createAnswerReader`), and takes half of the processor time that undici needs. An answer of another form
- * is handed on with its connection, and the next messages to that origin take the other way.
+ * Sends messages over HTTP/1.1, each with one write, one at a time per connection, and keeps connections. It takes half of
+ * the processor time that a general client needs.
  */
-export function createDirectExchanges({ clock, connect }: Options) {
+export function createDirectExchanges({ clock, connect, kept }: Options): Exchanges {
   const origins = new Map<string, Origin>();
   const targets = new Map<string, Target>();
   const connections = new Set<Connection>();
@@ -103,7 +85,7 @@ export function createDirectExchanges({ clock, connect }: Options) {
     if (isLeft) stopSweep = clock.after(SWEEP_MS, sweep);
   }
 
-  function keep(origin: Origin, connection: Connection, { closes, keepAliveSeconds }: WholeAnswer): void {
+  function keep(origin: Origin, connection: Connection, { closes, keepAliveSeconds }: Answered): void {
     const keptMs = keepAliveSeconds === null ? KEPT_MS : Math.min(keepAliveSeconds * 1000 - MARGIN_MS, LONGEST_KEPT_MS);
     if (closes || keptMs <= 0 || isClosed) {
       connection.socket.destroy();
@@ -111,35 +93,48 @@ export function createDirectExchanges({ clock, connect }: Options) {
     }
     connection.until = clock.now() + keptMs * 1000;
     origin.idle.push(connection);
+    kept.keep(connection);
     stopSweep ??= clock.after(SWEEP_MS, sweep);
   }
 
-  function use(origin: Origin, socket: Socket): Connection {
-    const connection: Connection = { socket, current: undefined, answers: 0, until: 0 };
+  function use(origin: Origin, socket: Socket, owner: string): Connection {
+    const connection: Connection = { socket, owner, current: undefined, answers: 0, until: 0 };
     connections.add(connection);
     /** Ends the exchange, or takes the idle connection away. */
     const ended = (cause: Error): void => {
       const { current } = connection;
       connection.current = undefined;
       socket.destroy();
-      if (current) current.failed(cause, connection.answers > 0);
-      else origin.idle = origin.idle.filter((each) => each !== connection);
+      if (!current) {
+        kept.release(connection);
+        origin.idle = origin.idle.filter((each) => each !== connection);
+      } else if (current.reader) current.exchange.failed(cause, { part: current.reader.answer() });
+      else current.exchange.failed(cause, { wasKept: connection.answers > 0 });
     };
-    const closed = (): void => ended(closedByOtherSide());
+    const finish = (exchange: Exchange, reader: AnswerReader): void => {
+      const answer = reader.answer() as Answered;
+      connection.current = undefined;
+      connection.answers += 1;
+      keep(origin, connection, answer);
+      exchange.answered(answer);
+    };
+    const closed = (): void => {
+      const { current } = connection;
+      if (current?.reader?.end()) finish(current.exchange, current.reader);
+      else ended(new ClosedByReceiver());
+    };
     const arrived = (chunk: Buffer): void => {
       const { current } = connection;
-      const answer = current && origin.readAnswer(chunk);
-      connection.current = undefined;
-      if (answer) {
-        connection.answers += 1;
-        keep(origin, connection, answer);
-        current.answered(answer);
-      } else if (current) {
-        origin.detour = DETOUR;
-        connections.delete(connection);
-        socket.off('data', arrived).off('end', closed).off('error', ended).off('close', closed);
-        current.begun(socket, chunk);
-      } else ended(new Error('bytes that nobody has asked for'));
+      if (!current) {
+        ended(new Error('bytes that nobody has asked for'));
+        return;
+      }
+      current.reader ??= new AnswerReader(origin.remembered);
+      try {
+        if (current.reader.push(chunk)) finish(current.exchange, current.reader);
+      } catch (cause) {
+        ended(cause as Error);
+      }
     };
     socket.on('data', arrived).on('end', closed).on('error', ended).on('close', closed);
     socket.on('close', () => connections.delete(connection));
@@ -151,77 +146,78 @@ export function createDirectExchanges({ clock, connect }: Options) {
     for (;;) {
       const connection = origin.idle.pop();
       if (!connection) return undefined;
+      kept.release(connection);
       if (connection.until > now && !connection.socket.destroyed) return connection;
       connection.socket.destroy();
     }
   }
 
-  return {
-    /** Returns where a message goes; undefined when it must go another way. Throws when the URL is none. */
-    targetOf(url: string): Target | undefined {
-      let target = targets.get(url);
-      if (!target) {
-        const parsed = parse(url);
-        const origin = origins.get(parsed.origin) ?? {
-          target: parsed.target,
-          readAnswer: createAnswerReader(),
-          idle: [],
-          detour: 0,
-        };
-        target = { origin, head: parsed.head };
-        remember(origins, parsed.origin, origin, MOST_ORIGINS);
-        remember(targets, url, target, MOST_URLS);
-      }
-      if (target.origin.detour === 0) return target;
-      target.origin.detour -= 1;
-      return undefined;
-    },
+  function targetOf(url: string): Target {
+    const known = targets.get(url);
+    if (known) return known;
+    const parsed = parse(url);
+    const origin = origins.get(parsed.origin) ?? {
+      target: parsed.target,
+      remembered: { text: '', head: undefined },
+      idle: [],
+    };
+    const target = {
+      origin,
+      head: `POST ${parsed.path} HTTP/1.1\r\nhost: ${parsed.host}\r\nconnection: keep-alive\r\n`,
+    };
+    remember(origins, parsed.origin, origin, MOST_ORIGINS);
+    remember(targets, url, target, MOST_URLS);
+    return target;
+  }
 
-    /**
-     * Sends a message; returns a function that ends the exchange without an answer. `again`: a kept connection has ended
-     * when the message was sent on it. The receiver may have closed others as well, so it goes on a new one.
-     */
-    send({ origin, head }: Target, { headers, body, again = false }: Sent, exchange: Exchange): () => void {
-      let text = head;
-      for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
-      text += `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-      let connection = again ? undefined : idleOf(origin);
+  function textOf(head: string, { headers, body }: Sent): string {
+    let text = head;
+    for (const name in headers) {
+      const value = headers[name] as string;
+      if (!PLAIN_VALUE.test(value)) throw new Error(`invalid ${name} header`);
+      text += `${name}: ${value}\r\n`;
+    }
+    return `${text}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  }
+
+  return {
+    send(url, sent, exchange) {
+      const { origin, head } = targetOf(url);
+      const text = textOf(head, sent);
+      // A receiver that has closed one kept connection may have closed others as well.
+      let connection = sent.again === true ? undefined : idleOf(origin);
       let isCut = false;
       const begin = (on: Connection): void => {
-        on.current = exchange;
+        on.owner = sent.owner;
+        on.current = { exchange, reader: undefined };
         on.socket.write(text);
       };
       if (connection) begin(connection);
       else {
         connect(origin.target, (cause, socket) => {
           if (!socket) {
-            if (!isCut) exchange.failed(cause as Error, false);
+            if (!isCut) exchange.failed(cause as Error, {});
           } else if (isCut || isClosed) socket.destroy();
           else {
-            connection = use(origin, socket);
+            connection = use(origin, socket, sent.owner);
             begin(connection);
           }
         });
       }
       return () => {
         isCut = true;
-        if (connection?.current !== exchange) return;
+        const current = connection?.current;
+        if (!connection || current?.exchange !== exchange) return undefined;
         connection.current = undefined;
         connection.socket.destroy();
+        return current.reader?.answer();
       };
     },
 
-    /** Closes all connections. */
     close(): void {
       isClosed = true;
       stopSweep?.();
       for (const { socket } of connections) socket.destroy();
     },
   };
-}
-
-/** Whether all values may stand in headers as they are. */
-export function arePlain(headers: Record<string, string>): boolean {
-  for (const name in headers) if (!PLAIN_VALUE.test(headers[name] as string)) return false;
-  return true;
 }

@@ -1,6 +1,6 @@
 import dns from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { buildConnector, errors } from 'undici';
+import { buildConnector } from 'undici';
 import { refusedAddress } from './address-guard.ts';
 
 /**
@@ -29,9 +29,9 @@ export function guardLookup(lookup: LookupFunction, { allowPrivate = false } = {
 }
 
 /**
- * Makes undici's connections. The guard checks the address that is really connected to: a literal address in the URL, or
+ * Makes the connections to receivers. The guard checks the address that is really connected to: a literal address in the URL, or
  * the answer of the one look-up that the socket then uses. So a name that resolves to another address a moment later (DNS
- * rebinding) gains nothing. undici itself sets TCP_NODELAY.
+ * rebinding) gains nothing. undici's connector sets TCP_NODELAY.
  */
 export function createConnector(options: { allowPrivate: boolean; timeoutMs: number; lookup?: LookupFunction }) {
   const { allowPrivate, timeoutMs, lookup = systemLookup } = options;
@@ -43,32 +43,7 @@ export function createConnector(options: { allowPrivate: boolean; timeoutMs: num
   const guarded: typeof connect = (target, callback) => {
     const refused = isIP(target.hostname) > 0 && refusedAddress(target.hostname, { allowPrivate }) !== undefined;
     if (refused) return callback(new AddressRefused(), null);
-    return connect(target, (cause, socket) => {
-      if (!socket) return callback(cause as Error, null);
-      // This runs before undici's own listener, which ends the request with the same error object; so
-      // `keptConnectionEnded` knows the error.
-      socket.on('error', (error) => {
-        if (socket.bytesRead > 0 && 'syscall' in error) ofKeptConnection.add(error);
-      });
-      return callback(null, socket);
-    });
+    return connect(target, callback);
   };
   return guarded;
-}
-
-const ofKeptConnection = new WeakSet<Error>();
-
-const CLOSED = 'other side closed'; // undici's words
-
-/** The error of a connection that the other side has closed, as undici makes it. */
-export const closedByOtherSide = (): Error => new errors.SocketError(CLOSED);
-
-/**
- * Whether the other side closed or reset a connection that had already carried bytes. Usually the connection was idle, and
- * the other side closed it just when the next request was sent on it (RFC 9112 9.3.1). An answer that breaks the protocol
- * ends its connection too, but says that the request has arrived.
- */
-export function keptConnectionEnded(cause: Error): boolean {
-  if (cause instanceof errors.SocketError) return cause.message === CLOSED && (cause.socket?.bytesRead ?? 0) > 0;
-  return ofKeptConnection.has(cause);
 }

@@ -1,16 +1,17 @@
 import type { LookupFunction } from 'node:net';
-import { Agent, type Dispatcher } from 'undici';
+import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
-import { clientOfBegun } from './begun-socket.ts';
-import { arePlain, createDirectExchanges, type Target } from './direct-exchanges.ts';
-import { createConnector, keptConnectionEnded } from './guarded-connect.ts';
+import { type Answered, LONGEST_BODY } from './answer-reader.ts';
+import { createDirectExchanges } from './direct-exchanges.ts';
+import type { Cut } from './exchange.ts';
+import { describe } from './failure-words.ts';
+import { createConnector } from './guarded-connect.ts';
+import type { KeptConnections } from './kept-connections.ts';
+import { createNodeExchanges } from './node-exchanges.ts';
 import type { Answer } from './retry-schedule.ts';
 
-// Only the status of a webhook's answer is used; its body is read up to this length so that the connection can be reused.
-const LONGEST_ANSWER = 64 * 1024;
-const TOO_LONG = `the answer is longer than ${LONGEST_ANSWER / 1024} KiB`;
-const LONGEST_ERROR = 200;
+const TOO_LONG = `the answer is longer than ${LONGEST_BODY / 1024} KiB`;
 /** The most bytes that are kept of an answer without a 2xx status, for people who look for the reason. */
 const BEGINNING = 4 * 1024;
 
@@ -18,6 +19,11 @@ const isGood = (statusCode: number): boolean => statusCode >= 200 && statusCode 
 
 interface Options {
   clock: Clock;
+  metrics: Pick<Metrics, 'webhookMessages'>;
+  /** Bounds the idle connections to receivers. */
+  kept: KeptConnections;
+  /** The setting LAPEL_WEBHOOK_DIRECT: whether messages go the direct way; otherwise Node's own client sends them. */
+  direct: boolean;
   /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
   allowPrivate: boolean;
   /** Milliseconds from the call to the end of the answer, with look-up and connection. */
@@ -28,6 +34,8 @@ interface Options {
 
 interface Message {
   url: string;
+  /** The developer for whose application the message is sent. */
+  owner: string;
   headers: Record<string, string>;
   body: string;
   /** Whether the body of the answer is read. A body that is incomplete or longer than 64 KiB is then an error. */
@@ -47,29 +55,16 @@ interface Running {
   abort(): void;
 }
 
-/** The reason why there is no answer, in words for the application. It never names the address of a host. */
-function describe(cause: Error & { address?: unknown; errors?: Error[] }): string {
-  // A name with several addresses fails with one error for each, in an AggregateError without a message of its own.
-  const [first] = cause instanceof AggregateError ? (cause.errors as (Error & { address?: unknown })[]) : [];
-  if (first) return describe(first);
-  if (cause.address !== undefined) return systemError(cause);
-  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
-  const text = cause.message === '' ? cause.name : cause.message;
-  return (code === '' || text.includes(code) ? text : `${text} (${code})`).slice(0, LONGEST_ERROR);
-}
-
-const systemError = (cause: NodeJS.ErrnoException): string => `${cause.syscall ?? 'connect'} ${cause.code ?? 'failed'}`;
-
 /**
  * Sends messages, one at a time per connection. It keeps connections for later messages, follows no redirect, and never
  * throws for the behaviour of a receiver. A receiver may close a kept connection just when a message is sent on it; then the
  * message is sent once more at once, within the same attempt. A request whose answer is read
  * (`readsAnswer`) is never repeated: it is sent exactly as often as the caller asks.
  */
-export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options) {
+export function createSender({ clock, metrics, kept, direct, allowPrivate, timeoutMs, lookup }: Options) {
   const connect = createConnector({ allowPrivate, timeoutMs, ...(lookup && { lookup }) });
-  const agent = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 }); // attempts have the only time limit
-  const exchanges = createDirectExchanges({ clock, connect });
+  const exchanges = direct ? createDirectExchanges({ clock, connect, kept }) : createNodeExchanges({ connect });
+  const way = direct ? 'direct' : 'node';
   const running = new Set<Running>();
   let stopTimeout: (() => void) | undefined;
 
@@ -92,6 +87,7 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
      */
     post: ({
       url,
+      owner,
       headers,
       body,
       readsAnswer = false,
@@ -99,14 +95,9 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
       cuttable,
     }: Message): Promise<Answer | undefined> =>
       new Promise((resolve) => {
-        let answer: Answer | undefined;
-        let received = 0;
-        const chunks: Buffer[] = [];
-        let stop: (() => void) | undefined;
+        let stop: Cut | undefined;
         let over = false;
-        let again = false;
 
-        // undici cannot withdraw a request that has no connection yet; it is aborted when it gets one.
         const end = (result: Answer | undefined): void => {
           if (over) return;
           over = true;
@@ -115,89 +106,51 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
             stopTimeout?.();
             stopTimeout = undefined;
           }
-          const hasBeginning = answer && !readsAnswer && wantsBeginning();
-          resolve(
-            result && hasBeginning ? { ...result, beginning: Buffer.concat(chunks).subarray(0, BEGINNING) } : result,
-          );
+          resolve(result);
         };
-        const wantsBeginning = (): boolean => keepsBeginning || !isGood(answer?.statusCode ?? 0);
-        /** Whether a chunk belongs to the beginning of the answer that is kept. */
-        const wantsMore = (chunk: Buffer): boolean => wantsBeginning() && received - chunk.length < BEGINNING;
+
+        /** Ends the attempt with an answer. The status of a webhook's answer counts even if its body is not complete. */
+        const answered = ({ statusCode, retryAfter, body: bytes, isTooLong }: Answered): void => {
+          const answer = { statusCode, retryAfter, error: null };
+          if (readsAnswer) end(isTooLong ? { ...answer, error: TOO_LONG } : { ...answer, body: bytes });
+          else if (keepsBeginning || !isGood(statusCode)) end({ ...answer, beginning: bytes.subarray(0, BEGINNING) });
+          else end(answer);
+        };
+        /** Ends the attempt when the answer did not come, or was not completed. */
+        const fail = (error: string, part: Answered | undefined): void => {
+          if (part && !readsAnswer) answered(part);
+          else end({ statusCode: null, retryAfter: null, error });
+        };
         const abort = (): void => {
           end(undefined);
           stop?.();
         };
-        /** Ends the request when the answer did not come, or was not completed. */
-        const fail = (error: string): void =>
-          end(answer && !readsAnswer ? answer : { statusCode: null, retryAfter: null, error });
-        const cut = (why: string): void => {
-          fail(why);
-          stop?.();
-        };
+        const cut = (why: string): void => fail(why, stop?.());
         const attempt: Running = { until: clock.now() + timeoutMs * 1000, cut, abort };
         running.add(attempt);
         if (!stopTimeout) armTimeout(attempt);
         cuttable?.(cut);
 
-        const handler = (): Dispatcher.DispatchHandler => ({
-          onRequestStart(controller) {
-            stop = () => controller.abort(new Error('the attempt has ended without waiting for the answer'));
-            if (over) stop();
-          },
-          onResponseStart(_controller, statusCode, responseHeaders) {
-            const retryAfter = responseHeaders['retry-after'];
-            answer = { statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : null, error: null };
-          },
-          onResponseData(controller, chunk) {
-            received += chunk.length;
-            if (received > LONGEST_ANSWER) {
-              end(answer && readsAnswer ? { ...answer, error: TOO_LONG } : answer);
-              controller.abort(new Error(TOO_LONG));
-            } else if (readsAnswer || wantsMore(chunk)) chunks.push(chunk);
-          },
-          onResponseEnd: () => end(answer && readsAnswer ? { ...answer, body: Buffer.concat(chunks) } : answer),
-          onResponseError: (_controller, cause) => failed(cause, !answer && keptConnectionEnded(cause)),
-        });
-
-        /** Sends the message once more when a kept connection has ended; otherwise the attempt has failed. */
-        function failed(cause: Error, wasKept: boolean): void {
-          if (wasKept && !again && !readsAnswer && !over) {
-            again = true;
-            begin();
-          } else fail(describe(cause));
-        }
-
-        function sendDirectly(target: Target): void {
+        function begin(again: boolean): void {
+          metrics.webhookMessages.inc({ way });
           stop = exchanges.send(
-            target,
-            { headers, body, again },
+            url,
+            { owner, headers, body, again },
             {
-              answered({ statusCode, retryAfter, body: whole }) {
-                answer = { statusCode, retryAfter, error: null };
-                if (wantsBeginning()) chunks.push(whole);
-                end(answer);
+              answered,
+              /** Sends the message once more when a kept connection has ended; otherwise the attempt has failed. */
+              failed(cause, { wasKept = false, part }) {
+                if (wasKept && !again && !readsAnswer && !over) begin(true);
+                else fail(describe(cause), part);
               },
-              failed,
-              begun: (socket, arrived) => dispatch(clientOfBegun(new URL(url).origin, socket, arrived)),
             },
           );
         }
-
-        function dispatch(through: Dispatcher): void {
-          const { origin, pathname, search } = new URL(url);
-          through.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler());
+        try {
+          begin(false);
+        } catch (cause) {
+          fail(describe(cause as Error), undefined);
         }
-
-        function begin(): void {
-          try {
-            const target = readsAnswer || !arePlain(headers) ? undefined : exchanges.targetOf(url);
-            if (target) sendDirectly(target);
-            else dispatch(agent);
-          } catch (cause) {
-            fail(describe(cause as Error));
-          }
-        }
-        begin();
       }),
 
     /** Ends every request at once; their results are unknown. */
@@ -208,7 +161,6 @@ export function createSender({ clock, allowPrivate, timeoutMs, lookup }: Options
     async [Symbol.asyncDispose](): Promise<void> {
       stopTimeout?.();
       exchanges.close();
-      await agent.destroy();
     },
   };
 }

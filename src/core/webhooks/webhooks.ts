@@ -15,6 +15,7 @@ import * as repository from './delivery-repository.ts';
 import { createDueTimer } from './due-timer.ts';
 import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures } from './failures.ts';
+import type { KeptConnections } from './kept-connections.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { began, dropQueue, ended, holds, late, type Receiver, roomIn, unhold, wantsMore } from './receiver.ts';
 import { createReceiverHours } from './receiver-hours.ts';
@@ -45,6 +46,10 @@ interface Options {
   share: ReceiverShare;
   /** The setting LAPEL_WEBHOOK_ALLOW_PRIVATE: whether webhooks may go to private addresses. */
   allowPrivate: boolean;
+  /** The setting LAPEL_WEBHOOK_DIRECT: whether messages go the direct way; otherwise Node's own client sends them. */
+  direct: boolean;
+  /** Bounds the idle connections to receivers. */
+  kept: KeptConnections;
   /** The setting LAPEL_WEBHOOKS_HELD: whether deliveries are only stored. */
   held?: boolean;
   /** Milliseconds from the start of an attempt to its answer. */
@@ -66,9 +71,9 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
  * records a delivery for another's receiver tells that node.
  */
 export function createWebhooks(options: Options) {
-  const { database, clock, ids, log, metrics, endpointOf, findApplication, share, allowPrivate } = options;
+  const { database, clock, ids, log, metrics, endpointOf, findApplication, share } = options;
   const { timeoutMs = 15_000, drainMs = 3_000 } = options;
-  const sender = createSender({ clock, allowPrivate, timeoutMs, ...(options.lookup && { lookup: options.lookup }) });
+  const sender = createSender({ ...options, timeoutMs });
   const recording = createRecording({ clock, ids, metrics, accept });
   const endpoints = createEndpointEvents({ clock, findApplication, record: recording.record });
   const failures = createFailures({ database, endpoints });

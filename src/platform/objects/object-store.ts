@@ -235,7 +235,7 @@ export function createObjectStore(parts: ObjectStoreParts) {
 
 // A request that waits for a free connection counts in the SDK as one that cannot connect, and fails. So many
 // connections are allowed.
-const AGENT = { keepAlive: true, maxSockets: 256 };
+const AGENT = { keepAlive: true, maxSockets: 256, maxFreeSockets: 32, timeout: 30_000 };
 
 const loadSdk = () => ({
   s3: loadLate('@aws-sdk/client-s3') as typeof import('@aws-sdk/client-s3'),

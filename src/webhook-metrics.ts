@@ -1,0 +1,37 @@
+import type { createMetricKinds } from './runtime/metric-kinds.ts';
+
+/** The metrics of webhooks and their receivers. */
+export const createWebhookMetrics = ({ counter, gauge, histogram }: ReturnType<typeof createMetricKinds>) => ({
+  deliveriesCreated: counter('webhook_deliveries_total', 'Webhook deliveries created and stored', ['type']),
+  deliveriesPending: gauge('webhook_pending', 'Webhook deliveries neither delivered nor given up'),
+  oldestDeliveryDue: gauge(
+    'webhook_oldest_due_seconds',
+    'How late the pending webhook delivery is that should have been sent first',
+  ),
+  receiversFailing: gauge('webhook_receivers_failing', 'Receivers of webhooks whose last attempt failed'),
+  answersDropped: counter(
+    'delivery_answers_dropped_total',
+    'Answers to failed webhook attempts that were not stored, because the application had used up its bytes for such answers',
+  ),
+  deliveryAttempts: counter('webhook_attempts_total', 'Webhook attempts, by outcome', ['outcome']),
+  webhookMessages: counter(
+    'webhook_messages_total',
+    'Messages sent to receivers, by way: `direct`, or `node` with LAPEL_WEBHOOK_DIRECT=false',
+    ['way'],
+  ),
+  receiverConnectionsKept: gauge('receiver_connections_kept', 'Idle connections to receivers, kept for later messages'),
+  receiverConnectionsClosed: counter(
+    'receiver_connections_closed_total',
+    'Idle connections to receivers closed early, by bound: `developer`, or `service`',
+    ['bound'],
+  ),
+  deliveryAttemptsCut: counter(
+    'webhook_attempts_cut_total',
+    'Slow webhook attempts ended early, because other deliveries waited and no more attempts may run at a time',
+  ),
+  deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),
+  deliveriesHeld: counter(
+    'webhook_held_total',
+    'Times that a delivery waited, because its receiver had as many simultaneous attempts as it may have',
+  ),
+});
