@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createReceiver, failed, late, succeeded } from '../../src/core/webhooks/receiver.ts';
+import { createReceiver, failed, inWindow, late, succeeded } from '../../src/core/webhooks/receiver.ts';
 import { until } from '../until.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
@@ -112,16 +112,26 @@ void t.test('receivers that begin to hang, one after another, leave slots for al
   t.match(await metrics.registry.metrics(), /lapel_webhook_attempts_cut_total [1-9]/, 'those that hold most give way');
 });
 
-void t.test('the window of a fast receiver grows, and a late one has one attempt', async (t) => {
+void t.test('the window of a fast receiver grows, is halved by a late answer, and falls to 1 by many', async (t) => {
   const receiver = createReceiver({ applicationId: 'app', setting: 'deviceEvent' });
+  const second = 1_000_000;
   t.match(receiver, { window: 4, kind: 'trial' });
   for (let index = 0; index < 1000; index += 1) succeeded(receiver, true, receiver.window);
   t.match(receiver, { window: 256, kind: 'quick' });
-  late(receiver);
+  late(receiver, second);
+  late(receiver, second + 1);
+  t.match(receiver, { window: 128, kind: 'quick' }, 'once a second');
+  failed(receiver, true, 2 * second);
+  t.match(receiver, { window: 64, kind: 'quick' });
+  receiver.inFlight = 100;
+  t.equal(inWindow(receiver, 40), 60, 'late attempts leave the window');
+  t.equal(inWindow(receiver, 90), 36, 'up to a bound');
+  for (let index = 0; index < 16; index += 1) late(receiver, 3 * second);
   t.match(receiver, { window: 1, kind: 'trial' });
+  t.equal(inWindow(receiver, 90), 100, 'but not while most hang');
   for (let index = 0; index < 1000; index += 1) {
     succeeded(receiver, false, receiver.window);
-    late(receiver);
+    late(receiver, index * second);
   }
   t.match(
     receiver,
@@ -130,11 +140,43 @@ void t.test('the window of a fast receiver grows, and a late one has one attempt
   );
   for (let index = 0; index < 1000; index += 1) succeeded(receiver, true, 1);
   t.match(receiver, { window: 32, kind: 'quick' }, 'it grows only where it is used');
-  failed(receiver);
-  succeeded(receiver, true, 1);
-  late(receiver);
+  for (let index = 0; index < 32; index += 1) failed(receiver, true, second);
   t.match(receiver, { window: 1, kind: 'trial' });
 });
+
+for (const errors of [0, 5]) {
+  t.test(
+    `a tenth of requests that hang, and ${errors} tenths that fail, hold up no other of their receiver`,
+    async (t) => {
+      const receiver = await createTestReceiver(t);
+      const first = new Set<unknown>();
+      receiver.answer(({ headers }) => {
+        const id = headers['webhook-id'];
+        const number = first.size % 10;
+        if (first.has(id)) return {}; // what has failed before
+        first.add(id);
+        if (number === 3) return { hang: true };
+        return number > 9 - errors ? { status: 500 } : {};
+      });
+      const { open, clock, count } = await createSetUp(t, receiver.url);
+      const { record } = await open();
+      const began = clock.now();
+      await Promise.all(Array.from({ length: 400 }, () => record()));
+      await until(async () => {
+        if (first.size === 400) return true;
+        // Time passes only while nothing but hanging requests is in progress.
+        if (receiver.requests.every((request) => request.answered() || isHung(request))) clock.advance(50);
+        return false;
+      });
+      function isHung(request: (typeof receiver.requests)[number]): boolean {
+        return [...first].indexOf(request.headers['webhook-id']) % 10 === 3;
+      }
+      const took = (clock.now() - began) / 1_000_000;
+      t.ok(took < 10, `all are attempted within ${took} s, before the time of one that hangs is over`);
+      t.ok((await count('pending')) >= 40 * (1 + errors) - 40);
+    },
+  );
+}
 
 void t.test('a burst is sent completely, each once, although memory holds only a part of it', async (t) => {
   const receiver = await createTestReceiver(t);

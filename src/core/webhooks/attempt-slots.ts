@@ -22,7 +22,7 @@ interface Parts<Receiver> {
   /** Called for a waiting receiver when a slot of its kind may be free. */
   resume(receiver: Receiver): void;
   /** Called when an attempt of the receiver has had no answer for a second. */
-  late(receiver: Receiver): void;
+  late(receiver: Receiver, now: Micros): void;
   /** Called when an attempt was cut because other attempts needed its slot. */
   onCut(): void;
 }
@@ -38,7 +38,7 @@ const AHEAD_PART = 16;
 export const QUICK_MICROS = 1_000_000;
 /** The least microseconds between two checks for late attempts. */
 const GAP_MICROS = 50_000;
-const CUT = 'ended without an answer after more than a second: too many receivers are slow to answer';
+const CUT = 'ended without an answer after more than a second: too many requests wait for an answer';
 
 /**
  * Limits the attempts in progress to all receivers; an attempt takes a slot. Receivers that answer at once have slots
@@ -80,6 +80,12 @@ export function createAttemptSlots<
    * is none, an older late attempt is ended for it.
    */
   function checkLate(): void {
+    const moved = new Set<Receiver>();
+    moveLate(moved);
+    for (const receiver of moved) resume(receiver);
+  }
+
+  function moveLate(moved: Set<Receiver>): void {
     cancelCheck?.();
     cancelCheck = undefined;
     const now = clock.now();
@@ -87,7 +93,8 @@ export function createAttemptSlots<
     // slowed down first.
     for (const slot of young) {
       if (slot.startedAt + QUICK_MICROS > now) break;
-      late(slot.receiver);
+      late(slot.receiver, now);
+      moved.add(slot.receiver);
     }
     for (const slot of young) {
       const left = slot.startedAt + QUICK_MICROS - now;
@@ -149,7 +156,18 @@ export function createAttemptSlots<
       cancelCheck = undefined;
     },
 
-    /** Whether an attempt of the receiver is late. */
-    isLate: (receiver: Receiver): boolean => old.has(receiver),
+    /** The number of the receiver's late attempts. */
+    lateOf: (receiver: Receiver): number => old.get(receiver)?.size ?? 0,
+
+    /** Ends the oldest late attempt of the receiver, so that another one can begin. */
+    cutOldest(receiver: Receiver): void {
+      for (const slot of old.get(receiver) ?? []) {
+        if (!slot.cut) continue;
+        forgetOld(slot);
+        onCut();
+        slot.cut(CUT);
+        return;
+      }
+    },
   };
 }

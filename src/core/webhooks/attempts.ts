@@ -8,7 +8,7 @@ import { type AttemptSlot, QUICK_MICROS } from './attempt-slots.ts';
 import type { UrlSetting } from './delivery.ts';
 import type { Delivery, Outcome } from './delivery-repository.ts';
 import type { Failure } from './failures.ts';
-import { failed, type Receiver, succeeded } from './receiver.ts';
+import { failed, inWindow, type Receiver, succeeded } from './receiver.ts';
 import { createReceiverLog } from './receiver-log.ts';
 import { type Answer, judge } from './retry-schedule.ts';
 import type { createSender } from './sender.ts';
@@ -55,8 +55,8 @@ export interface AttemptParts {
   sender: Pick<ReturnType<typeof createSender>, 'post'>;
   /** Whether attempts may still begin; false when the service stops. Deliveries that are not sent then stay pending. */
   maySend(): boolean;
-  /** Whether an attempt of the receiver has had no answer for more than a second. */
-  isLate(receiver: Receiver): boolean;
+  /** The number of the receiver's attempts without an answer for more than a second. */
+  lateOf(receiver: Receiver): number;
 }
 
 /** The end of an attempt's span. Only an answer 2xx is a success. */
@@ -72,7 +72,7 @@ const unanswered = (error: string): Answer => ({ statusCode: null, retryAfter: n
 
 /** Makes attempts: asks for the endpoint, signs, posts, and judges the answer. */
 export function createAttempts(parts: AttemptParts) {
-  const { clock, ids, log, metrics, tracing, endpointOf, sender, maySend, isLate } = parts;
+  const { clock, ids, log, metrics, tracing, endpointOf, sender, maySend, lateOf } = parts;
   const signedHeaders = createSigner();
   const keepAnswer = createStoredAnswers({ clock, metrics });
   const tellOf = createReceiverLog({ clock, log });
@@ -145,8 +145,9 @@ export function createAttempts(parts: AttemptParts) {
       const ok = verdict.status === 'delivered';
       const error = ok ? null : (answer.error ?? `answered ${statusCode}`);
       tellOf(receiver, { deliveryId, status: verdict.status, attempts: made, error, traceparent });
-      if (ok) succeeded(receiver, at - startedAt <= QUICK_MICROS && !isLate(receiver), receiver.inFlight);
-      else failed(receiver);
+      const quick = at - startedAt < QUICK_MICROS;
+      if (ok) succeeded(receiver, quick, inWindow(receiver, lateOf(receiver)));
+      else failed(receiver, quick, at);
       // What is sent again on request was made long ago; that says nothing of the service.
       if (ok && round === 0) metrics.stepSeconds.observe({ step: 'delivered' }, (at - delivery.createdAt) / 1_000_000);
       const kept = keepAnswer(receiver, answer.beginning);

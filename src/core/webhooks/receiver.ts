@@ -27,6 +27,11 @@ export interface Receiver extends ReceiverName {
   window: number;
   /** The kind of slot that its attempts take: `trial` until the receiver has answered within a second. */
   kind: Kind;
+  /** The share of attempts that had no answer for a second, and of those that failed, both among the last ones. */
+  lateShare: Share;
+  failedShare: Share;
+  /** When the window was halved last, in microseconds. */
+  halvedAt: Micros;
   /** Whether the last attempt for the receiver failed. */
   failing: boolean;
   /**
@@ -43,14 +48,30 @@ export interface Receiver extends ReceiverName {
   nextDueAt: Micros;
 }
 
+/** A mean over the last attempts, of the last sixteen mostly; 0 to 1. */
+interface Share {
+  value: number;
+  count: number;
+}
+
 type Round = Pick<Delivery, 'deliveryId' | 'round'>;
 
 // The window works like TCP's congestion window: it starts small, grows by one with each answer while the receiver keeps
-// pace, and falls to one attempt when the receiver fails or stops answering. So a receiver that hangs takes few slots.
+// pace, and is halved, once a second at most, when an attempt fails or has no answer for a second. It falls to one
+// attempt when most of the last attempts did so. So a receiver that hangs takes few slots, and one whose answers are
+// good except for some is not starved by these.
 const FIRST_WINDOW = 4;
 const LARGEST_WINDOW = 256;
 // The largest window of a receiver that answers, but not at once.
 const SLOW_WINDOW = 32;
+const HALVED_MICROS = 1_000_000;
+/** With a greater share of late attempts among the last ones, the receiver counts as one that hangs. */
+const HANGS_ABOVE = 1 / 2;
+/** With a greater share of failed attempts, the receiver counts as one that fails. */
+const FAILS_ABOVE = 3 / 4;
+const SAMPLES = 16;
+/** The most late attempts of a receiver that take no room in its window. */
+const LATE_BESIDE = 64;
 // The bounds of deliveries in memory, per attempt in progress. QUEUED: deliveries that wait for an attempt, enough to
 // continue while the next page is read. HELD: all deliveries in memory, including those whose outcome waits for the
 // disk.
@@ -70,6 +91,9 @@ export function createReceiver({ applicationId, setting }: ReceiverName, partiti
     ahead: 0,
     window: FIRST_WINDOW,
     kind: 'trial',
+    lateShare: { value: 0, count: 0 },
+    failedShare: { value: 0, count: 0 },
+    halvedAt: Number.NEGATIVE_INFINITY,
     failing: false,
     slow: false,
     loggedFailingAt: null,
@@ -107,37 +131,66 @@ export function ended(receiver: Receiver): void {
   receiver.ahead = Math.max(0, receiver.ahead - 2);
 }
 
+function sample(share: Share, isSo: boolean): void {
+  share.count = Math.min(SAMPLES, share.count + 1);
+  share.value += ((isSo ? 1 : 0) - share.value) / share.count;
+}
+
+const hangs = ({ lateShare }: Receiver): boolean => lateShare.value > HANGS_ABOVE;
+
 /**
- * Updates the receiver's state after a good answer. `quick`: the answer came within a second, and no attempt has waited
- * longer. `underWay`: the number of attempts in progress, with this one.
+ * The attempts that take room in the window. Attempts without an answer for a second take none, or a few that hang would
+ * hold up all others of their receiver until their time is over. If most hang, or too many, they count.
+ */
+export const inWindow = (receiver: Receiver, lateNow: number): number =>
+  receiver.inFlight - (hangs(receiver) ? 0 : Math.min(lateNow, LATE_BESIDE));
+
+/** Whether the next attempt of a receiver waits only because too many of its few late attempts have no answer yet. */
+export const isHeldByLate = (receiver: Receiver, lateNow: number): boolean =>
+  !hangs(receiver) && lateNow > LATE_BESIDE && receiver.inFlight - lateNow < receiver.window;
+
+/**
+ * Updates the receiver's state after a good answer. `quick`: the answer came within a second. `underWay`: the number of
+ * attempts in its window, with this one.
  */
 export function succeeded(receiver: Receiver, quick: boolean, underWay: number): void {
+  sample(receiver.failedShare, false);
+  if (quick) sample(receiver.lateShare, false); // the sample of a slow one was taken when it became late
   receiver.failing = false;
-  receiver.slow = !quick;
-  receiver.kind = quick ? 'quick' : 'trial';
-  const largest = quick ? LARGEST_WINDOW : SLOW_WINDOW;
+  receiver.slow = !quick && hangs(receiver);
+  receiver.kind = quick || !hangs(receiver) ? 'quick' : 'trial';
+  const largest = receiver.kind === 'quick' ? LARGEST_WINDOW : SLOW_WINDOW;
   const keepsPace = underWay * 2 >= receiver.window;
   receiver.window = Math.min(largest, keepsPace ? receiver.window + 1 : receiver.window);
 }
 
-export function failed(receiver: Receiver): void {
+/** `quick`: the attempt failed within a second. */
+export function failed(receiver: Receiver, quick: boolean, now: Micros): void {
+  sample(receiver.failedShare, true);
+  if (quick) sample(receiver.lateShare, false);
   receiver.failing = true;
   receiver.slow = false;
-  slowDown(receiver);
+  slowDown(receiver, receiver.failedShare.value > FAILS_ABOVE || hangs(receiver), now);
+}
+
+/** Updates the receiver's state when an attempt has had no answer for a second, unless slow answers are expected. */
+export function late(receiver: Receiver, now: Micros): void {
+  sample(receiver.lateShare, true);
+  if (!receiver.slow) slowDown(receiver, hangs(receiver), now);
 }
 
 /**
- * Updates the receiver's state when an attempt has had no answer for a second. If the receiver was not slow before, it
- * may have stopped answering, so it gets one attempt at a time.
+ * Halves the window, or falls back to one attempt at a time; queued deliveries beyond the smaller bound are dropped from
+ * memory.
  */
-export function late(receiver: Receiver): void {
-  if (!receiver.slow) slowDown(receiver);
-}
-
-/** Falls back to one attempt at a time; queued deliveries beyond the smaller bound are dropped from memory. */
-function slowDown(receiver: Receiver): void {
-  receiver.kind = 'trial';
-  receiver.window = 1;
+function slowDown(receiver: Receiver, isMost: boolean, now: Micros): void {
+  if (isMost) {
+    receiver.kind = 'trial';
+    receiver.window = 1;
+  } else if (now - receiver.halvedAt >= HALVED_MICROS) {
+    receiver.halvedAt = now;
+    receiver.window = Math.max(1, receiver.window >> 1);
+  }
   dropQueue(receiver, queueBound(receiver));
 }
 

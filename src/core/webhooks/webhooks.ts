@@ -17,7 +17,19 @@ import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures } from './failures.ts';
 import type { KeptConnections } from './kept-connections.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
-import { began, dropQueue, ended, holds, late, type Receiver, roomIn, unhold, wantsMore } from './receiver.ts';
+import {
+  began,
+  dropQueue,
+  ended,
+  holds,
+  inWindow,
+  isHeldByLate,
+  late,
+  type Receiver,
+  roomIn,
+  unhold,
+  wantsMore,
+} from './receiver.ts';
 import { createReceiverHours } from './receiver-hours.ts';
 import { createReceivers } from './receivers.ts';
 import { createRecording } from './recording.ts';
@@ -103,7 +115,7 @@ export function createWebhooks(options: Options) {
     endpointOf,
     sender,
     maySend: () => !aborted,
-    isLate: slots.isLate,
+    lateOf: slots.lateOf,
   });
   let running = false;
   let aborted = false;
@@ -132,14 +144,16 @@ export function createWebhooks(options: Options) {
     const receiver = receivers.of(name);
     if (receiver.more || roomIn(receiver) <= 0) receiver.more = true;
     else hold(receiver, delivery);
-    if (receiver.inFlight >= receiver.window) metrics.deliveriesHeld.inc();
+    if (!hasRoom(receiver)) metrics.deliveriesHeld.inc();
     pump(receiver);
   }
+
+  const hasRoom = (receiver: Receiver): boolean => inWindow(receiver, slots.lateOf(receiver)) < receiver.window;
 
   /** Starts as many attempts as the receiver's window and the slots allow, and reads more when the queue runs low. */
   function pump(receiver: Receiver): void {
     if (!running || !receivers.mine(receiver)) return;
-    while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && slots.mayTake(receiver)) {
+    while (receiver.queue.length > 0 && hasRoom(receiver) && slots.mayTake(receiver)) {
       const delivery = receiver.queue.shift();
       // If the delivery was asked to be sent again after it was queued, this entry of the queue is outdated and
       // skipped. The delivery is read from the database again.
@@ -147,7 +161,9 @@ export function createWebhooks(options: Options) {
         void attempt(receiver, delivery, slots.take(receiver));
     }
     const wants = wantsMore(receiver);
-    const full = !slots.mayTake(receiver) && receiver.inFlight < receiver.window;
+    const isHeld = receiver.queue.length > 0 && !hasRoom(receiver);
+    if (isHeld && isHeldByLate(receiver, slots.lateOf(receiver))) slots.cutOldest(receiver);
+    const full = !slots.mayTake(receiver) && hasRoom(receiver);
     if (full && (wants || receiver.queue.length > 0)) {
       slots.wait(receiver); // reading waits too, so memory has only deliveries that are sent soon
     } else if (wants) void read(receiver);
