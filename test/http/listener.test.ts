@@ -258,10 +258,33 @@ t.test('requests that come together on one connection are served one after the o
   t.equal(atOnce.most, 1);
 });
 
-t.test('more than 17 requests that wait on one connection close it', async (t) => {
-  const { port, metrics } = await start(t);
-  await raw(port, 'GET /overlap HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(18));
+t.test('hundreds of requests that come together are all answered in their order', async (t) => {
+  const { port, atOnce } = await start(t);
+  const get = 'GET /overlap HTTP/1.1\r\nHost: a\r\n';
+  const received = await raw(port, `${get}\r\n`.repeat(299), `${get}Connection: close\r\n\r\n`);
+  t.same(
+    [...received.matchAll(/"number":(\d+)/g)].map(([, number]) => Number(number)),
+    Array.from({ length: 300 }, (_, index) => index + 1),
+  );
+  t.equal(atOnce.most, 1);
+});
+
+t.test('if too many requests wait on all connections, a connection that brings more is closed', async (t) => {
+  const { port, metrics, held, entered } = await start(t);
+  const text = `GET /held HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const answers = Array.from({ length: 5 }, () => raw(port, text.repeat(1000)));
+  await entered.promise;
+  await Promise.race(answers);
   t.match(await metrics.registry.metrics(), 'lapel_http_refused_total{bound="pipelined_requests"} 1');
+  held.resolve();
+});
+
+t.test('a body in another coding than chunks is answered 501', async (t) => {
+  const { port } = await start(t);
+  for (const coding of ['gzip, chunked', 'identity, chunked']) {
+    const answer = await raw(port, `POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ${coding}\r\n\r\n0\r\n\r\n`);
+    t.match(answer, /^HTTP\/1.1 501 .*Connection: close/s);
+  }
 });
 
 t.test('a request that waits for the rest of its body delays no other', async (t) => {

@@ -2,12 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * The most requests that a client may have waiting on one connection while an earlier one is served (RFC 9112 9.3.2).
+ * While so many requests of a connection wait for an earlier one, no more are read from it (RFC 9112 9.3.2). Those that
+ * arrived in the same piece of data wait, too.
  */
 const PIPELINED = 16;
+/** The most requests that wait so on all connections. A connection that brings more is closed. */
+const MOST_WAITING = 4096;
 
 interface Connection {
   busy: boolean;
+  isHeld: boolean;
   waiting: [request: IncomingMessage, response: ServerResponse][];
 }
 
@@ -15,7 +19,7 @@ interface Parts {
   serve(request: IncomingMessage, response: ServerResponse): void;
   /** Called when the answer was sent, or the connection has ended. */
   onDone(socket: Socket): void;
-  /** Called when a connection was closed, because more than PIPELINED of its requests waited. */
+  /** Called when a connection was closed, because too many requests waited. */
   onRefused(): void;
 }
 
@@ -26,6 +30,20 @@ interface Parts {
  */
 export function oneAtATime({ serve, onDone, onRefused }: Parts) {
   const connections = new WeakMap<Socket, Connection>();
+  let waiting = 0;
+
+  /** Reads no more. Node would resume the socket at the end of each request, so that has no effect meanwhile. */
+  function hold(connection: Connection, socket: Socket): void {
+    connection.isHeld = true;
+    socket.pause();
+    socket.resume = () => socket;
+  }
+
+  function letGo(connection: Connection, socket: Socket): void {
+    connection.isHeld = false;
+    delete (socket as Partial<Socket>).resume;
+    socket.resume();
+  }
 
   function begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
@@ -33,7 +51,10 @@ export function oneAtATime({ serve, onDone, onRefused }: Parts) {
     response.once('close', () => {
       connection.busy = false;
       onDone(socket);
-      const next = socket.destroyed ? undefined : connection.waiting.shift();
+      if (socket.destroyed) waiting -= connection.waiting.splice(0).length;
+      const next = connection.waiting.shift();
+      if (next) waiting -= 1;
+      if (connection.isHeld && connection.waiting.length < PIPELINED) letGo(connection, socket);
       if (next) begin(connection, ...next);
     });
     serve(request, response);
@@ -44,13 +65,15 @@ export function oneAtATime({ serve, onDone, onRefused }: Parts) {
     if (socket.destroyed) return;
     let connection = connections.get(socket);
     if (!connection) {
-      connection = { busy: false, waiting: [] };
+      connection = { busy: false, isHeld: false, waiting: [] };
       connections.set(socket, connection);
     }
     if (!connection.busy) {
       begin(connection, request, response);
-    } else if (connection.waiting.length < PIPELINED) {
+    } else if (waiting < MOST_WAITING) {
+      waiting += 1;
       connection.waiting.push([request, response]);
+      if (connection.waiting.length >= PIPELINED && !connection.isHeld) hold(connection, socket);
     } else {
       onRefused();
       socket.destroy();

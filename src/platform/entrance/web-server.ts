@@ -42,8 +42,19 @@ const HANDSHAKE_MS = 10_000;
 /** The most TLS handshakes that begin in one turn of the event loop; each takes about a millisecond. */
 const HANDSHAKES_PER_TURN = 4;
 
+/** Node reads chunks only; of the bytes of any other coding it would make a body (RFC 9112 6.1). */
+const withoutCodings =
+  (take: http.RequestListener): http.RequestListener =>
+  (request, response) => {
+    const coding = request.headers['transfer-encoding'];
+    if (coding === undefined || coding.trim().toLowerCase() === 'chunked') return take(request, response);
+    response.writeHead(501, { Connection: 'close', 'Content-Length': 0 }).end();
+    return undefined;
+  };
+
 /** Creates an HTTP or HTTPS server. Without TLS and PROXY protocol it is a plain server, whose connections take no way round. */
-export function createWebServer({ entrance, options, take, admit, secures }: Parts): http.Server {
+export function createWebServer({ entrance, options, take: takeReadable, admit, secures }: Parts): http.Server {
+  const take = withoutCodings(takeReadable);
   const { listener = '', secured, gate, clients } = entrance ?? {};
   if (!secured && !gate) {
     const server = http.createServer(options, take);
