@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { isLowOrder } from './low-order.ts';
 
 const KEY_ID_LENGTH = 16;
 
@@ -11,7 +12,7 @@ export function readPublicKey(pem: string): { key: KeyObject; keyId: string; pem
   } catch {
     return undefined;
   }
-  if (key.asymmetricKeyType !== 'ed25519') return undefined;
+  if (key.asymmetricKeyType !== 'ed25519' || isLowOrder(key)) return undefined;
   return { key, keyId: keyIdOf(key), pem: key.export({ format: 'pem', type: 'spki' }) as string };
 }
 

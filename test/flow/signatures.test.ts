@@ -230,3 +230,21 @@ t.test('only software with a signature that verifies is distributed', async (t) 
     );
   });
 });
+
+t.test('a key of low order, which accepts signatures of everybody, is no software key', async (t) => {
+  const world = await startWorld(t);
+  const { developerId } = await world.createTenant();
+  const prefix = Buffer.from('302a300506032b6570032100', 'hex');
+  for (const hex of [
+    `01${'00'.repeat(31)}`,
+    '00'.repeat(32),
+    `ec${'ff'.repeat(30)}7f`,
+    `ee${'ff'.repeat(31)}`,
+    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
+  ]) {
+    const der = Buffer.concat([prefix, Buffer.from(hex, 'hex')]).toString('base64');
+    const json = { name: 'low', publicKey: `-----BEGIN PUBLIC KEY-----\n${der}\n-----END PUBLIC KEY-----\n` };
+    const answer = await world.admin().post(`/admin/v1/developers/${developerId}/software-keys`, { json });
+    t.match(answer, { status: 400, body: { details: [{ loc: ['body', 'publicKey'] }] } }, hex);
+  }
+});

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { CertificationRequest } from '@peculiar/asn1-csr';
 import { AsnParser, AsnSerializer } from '@peculiar/asn1-schema';
+import { isLowOrder } from '../../runtime/low-order.ts';
 
 const PEM =
   /^\s*-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/;
@@ -28,12 +29,13 @@ const OTHER_KEY = 'The key should be EC (P-256 or P-384), Ed25519, or RSA with 2
 const NOT_SIGNED = 'The signature should be that of the key in the request, with SHA-256, SHA-384 or SHA-512';
 
 /** Whether the service signs certificates for such a key. */
-function isGoodKey({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): boolean {
+function isGoodKey(key: KeyObject): boolean {
+  const { asymmetricKeyType, asymmetricKeyDetails = {} } = key;
   const { namedCurve, modulusLength = 0, publicExponent = 0n } = asymmetricKeyDetails;
   if (asymmetricKeyType === 'ec') return CURVES.includes(namedCurve ?? '');
   if (asymmetricKeyType === 'rsa')
     return modulusLength >= 2048 && modulusLength <= 4096 && publicExponent >= 3n && publicExponent <= MOST_EXPONENT;
-  return asymmetricKeyType === 'ed25519';
+  return asymmetricKeyType === 'ed25519' && !isLowOrder(key);
 }
 
 /**
