@@ -57,7 +57,7 @@ const COLUMNS = ['deviceId', 'stage', 'state', 'status', 'transactionId', 'attem
 /** A value in a CSV file (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe before it. */
 function cell(value: string | number | null): string {
   const text = value === null ? '' : String(value);
-  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = typeof value === 'string' && /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -13,9 +13,12 @@ t.test('a CSV file quotes what needs it, and no spreadsheet carries out a text o
         [4, undefined],
         [5, '\t=1+1'],
         [6, '\r+1'],
+        [7, '\n=1'],
+        [8, '＝1+1'],
+        [9, '＠SUM(1)'],
       ],
     ),
-    'line,error\r\n1,"a, ""b""\nc"\r\n2,"\'=HYPERLINK(""http://evil"")"\r\n-3,\'@SUM(1)\r\n4,\r\n5,\'\t=1+1\r\n6,"\'\r+1"\r\n',
+    'line,error\r\n1,"a, ""b""\nc"\r\n2,"\'=HYPERLINK(""http://evil"")"\r\n-3,\'@SUM(1)\r\n4,\r\n5,\'\t=1+1\r\n6,"\'\r+1"\r\n7,"\'\n=1"\r\n8,\'＝1+1\r\n9,\'＠SUM(1)\r\n',
   );
 });
 
