@@ -39,6 +39,7 @@ t.test('devices enrol with a certificate in place of the code', { skip }, async 
       method: 'POST',
       headers: {
         'content-type': 'application/json',
+        'x-forwarded-proto': 'https',
         ...(shown && { 'client-cert': `:${new X509Certificate(shown.cert).raw.toString('base64')}:` }),
       },
       body: JSON.stringify({ deviceId, batchId, nonce: NONCE, ...more }),

@@ -119,9 +119,26 @@ t.test('behind a trusted proxy, the proxy says whether its client came over TLS'
       headers: { 'x-forwarded-for': '192.0.2.7', ...(scheme && { 'x-forwarded-proto': scheme }) },
     });
   t.equal((await asked(1, 'https')).status, 201);
-  t.equal((await asked(2)).status, 201);
+  t.equal((await asked(2)).status, 403, 'a proxy that says nothing is not believed to end TLS');
   t.match(await asked(3, 'http'), { status: 403, headers: { 'lapel-error-code': 'ENROLMENT_INSECURE' } });
   t.equal((await asked(4, 'https, http')).status, 403, 'one of several proxies without TLS is enough');
+  t.equal((await asked(5, 'https, https')).status, 201);
+  const said: [Record<string, string>, number][] = [
+    [{ forwarded: 'for=192.0.2.7;proto=https' }, 201],
+    [{ forwarded: 'for=192.0.2.7;Proto="HTTPS", for=10.0.0.1' }, 201],
+    [{ forwarded: 'for=192.0.2.7;proto=http' }, 403],
+    [{ forwarded: 'for=192.0.2.7' }, 403],
+    [{ 'x-forwarded-proto': 'https', forwarded: 'for=192.0.2.7;proto=http' }, 403],
+    [{ 'x-forwarded-proto': '' }, 403],
+    [{ 'x-forwarded-proto': 'ws' }, 403],
+    [{ 'x-forwarded-ssl': 'on' }, 201],
+    [{ 'x-forwarded-ssl': 'off' }, 403],
+    [{ 'x-forwarded-scheme': 'http', 'x-forwarded-proto': 'https' }, 403],
+  ];
+  for (const [index, [headers, status]] of said.entries()) {
+    const json = { deviceId: deviceIdOf(10 + index), code, nonce: 'a secret that the device keeps' };
+    t.equal((await anonymous.post('/v1/enrolments', { json, headers })).status, status, JSON.stringify(headers));
+  }
 });
 
 t.test('a developer who floods with a good code gets 429, and another one is served', async (t) => {

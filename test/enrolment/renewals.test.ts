@@ -29,6 +29,7 @@ t.test('devices renew their certificates', { skip }, async (t) => {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
+        'x-forwarded-proto': 'https',
         ...(shown && { 'client-cert': `:${new X509Certificate(shown.cert).raw.toString('base64')}:` }),
       },
       body: JSON.stringify({ deviceId, csr }),
