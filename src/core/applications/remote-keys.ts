@@ -1,6 +1,7 @@
 import { type CryptoKey, createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet } from 'jose';
 import { DomainError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
+import { boundedRequest } from '../../runtime/bounded-request.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
@@ -29,17 +30,6 @@ interface Options {
 /** The part of a token's header that chooses a key. */
 type Header = Parameters<ReturnType<typeof createLocalJWKSet>>[0];
 
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length;
-    if (length > LONGEST_ANSWER) throw new Error(`the keys are longer than ${LONGEST_ANSWER / 1024} KiB`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /**
  * The published keys (RFC 7517) of another issuer. They are fetched at the first use, when they are no longer fresh, and when
  * a token names an unknown key. One fetch runs at a time, and all who need it wait for it. While the issuer does not answer,
@@ -57,12 +47,10 @@ export function createRemoteKeys({ url, clock, log, metrics }: Options) {
     const cancel = clock.after(TIMEOUT_MS, () => late.abort(new Error('no answer within 5 s')));
     try {
       const signal = AbortSignal.any([late.signal, stop.signal]);
-      const response = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
-      if (response.status !== 200) {
-        await response.body?.cancel();
-        throw new Error(`answered ${response.status}`);
-      }
-      const found = JSON.parse(await readBounded(response)) as JSONWebKeySet;
+      const headers = { accept: 'application/json' };
+      const { status, body } = await boundedRequest(url, { signal, headers, mostBytes: LONGEST_ANSWER });
+      if (status !== 200) throw new Error(`answered ${status}`);
+      const found = JSON.parse(body.toString('utf8')) as JSONWebKeySet;
       if (found.keys.length > MOST_KEYS) throw new Error(`there are more than ${MOST_KEYS} keys`);
       return found;
     } finally {

@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { AnswerTooLong, boundedRequest } from '../../../runtime/bounded-request.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 
 /** Milliseconds that a provider may take for an answer, and the most bytes of it. */
@@ -12,20 +14,11 @@ export class ProviderAway extends Error {
   }
 }
 
-async function bytesOf(response: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length;
-    if (length > LONGEST_PROVIDER_ANSWER)
-      throw new ProviderAway(`the answer is longer than ${LONGEST_PROVIDER_ANSWER / 1024} KiB`);
-    chunks.push(chunk);
-  }
-  return new Uint8Array(Buffer.concat(chunks));
-}
-
 /** Statuses whose answers have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+
+const pairsOf = (headers: IncomingHttpHeaders): [string, string][] =>
+  Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]));
 
 /** Makes a `fetch` whose answers are bounded in time and size. It throws ProviderAway. */
 export const createBoundedFetch =
@@ -35,13 +28,20 @@ export const createBoundedFetch =
     const cancel = clock.after(PROVIDER_TIMEOUT_MS, () => late.abort());
     try {
       const signal = AbortSignal.any([late.signal, stopped]);
-      const response = await fetch(url, { ...options, signal });
-      const { status, headers } = response;
-      const bytes = await bytesOf(response);
+      const request = new Request(url, options);
+      const answer = await boundedRequest(url, {
+        method: request.method,
+        headers: Object.fromEntries(request.headers),
+        body: await request.text(),
+        signal,
+        mostBytes: LONGEST_PROVIDER_ANSWER,
+      });
+      const { status, headers, body } = answer;
       if (status >= 500) throw new ProviderAway(`${new URL(url).pathname} was answered ${status}`);
-      return new Response(BODILESS.has(status) ? null : bytes, { status, headers });
+      return new Response(BODILESS.has(status) ? null : body, { status, headers: pairsOf(headers) });
     } catch (cause) {
       if (cause instanceof ProviderAway) throw cause;
+      if (cause instanceof AnswerTooLong) throw new ProviderAway(cause.message);
       const problem = late.signal.aborted ? `no answer within ${PROVIDER_TIMEOUT_MS / 1000} s` : 'no answer';
       throw new ProviderAway(problem, cause);
     } finally {
