@@ -66,7 +66,7 @@ export const ROUTES = [
   route('GET',    '/console', null, { head: true, below: true, anyQuery: true }, servePages),
 
   route('GET',    '/v1/applications/{applicationId}', A, { showsSecret: true }, readSettings), // op 1
-  route('PATCH',  '/v1/applications/{applicationId}', B, { body: 'rest/application-settings-update' }, updateSettings), // op 2
+  route('PATCH',  '/v1/applications/{applicationId}', B, { body: 'rest/application-settings-update', bodyLimit: 65_536 }, updateSettings), // op 2
   route('POST',   '/v1/applications/{applicationId}/refresh_authkey', B, {}, issueKey), // op 3
 
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}', C, {}, readActivation), // op 4
@@ -77,16 +77,16 @@ export const ROUTES = [
   route('POST',   '/v1/applications/{applicationId}/devices/count', C, { body: 'rest/device-count-request', costly: true }, countDevices),
   route('PATCH',  '/v1/applications/{applicationId}/devices/tags', D, { body: 'rest/tagging', costly: true }, updateTagsOfMany),
   route('GET',    '/v1/applications/{applicationId}/devices/{deviceId}/tags', C, {}, readTags),
-  route('PATCH',  '/v1/applications/{applicationId}/devices/{deviceId}/tags', D, { body: 'common/tag-patch' }, updateTags),
+  route('PATCH',  '/v1/applications/{applicationId}/devices/{deviceId}/tags', D, { body: 'common/tag-patch', bodyLimit: 65_536 }, updateTags),
   route('POST',   '/v1/applications/{applicationId}/rollouts', D, { body: 'rest/rollout-create', costly: true }, startRollout),
   route('GET',    '/v1/applications/{applicationId}/rollouts', C, { query: 'rest/rollout-query', costly: true }, listRollouts),
   route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}', C, { costly: true }, readRollout),
-  route('PATCH',  '/v1/applications/{applicationId}/rollouts/{rolloutId}', D, { body: 'rest/rollout-update' }, updateRollout),
+  route('PATCH',  '/v1/applications/{applicationId}/rollouts/{rolloutId}', D, { body: 'rest/rollout-update', bodyLimit: 65_536 }, updateRollout),
   route('DELETE', '/v1/applications/{applicationId}/rollouts/{rolloutId}', D, {}, cancelRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/pause', D, {}, pauseRollout),
   route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/resume', D, {}, resumeRollout),
-  route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/approve', D, { body: 'rest/rollout-approval', bodyOptional: true }, approveRollout),
-  route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/retry-failed', D, { body: 'rest/rollout-retry', bodyOptional: true }, retryRollout),
+  route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/approve', D, { body: 'rest/rollout-approval', bodyLimit: 65_536, bodyOptional: true }, approveRollout),
+  route('POST',   '/v1/applications/{applicationId}/rollouts/{rolloutId}/retry-failed', D, { body: 'rest/rollout-retry', bodyLimit: 65_536, bodyOptional: true }, retryRollout),
   route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}/devices', C, { query: 'rest/rollout-device-query', costly: true }, listRolloutDevices),
   route('GET',    '/v1/applications/{applicationId}/rollouts/{rolloutId}/results', C, { costly: true }, readRolloutResults),
   route('GET',    '/v1/devices/{deviceId}/hardware-properties', C, {}, readHardware), // op 9
@@ -115,34 +115,34 @@ export const ROUTES = [
   route('GET',    '/v1/applications/{applicationId}/audit', A, { query: 'rest/own-audit-query', costly: true }, listOwnAudit),
   route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries', A, { query: 'rest/delivery-list-query', costly: true }, listDeliveries),
   route('GET',    '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}', A, {}, readDelivery),
-  route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', B, { body: 'rest/redelivery-range' }, redeliverRange),
+  route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/redeliver', B, { body: 'rest/redelivery-range', bodyLimit: 65_536, costly: true }, redeliverRange),
   route('POST',   '/v1/applications/{applicationId}/webhooks/deliveries/{deliveryId}/redeliver', B, {}, redeliver),
-  route('POST',   '/v1/applications/{applicationId}/webhooks/test', B, { body: 'rest/webhook-test' }, sendTestEvent),
+  route('POST',   '/v1/applications/{applicationId}/webhooks/test', B, { body: 'rest/webhook-test', bodyLimit: 65_536 }, sendTestEvent),
 
   route('GET',    '/v1/applications/{applicationId}/packages', A, { query: 'common/paging-query' }, listPackages), // op 12
-  route('POST',   '/v1/applications/{applicationId}/packages', B, { body: 'rest/package-create' }, registerPackage), // op 13
-  route('PATCH',  '/v1/applications/{applicationId}/packages/{package}', B, { body: 'rest/package-update' }, updatePackage), // op 14
+  route('POST',   '/v1/applications/{applicationId}/packages', B, { body: 'rest/package-create', bodyLimit: 65_536 }, registerPackage), // op 13
+  route('PATCH',  '/v1/applications/{applicationId}/packages/{package}', B, { body: 'rest/package-update', bodyLimit: 65_536 }, updatePackage), // op 14
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}', B, {}, removePackage), // op 15
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions', A, { query: 'rest/version-list-query', costly: true }, listVersions), // op 16
-  route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions', B, { body: 'rest/version-create' }, registerVersion), // op 17
-  route('PATCH',  '/v1/applications/{applicationId}/packages/{package}/versions/{version}', B, { body: 'rest/version-update' }, updateVersion), // op 18
+  route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions', B, { body: 'rest/version-create', bodyLimit: 65_536 }, registerVersion), // op 17
+  route('PATCH',  '/v1/applications/{applicationId}/packages/{package}/versions/{version}', B, { body: 'rest/version-update', bodyLimit: 65_536 }, updateVersion), // op 18
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}', B, {}, removeVersion), // op 19
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', A, {}, readBinary), // op 20
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', B, {}, removeBinary), // op 21
   route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions/{version}/binaries', B, {}, issueUploadUrl), // op 22
   route('GET',    '/v1/applications/{applicationId}/binary-warnings', A, { query: 'common/paging-query' }, listOwnBinaryWarnings),
-  route('POST',   '/v1/applications/{applicationId}/apps', B, { body: 'rest/app-upload' }, uploadApp), // op 23
+  route('POST',   '/v1/applications/{applicationId}/apps', B, { body: 'rest/app-upload', bodyLimit: 65_536 }, uploadApp), // op 23
   route('GET',    '/v1/applications/{applicationId}/apps', A, { query: 'rest/available-software-query', costly: true }, listAvailable), // op 24
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', A, {}, readDistribution), // op 25
   route('POST',   '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, startDistribution), // op 26
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/distributions', B, {}, stopDistribution), // op 27
   route('GET',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', A, {}, readSignature),
-  route('PUT',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', B, { body: 'rest/signature-put' }, putSignature),
+  route('PUT',    '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', B, { body: 'rest/signature-put', bodyLimit: 65_536 }, putSignature),
   route('DELETE', '/v1/applications/{applicationId}/packages/{package}/versions/{version}/signature', B, {}, removeSignature),
   route('GET',    '/v1/applications/{applicationId}/software-keys', A, {}, readSoftwareTrust),
   route('GET',    '/v1/applications/{applicationId}/me', A, {}, readOwnAccess),
   route('GET',    '/v1/applications/{applicationId}/members', A, {}, listMembers),
-  route('POST',   '/v1/applications/{applicationId}/members', B, { body: 'common/member-create' }, createMember),
+  route('POST',   '/v1/applications/{applicationId}/members', B, { body: 'common/member-create', bodyLimit: 65_536 }, createMember),
   route('DELETE', '/v1/applications/{applicationId}/members/{memberId}', B, {}, revokeMember),
   route('GET',    '/v1/applications/{applicationId}/firmware', A, {}, listFirmware), // op 29
 ];

@@ -64,7 +64,7 @@ interface Options<Body extends SchemaName, Query extends SchemaName> {
   name?: string;
   /** The schema of the JSON body; a route without one does not read a body. */
   body?: Body;
-  /** The most bytes of the body, if fewer than of others. */
+  /** The most bytes of the body, if fewer than of others: parsing many small members takes the event loop. */
   bodyLimit?: number;
   /** True when a missing body counts as `{}`. */
   bodyOptional?: true;
