@@ -164,14 +164,14 @@ t.test('bad input', async (t) => {
     }
   });
 
-  t.test('a body of 1 MiB is read, one above it is answered 413 as a Message error', async (t) => {
+  t.test('a body of the bound of its route is read, one above it is answered 413 as a Message error', async (t) => {
     const filled = (size: number): string => `{"x":"${'x'.repeat(size - 8)}"}`;
-    const limit = 1024 * 1024;
     for (const [name, client, method, target] of BODIES) {
-      t.equal((await client.request(method, target, text(filled(limit)))).status, 400, `${name}: 1 MiB`);
+      const limit = ['op 2', 'administration'].includes(name) ? 64 * 1024 : 1024 * 1024;
+      t.equal((await client.request(method, target, text(filled(limit)))).status, 400, `${name}: ${limit} bytes`);
       for (const size of [limit + 1, 8 * limit]) {
         const answer = await client.request(method, target, text(filled(size)));
-        t.match(answer, { status: 413, body: { message: 'request body is larger than 1048576 bytes.' } });
+        t.match(answer, { status: 413, body: { message: `request body is larger than ${limit} bytes.` } });
       }
     }
   });
@@ -275,7 +275,7 @@ t.test('bad input', async (t) => {
   t.test('a list of a million is refused by its count, and faults without end by their first hundred', async (t) => {
     const wifi = await api.request('PUT', `${device.path}/settings/wifi`, text(`[${'{},'.repeat(300_000)}{}]`));
     t.same([wifi.status, faultsOf(wifi)], [400, ['body less_than_equal']]);
-    const names = Array.from({ length: 60_000 }, (_, index) => `"n${index}":0`).join();
+    const names = Array.from({ length: 5_000 }, (_, index) => `"n${index}":0`).join();
     const patch = await api.request('PATCH', path, text(`{${names}}`));
     t.equal(patch.body.details.length, 101);
     t.same(patch.body.details.at(-1), { loc: ['body'], msg: '...and more', type: 'extra_forbidden' });
