@@ -144,18 +144,37 @@ t.test('of many waiting CONNECTs of one device only the last is served, and the 
   t.ok(world.service.isConnected(device.deviceId));
 });
 
-t.test('a session without subscriptions is present at the next connection; one that was cleaned is not', async (t) => {
-  const world = await startWorld(t);
-  await world.createTenant();
-  const device = await world.registerDevice();
-  const seen = [];
-  for (const clean of [false, false, true, false]) {
-    const link = await world.open({ ...device, clean });
-    seen.push((await link.login()).sessionPresent);
+t.test(
+  'a session is present only with the subscription to commands; a device that subscribes then is served',
+  async (t) => {
+    const world = await startWorld(t);
+    const tenant = await world.createTenant();
+    const device = await world.registerDevice();
+    const seen: boolean[] = [];
+    const login = async (clean = false) => {
+      const link = await world.open({ ...device, clean });
+      seen.push((await link.login()).sessionPresent);
+      return link;
+    };
+    await (await login()).drop(); // cut off before its SUBSCRIBE
+    const partly = await login();
+    await partly.subscribe(`devices/${device.deviceId}/errors`);
+    await partly.drop();
+    const link = await login();
+    t.match(
+      (await world.admin().get(`/admin/v1/devices/${device.deviceId}/connection`)).body.session.subscriptions,
+      [],
+    );
+    await link.subscribe(`devices/${device.deviceId}/commands`);
+    t.equal((await tenant.api.post(`${tenant.path}/devices/${device.deviceId}`, { json: {} })).status, 201);
+    t.equal((await link.command()).operation, 'activate');
     await link.drop();
-  }
-  t.same(seen, [false, true, false, false]);
-});
+    await (await login()).drop();
+    await (await login(true)).drop();
+    await (await login()).drop();
+    t.same(seen, [false, false, false, true, false, false]);
+  },
+);
 
 t.test('a device that stops reading delays no other', async (t) => {
   const world = await startWorld(t);

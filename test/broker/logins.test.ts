@@ -43,25 +43,22 @@ t.test('packets behind CONNECT are carried out after the CONNACK, in their order
   }
 });
 
-t.test(
-  'the mark of a session without subscriptions cannot be subscribed to, not even right behind CONNECT',
-  async (t) => {
-    const world = await startWorld(t);
-    await world.createTenant();
-    const device = await world.registerDevice();
-    const subscribe = mqttPacket.generate({
-      cmd: 'subscribe',
-      messageId: 7,
-      subscriptions: [{ topic: '$session', qos: 1 }],
-    } as Parameters<typeof mqttPacket.generate>[0]);
-    for (let round = 0; round < 10; round += 1) {
-      const link = await world.open(device);
-      link.socket.write(Buffer.concat([connectBytes(device), subscribe]));
-      t.same((await link.next('suback')).granted, [0x80]);
-      await link.drop();
-    }
-  },
-);
+t.test('a foreign topic cannot be subscribed to, not even right behind CONNECT', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const subscribe = mqttPacket.generate({
+    cmd: 'subscribe',
+    messageId: 7,
+    subscriptions: [{ topic: '$session', qos: 1 }],
+  } as Parameters<typeof mqttPacket.generate>[0]);
+  for (let round = 0; round < 10; round += 1) {
+    const link = await world.open(device);
+    link.socket.write(Buffer.concat([connectBytes(device), subscribe]));
+    t.same((await link.next('suback')).granted, [0x80]);
+    await link.drop();
+  }
+});
 
 t.test('a refused CONNECT gets its reason, even if more packets follow it', async (t) => {
   const world = await startWorld(t);

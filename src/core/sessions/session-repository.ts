@@ -1,3 +1,4 @@
+import { inOneGo } from '../../platform/database/in-one-go.ts';
 import { inSets } from '../../platform/database/set-form.ts';
 import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 
@@ -33,18 +34,30 @@ const toPacket = (row: { clientId: string; packet: string; payload: Buffer | nul
   packet: JSON.parse(row.packet) as Record<string, unknown>,
 });
 
+const FIND_SUBSCRIPTIONS = inSets('SELECT topic, qos, properties FROM subscriptions WHERE client_id = ?', ['text']);
+
 /**
- * Opens a persistent session; returns true when there was one already [MQTT-3.1.2-4]. A new one begins without
- * subscriptions and without messages of QoS 2 [MQTT-3.1.2-6]: a clean session that a crash has ended, or a device that was
- * removed while it sent them, may have left some.
+ * Opens a persistent session; returns true when there was one already [MQTT-3.1.2-4] that holds a subscription to
+ * `needs`. A session without it is one whose device was cut off before its SUBSCRIBE, or that a backup has kept from such
+ * a moment: a device that hears of it would trust it and never subscribe. So it begins anew, like a new one, without
+ * subscriptions and without messages of QoS 2 [MQTT-3.1.2-6]: a clean session that a crash has ended, or a device that
+ * was removed while it sent them, may have left some.
  */
-export async function openSession(unit: UnitOfWork, clientId: string, nowMicros: number): Promise<boolean> {
-  const made = await unit.run(
-    'INSERT INTO sessions (client_id, created_at) VALUES (?, ?) ON CONFLICT (client_id) DO NOTHING',
-    clientId,
-    nowMicros,
+export async function openSession(
+  unit: UnitOfWork,
+  clientId: string,
+  needs: string,
+  nowMicros: number,
+): Promise<boolean> {
+  const [made, subscriptions] = await inOneGo(
+    unit.run(
+      'INSERT INTO sessions (client_id, created_at) VALUES (?, ?) ON CONFLICT (client_id) DO NOTHING',
+      clientId,
+      nowMicros,
+    ),
+    unit.all<{ topic: string }>(FIND_SUBSCRIPTIONS, clientId),
   );
-  if (made === 0) return true;
+  if (made === 0 && subscriptions.some(({ topic }) => topic === needs)) return true;
   deleteSubscriptions(unit, clientId);
   deleteIncomingPackets(unit, clientId);
   return false;
@@ -62,8 +75,6 @@ export function deleteSession(unit: UnitOfWork, clientId: string): void {
   deleteIncomingPackets(unit, clientId);
   unit.later('DELETE FROM wills WHERE client_id = ?', [clientId]);
 }
-
-const FIND_SUBSCRIPTIONS = inSets('SELECT topic, qos, properties FROM subscriptions WHERE client_id = ?', ['text']);
 
 /**
  * Stores subscriptions of one client. Most clients subscribe to the same topics at each connection, so stored ones are read

@@ -44,18 +44,16 @@ export function createSessions({ database, clock }: Parts) {
 
   return {
     /**
-     * Opens a persistent session if the device may still connect; `existed`: there was one already [MQTT-3.1.2-4]. The
+     * Opens a persistent session if the device may still connect. A session without a subscription to `needs` is taken
+     * for none (`openSession`). The
      * unit of work repeats the check, because the device may have been removed since the login was checked: a session
      * without a device would be taken for that of the next device with this id, which would then not subscribe.
      */
-    open: (
-      clientId: string,
-      standing: (sql: UnitOfWork) => Promise<Standing>,
-    ): Promise<{ standing: Standing; existed: boolean }> =>
+    open: (clientId: string, needs: string, standing: (sql: UnitOfWork) => Promise<Standing>): Promise<Standing> =>
       transact(async (unit) => {
         const found = await standing(unit);
-        const existed = found === 'good' && (await repository.openSession(unit, clientId, clock.now()));
-        return { standing: found, existed };
+        if (found === 'good') await repository.openSession(unit, clientId, needs, clock.now());
+        return found;
       }, clientId),
 
     /** Ends a session and deletes all its data [MQTT-3.1.2-6]. */

@@ -23,6 +23,8 @@ interface Entry {
   standing(sql: Sql): Promise<Standing>;
   /** Whether the session outlives the connection (`clean=false` in the CONNECT). */
   persistent: boolean;
+  /** The topic without whose subscription a stored session is taken for none. */
+  needs: string;
   /** Closes the connection without publishing its will. */
   close(): void;
 }
@@ -33,8 +35,6 @@ export interface Entered {
   epoch: number;
   /** Called first in each unit of work that writes a message of the connection. */
   fence: Fence;
-  /** Whether the session existed already. */
-  resumes: boolean;
   /** The will of the device's former connection to another live node, which has to be carried out [MQTT-3.1.2-8]. */
   will: repository.StoredPacket | undefined;
 }
@@ -48,17 +48,20 @@ export function createTakeover({ database, clock, ownership }: Parts) {
      * Admits a device in one unit of work that locks the device: checks its credential again, makes this node its owner
      * from the commit on, and opens its session. Rejects while this node may own no device.
      */
-    enter: (deviceId: string, { standing, persistent, close }: Entry): Promise<Entered | { standing: Standing }> =>
+    enter: (
+      deviceId: string,
+      { standing, persistent, needs, close }: Entry,
+    ): Promise<Entered | { standing: Standing }> =>
       database.transactInCrowd(async (unit) => {
         const found = await standing(unit);
         if (found !== 'good') return { standing: found };
-        const [{ epoch, fromOther }, will, resumes] = await inOneGo(
+        const [{ epoch, fromOther }, will] = await inOneGo(
           ownership.take(unit, deviceId, close), // throws, before anything is written, while this node may own no device
           repository.deleteWill(unit, deviceId),
-          persistent ? repository.openSession(unit, deviceId, clock.now()) : false,
+          persistent ? repository.openSession(unit, deviceId, needs, clock.now()) : false,
         );
         const fence = ownership.fence(deviceId, epoch);
-        return { standing: found, epoch, fence, resumes, will: fromOther ? will : undefined };
+        return { standing: found, epoch, fence, will: fromOther ? will : undefined };
       }, deviceId),
 
     /** Call this when the connection with this epoch has ended. */

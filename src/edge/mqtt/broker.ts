@@ -42,7 +42,7 @@ import { createLoginTurns, HANDSHAKES, LOGINS } from './login-turns.ts';
 import { createOpenLinks } from './opened-links.ts';
 import { createOutbound } from './outbound.ts';
 import { createPacketGuard } from './packet-guard.ts';
-import { createPersistence, fromStored, SESSION_MARKER } from './persistence.ts';
+import { createPersistence, fromStored } from './persistence.ts';
 import { createSubacks } from './suback.ts';
 import { outboundKind, topicOf } from './topics.ts';
 import { createWaitingMessages } from './waiting-messages.ts';
@@ -122,7 +122,6 @@ export async function createBroker(parts: BrokerParts) {
   const { takeover } = parts;
   const epochs = createDeviceEpochs({
     takeover,
-    resumes: persistence.resumes,
     carryOut: (will) => void inbound.carryOutWill(fromStored(will)),
     leaves: (client) => devices.because(client, 'elsewhere'),
   });
@@ -197,8 +196,7 @@ export async function createBroker(parts: BrokerParts) {
     authorizeSubscribe(client, subscription, callback) {
       // Aedes restores a session even after the connection has ended, and then waits for ever; an error stops it.
       if (client.closed) return callback(new Error('the connection has ended'));
-      const restored = !client.connected && subscription.topic === SESSION_MARKER;
-      const allowed = restored || outboundKind(client.id, subscription.topic) !== undefined;
+      const allowed = outboundKind(client.id, subscription.topic) !== undefined;
       if (!allowed) metrics.mqttRefused.inc({ reason: 'subscribe' });
       callback(null, allowed ? subscription : null); // null makes Aedes answer 0x80 (failure) in the SUBACK
     },

@@ -12,7 +12,6 @@ import type { Certificate } from './certificates.ts';
 import type { AcceptedSocket } from './connections.ts';
 import type { Transport } from './listeners.ts';
 import type { Guarded } from './packet-guard.ts';
-import { SESSION_MARKER } from './persistence.ts';
 
 /** The facts about a client that the listener and the packet guard know, and Aedes does not. */
 export interface Origin {
@@ -125,7 +124,7 @@ export function createDeviceConnections({ clock, log, metrics, watch, presence, 
         keepAliveSeconds,
         protocol: LEVELS[level] ?? null,
         isPersistent: client.clean === false,
-        subscriptions: Object.keys(subscriptionsOf(client)).filter((topic) => topic !== SESSION_MARKER),
+        subscriptions: Object.keys(subscriptionsOf(client)),
       };
     },
   };

@@ -2,11 +2,10 @@ import type { Client } from 'aedes';
 import type { StoredPacket } from '../../core/sessions/sessions.ts';
 import type { Entered, Seen, Standing, Takeover } from '../../core/sessions/takeover.ts';
 import { dropWill } from './aedes-internals.ts';
+import { topicOf } from './topics.ts';
 
 interface Parts {
   takeover: Pick<Takeover, 'enter' | 'left'> | undefined;
-  /** Called when a login has found that the device has a stored session. */
-  resumes(deviceId: string): void;
   /** Publishes the will of the older connection that the device had to another node. */
   carryOut(will: StoredPacket): void;
   /** Called before a connection is closed because this node no longer owns the device. */
@@ -17,7 +16,7 @@ interface Parts {
  * Gives connections their epochs in a cluster. Each new connection of a device gets a higher epoch than the one before
  * it, and only the connection with the highest epoch may write to the database.
  */
-export function createDeviceEpochs({ takeover, resumes, carryOut, leaves }: Parts) {
+export function createDeviceEpochs({ takeover, carryOut, leaves }: Parts) {
   const epochs = new WeakMap<object, Entered>();
 
   return {
@@ -36,10 +35,11 @@ export function createDeviceEpochs({ takeover, resumes, carryOut, leaves }: Part
         dropWill(client); // the device has a newer connection, whose node publishes the will
         client.close();
       };
-      const entered = await takeover.enter(deviceId, { standing, persistent: client.clean === false, close });
+      const persistent = client.clean === false;
+      const needs = topicOf(deviceId, 'commands');
+      const entered = await takeover.enter(deviceId, { standing, persistent, needs, close });
       if (!('epoch' in entered)) return entered.standing;
       epochs.set(client, entered);
-      if (entered.resumes) resumes(deviceId);
       if (entered.will) carryOut(entered.will);
       const left = (): void => takeover.left(deviceId, entered.epoch);
       if (client.conn.closed) left();

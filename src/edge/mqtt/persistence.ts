@@ -12,12 +12,7 @@ import type { Seen, Standing } from '../../core/sessions/takeover.ts';
 import { isDatabaseAway } from '../../errors.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import { MOST_UNRELEASED } from './exactly-once.ts';
-
-/**
- * A topic filter that no device can subscribe to. It is returned for a stored session, because Aedes reports a session
- * as present only when it has a subscription.
- */
-export const SESSION_MARKER = '$session';
+import { topicOf } from './topics.ts';
 
 type ClientId = Pick<Client, 'id'>;
 type Packet = Record<string, unknown> & { messageId?: number; payload?: Buffer | string; brokerId?: string };
@@ -70,9 +65,6 @@ const toSubscription = ({ topic, qos, properties }: StoredSubscription): Subscri
 export function createPersistence(parts: Parts) {
   const { sessions, allows, released, forwards = true, nodeId } = parts;
   const { isLoggedIn = () => true, fenceOf = () => undefined } = parts;
-  // The clients whose session existed before their login. A client leaves the set when Aedes asks for its
-  // subscriptions.
-  const resumed = new Set<string>();
   let broker = { id: '' };
   const ownId = (): string => nodeId?.() ?? broker.id;
 
@@ -82,21 +74,11 @@ export function createPersistence(parts: Parts) {
 
   return {
     /**
-     * Called before the CONNACK of a persistent session. Creates the session, or remembers that it existed before.
-     * Resolves to the result of `standing`; if that is not `good`, nothing is done.
+     * Called before the CONNACK of a persistent session. Resolves to the result of `standing`; if that is not `good`,
+     * nothing is done. Aedes tells a session as present when it holds a subscription.
      */
-    async openSession(clientId: string, standing: (sql: Seen) => Promise<Standing>): Promise<Standing> {
-      const opened = await sessions.open(clientId, standing);
-      // An earlier login may have ended before Aedes asked for its subscriptions, and have left its mark.
-      if (opened.existed) resumed.add(clientId);
-      else resumed.delete(clientId);
-      return opened.standing;
-    },
-
-    /** Remembers that the session of a client existed before its login. */
-    resumes(clientId: string): void {
-      resumed.add(clientId);
-    },
+    openSession: (clientId: string, standing: (sql: Seen) => Promise<Standing>): Promise<Standing> =>
+      sessions.open(clientId, topicOf(clientId, 'commands'), standing),
 
     async setup(owner: { id: string }): Promise<void> {
       broker = owner;
@@ -122,9 +104,7 @@ export function createPersistence(parts: Parts) {
     },
 
     async subscriptionsByClient(client: ClientId): Promise<Subscription[]> {
-      const present = resumed.delete(client.id);
-      const stored = await sessions.subscriptionsOf(client.id);
-      return stored.length === 0 && present ? [{ topic: SESSION_MARKER, qos: 0 }] : stored.map(toSubscription);
+      return (await sessions.subscriptionsOf(client.id)).map(toSubscription);
     },
 
     async countOffline(): Promise<{ subsCount: number; clientsCount: number }> {
