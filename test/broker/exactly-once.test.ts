@@ -96,3 +96,35 @@ t.test(
     t.equal((await link.next('pubrec')).messageId, 1000, 'what is released makes room');
   },
 );
+
+t.test('an identifier that a PUBREL releases may be used by the message behind it', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const link = await world.connect(device);
+  link.socket.write(eventOf(device.deviceId, 1));
+  await link.next('pubrec');
+  t.equal(await answersOf(world, link), 1);
+  const pubrel = mqttPacket.generate({ cmd: 'pubrel', messageId: 1 });
+  for (let round = 2; round < 6; round += 1) {
+    link.socket.write(Buffer.concat([pubrel, eventOf(device.deviceId, 1)]));
+    await link.next('pubcomp');
+    await link.next('pubrec');
+    t.equal(await answersOf(world, link), round);
+  }
+});
+
+t.test('PUBRECs come in the order of the messages, also when some of them are repeated', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const link = await world.connect(device);
+  link.socket.write(eventOf(device.deviceId, 1));
+  await link.next('pubrec');
+  const ids = [2, 1, 3, 3, 4, 2, 5];
+  link.socket.write(Buffer.concat(ids.map((id) => eventOf(device.deviceId, id))));
+  const order = [];
+  for (const _ of ids) order.push((await link.next('pubrec')).messageId);
+  t.same(order, ids);
+  t.equal(await answersOf(world, link), 5);
+});

@@ -273,6 +273,42 @@ t.test('each packet is answered as MQTT 3.1.1 says', async (t) => {
     t.equal((await link.next('publish')).qos, 0);
   });
 
+  t.test('a SUBSCRIBE that repeats a filter is answered before an illegal packet ends the connection', async (t) => {
+    for (let round = 0; round < 10; round += 1) {
+      const link = await world.open({ ...device, clean: round % 2 === 0 });
+      await link.login();
+      const topic = `devices/${device.deviceId}/errors`;
+      const subscriptions = [1, 0].map((qos) => ({ topic, qos }));
+      const subscribe = { cmd: 'subscribe', messageId: 5, subscriptions } as Parameters<typeof mqttPacket.generate>[0];
+      link.socket.write(Buffer.concat([mqttPacket.generate(subscribe), Buffer.from('f000', 'hex')]));
+      t.same((await link.next('suback')).granted, [1, 0]);
+      await link.closed;
+    }
+  });
+
+  t.test('what stands behind a DISCONNECT is not carried out', async (t) => {
+    const taken = async () =>
+      (await world.service.metrics.mqttMessages.get()).values.find(({ labels }) => labels.topic === 'status')?.value ??
+      0;
+    for (let round = 0; round < 10; round += 1) {
+      const link = await world.open(device);
+      await link.login();
+      const before = await taken();
+      const publish = mqttPacket.generate({
+        cmd: 'publish',
+        topic: `devices/${device.deviceId}/status`,
+        payload: '{}',
+        qos: 0,
+        dup: false,
+        retain: false,
+      });
+      link.socket.write(Buffer.concat([publish, Buffer.from('e000', 'hex'), publish, publish]));
+      await link.closed;
+      await world.idle();
+      t.equal((await taken()) - before, 1);
+    }
+  });
+
   t.test('too many filters end the connection', async (t) => {
     const link = await world.open(device);
     await link.login();

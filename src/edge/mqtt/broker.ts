@@ -44,7 +44,7 @@ import { createOutbound } from './outbound.ts';
 import { createPacketGuard } from './packet-guard.ts';
 import { createPersistence, fromStored } from './persistence.ts';
 import { createSubacks } from './suback.ts';
-import { outboundKind, topicOf } from './topics.ts';
+import { isGranted, topicOf } from './topics.ts';
 import { createWaitingMessages } from './waiting-messages.ts';
 
 export interface BrokerParts {
@@ -112,7 +112,7 @@ export async function createBroker(parts: BrokerParts) {
   const outbound = createOutbound({ watch, ownerOf: parts.ownerOf });
   const persistence = createPersistence({
     sessions,
-    allows: (clientId, topic) => outboundKind(clientId, topic) !== undefined,
+    allows: isGranted,
     released: (client, messageId) => exactlyOnce.released(client, messageId),
     forwards: false,
     nodeId: parts.nodeId,
@@ -196,7 +196,7 @@ export async function createBroker(parts: BrokerParts) {
     authorizeSubscribe(client, subscription, callback) {
       // Aedes restores a session even after the connection has ended, and then waits for ever; an error stops it.
       if (client.closed) return callback(new Error('the connection has ended'));
-      const allowed = outboundKind(client.id, subscription.topic) !== undefined;
+      const allowed = isGranted(client.id, subscription.topic, subscription.qos);
       if (!allowed) metrics.mqttRefused.inc({ reason: 'subscribe' });
       callback(null, allowed ? subscription : null); // null makes Aedes answer 0x80 (failure) in the SUBACK
     },
@@ -214,9 +214,9 @@ export async function createBroker(parts: BrokerParts) {
       open({
         deviceId: client.id,
         epoch: epochs.of(client)?.epoch,
-        publish(command, acknowledged) {
+        publish(command, acknowledged, written) {
           inbound.sent(client.id);
-          outbound.publish(client, topicOf(client.id, 'commands'), JSON.stringify(command), acknowledged);
+          outbound.publish(client, topicOf(client.id, 'commands'), JSON.stringify(command), acknowledged, written);
         },
       }),
     responses: (client) =>
@@ -264,6 +264,7 @@ export async function createBroker(parts: BrokerParts) {
     isWithinRate: inbound.isWithinRate,
     subscribes: subacks.prepare,
     awaitsPuback: outbound.awaits,
+    isTaken: exactlyOnce.isTaken,
     acknowledged: outbound.acknowledged,
     published: inbound.authorizePublish,
     loginEnded: authentication.loginEnded,

@@ -59,6 +59,9 @@ export function createExactlyOnce({ log, logLimit, metrics, incoming }: Parts) {
       }
     },
 
+    /** True while a message of the connection with this identifier is in work, or waits for its PUBREL. */
+    isTaken: (client: Client, messageId: number): boolean => taken.get(client)?.has(messageId) === true,
+
     /** Called when the PUBREL of a message was received and stored. */
     released(client: Client, messageId: number): void {
       taken.get(client)?.delete(messageId);

@@ -10,6 +10,7 @@ import { createPacketAllowances } from './packet-allowance.ts';
 import { cutFrom, type Puback, pubackBytes, readPacket } from './packet-bytes.ts';
 import { createPacketReader, type Found } from './packet-reader.ts';
 import { packetFault, TYPE, UNKNOWN_LEVEL } from './packet-rules.ts';
+import { createQos2Order } from './qos2-order.ts';
 import { createReadingShare } from './reading-share.ts';
 
 /** The largest remaining length of a packet in bytes, before and after the login. */
@@ -58,6 +59,8 @@ interface Parts {
   subscribes(packet: SubscribePacket): void;
   /** True while a publish to the client with this packet identifier waits for its PUBACK. */
   awaitsPuback(client: Client, messageId: number): boolean;
+  /** True while a QoS 2 message of the client with this packet identifier is in work, or waits for its PUBREL. */
+  isTaken(client: Client, messageId: number): boolean;
   /** Called when a PUBACK has arrived. */
   acknowledged(client: Client, messageId: number): void;
   /** Carries out a message of a device. `done` is called when it is stored, or with the reason why no PUBACK is sent. */
@@ -117,6 +120,7 @@ export function createPacketGuard(parts: Parts) {
     isWithinRate,
     subscribes,
     awaitsPuback,
+    isTaken,
     acknowledged,
     published,
     loginEnded,
@@ -156,11 +160,12 @@ export function createPacketGuard(parts: Parts) {
   return function guard(client: Client, conn: Duplex, connection: Connection): Guarded {
     const { address } = connection;
     const reader = createPacketReader();
-    let phase: 'waiting' | 'connecting' | 'open' | 'ending' = 'waiting';
+    let phase: 'waiting' | 'connecting' | 'open' | 'left' | 'ending' = 'waiting';
     let loginRuns = true;
     let inWork = 0;
     let reading = false;
     const allowance = allowances.open(read);
+    const exactly = createQos2Order(reader, client, isTaken);
     const finish = createConnectionEnd({ clock, client, conn, discard: read, cut: fail });
     let turn: 'none' | 'waits' | 'given' = 'none';
 
@@ -182,12 +187,14 @@ export function createPacketGuard(parts: Parts) {
     /** Called when a packet is finished. */
     function done(error?: Error | null): void {
       inWork -= 1;
+      if (inWork === 0) exactly.allDone();
       if (error && !client.closed) end(error.message);
       if (loginRuns) {
         loginRuns = false;
         loginEnded(client);
       }
-      if (phase === 'ending' && inWork === 0) finish();
+      // Aedes reports a SUBSCRIBE with a repeated filter before its SUBACK is written, so the end comes behind it.
+      if (phase === 'ending' && inWork === 0) queueMicrotask(finish);
       else if (inWork <= WINDOW / 2) read();
     }
 
@@ -254,7 +261,7 @@ export function createPacketGuard(parts: Parts) {
       const limit = phase === 'open' ? PACKET_LIMITS.afterLogin : PACKET_LIMITS.beforeLogin;
       const mostBytes = phase === 'open' ? LONGEST_CUT : limit;
       const run: Accepted[] = [];
-      let releases = 0;
+      let leaves = false;
       let cost = 0;
       let bytes = 0;
       let waits = false;
@@ -276,21 +283,26 @@ export function createPacketGuard(parts: Parts) {
         }
         fault = found === 'whole' ? faultOf() : unreadable(found, mostBytes);
         if (fault !== undefined) break;
-        // A DISCONNECT ends the connection at once, so it waits until all earlier packets are answered. A PUBREL
-        // releases a message that must be stored by then, so it waits as well; only several PUBRELs go together.
         const type = reader.first >> 4;
-        waits =
-          (type === TYPE.DISCONNECT && inWork + count > 0) ||
-          (type === TYPE.PUBREL && (inWork > 0 || count > releases));
+        waits = exactly.waits(type, inWork + count > 0) || (type === TYPE.DISCONNECT && inWork + count > 0);
         bytes += reader.length;
         waits ||= count === 0 && !mayHandOn();
         if (waits) break;
         if (turn === 'given') longest = MOST_SHARED;
         isFull = count > 0 && (count >= longest || bytes > MOST_AT_ONCE.bytes);
         if (isFull) break;
-        if (type === TYPE.PUBREL) releases += 1;
+        exactly.handsOn(type);
         cost += allowances.costOf(type, reader.length);
         run.push(accept());
+        // Nothing behind a DISCONNECT is carried out: the client must send nothing more [MQTT-3.14.4-2].
+        if (type === TYPE.DISCONNECT) {
+          leaves = true;
+          break;
+        }
+      }
+      if (leaves) {
+        phase = 'left';
+        reader.clear();
       }
       if (run.length > 0) hand(run, cost);
       if (fault !== undefined) violated(fault);
@@ -337,7 +349,7 @@ export function createPacketGuard(parts: Parts) {
         aedes.keepAlive();
       }
       turn = 'none';
-      share.begins(phase === 'open' ? ownerOf(client.id) : undefined);
+      share.begins(phase === 'connecting' ? undefined : ownerOf(client.id));
       for (const packet of run) {
         if (client.closed) return; // Aedes would not carry out the others either
         if (Buffer.isBuffer(packet)) aedes.feed(packet);
