@@ -283,6 +283,24 @@ t.test('a publish to a foreign topic gets a PUBACK, is dropped, reported and cou
   t.match(text, new RegExp(`lapel_mqtt_refused_total\\{reason="publish"\\} ${topics.length + 3}`));
 });
 
+t.test('responses, which are kept until their PUBACK, are not granted with QoS 0', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const topics = ['commands', 'responses', 'errors'].map((kind) => ({
+    topic: `devices/${device.deviceId}/${kind}`,
+    qos: 0,
+  }));
+  const link = await world.open(device);
+  await link.login();
+  t.same(await link.subscribe(...topics), [0, 0x80, 0]);
+  await link.drop();
+  // A session of an earlier release may hold it: its device subscribes anew, and then hears of it.
+  const raw = await world.raw();
+  await raw.exec(`UPDATE subscriptions SET topic = '${topics[1]!.topic}' WHERE topic = '${topics[2]!.topic}'`);
+  t.match(await (await world.open(device)).login(), { returnCode: 0, sessionPresent: false });
+});
+
 t.test('a request that is not served is answered on the responses topic', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();

@@ -122,7 +122,7 @@ async function tests(t: Test, database: DatabaseKind): Promise<void> {
     await link.command();
     await link.ack({ transactionId: id, status: 'processing' });
     await pass(119);
-    t.match(await read(id), { status: 'processing', deliveredAt: /^2026/ });
+    t.match(await read(id), { status: 'processing' });
     await pass(1);
     t.match(await read(id), { status: 'failed', error: { code: 'NO_ANSWER' } });
   });
@@ -259,6 +259,32 @@ async function tests(t: Test, database: DatabaseKind): Promise<void> {
     t.match(await read(kept), { status: 'failed', error: { code: 'EXPIRED' } });
     t.same(await endsOf(world, tenant, gone), ['transaction.failed EXPIRED']);
   });
+
+  await t.test(
+    'with a subscription of QoS 0 only an acknowledgement delivers a command, so it expires unread',
+    async (t) => {
+      const { tenant, link, put, read, pass, ...device } = await setUp(world, 'deaf');
+      t.same(await link.subscribe({ topic: `devices/${device.deviceId}/commands`, qos: 0 }), [0]);
+      const answered = await put('?expireIn=60');
+      t.match(await link.command(), { transactionId: answered, packet: { qos: 0 } });
+      const unread = await put('?expireIn=60');
+      await link.command();
+      await world.idle();
+      t.match(await read(unread), { status: 'queued', deliveredAt: null, attempts: 1 });
+      await link.ack({ transactionId: answered, status: 'processing' });
+      await pass(60);
+      t.match(await read(unread), { status: 'failed', error: { code: 'EXPIRED' } });
+      t.match(await read(answered), { status: 'processing' });
+      await link.drop();
+      const again = await world.connect(device);
+      t.match(await again.command(), { transactionId: answered, attempt: 2 });
+      t.match(await again.command(), { transactionId: unread, operation: 'cancel' });
+      t.same(await endsOf(world, tenant, unread), ['transaction.failed EXPIRED']);
+      await again.ack({ transactionId: answered, status: 'succeeded' });
+      t.match((await tenant.event()).data.transaction, { transactionId: unread });
+      t.match((await tenant.event()).data.transaction, { transactionId: answered, status: 'succeeded' });
+    },
+  );
 }
 
 onBoth(t, tests);

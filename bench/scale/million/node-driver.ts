@@ -192,7 +192,7 @@ export async function createNodeDriver(config: Config, shared: Shared) {
       const entered = await takeover.enter(deviceId, {
         standing: (sql) => devices.authenticate(deviceId, { credential }, sql),
         persistent: true,
-        needs: `devices/${deviceId}/commands`,
+        isUsable: (_device, { length }) => length > 0,
         close: () => disconnect(deviceId),
       });
       if (!('epoch' in entered)) throw new Error(`the login of ${deviceId} was refused: ${entered.standing}`);

@@ -19,8 +19,11 @@ export interface DeviceLink {
    * uses the database.
    */
   epoch: number | undefined;
-  /** Writes one command; `acknowledged` runs at most once, at its PUBACK (or, at QoS 0, when it was written). */
-  publish(command: Command, acknowledged: () => void): void;
+  /**
+   * Writes one command. `acknowledged` runs at most once, at its PUBACK. With a subscription of QoS 0 there is none, and
+   * `written` runs instead: nothing is known of the device before its acknowledgement.
+   */
+  publish(command: Command, acknowledged: () => void, written: () => void): void;
 }
 
 /** The state that the outbox keeps in memory for each connection. */

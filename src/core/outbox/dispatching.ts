@@ -88,7 +88,7 @@ export function createDispatching(parts: DispatchingParts) {
     if (!isCancel && command.attempt === 1) observe('published', writtenAt - due.createdAt);
     connection.written.set(slot, writtenAt);
     if (due.traceparent !== null) trace(connection, slot, due, command);
-    connection.link.publish(command, () => {
+    const acknowledged = (): void => {
       if (!connection.open) return;
       if (isCancel) cancelDelivered(connection.link.deviceId, command.transactionId);
       else {
@@ -96,6 +96,9 @@ export function createDispatching(parts: DispatchingParts) {
         observe('received', clock.now() - writtenAt);
       }
       received(connection, slot);
+    };
+    connection.link.publish(command, acknowledged, () => {
+      if (connection.open) received(connection, slot);
     });
   }
 

@@ -36,17 +36,20 @@ const toPacket = (row: { clientId: string; packet: string; payload: Buffer | nul
 
 const FIND_SUBSCRIPTIONS = inSets('SELECT topic, qos, properties FROM subscriptions WHERE client_id = ?', ['text']);
 
+/** Whether a device with these subscriptions hears everything that it needs. */
+export type IsUsable = (clientId: string, subscriptions: readonly { topic: string; qos: number }[]) => boolean;
+
 /**
- * Opens a persistent session; returns true when there was one already [MQTT-3.1.2-4] that holds a subscription to
- * `needs`. A session without it is one whose device was cut off before its SUBSCRIBE, or that a backup has kept from such
- * a moment: a device that hears of it would trust it and never subscribe. So it begins anew, like a new one, without
- * subscriptions and without messages of QoS 2 [MQTT-3.1.2-6]: a clean session that a crash has ended, or a device that
- * was removed while it sent them, may have left some.
+ * Opens a persistent session; returns true when there was one already [MQTT-3.1.2-4] whose subscriptions are usable. If
+ * they are not, its device was cut off before its SUBSCRIBE, or a backup was made then: a device that hears of this
+ * session would trust it, and never subscribe. So it begins anew, like a new one, without subscriptions and without
+ * messages of QoS 2 [MQTT-3.1.2-6]: a clean session that a crash has ended, or a device that was removed while it sent
+ * them, may have left some.
  */
 export async function openSession(
   unit: UnitOfWork,
   clientId: string,
-  needs: string,
+  isUsable: IsUsable,
   nowMicros: number,
 ): Promise<boolean> {
   const [made, subscriptions] = await inOneGo(
@@ -55,9 +58,9 @@ export async function openSession(
       clientId,
       nowMicros,
     ),
-    unit.all<{ topic: string }>(FIND_SUBSCRIPTIONS, clientId),
+    unit.all<{ topic: string; qos: number }>(FIND_SUBSCRIPTIONS, clientId),
   );
-  if (made === 0 && subscriptions.some(({ topic }) => topic === needs)) return true;
+  if (made === 0 && isUsable(clientId, subscriptions)) return true;
   deleteSubscriptions(unit, clientId);
   deleteIncomingPackets(unit, clientId);
   return false;

@@ -44,15 +44,18 @@ export function createSessions({ database, clock }: Parts) {
 
   return {
     /**
-     * Opens a persistent session if the device may still connect. A session without a subscription to `needs` is taken
-     * for none (`openSession`). The
-     * unit of work repeats the check, because the device may have been removed since the login was checked: a session
-     * without a device would be taken for that of the next device with this id, which would then not subscribe.
+     * Opens a persistent session if the device may still connect. The unit of work repeats the check, because the device
+     * may have been removed since the login was checked: a session without a device would be taken for that of the next
+     * device with this id, which would then not subscribe.
      */
-    open: (clientId: string, needs: string, standing: (sql: UnitOfWork) => Promise<Standing>): Promise<Standing> =>
+    open: (
+      clientId: string,
+      isUsable: repository.IsUsable,
+      standing: (sql: UnitOfWork) => Promise<Standing>,
+    ): Promise<Standing> =>
       transact(async (unit) => {
         const found = await standing(unit);
-        if (found === 'good') await repository.openSession(unit, clientId, needs, clock.now());
+        if (found === 'good') await repository.openSession(unit, clientId, isUsable, clock.now());
         return found;
       }, clientId),
 

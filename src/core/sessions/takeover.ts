@@ -23,8 +23,7 @@ interface Entry {
   standing(sql: Sql): Promise<Standing>;
   /** Whether the session outlives the connection (`clean=false` in the CONNECT). */
   persistent: boolean;
-  /** The topic without whose subscription a stored session is taken for none. */
-  needs: string;
+  isUsable: repository.IsUsable;
   /** Closes the connection without publishing its will. */
   close(): void;
 }
@@ -50,7 +49,7 @@ export function createTakeover({ database, clock, ownership }: Parts) {
      */
     enter: (
       deviceId: string,
-      { standing, persistent, needs, close }: Entry,
+      { standing, persistent, isUsable, close }: Entry,
     ): Promise<Entered | { standing: Standing }> =>
       database.transactInCrowd(async (unit) => {
         const found = await standing(unit);
@@ -58,7 +57,7 @@ export function createTakeover({ database, clock, ownership }: Parts) {
         const [{ epoch, fromOther }, will] = await inOneGo(
           ownership.take(unit, deviceId, close), // throws, before anything is written, while this node may own no device
           repository.deleteWill(unit, deviceId),
-          persistent ? repository.openSession(unit, deviceId, needs, clock.now()) : false,
+          persistent ? repository.openSession(unit, deviceId, isUsable, clock.now()) : false,
         );
         const fence = ownership.fence(deviceId, epoch);
         return { standing: found, epoch, fence, will: fromOther ? will : undefined };

@@ -2,7 +2,7 @@ import type { Client } from 'aedes';
 import type { StoredPacket } from '../../core/sessions/sessions.ts';
 import type { Entered, Seen, Standing, Takeover } from '../../core/sessions/takeover.ts';
 import { dropWill } from './aedes-internals.ts';
-import { topicOf } from './topics.ts';
+import { isUsable } from './topics.ts';
 
 interface Parts {
   takeover: Pick<Takeover, 'enter' | 'left'> | undefined;
@@ -36,8 +36,7 @@ export function createDeviceEpochs({ takeover, carryOut, leaves }: Parts) {
         client.close();
       };
       const persistent = client.clean === false;
-      const needs = topicOf(deviceId, 'commands');
-      const entered = await takeover.enter(deviceId, { standing, persistent, needs, close });
+      const entered = await takeover.enter(deviceId, { standing, persistent, isUsable, close });
       if (!('epoch' in entered)) return entered.standing;
       epochs.set(client, entered);
       if (entered.will) carryOut(entered.will);

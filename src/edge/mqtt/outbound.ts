@@ -69,9 +69,16 @@ export function createOutbound({ watch, ownerOf }: Parts) {
 
   /**
    * Sends a publish; `acknowledged` is null for an answer. Returns false when the client has not subscribed to the
-   * topic, or no packet identifier is free.
+   * topic, or no packet identifier is free. With a subscription of QoS 0 there is no PUBACK, so that `acknowledged` is
+   * never called; `written` is called instead.
    */
-  function send(client: Client, topic: string, payload: string, acknowledged: (() => void) | null): boolean {
+  function send(
+    client: Client,
+    topic: string,
+    payload: string,
+    acknowledged: (() => void) | null,
+    written?: () => void,
+  ): boolean {
     const subscription = subscriptionsOf(client)[topic];
     if (!subscription || client.closed || !client.conn.writable) return false;
     if (watch.messages > 0) {
@@ -80,7 +87,7 @@ export function createOutbound({ watch, ownerOf }: Parts) {
     // The QoS of a publish never exceeds the QoS of the subscription [MQTT-3.8.4-6].
     if (subscription.qos === 0) {
       writePacket(client, publishBytes(topic, payload, 0), (error) => {
-        if (!error && !client.closed) acknowledged?.();
+        if (!error && !client.closed) written?.();
       });
       return true;
     }
@@ -95,11 +102,17 @@ export function createOutbound({ watch, ownerOf }: Parts) {
 
   return {
     /**
-     * Publishes a command or a stored response. `acknowledged` is called at its PUBACK; for a subscription with QoS 0,
-     * once it is written. Returns false when it could not be sent.
+     * Publishes a command or a stored response. `acknowledged` is called at its PUBACK. With a subscription of QoS 0
+     * there is none: `written` is called once it is written, which says nothing about the device. Returns false when it
+     * could not be sent.
      */
-    publish: (client: Client, topic: string, payload: string, acknowledged: () => void): boolean =>
-      send(client, topic, payload, acknowledged),
+    publish: (
+      client: Client,
+      topic: string,
+      payload: string,
+      acknowledged: () => void,
+      written?: () => void,
+    ): boolean => send(client, topic, payload, acknowledged, written),
 
     /**
      * Publishes an answer behind earlier ones. It may be lost with the connection. Returns false when it was dropped,

@@ -12,7 +12,7 @@ import type { Seen, Standing } from '../../core/sessions/takeover.ts';
 import { isDatabaseAway } from '../../errors.ts';
 import type { Fence } from '../../platform/cluster/ownership.ts';
 import { MOST_UNRELEASED } from './exactly-once.ts';
-import { topicOf } from './topics.ts';
+import { isUsable } from './topics.ts';
 
 type ClientId = Pick<Client, 'id'>;
 type Packet = Record<string, unknown> & { messageId?: number; payload?: Buffer | string; brokerId?: string };
@@ -24,7 +24,7 @@ interface Parts {
    * Whether a device may subscribe to a topic. This was checked before, but Aedes stores all filters of a SUBSCRIBE,
    * also refused ones.
    */
-  allows(clientId: string, topic: string): boolean;
+  allows(clientId: string, topic: string, qos: number): boolean;
   /** Called when a QoS 2 message was deleted, because its PUBREL has arrived. */
   released?(client: Client, messageId: number): void;
   /**
@@ -78,14 +78,14 @@ export function createPersistence(parts: Parts) {
      * nothing is done. Aedes tells a session as present when it holds a subscription.
      */
     openSession: (clientId: string, standing: (sql: Seen) => Promise<Standing>): Promise<Standing> =>
-      sessions.open(clientId, topicOf(clientId, 'commands'), standing),
+      sessions.open(clientId, isUsable, standing),
 
     async setup(owner: { id: string }): Promise<void> {
       broker = owner;
     },
 
     async addSubscriptions(client: ClientId, subscriptions: Subscription[]): Promise<void> {
-      const allowed = subscriptions.filter(({ topic }) => allows(client.id, topic));
+      const allowed = subscriptions.filter(({ topic, qos }) => allows(client.id, topic, qos));
       await sessions.subscribe(
         allowed.map(({ topic, qos, ...rest }) => {
           const given = Object.entries(rest).filter(([, value]) => value !== undefined);
@@ -98,7 +98,7 @@ export function createPersistence(parts: Parts) {
     async removeSubscriptions(client: ClientId, topics: string[]): Promise<void> {
       await sessions.unsubscribe(
         client.id,
-        topics.filter((topic) => allows(client.id, topic)),
+        topics.filter((topic) => allows(client.id, topic, 1)),
         fenceOf(client),
       );
     },

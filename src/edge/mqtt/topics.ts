@@ -22,3 +22,20 @@ export const inboundKind = (deviceId: string, topic: string): Inbound | undefine
 /** The kind of message that a device may receive on this topic; undefined when it may not subscribe to it. */
 export const outboundKind = (deviceId: string, topic: string): Outbound | undefined =>
   ownKind(deviceId, topic, OUTBOUND);
+
+/**
+ * Whether a device gets a subscription. A response is kept until its PUBACK, which QoS 0 does not have, so `responses`
+ * is not granted with it. A command is confirmed by the acknowledgement as well, and a message on `errors` may be lost.
+ */
+export function isGranted(deviceId: string, topic: string, qos: number): boolean {
+  const kind = outboundKind(deviceId, topic);
+  return kind !== undefined && (kind !== 'responses' || qos > 0);
+}
+
+/**
+ * Whether the subscriptions of a stored session are those that a device needs: it holds `commands`, and each is one that
+ * the device would get today.
+ */
+export const isUsable = (deviceId: string, subscriptions: readonly { topic: string; qos: number }[]): boolean =>
+  subscriptions.some(({ topic }) => outboundKind(deviceId, topic) === 'commands') &&
+  subscriptions.every(({ topic, qos }) => isGranted(deviceId, topic, qos));
