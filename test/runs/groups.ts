@@ -25,6 +25,7 @@ export const ALONE: Readonly<Record<string, string>> = {
 const ONE_BY_ONE: Readonly<Record<string, string>> = {
   'apk/inspector.test.ts': 'it counts the bytes that the process decodes',
   'apk/read-apk.test.ts': 'it measures the memory of its process',
+  'broker/suspended.test.ts': 'it stops its process for seconds',
   'cluster/nodes.test.ts': 'it compares times with those of a lease',
   'database/postgres/': 'some cut off the server that all use',
   'database/schemas.test.ts': 'it makes many databases on the server that all use',

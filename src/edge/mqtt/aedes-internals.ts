@@ -106,6 +106,8 @@ interface Reading {
   done(error?: Error | null): void;
   /** Called when the packets after the CONNECT may be passed on. */
   connected(): void;
+  /** Called when no packet has arrived for one and a half keep-alive intervals [MQTT-3.1.2-24]. */
+  silent(): void;
 }
 
 interface TakenReading {
@@ -139,11 +141,32 @@ export function takeReading(client: Client, on: Reading): TakenReading {
     for (const listener of carryOut) listener.call(parser, packet);
   });
   inner.on('connected', on.connected);
+  /** Whether a packet has arrived since the keep-alive interval ended. */
+  let isAlive = false;
+  /**
+   * Replaces what Aedes does when the keep-alive interval has ended. A process that stood still for that long (a machine
+   * that was suspended) has not read what came meanwhile: timers run before sockets are read. So one turn of the event
+   * loop reads it first.
+   */
+  inner.on('connected', () => {
+    if (inner._keepaliveInterval <= 0 || inner.closed) return;
+    clearTimeout(inner._keepaliveTimer);
+    const ended = (): void => {
+      isAlive = false;
+      setImmediate(() => {
+        if (inner.closed) return;
+        if (isAlive || inner.conn.readableLength > 0) inner._keepaliveTimer.refresh();
+        else on.silent();
+      });
+    };
+    inner._keepaliveTimer = setTimeout(ended, inner._keepaliveInterval);
+  });
   return {
     feed: (bytes) => {
       parser.parse(bytes);
     },
     keepAlive: () => {
+      isAlive = true;
       if (inner._keepaliveInterval > 0) inner._keepaliveTimer.refresh();
     },
     fail: (error) => {

@@ -245,7 +245,6 @@ export async function createBroker(parts: BrokerParts) {
     openLinks.close(client);
     devices.ended(client);
   });
-  broker.on('keepaliveTimeout', (client) => devices.because(client, 'keep_alive'));
   broker.on('clientError', (client, err) => {
     devices.because(client, 'lost', err.message);
     log.debug({ deviceId: client.id, reason: err.message }, 'connection ended');
@@ -268,6 +267,7 @@ export async function createBroker(parts: BrokerParts) {
     acknowledged: outbound.acknowledged,
     published: inbound.authorizePublish,
     loginEnded: authentication.loginEnded,
+    silent: (client) => devices.because(client, 'keep_alive'),
     disconnects: (client) => devices.because(client, 'disconnected'),
     ending(client, reason) {
       devices.because(client, 'protocol', reason);

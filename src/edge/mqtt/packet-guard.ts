@@ -69,6 +69,8 @@ interface Parts {
   loginEnded(client: Client): void;
   /** Called when a connection is about to end: only the answers to packets in work may still be written to it. */
   ending(client: Client, reason: string): void;
+  /** Called before the connection of a device ends that was silent for longer than its keep-alive allows. */
+  silent(client: Client): void;
   /** Called when the device has sent a DISCONNECT. */
   disconnects(client: Client): void;
 }
@@ -125,6 +127,7 @@ export function createPacketGuard(parts: Parts) {
     published,
     loginEnded,
     ending,
+    silent,
     disconnects,
   } = parts;
   const share = createReadingShare();
@@ -180,6 +183,10 @@ export function createPacketGuard(parts: Parts) {
         phase = 'open';
         connection.loggedIn();
         read();
+      },
+      silent() {
+        silent(client);
+        fail('keep alive timeout');
       },
       done,
     });
