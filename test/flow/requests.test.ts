@@ -204,3 +204,39 @@ t.test('requests of devices are answered', async (t) => {
     t.equal(customer.requests.length, before + 8);
   });
 });
+
+t.test('answers and requests whose read has failed are read again on the same connection', async (t) => {
+  const world = await startWorld(t);
+  await world.createTenant();
+  const device = await world.registerDevice();
+  const link = await world.connect(device);
+  const raw = await world.raw();
+  const broken = async (meanwhile: () => Promise<unknown>): Promise<void> => {
+    await raw.exec('ALTER TABLE device_requests RENAME TO kept_elsewhere');
+    await meanwhile();
+    await world.idle();
+    await raw.exec('ALTER TABLE kept_elsewhere RENAME TO device_requests');
+    world.clock.advance(1_000);
+  };
+  for (let id = 0; id <= RESPONSE_WINDOW; id += 1) {
+    ask(link, `r-${id}`, 'weather');
+    await link.next('puback');
+  }
+  const first = await response(link);
+  for (let id = 1; id < RESPONSE_WINDOW; id += 1) await response(link);
+  await broken(async () => {
+    first.puback();
+    link.send({ cmd: 'pingreq' });
+    await link.next('pingresp');
+  });
+  t.equal((await response(link)).body.requestId, `r-${RESPONSE_WINDOW}`);
+  await link.drop();
+
+  // A stored request that nobody has carried out yet, as a crash leaves it.
+  await raw.exec('UPDATE device_requests SET answer = NULL, done_at = NULL');
+  let again = link;
+  await broken(async () => {
+    again = await world.connect(device);
+  });
+  t.equal((await response(again)).body.requestId, 'r-0');
+});

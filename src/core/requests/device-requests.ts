@@ -48,7 +48,7 @@ export const STORED = { requests: 256, characters: 256 * 1024 };
  * unless the answer was an error.
  */
 const SAME_WITHIN_MICROS = 60_000_000;
-/** Milliseconds after which a failed write is tried again. */
+/** Milliseconds after which a failed read or write is tried again. */
 const RETRY_MS = 1_000;
 
 const BUSY = {
@@ -80,9 +80,10 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     read: (deviceId, limit) => repository.findAnswered(database.read, deviceId, limit),
     done: (key) => write(key, (unit) => repository.setDone(unit, key, clock.now())),
     failed: logFailure,
+    later: (again) => void clock.after(RETRY_MS, again),
   });
 
-  /** Logs a failure. The stored requests and answers are read again at the device's next connection. */
+  /** Logs a failure of what is tried again. */
   function logFailure(err: unknown): void {
     if (!isDatabaseAway(err)) log.warn({ err }, 'requests of a device could not be read or marked; trying again later');
   }
@@ -164,7 +165,9 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
         for (const one of wanted.slice(0, room)) run(one, ofDevice);
       }
     } catch (err) {
+      ofDevice.backlog = true;
       logFailure(err);
+      clock.after(RETRY_MS, () => void continueBacklog(deviceId, ofDevice));
     } finally {
       ofDevice.reading = false;
       work.ended();

@@ -32,11 +32,10 @@ interface Parts {
   read(deviceId: string, limit: number): Promise<Answered[]>;
   /** Stores that the device has acknowledged the answer of a request. */
   done(key: RequestKey): Promise<void>;
-  /**
-   * Called when answers could not be read from the database. They are read again when the device connects the next
-   * time.
-   */
+  /** Called when answers could not be read from the database, or a PUBACK not be stored; both are tried again. */
   failed(error: unknown): void;
+  /** Calls a function later, to try again. */
+  later(again: () => void): void;
 }
 
 /** The most responses without PUBACK on a connection; further ones wait in the database. */
@@ -47,7 +46,7 @@ export const RESPONSE_WINDOW = 16;
  * the only queue, so that they take no memory. If none wait, an answer is written at once, without being read again. A
  * connection that ends keeps no state; the next one begins with the stored answers.
  */
-export function createResponseSender({ read, done, failed }: Parts) {
+export function createResponseSender({ read, done, failed, later }: Parts) {
   const connections = new Map<string, Connection>();
 
   function write(connection: Connection, key: RequestKey, text: string): void {
@@ -58,9 +57,20 @@ export function createResponseSender({ read, done, failed }: Parts) {
     // ended.
     connection.link.respond(text, () => {
       connection.written -= 1;
-      done(key).then(() => connection.taken.delete(name), failed);
+      markDone(connection, key);
       void pump(connection);
     });
+  }
+
+  /** Stores the PUBACK of an answer; without it, the next connection gets the answer once more. */
+  function markDone(connection: Connection, key: RequestKey): void {
+    done(key).then(
+      () => connection.taken.delete(nameOf(key)),
+      (error: unknown) => {
+        failed(error);
+        later(() => connection.open && markDone(connection, key));
+      },
+    );
   }
 
   async function pump(connection: Connection): Promise<void> {
@@ -82,6 +92,7 @@ export function createResponseSender({ read, done, failed }: Parts) {
     } catch (error) {
       connection.backlog = true;
       failed(error);
+      later(() => void pump(connection));
     } finally {
       connection.reading = false;
     }

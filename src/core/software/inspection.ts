@@ -33,6 +33,15 @@ interface Parts {
 // may wait. Further files are skipped; they are inspected when a caller asks for their version again.
 const AT_A_TIME = 2;
 const MOST_WAITING = 1000;
+/** An inspection that fails, because store or database do not answer, is tried this often: over 17 minutes. */
+const MOST_TRIES = 10;
+const RETRY_MS = 1_000;
+
+/** An inspection, and how often it was tried. */
+interface Task {
+  run(): Promise<void>;
+  tries: number;
+}
 
 export type Inspection = ReturnType<typeof createInspection>;
 
@@ -64,7 +73,7 @@ export function createInspection({ database, clock, log, objects }: Parts) {
   const work = createWork();
   const stopping = new AbortController();
   const { signal } = stopping;
-  const waiting = new Map<string, () => Promise<void>>();
+  const waiting = new Map<string, Task>();
   const inspectApk = createApkInspector({ clock });
   /** The inspections for which a delivery waits, one at a time. */
   const soon = new Map<string, Promise<void>>();
@@ -145,6 +154,10 @@ export function createInspection({ database, clock, log, objects }: Parts) {
 
   /** Starts an inspection, or puts it into the queue; does not wait for it. */
   function enqueue({ binaryId }: Registered, task: () => Promise<void>): void {
+    put(binaryId, { run: task, tries: 0 });
+  }
+
+  function put(binaryId: string, task: Task): void {
     if (signal.aborted || running.has(binaryId) || waiting.size >= MOST_WAITING) return;
     waiting.set(binaryId, task);
     startNext();
@@ -157,9 +170,14 @@ export function createInspection({ database, clock, log, objects }: Parts) {
     waiting.delete(binaryId);
     running.add(binaryId);
     work.begun();
-    task()
+    task
+      .run()
       .catch((err: unknown) => {
-        if (!signal.aborted) log.error({ err, binaryId }, 'an uploaded binary could not be inspected');
+        if (signal.aborted) return;
+        const tries = task.tries + 1;
+        log.error({ err, binaryId, tries }, 'an uploaded binary could not be inspected');
+        // Nobody may look at the file for long, so the inspection is tried again, without being asked.
+        if (tries < MOST_TRIES) clock.after(RETRY_MS * 2 ** tries, () => put(binaryId, { ...task, tries }));
       })
       .finally(() => {
         running.delete(binaryId);
