@@ -19,6 +19,10 @@ export const RULES = {
     must: 'It subscribes to `commands`, `responses` and `errors` with QoS 1, and publishes with QoS 1, to its own topics only',
     why: 'with QoS 1, no message is lost on the way',
   },
+  subscriptions: {
+    must: 'It subscribes to its topics at **every** login, also when the CONNACK says that its session is present',
+    why: 'a login that was cut off, or a restored service, can have a session without subscriptions: the device would get no command any more, and not notice',
+  },
   messages: {
     must: 'Its messages are as their schemas say',
     why: 'the service leaves out a wrong part, or rejects the message',

@@ -33,6 +33,8 @@ export interface ServiceEnd extends AsyncDisposable {
   /** The number of connections with an accepted login so far, and whether the last one is open. */
   readonly logins: number;
   readonly isOnline: boolean;
+  /** The number of SUBSCRIBE packets so far. */
+  readonly subscribes: number;
   /** Why the last connection without a login was refused. */
   readonly refused: string | undefined;
   /** The last accepted CONNECT. */
@@ -94,6 +96,7 @@ export async function startServiceEnd({
   const waiting = new Map<number, Sent>();
   let current: Connection | undefined;
   let logins = 0;
+  let subscribes = 0;
   let hasSession = false;
   let refused: string | undefined;
   let connect: IConnectPacket | undefined;
@@ -123,6 +126,7 @@ export async function startServiceEnd({
   }
 
   function subscribe(connection: Connection, { messageId = 0, subscriptions: wanted }: ISubscribePacket): void {
+    subscribes += 1;
     const granted = wanted.map(({ topic, qos }) => {
       const isOwn = LISTENING.some((name) => topic === prefix + name);
       if (!isOwn) alarms.raise('topics', 'subscriptions to its own topics', `a subscription to ${topic}`);
@@ -225,6 +229,9 @@ export async function startServiceEnd({
     },
     get isOnline() {
       return current?.isOpen ?? false;
+    },
+    get subscribes() {
+      return subscribes;
     },
     get refused() {
       return refused;

@@ -7,6 +7,7 @@ const NOTHING = {
   /** Connections that ended although the device wanted to keep them. */
   losses: 0,
   /** Attempts to connect that were given up. */
+  failedOpenings: 0,
   connectFailures: 0,
   /** Deliveries of commands, repetitions and cancels included. */
   commands: 0,
@@ -69,6 +70,9 @@ export function createTally({
   });
   events.on('offline', (_device, _reason, expected) => {
     if (!expected) counts.losses += 1;
+  });
+  events.on('unopened', () => {
+    counts.failedOpenings += 1;
   });
   events.on('refused', ({ deviceId }, error) => {
     counts.connectFailures += 1;

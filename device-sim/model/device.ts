@@ -298,6 +298,7 @@ class SimulatedDevice implements Device {
     const expected = this.#reconnector.lost(this.#off);
     this.#off = undefined;
     if (wasOnline) this.#tellWatchers('offline', [reason, expected]);
+    else if (!expected) this.#tellWatchers('unopened', [reason]);
   }
 
   #settle(): void {

@@ -37,7 +37,6 @@ class MqttLink implements Link, WireEnd {
   #full = false;
   /** True while received messages are handled: messages that are published meanwhile are sent afterwards. */
   #reading = false;
-  #needsSubscription = false;
   #subscription = { messageId: 0, sessionPresent: false };
   /** True from a ping until anything arrives. If it is still true at the next ping, the connection is dead. */
   #pinged = false;
@@ -239,13 +238,7 @@ class MqttLink implements Link, WireEnd {
   }
 
   #accepted(sessionPresent: boolean): void {
-    // With `clean=false` the broker keeps the subscriptions in the session. So the device subscribes again only if its last
-    // SUBSCRIBE was not answered.
-    if (sessionPresent && !this.#needsSubscription) {
-      this.#becomeOnline(true);
-      return;
-    }
-    this.#needsSubscription = true;
+    // Also with a session present: a restored service may hold it from a moment before the SUBSCRIBE.
     this.#state = 'subscribing';
     const messageId = this.#outbox.freeId();
     this.#subscription = { messageId, sessionPresent };
@@ -254,7 +247,6 @@ class MqttLink implements Link, WireEnd {
   }
 
   #becomeOnline(sessionPresent: boolean): void {
-    this.#needsSubscription = false;
     this.#state = 'online';
     this.#cancelTimer?.();
     this.#cancelTimer = this.#options.timers.after(PING_MILLISECONDS, () => this.#ping());

@@ -29,7 +29,6 @@ export function createPackageLink(options: LinkOptions): Link {
   let client: MqttClient | undefined;
   let state: 'closed' | 'opening' | 'online' | 'leaving' = 'closed';
   let opening: PromiseWithResolvers<void> | undefined;
-  let needsSubscription = false;
   /** True while a message is handled: messages that are published meanwhile are sent after its PUBACK. */
   let reading = false;
   const unsent: Outgoing[] = [];
@@ -56,7 +55,6 @@ export function createPackageLink(options: LinkOptions): Link {
   }
 
   function online(sessionPresent: boolean): void {
-    needsSubscription = false;
     state = 'online';
     unsent.unshift(...sent);
     sent.clear();
@@ -67,7 +65,6 @@ export function createPackageLink(options: LinkOptions): Link {
   }
 
   function subscribe(mine: MqttClient, sessionPresent: boolean): void {
-    needsSubscription = true;
     const topics = LISTENING.map((name) => prefix + name);
     mine.subscribe(topics, { qos: 1 }, (error, granted) => {
       if (mine !== client || state !== 'opening') return;
@@ -130,9 +127,8 @@ export function createPackageLink(options: LinkOptions): Link {
     });
     mine.handleMessage = (packet, callback) => receive(packet, () => callback());
     mine.on('connect', ({ sessionPresent }) => {
-      // With `clean=false` the subscriptions are part of the session, unless the last SUBSCRIBE went unanswered.
-      if (sessionPresent && !needsSubscription) online(true);
-      else subscribe(mine, sessionPresent);
+      // Also with a session present: a restored service may hold it from a moment before the SUBSCRIBE.
+      subscribe(mine, sessionPresent);
     });
     mine.on('error', (error: Error & { code?: number | string }) => {
       const cause = typeof error.code === 'number' ? new Refused(error.code) : error;

@@ -24,7 +24,7 @@ function fleetRows(whole: Chapter, { memory, own }: RunRecord): [string, string]
     ['Devices', `${n('devices')}: ${n('activated')} activated, ${n('connected')} connected at the end`],
     [
       'Connections',
-      `${n('connections')} made${pace}; ${n('losses')} ended unexpectedly, ${n('connectFailures')} given up`,
+      `${n('connections')} made${pace}; ${n('losses')} ended unexpectedly, ${n('failedOpenings')} failed at the login, ${n('connectFailures')} given up`,
     ],
     ['Memory', `${show.bytes(memory.end)} at the end${each > 0 ? `; each device takes ${show.bytes(each)}` : ''}`],
     [

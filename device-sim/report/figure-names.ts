@@ -143,6 +143,7 @@ export const FIGURES: Readonly<Record<string, Named>> = Object.fromEntries([
   fleet('activated', 'devices that are activated at the end of the phase', { base: 'devices', part: true }),
   fleet('connections', 'connections that were made; `connections(2)`: to the second address of `--mqtt`'),
   fleet('losses', 'connections that ended although the device wanted to keep them', { base: 'connections' }),
+  fleet('failedOpenings', 'connections that ended before the device was logged in and subscribed; it tried again'),
   fleet('connectFailures', 'connections that a device gave up after all its attempts'),
   fleet('commands', 'commands that devices received, with repetitions'),
   fleet('repetitions', 'commands that a device received again', { base: 'commands' }),

@@ -69,6 +69,7 @@ export function facts(record: RunRecord): [string, string][] {
     ['Devices activated', show.count(of('activated'))],
     ['Connections made', show.count(of('connections'))],
     ['Connections that ended unexpectedly', show.count(of('losses'))],
+    ['Connections that failed at the login', show.count(of('failedOpenings'))],
     ['Connections a second, at the start', of('connectRate') > 0 ? show.count(of('connectRate')) : '–'],
     ['Memory for each device', of('memoryPerDevice') > 0 ? show.bytes(of('memoryPerDevice')) : '–'],
     ['Memory of the process, at the end', show.bytes(memory.end)],

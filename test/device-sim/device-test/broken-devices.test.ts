@@ -41,6 +41,7 @@ const FOUND: Readonly<
   'refuses-unknown-members': { rule: 'unknown-parts', cases: ['unknown-members'] },
   'takes-no-unicode': { rule: 'values', cases: ['limits'] },
   'does-not-read-errors': { rule: 'topics', cases: ['login', 'error-report'], line: SHORT },
+  'trusts-its-session': { rule: 'subscriptions', cases: ['next-login'], line: '--cases login,next-login' },
   'reports-its-status-with-qos-0': { rule: 'topics', cases: ['login', 'status-report'], line: SHORT },
   'has-no-keep-alive': { rule: 'keep-alive', cases: ['login'], line: SHORT },
 };

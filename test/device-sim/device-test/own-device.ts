@@ -19,6 +19,7 @@ export type Flaw =
   | 'refuses-unknown-members'
   | 'takes-no-unicode'
   | 'does-not-read-errors'
+  | 'trusts-its-session'
   | 'reports-its-status-with-qos-0'
   | 'has-no-keep-alive'
   | 'forgets-after-hundred'
@@ -157,20 +158,18 @@ export function createOwnDevice(account: { deviceId: string; credential: string 
         clean: flaw === 'has-clean-sessions',
         keepalive: flaw === 'has-no-keep-alive' ? 0 : 30,
         reconnectPeriod: period,
+        resubscribe: false, // with it, mqtt.js leaves out topics that it has subscribed to on an earlier connection
       };
       const mine = connect(url, options);
       client = mine;
       mine.on('error', () => {});
-      mine.on('connect', () => {
+      mine.on('connect', ({ sessionPresent }) => {
         // Without it each answer waits for the delayed ACK of the PUBACK before it.
         (mine.stream as Socket).setNoDelay(true);
         mine.options.reconnectPeriod = period;
         const kinds = flaw === 'does-not-read-errors' ? ['commands', 'responses'] : ['commands', 'responses', 'errors'];
-        mine.subscribe(
-          kinds.map((kind) => `devices/${deviceId}/${kind}`),
-          { qos: 1 },
-          () => {},
-        );
+        const topics = kinds.map((kind) => `devices/${deviceId}/${kind}`);
+        if (flaw !== 'trusts-its-session' || !sessionPresent) mine.subscribe(topics, { qos: 1 }, () => {});
         const battery = { level: flaw === 'reports-a-wrong-status' ? 101 : 100, charging: true };
         if (flaw !== 'reports-no-status') publish('status', { battery });
       });

@@ -78,8 +78,11 @@ t.test('the CONNECT has the deviceId, the keep-alive and the clean flag', async 
   t.match(connect, { protocolVersion: 4, clientId: deviceId, username: deviceId, clean: false, keepalive: 60 });
   t.equal(connect.password?.toString(), 'another');
   connection.send({ cmd: 'connack', returnCode: 0, sessionPresent: true });
+  const { messageId, subscriptions } = await connection.next('subscribe');
+  t.equal(subscriptions.length, 3, 'it subscribes at every login');
+  connection.send({ cmd: 'suback', messageId, granted: [1, 1, 1] });
   await opened;
-  t.strictSame(parts.online, [true], 'its subscriptions are part of the session');
+  t.strictSame(parts.online, [true]);
   await parts.link.close();
   await connection.next('disconnect');
   await connection.closed;

@@ -74,7 +74,6 @@ export async function startScriptedService() {
       const made = await connection();
       await made.next('connect');
       made.send({ cmd: 'connack', returnCode: 0, sessionPresent });
-      if (sessionPresent) return made;
       const { messageId } = await made.next('subscribe');
       made.send({ cmd: 'suback', messageId, granted: [1, 1, 1] });
       return made;
