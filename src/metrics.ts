@@ -177,6 +177,14 @@ export function createMetrics() {
       'Times that no further command was sent to a device, because too many were unacknowledged',
     ),
     devicesConnected: gauge('devices_connected', 'MQTT connections of devices'),
+    devicesWithoutCommands: gauge(
+      'devices_without_commands',
+      'Devices that have been connected for 30 seconds or more without a subscription to their commands',
+    ),
+    mqttIdentitiesContested: counter(
+      'mqtt_identities_contested_total',
+      'Times that connections of one device replaced one another five times in a minute, so that two devices seem to use its identity',
+    ),
     filesExhausted: counter('open_files_exhausted_total', 'Checks in which the process could not open another file'),
     mqttConnections: gauge('mqtt_connections', 'Open connections of the MQTT listeners, logged in or not'),
     mqttConnectionsLimit: gauge('mqtt_connections_limit', 'The most open connections that the MQTT listeners accept'),

@@ -30,6 +30,7 @@ const ENDS: Readonly<Record<string, string>> = {
   replaced: 'the device connected once more',
   revoked: 'the service ended it: somebody closed it, or the device may no longer connect',
   elsewhere: 'the device connected to another node, was moved there, or may no longer connect',
+  contested: 'the device connected once more, as it did again and again: two devices may be using its identity',
   node_stopped: 'the service stopped',
   node_lost: 'the process of the service was killed, or its machine was lost',
 };
@@ -38,6 +39,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   certificate: 'the certificate is not the one of the device',
   blocked: 'the device is blocked',
   will: 'its will is for a topic that is not its own',
+  protocol_version: 'it speaks another version of MQTT than 3.1 and 3.1.1',
 };
 
 /** The ends of connections that are nobody's fault. */

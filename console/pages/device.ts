@@ -56,6 +56,17 @@ function ConnectionCard({ deviceId, connected }: { deviceId: string; connected: 
           connectionBadge(value),
           value.connected && value.since ? span({ class: 'age' }, 'for ', since(value.since)) : null,
         ]),
+        value.withoutCommandsSince === null
+          ? null
+          : fact('Commands', [
+              badge('warn', 'not subscribed'),
+              span(
+                { class: 'age' },
+                'for ',
+                since(value.withoutCommandsSince),
+                ': its commands wait until it subscribes',
+              ),
+            ]),
         fact('Last seen', age(value.lastSeenAt)),
         value.connected
           ? [

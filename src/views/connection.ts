@@ -13,6 +13,8 @@ export interface LiveConnection {
   /** True when the session of the device is kept after the connection has ended. */
   isPersistent: boolean;
   subscriptions: string[];
+  /** Since when it has had no subscription to commands, if that is 30 seconds or more; null otherwise. */
+  withoutCommandsSince: Micros | null;
 }
 
 /** The connection of a device, to any node, and its stored session. */

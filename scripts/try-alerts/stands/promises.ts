@@ -85,6 +85,28 @@ export async function breakPromises({ folder, prometheus, faults }: Stand): Prom
   });
 
   await faults.try({
+    alerts: ['LapelDevicesDeaf'],
+    fault: 'a device ends its subscription to commands',
+    make: async () => {
+      link.send({ cmd: 'unsubscribe', messageId: 900, unsubscriptions: [`devices/${first.deviceId}/commands`] });
+      await link.next('unsuback');
+    },
+    end: async () => {
+      await link.subscribe(`devices/${first.deviceId}/commands`);
+    },
+  });
+
+  await faults.try({
+    alerts: ['LapelIdentityContested'],
+    fault: 'two devices use one identity',
+    make: async () => {
+      const twin = await fleet.device('acme');
+      for (let each = 0; each < 6; each += 1) await fleet.connect(twin);
+    },
+    end: () => undefined, // the alert tells of what has happened
+  });
+
+  await faults.try({
     alerts: ['LapelRolloutPaused'],
     fault: 'the first device of a rollout fails, and the rollout stops at that',
     make: async () => {

@@ -13,9 +13,10 @@ export type EndReason =
   | 'replaced'
   | 'revoked'
   | 'elsewhere'
+  | 'contested'
   | 'node_stopped'
   | 'node_lost';
-export type RefusalReason = 'credentials' | 'certificate' | 'blocked' | 'will';
+export type RefusalReason = 'credentials' | 'certificate' | 'blocked' | 'will' | 'protocol_version';
 
 /** A fact about the connections of a device. Times are microseconds. */
 export interface ConnectionFact {

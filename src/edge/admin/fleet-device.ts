@@ -44,6 +44,7 @@ export async function readConnection(
     keepAliveSeconds: live?.keepAliveSeconds ?? null,
     protocol: live?.protocol ?? null,
     session,
+    withoutCommandsSince: utcOrNull(live?.withoutCommandsSince ?? null),
     lastSeenAt: utcOrNull(state.lastSeenAt),
     node,
   };

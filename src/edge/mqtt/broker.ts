@@ -32,6 +32,8 @@ import {
 } from './aedes-internals.ts';
 import { createAuthentication } from './authentication.ts';
 import { createConnections } from './connections.ts';
+import { createContestedIdentities } from './contested-identities.ts';
+import { createDeafConnections } from './deaf-connections.ts';
 import { createDeviceConnections, type Origin } from './device-connections.ts';
 import { createDeviceEpochs } from './device-epochs.ts';
 import { createExactlyOnce, MOST_UNRELEASED } from './exactly-once.ts';
@@ -134,7 +136,17 @@ export async function createBroker(parts: BrokerParts) {
     watch,
     presence,
     connectionLog: parts.connectionLog,
+    contested: createContestedIdentities({ clock, log, metrics }),
+    deafSince: (client) => deaf.since(client),
     registered: (deviceId) => registeredClient(broker, deviceId),
+  });
+  const deaf = createDeafConnections({
+    clock,
+    log,
+    logLimit,
+    metrics,
+    hearsCommands: (client) => subscriptionsOf(client)[topicOf(client.id, 'commands')] !== undefined,
+    ownerOf: parts.ownerOf,
   });
   const authentication = createAuthentication({
     clock,
@@ -231,6 +243,7 @@ export async function createBroker(parts: BrokerParts) {
     if (client.closed) return;
     devices.loggedIn(client);
     openLinks.open(client, Object.keys(subscriptionsOf(client)));
+    deaf.check(client);
   });
   broker.on('subscribe', (subscriptions: Subscription[], client) => {
     const granted = subscriptions.filter(({ qos }) => (qos as number) !== 0x80);
@@ -238,11 +251,16 @@ export async function createBroker(parts: BrokerParts) {
       client,
       granted.map(({ topic }) => topic),
     );
+    deaf.check(client);
     subacks.answer(client, subscriptions);
   });
-  broker.on('unsubscribe', (topics, client) => openLinks.close(client, topics));
+  broker.on('unsubscribe', (topics, client) => {
+    openLinks.close(client, topics);
+    deaf.check(client);
+  });
   broker.on('clientDisconnect', (client) => {
     openLinks.close(client);
+    deaf.ended(client);
     devices.ended(client);
   });
   broker.on('clientError', (client, err) => {
@@ -263,6 +281,10 @@ export async function createBroker(parts: BrokerParts) {
     isWithinRate: inbound.isWithinRate,
     subscribes: subacks.prepare,
     awaitsPuback: outbound.awaits,
+    unknownVersion(client, deviceId) {
+      const { accepted, transport = '' } = devices.originOf(client) ?? {};
+      parts.connectionLog.refused(deviceId, 'protocol_version', { address: accepted?.remoteAddress ?? '', transport });
+    },
     isTaken: exactlyOnce.isTaken,
     acknowledged: outbound.acknowledged,
     published: inbound.authorizePublish,

@@ -10,6 +10,7 @@ import type { LiveConnection } from '../../views/connection.ts';
 import { connectOf, subscriptionsOf } from './aedes-internals.ts';
 import type { Certificate } from './certificates.ts';
 import type { AcceptedSocket } from './connections.ts';
+import type { createContestedIdentities } from './contested-identities.ts';
 import type { Transport } from './listeners.ts';
 import type { Guarded } from './packet-guard.ts';
 
@@ -28,6 +29,9 @@ interface Parts {
   watch: Watch;
   presence: Pick<Presence, 'heard' | 'left'>;
   connectionLog: Pick<ConnectionLog, 'connected' | 'ended'>;
+  contested: ReturnType<typeof createContestedIdentities>;
+  /** Since when a connection has no subscription to its commands; null when it has one, or had no time to subscribe. */
+  deafSince(client: Client): number | null;
   /** The client that Aedes has registered for a device; its login may still be running. */
   registered(deviceId: string): Client | undefined;
 }
@@ -36,7 +40,8 @@ interface Parts {
 const LEVELS: Readonly<Record<number, LiveConnection['protocol']>> = { 3: '3.1', 4: '3.1.1', 5: '5' };
 
 /** Keeps the connections of devices to this node, with the times of their logins. */
-export function createDeviceConnections({ clock, log, metrics, watch, presence, connectionLog, registered }: Parts) {
+export function createDeviceConnections(parts: Parts) {
+  const { clock, log, metrics, watch, presence, connectionLog, contested, registered } = parts;
   const origins = new WeakMap<Client, Origin>();
   /** The logged-in clients, with the time of their login in microseconds. */
   const ready = new Map<Client, number>();
@@ -83,7 +88,13 @@ export function createDeviceConnections({ clock, log, metrics, watch, presence, 
 
     /** Remembers why a connection is about to end; the first reason counts. */
     because(client: Client, reason: EndReason, detail?: string): void {
-      if (!reasons.has(client)) reasons.set(client, { reason, detail });
+      if (reasons.has(client)) return;
+      const isReplaced = reason === 'replaced' || reason === 'elsewhere';
+      const contest = isReplaced
+        ? contested.replaced(client.id, origins.get(client)?.accepted.remoteAddress ?? '')
+        : undefined;
+      if (contest === undefined) reasons.set(client, { reason, detail });
+      else reasons.set(client, { reason: 'contested', detail: contest });
     },
 
     /** The process stops: the ends of its connections are recorded by its own. */
@@ -125,6 +136,7 @@ export function createDeviceConnections({ clock, log, metrics, watch, presence, 
         protocol: LEVELS[level] ?? null,
         isPersistent: client.clean === false,
         subscriptions: Object.keys(subscriptionsOf(client)),
+        withoutCommandsSince: parts.deafSince(client),
       };
     },
   };

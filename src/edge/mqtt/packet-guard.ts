@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LogLimit } from '../../runtime/log-limit.ts';
 import { type Packet, takeReading, writePacket } from './aedes-internals.ts';
+import { claimedId } from './claimed-id.ts';
 import { createConnectionEnd } from './connection-end.ts';
 import { createPacketAllowances } from './packet-allowance.ts';
 import { cutFrom, type Puback, pubackBytes, readPacket } from './packet-bytes.ts';
@@ -59,6 +60,8 @@ interface Parts {
   subscribes(packet: SubscribePacket): void;
   /** True while a publish to the client with this packet identifier waits for its PUBACK. */
   awaitsPuback(client: Client, messageId: number): boolean;
+  /** Called when a CONNECT is refused for its protocol level; `deviceId` is the client id that it claims. */
+  unknownVersion(client: Client, deviceId: string): void;
   /** True while a QoS 2 message of the client with this packet identifier is in work, or waits for its PUBREL. */
   isTaken(client: Client, messageId: number): boolean;
   /** Called when a PUBACK has arrived. */
@@ -91,10 +94,7 @@ export interface Guarded {
   refuse(code: number): void;
 }
 
-/**
- * Aedes would end the connection for a topic with too many levels. The shortened topic is treated like every other topic
- * that is not the device's own: the message is dropped, and the connection goes on.
- */
+/** Aedes would end the connection for a topic with too many levels. The shortened one is dropped as a foreign topic. */
 function limitLevels(packet: PublishPacket): void {
   if (packet.topic.length > DEEPEST_TOPIC) packet.topic = packet.topic.split('/', DEEPEST_TOPIC).join('/');
 }
@@ -123,11 +123,11 @@ export function createPacketGuard(parts: Parts) {
     subscribes,
     awaitsPuback,
     isTaken,
+    unknownVersion,
     acknowledged,
     published,
     loginEnded,
     ending,
-    silent,
     disconnects,
   } = parts;
   const share = createReadingShare();
@@ -184,12 +184,14 @@ export function createPacketGuard(parts: Parts) {
         connection.loggedIn();
         read();
       },
-      silent() {
-        silent(client);
-        fail('keep alive timeout');
-      },
+      silent,
       done,
     });
+
+    function silent(): void {
+      parts.silent(client);
+      fail('keep alive timeout');
+    }
 
     /** Called when a packet is finished. */
     function done(error?: Error | null): void {
@@ -312,7 +314,7 @@ export function createPacketGuard(parts: Parts) {
         reader.clear();
       }
       if (run.length > 0) hand(run, cost);
-      if (fault !== undefined) violated(fault);
+      if (fault !== undefined) violated(fault, fault === UNKNOWN_LEVEL ? claimedId(reader) : undefined);
       if (waits || fault !== undefined) return 'waits';
       return isFull ? 'a run' : 'all';
     }
@@ -364,13 +366,15 @@ export function createPacketGuard(parts: Parts) {
       }
     }
 
-    function violated(clause: string): void {
+    function violated(clause: string, claimed?: string): void {
       const open = phase === 'open';
-      const where = { address, ...(open && { deviceId: client.id }), clause };
+      const deviceId = open ? client.id : clause === UNKNOWN_LEVEL ? claimed : undefined;
+      const where = { address, ...(deviceId !== undefined && { deviceId }), clause };
       metrics.mqttMalformed.inc({ when: open ? 'after_login' : 'before_login' });
       log.debug(where, 'a packet breaks the protocol');
       const leftOut = logLimit(`packet ${open ? client.id : address}`, open ? ownerOf(client.id) : undefined);
       if (leftOut !== undefined) log.info({ ...where, leftOut }, 'connection ended: a packet breaks the protocol');
+      if (clause === UNKNOWN_LEVEL && deviceId !== undefined) unknownVersion(client, deviceId);
       if (clause === UNKNOWN_LEVEL) refuse(UNACCEPTABLE_LEVEL);
       else if (open) end(clause);
       else fail(clause);

@@ -374,6 +374,10 @@ export type ApplicationId4 = string;
  */
 export type UtcDateTimeOrNull11 = string | null;
 /**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull12 = string | null;
+/**
  * ISO 8601 date-time in UTC with microseconds.
  */
 export type UtcDateTime6 = string;
@@ -384,7 +388,7 @@ export type UtcDateTime7 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull12 = string | null;
+export type UtcDateTimeOrNull13 = string | null;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -559,11 +563,11 @@ export type UtcDateTime14 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull13 = string | null;
+export type UtcDateTimeOrNull14 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull14 = string | null;
+export type UtcDateTimeOrNull15 = string | null;
 /**
  * Kind of a fault.
  */
@@ -599,7 +603,7 @@ export type DeviceId3 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull15 = string | null;
+export type UtcDateTimeOrNull16 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -619,11 +623,11 @@ export type Name2 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull16 = string | null;
+export type UtcDateTimeOrNull17 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull17 = string | null;
+export type UtcDateTimeOrNull18 = string | null;
 /**
  * Name for people.
  */
@@ -632,10 +636,6 @@ export type Name3 = string;
  * Name for people.
  */
 export type Name4 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull18 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
@@ -652,6 +652,10 @@ export type UtcDateTimeOrNull21 = string | null;
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull22 = string | null;
+/**
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
+ */
+export type UtcDateTimeOrNull23 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -945,7 +949,7 @@ export type FirmwareVersion6 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull23 = string | null;
+export type UtcDateTimeOrNull24 = string | null;
 /**
  * A certificate that the service has signed for a device; null: there is none.
  */
@@ -992,7 +996,7 @@ export type UtcDateTime19 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull24 = string | null;
+export type UtcDateTimeOrNull25 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -1000,7 +1004,7 @@ export type UtcDateTime20 = string;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull25 = string | null;
+export type UtcDateTimeOrNull26 = string | null;
 /**
  * Files of one call. Each name occurs once.
  *
@@ -1032,7 +1036,7 @@ export type RolloutReason = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull26 = string | null;
+export type UtcDateTimeOrNull27 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -1045,7 +1049,7 @@ export type RolloutDeviceState =
 /**
  * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
-export type UtcDateTimeOrNull27 = string | null;
+export type UtcDateTimeOrNull28 = string | null;
 /**
  * ISO 8601 date-time in UTC with microseconds.
  */
@@ -2730,6 +2734,7 @@ export interface DeviceConnection {
     present: boolean;
     subscriptions: string[];
   };
+  withoutCommandsSince: UtcDateTimeOrNull12;
   lastSeenAt: UtcDateTimeOrNull11;
   /**
    * The node that the device is connected to; null if there is only one node.
@@ -2820,7 +2825,7 @@ export interface StoryEntry {
     count: number;
     lastAt: UtcDateTime7;
     /**
-     * Why a connection ended: `disconnected` (the device said so), `keep_alive` (the device was silent for one and a half times its keep-alive), `lost` (the network connection ended), `protocol` (a packet broke the protocol: see `detail`), `replaced` (by a newer connection of the device), `revoked` (the service ended it: somebody closed it, or the device may no longer connect), `elsewhere` (in a cluster: a newer connection to another node, a move to another node, or as `revoked`), `node_stopped` and `node_lost` (the process of the service stopped, or was killed). Why a login was refused: `credentials`, `certificate`, `blocked`, or a `will` on a topic that is not the device's. Null for `connected`.
+     * Why a connection ended: `disconnected` (the device said so), `keep_alive` (the device was silent for one and a half times its keep-alive), `lost` (the network connection ended), `protocol` (a packet broke the protocol: see `detail`), `replaced` (by a newer connection of the device), `revoked` (the service ended it: somebody closed it, or the device may no longer connect), `elsewhere` (in a cluster: a newer connection to another node, a move to another node, or as `revoked`), `contested` (by a newer connection, and connections of the device replaced one another five times in a minute: two devices seem to use its identity; `detail` has the addresses), `node_stopped` and `node_lost` (the process of the service stopped, or was killed). Why a login was refused: `credentials`, `certificate`, `blocked`, a `will` on a topic that is not the device's, or a `protocol_version` other than MQTT 3.1 and 3.1.1. Null for `connected`.
      */
     reason:
       | 'disconnected'
@@ -2830,18 +2835,20 @@ export interface StoryEntry {
       | 'replaced'
       | 'revoked'
       | 'elsewhere'
+      | 'contested'
       | 'node_stopped'
       | 'node_lost'
       | 'credentials'
       | 'certificate'
       | 'blocked'
       | 'will'
+      | 'protocol_version'
       | null;
     /**
      * More about the reason, for people.
      */
     detail: string | null;
-    since: UtcDateTimeOrNull12;
+    since: UtcDateTimeOrNull13;
     /**
      * The address of the client; null for the end of a connection.
      */
@@ -3573,11 +3580,11 @@ export interface FleetSummary {
   };
   transactions: {
     unfinished: number;
-    oldestAt: UtcDateTimeOrNull13;
+    oldestAt: UtcDateTimeOrNull14;
   };
   deliveries: {
     pending: number;
-    oldestDueAt: UtcDateTimeOrNull14;
+    oldestDueAt: UtcDateTimeOrNull15;
   };
   receivers: {
     /**
@@ -3758,7 +3765,7 @@ export interface NodeList {
     disk: {
       freeBytes: number;
       sizeBytes: number;
-      fullAt: UtcDateTimeOrNull15;
+      fullAt: UtcDateTimeOrNull16;
       /**
        * The free space, hour by hour.
        */
@@ -3874,8 +3881,8 @@ export interface PersonToken {
   tokenId: PersonTokenId;
   name: Name2;
   createdAt: UtcDateTime1;
-  expiresAt: UtcDateTimeOrNull16;
-  lastUsedAt: UtcDateTimeOrNull17;
+  expiresAt: UtcDateTimeOrNull17;
+  lastUsedAt: UtcDateTimeOrNull18;
 }
 /**
  * A page of people, ordered by their personIds.
@@ -3901,8 +3908,8 @@ export interface PersonTokenCreated {
   tokenId: PersonTokenId;
   name: Name4;
   createdAt: UtcDateTime1;
-  expiresAt: UtcDateTimeOrNull18;
-  lastUsedAt: UtcDateTimeOrNull19;
+  expiresAt: UtcDateTimeOrNull19;
+  lastUsedAt: UtcDateTimeOrNull20;
   /**
    * The token itself, to be sent as `Authorization: Bearer`.
    */
@@ -3940,8 +3947,8 @@ export interface Receiver {
    */
   state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull20;
-  failingSince: UtcDateTimeOrNull21;
+  oldestDueAt: UtcDateTimeOrNull21;
+  failingSince: UtcDateTimeOrNull22;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -3950,7 +3957,7 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull22;
+  nextAttemptAt: UtcDateTimeOrNull23;
   /**
    * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
    */
@@ -4736,7 +4743,7 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull23;
+    since: UtcDateTimeOrNull24;
   }[];
 }
 /**
@@ -4748,7 +4755,7 @@ export interface Member {
   role: MemberRole;
   createdAt: UtcDateTime1;
   expiresAt: UtcDateTime19;
-  lastUsedAt: UtcDateTimeOrNull24;
+  lastUsedAt: UtcDateTimeOrNull25;
 }
 /**
  * The body that gives a person of a developer a token.
@@ -4770,7 +4777,7 @@ export interface MemberCreated {
   role: MemberRole;
   createdAt: UtcDateTime1;
   expiresAt: UtcDateTime20;
-  lastUsedAt: UtcDateTimeOrNull25;
+  lastUsedAt: UtcDateTimeOrNull26;
   /**
    * The token. It is shown only in this answer.
    */
@@ -4928,7 +4935,7 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull26;
+  estimatedEnd: UtcDateTimeOrNull27;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -5059,7 +5066,7 @@ export interface RolloutDeviceList {
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull27;
+  from: UtcDateTimeOrNull28;
   /**
    * The length of an interval. There are at most 120.
    */
