@@ -176,6 +176,7 @@ export function createMetrics() {
       'commands_held_total',
       'Times that no further command was sent to a device, because too many were unacknowledged',
     ),
+    overlooked: counter('overlooked_total', 'Wake-ups that were lost: something was due and moved by nobody', ['what']),
     devicesConnected: gauge('devices_connected', 'MQTT connections of devices'),
     devicesWithoutCommands: gauge(
       'devices_without_commands',

@@ -31,7 +31,7 @@ export interface DeviceEvents {
   /** The device went offline. `expected`: by `disconnect` or `drop`. */
   offline: [reason: string, expected: boolean];
   /** A connection ended before the device was online: it was cut off, or refused, while it logged in. */
-  unopened: [reason: string];
+  unopened: [];
   /** The service refused the device's credential at a reconnect, so the device stays offline. */
   refused: [error: Error];
   /** The service reported a fault in a message of the device, on `errors`. `provoked`: a played fault caused it. */

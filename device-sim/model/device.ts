@@ -28,8 +28,7 @@ export type { Device, DeviceOptions } from './device-options.ts';
 export const createDevice = (options: DeviceOptions): Device => new SimulatedDevice(options);
 
 /**
- * A class, because there are many thousands: parts that a device has not needed yet (calls, downloads, listeners) do
- * not exist, and all devices share the methods.
+ * A class, because there are many thousands: all share the methods, and unneeded parts (calls, listeners) do not exist.
  */
 class SimulatedDevice implements Device {
   readonly deviceId: string;
@@ -298,7 +297,7 @@ class SimulatedDevice implements Device {
     const expected = this.#reconnector.lost(this.#off);
     this.#off = undefined;
     if (wasOnline) this.#tellWatchers('offline', [reason, expected]);
-    else if (!expected) this.#tellWatchers('unopened', [reason]);
+    else if (!expected) this.#tellWatchers('unopened', []);
   }
 
   #settle(): void {

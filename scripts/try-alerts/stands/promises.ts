@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import { activate, createFleet, startReceiver, WIFI } from '../fleet.ts';
 import { createService } from '../service.ts';
 import type { Stand } from '../stand.ts';
@@ -94,6 +95,20 @@ export async function breakPromises({ folder, prometheus, faults }: Stand): Prom
     end: async () => {
       await link.subscribe(`devices/${first.deviceId}/commands`);
     },
+  });
+
+  await faults.try({
+    alerts: ['LapelOverlooked'],
+    fault: 'an answered request is due again, and nobody is told',
+    make: async () => {
+      link.publish('requests', { requestId: 'r', type: 'weather', data: {} });
+      link.puback(await link.next('publish'));
+      const raw = new Sqlite(join(dataDir, 'lapel.db'), { timeout: 5000 });
+      raw.prepare('UPDATE device_requests SET done_at = NULL').run();
+      raw.close();
+      link.puback(await link.next('publish'));
+    },
+    end: () => undefined, // the alert tells of what has happened
   });
 
   await faults.try({

@@ -2,9 +2,10 @@ import { isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { DueOfDevice } from '../../platform/cluster/owner-repository.ts';
 import type { DeviceOwnership } from '../../platform/cluster/peers.ts';
-import type { UnitOfWork } from '../../platform/database/sql.ts';
+import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
+import { createSlowLook } from '../../runtime/slow-look.ts';
 import type { Tracing } from '../../runtime/tracing.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { Watch } from '../../runtime/watch.ts';
@@ -23,6 +24,8 @@ interface Parts
   tracing: Tracing;
   prepare: Prepare;
   ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
+  /** Whether a device has due commands after a transactionId. */
+  isDue(sql: Sql, deviceId: string, after: number, now: Micros): Promise<boolean>;
   /** The most unacknowledged commands of a device. */
   window?: number;
 }
@@ -62,7 +65,7 @@ export type Outbox = ReturnType<typeof createOutbox>;
  *   of another node tells that node after the commit.
  */
 export function createOutbox(parts: Parts) {
-  const { clock, log, metrics, ownership, window = 16 } = parts;
+  const { database, clock, log, metrics, ownership, window = 16 } = parts;
   const connections = new Map<string, ConnectionState>();
   const work = createWork(); // counts the claims in progress, and the commands whose parameters are being made
   const { dispatch, received } = createDispatching({
@@ -135,6 +138,32 @@ export function createOutbox(parts: Parts) {
     if (owner?.behind === 1) connection.backlog = true;
     return reserveOn(unit, connection, waits);
   }
+
+  /** On several nodes, other looks find what a lost announcement has left (`found`). */
+  async function isOverlooked(connection: ConnectionState): Promise<boolean> {
+    const { link, cursor, open, claiming, inFlight, turns } = connection;
+    if (database.concurrent || !open || claiming || turns > 0 || inFlight >= window || hasBacklog(connection))
+      return false;
+    return parts.isDue(database.read, link.deviceId, cursor, clock.now());
+  }
+
+  const slowLook = createSlowLook<string>({
+    clock,
+    log,
+    what: 'commands',
+    keys: () => connections.keys(),
+    isOverlooked: async (deviceId) => {
+      const connection = connections.get(deviceId);
+      return connection !== undefined && isOverlooked(connection);
+    },
+    move(deviceId) {
+      const connection = connections.get(deviceId);
+      if (!connection) return;
+      connection.backlog = true;
+      pump(connection);
+    },
+    count: () => metrics.overlooked.inc({ what: 'commands' }),
+  });
 
   async function wakeOwner(unit: UnitOfWork, deviceId: string): Promise<void> {
     const owner = await ownership.look(unit, deviceId, Number.MAX_SAFE_INTEGER);
@@ -247,6 +276,7 @@ export function createOutbox(parts: Parts) {
 
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;
+      slowLook.stop();
       for (const connection of connections.values()) close(connection);
     },
   };

@@ -6,6 +6,7 @@ import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
+import { createSlowLook } from '../../runtime/slow-look.ts';
 import { findDevice } from '../devices/device-repository.ts';
 import type { RequestHandlers, ResponseBody } from './request-handlers.ts';
 import { nameOf } from './request-name.ts';
@@ -82,6 +83,35 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     failed: logFailure,
     later: (again) => void clock.after(RETRY_MS, again),
   });
+
+  /** Whether a request of a connected device waits in the database, although it could be carried out. */
+  async function isOverlooked(deviceId: string): Promise<boolean> {
+    const ofDevice = inWork.get(deviceId);
+    if (ofDevice?.backlog || ofDevice?.reading || (ofDevice?.running.size ?? 0) >= AT_ONCE) return false;
+    const found = await repository.findUnanswered(database.read, deviceId, AT_ONCE);
+    return found.some((one) => inWork.get(deviceId)?.running.has(nameOf(one)) !== true);
+  }
+
+  const slowLooks = [
+    createSlowLook({
+      clock,
+      log,
+      what: 'requests',
+      keys: responses.deviceIds,
+      isOverlooked,
+      move: readAgain,
+      count: () => metrics.overlooked.inc({ what: 'requests' }),
+    }),
+    createSlowLook({
+      clock,
+      log,
+      what: 'responses',
+      keys: responses.deviceIds,
+      isOverlooked: responses.isOverlooked,
+      move: responses.wake,
+      count: () => metrics.overlooked.inc({ what: 'responses' }),
+    }),
+  ];
 
   /** Logs a failure of what is tried again. */
   function logFailure(err: unknown): void {
@@ -175,6 +205,13 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     if (ofDevice.running.size === 0 && !ofDevice.backlog && inWork.get(deviceId) === ofDevice) inWork.delete(deviceId);
   }
 
+  /** Reads the stored requests of a device. */
+  function readAgain(deviceId: string): void {
+    const ofDevice = workingOf(deviceId);
+    ofDevice.backlog = true;
+    void continueBacklog(deviceId, ofDevice);
+  }
+
   function carryOut(request: StoredRequest, ended: () => void): void {
     const { deviceId, applicationId, type, data } = request;
     const asked = { deviceId, applicationId, asked: JSON.parse(data) as object };
@@ -260,9 +297,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
      * Call the returned function when the connection or the subscription ends.
      */
     open(link: ResponseLink): () => void {
-      const ofDevice = workingOf(link.deviceId);
-      ofDevice.backlog = true;
-      void continueBacklog(link.deviceId, ofDevice);
+      readAgain(link.deviceId);
       return responses.open(link);
     },
 
@@ -274,6 +309,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     /** Begins no further request; stored ones continue after the next start. */
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;
+      for (const look of slowLooks) look.stop();
       await work.idle();
     },
   };

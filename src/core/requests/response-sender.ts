@@ -99,6 +99,26 @@ export function createResponseSender({ read, done, failed, later }: Parts) {
   }
 
   return {
+    /** Whether an answer is stored for a connection that could take it, and nobody reads it. */
+    async isOverlooked(deviceId: string): Promise<boolean> {
+      const connection = connections.get(deviceId);
+      if (!connection || connection.backlog || connection.reading || connection.written >= RESPONSE_WINDOW)
+        return false;
+      const found = await read(deviceId, connection.taken.size + 1);
+      return found.some((one) => !connection.taken.has(nameOf(one)));
+    },
+
+    /** Reads the stored answers of a device. */
+    wake(deviceId: string): void {
+      const connection = connections.get(deviceId);
+      if (!connection) return;
+      connection.backlog = true;
+      void pump(connection);
+    },
+
+    /** The devices that are connected and subscribed to their responses. */
+    deviceIds: (): Iterable<string> => connections.keys(),
+
     /** Begins to send responses on a connection, first all stored ones. The returned function ends this. */
     open(link: ResponseLink): () => void {
       const former = connections.get(link.deviceId);

@@ -50,6 +50,15 @@ export async function findDue(
   }));
 }
 
+/** Whether a device has due transactions after a transactionId that may be sent. */
+export const isDue = async (sql: Sql, deviceId: string, after: number, now: Micros): Promise<boolean> =>
+  (await sql.get(
+    `SELECT 1 AS one FROM transactions WHERE device_id = ? AND due = 1 AND transaction_id > ? AND ${MAY_GO} LIMIT 1`,
+    deviceId,
+    after,
+    now,
+  )) !== undefined;
+
 /**
  * Claims the due transactions of a device between two transactionIds, the second included: counts their attempts. The number
  * of an attempt is stored before the command is sent, so that even after a crash the next attempt has a higher number. `now`

@@ -20,6 +20,7 @@ import {
   countAttempts,
   dueCancels,
   findDue,
+  isDue,
   undeliveredOfRollouts,
 } from './due-repository.ts';
 import type { OnLate } from './early-ends.ts';
@@ -99,6 +100,7 @@ export function createTransactions({
     watch,
     tracing,
     findDue,
+    isDue,
     countAttempts,
     claimCancel,
     dueCancels,
