@@ -27,7 +27,7 @@ export function createDeafConnections({ clock, log, logLimit, metrics, hearsComm
   /** The connections without the subscription, and since when, the oldest first. */
   const since = new Map<Client, Micros>();
   const told = new WeakSet<Client>();
-  let armed = false;
+  let cancel: (() => void) | undefined;
 
   const isLate = (at: Micros): boolean => clock.now() - at >= SOON_MICROS;
 
@@ -47,10 +47,8 @@ export function createDeafConnections({ clock, log, logLimit, metrics, hearsComm
   }
 
   function arm(): void {
-    if (armed) return;
-    armed = true;
-    clock.after(LOOK_MS, () => {
-      armed = false;
+    cancel ??= clock.after(LOOK_MS, () => {
+      cancel = undefined;
       look();
     });
   }
@@ -60,6 +58,9 @@ export function createDeafConnections({ clock, log, logLimit, metrics, hearsComm
     if (at === undefined) return;
     since.delete(client);
     if (isLate(at)) look();
+    if (since.size > 0) return;
+    cancel?.();
+    cancel = undefined;
   }
 
   return {
