@@ -11,8 +11,8 @@ import { connectOf, subscriptionsOf } from './aedes-internals.ts';
 import type { Certificate } from './certificates.ts';
 import type { AcceptedSocket } from './connections.ts';
 import type { createContestedIdentities } from './contested-identities.ts';
+import type { Guarded } from './guard-parts.ts';
 import type { Transport } from './listeners.ts';
-import type { Guarded } from './packet-guard.ts';
 
 /** The facts about a client that the listener and the packet guard know, and Aedes does not. */
 export interface Origin {
