@@ -11,11 +11,16 @@ const SECOND_MICROS = 1_000_000;
  * time.
  */
 const KEYS_FRESH_FOR_MICROS = 600 * SECOND_MICROS;
-/**
- * The least microseconds between two fetches, so that tokens with invented key ids cannot cause many fetches, and an
- * issuer that fails is not burdened further.
- */
+/** The least microseconds between two fetches because of age, so that an issuer that fails is not burdened further. */
 const FETCH_GAP_MICROS = 30 * SECOND_MICROS;
+/**
+ * The fetches that unknown key ids may cause at once, and the microseconds after which there may be one more: a new key is
+ * found at once, and tokens with invented key ids cannot cause many fetches.
+ */
+const MOST_LOOKS = 3;
+const LOOK_MICROS = 30 * SECOND_MICROS;
+/** The key ids that are remembered as unknown to the issuer. */
+const MOST_ABSENT = 1_000;
 const TIMEOUT_MS = 5_000;
 const LONGEST_ANSWER = 64 * 1024;
 const MOST_KEYS = 100;
@@ -41,6 +46,11 @@ export function createRemoteKeys({ url, clock, log, metrics }: Options) {
   let triedAt = Number.NEGATIVE_INFINITY;
   let fetching: Promise<void> | undefined;
   const stop = new AbortController();
+  let knownIds: ReadonlySet<string | undefined> = new Set();
+  let looks = MOST_LOOKS;
+  let countedAt = clock.now();
+  /** By key id: when the issuer did not have it. */
+  const absentAt = new Map<string, number>();
 
   async function load(): Promise<JSONWebKeySet> {
     const late = new AbortController();
@@ -61,7 +71,9 @@ export function createRemoteKeys({ url, clock, log, metrics }: Options) {
   async function fetchOnce(): Promise<void> {
     triedAt = clock.now();
     try {
-      keys = createLocalJWKSet(await load());
+      const found = await load();
+      keys = createLocalJWKSet(found);
+      knownIds = new Set(found.keys.map(({ kid }) => kid));
       fetchedAt = triedAt;
       metrics.legacyKeyFetches.inc({ outcome: 'fetched' });
     } catch (err) {
@@ -71,21 +83,44 @@ export function createRemoteKeys({ url, clock, log, metrics }: Options) {
     fetching = undefined;
   }
 
-  /**
-   * Fetches the keys, or waits for the fetch in progress. Returns false, without a fetch, when the last one began less
-   * than FETCH_GAP_MICROS ago.
-   */
-  async function refresh(): Promise<boolean> {
-    if (!fetching && clock.now() - triedAt < FETCH_GAP_MICROS) return false;
+  /** Fetches keys that are no longer fresh, or waits for the fetch in progress. */
+  async function refresh(): Promise<void> {
+    if (!fetching && clock.now() - triedAt < FETCH_GAP_MICROS) return;
     fetching ??= fetchOnce();
     await fetching;
+  }
+
+  /** Whether an unknown key id may cause a fetch now. */
+  function takeLook(): boolean {
+    const now = clock.now();
+    const more = Math.floor((now - countedAt) / LOOK_MICROS);
+    looks = Math.min(MOST_LOOKS, looks + more);
+    countedAt += more * LOOK_MICROS;
+    if (looks === 0) return false;
+    looks -= 1;
     return true;
+  }
+
+  /**
+   * Asks the issuer for a key that is not among the known ones. Throws LEGACY_ISSUER_UNAVAILABLE if it cannot be asked now:
+   * the key may be a new one.
+   */
+  async function look(keyId: string): Promise<void> {
+    if (clock.now() - (absentAt.get(keyId) ?? Number.NEGATIVE_INFINITY) < LOOK_MICROS) return;
+    if (!fetching && !takeLook()) throw new DomainError('LEGACY_ISSUER_UNAVAILABLE');
+    const began = fetching ? triedAt : clock.now();
+    fetching ??= fetchOnce();
+    await fetching;
+    if (fetchedAt < began) throw new DomainError('LEGACY_ISSUER_UNAVAILABLE');
+    absentAt.delete(keyId);
+    absentAt.set(keyId, clock.now()); // without effect if the issuer has it
+    if (absentAt.size > MOST_ABSENT) for (const oldest of absentAt.keys().take(1)) absentAt.delete(oldest);
   }
 
   return {
     /**
-     * Finds the key of a token. Throws LEGACY_ISSUER_UNAVAILABLE before the first keys were fetched, and jose's errors when
-     * no key fits.
+     * Finds the key of a token. Throws LEGACY_ISSUER_UNAVAILABLE while nobody knows whether the issuer has it, and jose's
+     * errors when no key fits.
      */
     async find(header: Header, token: FlattenedJWSInput): Promise<CryptoKey> {
       if (clock.now() - fetchedAt >= KEYS_FRESH_FOR_MICROS) await refresh();
@@ -93,8 +128,8 @@ export function createRemoteKeys({ url, clock, log, metrics }: Options) {
       try {
         return await keys(header, token);
       } catch (cause) {
-        const isUnknown = cause instanceof errors.JWKSNoMatchingKey;
-        if (!isUnknown || !(await refresh())) throw cause;
+        if (!(cause instanceof errors.JWKSNoMatchingKey) || knownIds.has(header?.kid)) throw cause;
+        await look(header?.kid ?? '');
         return keys(header, token);
       }
     },

@@ -64,6 +64,11 @@ export async function nextEnding(sql: Sql): Promise<Micros | undefined> {
   return row?.endsAt;
 }
 
+/** Whether a transaction that has an end was stored after `latest`: the clock was ahead then. */
+export const isFromTheFuture = async (sql: Sql, now: Micros, latest: Micros): Promise<boolean> =>
+  (await sql.get('SELECT 1 AS one FROM transactions WHERE ends_at > ? AND created_at > ? LIMIT 1', now, latest)) !==
+  undefined;
+
 /**
  * Moves the ends of transactions that were stored while the clock was ahead by as much as it was: `latest` is the latest
  * time that a right clock can have given.

@@ -7,7 +7,7 @@ import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { findDevice } from '../devices/device-repository.ts';
-import { type Ending, findEnding, nextEnding, pullDown } from './expiry-repository.ts';
+import { type Ending, findEnding, isFromTheFuture, nextEnding, pullDown } from './expiry-repository.ts';
 
 /** The transactions that one read finds, and the most of one device that one unit of work ends. */
 const PER_READ = 256;
@@ -154,9 +154,10 @@ export function createExpiry({ database, clock, log, leads, trust, courtesy, exp
     /** Ends what has expired while the service was stopped, and waits for the rest. */
     async start(): Promise<void> {
       const now = clock.now();
-      const moved = await database.transact((unit) => pullDown(unit, now, now + FUTURE_MICROS));
-      if (moved > 0)
+      if (await isFromTheFuture(database.read, now, now + FUTURE_MICROS)) {
+        const moved = await database.transactSoon((unit) => pullDown(unit, now, now + FUTURE_MICROS));
         log.warn({ transactions: moved }, 'transactions were stored while the clock was ahead; their ends were moved');
+      }
       isOn = true;
       look();
     },

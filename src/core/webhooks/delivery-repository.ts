@@ -207,6 +207,13 @@ export async function surveyPending(sql: Sql): Promise<{ count: number; earliest
   return row ?? { count: 0, earliestDueAt: null };
 }
 
-/** Makes deliveries due at `now` whose next attempt is later than any schedule says: the clock was ahead when it was set. */
+/** Whether the next attempt of a delivery is later than any schedule says: the clock was ahead when it was set. */
+export const isPutOff = async (sql: Sql, latest: Micros): Promise<boolean> =>
+  (await sql.get(
+    "SELECT 1 AS one FROM deliveries WHERE status = 'pending' AND next_attempt_at > ? LIMIT 1",
+    latest,
+  )) !== undefined;
+
+/** Makes such deliveries due at `now`; returns their number. */
 export const pullDown = (sql: Sql, now: Micros, latest: Micros): Promise<number> =>
   sql.run("UPDATE deliveries SET next_attempt_at = ? WHERE status = 'pending' AND next_attempt_at > ?", now, latest);

@@ -293,8 +293,11 @@ export function createWebhooks(options: Options) {
       }
       running = true;
       const now = clock.now();
-      const pulled = await database.transact((unit) => repository.pullDown(unit, now, now + LATEST_ATTEMPT_MICROS));
-      if (pulled > 0) log.warn({ deliveries: pulled }, 'webhooks waited for a time that is too far away; they are due');
+      const latest = now + LATEST_ATTEMPT_MICROS;
+      if (await repository.isPutOff(database.read, latest)) {
+        const pulled = await database.transactSoon((unit) => repository.pullDown(unit, now, latest));
+        log.warn({ deliveries: pulled }, 'webhooks waited for a time that is too far away; they are due');
+      }
       timer.start();
       await takeUp();
     },
