@@ -152,6 +152,7 @@ export async function startPostgres({
   onDisk = false,
   settings: more = {},
   kept,
+  env = {},
 }: {
   port?: number;
   /** Keeps its data on the disk, for a server that is measured. */
@@ -160,6 +161,8 @@ export async function startPostgres({
   settings?: Record<string, string>;
   /** A folder that keeps new data, from which later servers copy them, because initdb takes half a second. */
   kept?: string;
+  /** Variables of the server's environment. */
+  env?: Record<string, string>;
 } = {}): Promise<PostgresServer> {
   const programs = findPostgres();
   if (!programs) throw new Error('PostgreSQL is not installed on this machine (Debian: apt-get install postgresql)');
@@ -217,7 +220,7 @@ export async function startPostgres({
       cwd: folder,
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
-      env: { ...process.env, FOLDER: folder },
+      env: { ...process.env, ...env, FOLDER: folder },
     });
     guard.unref();
     (guard.stdin as unknown as { unref(): void }).unref();

@@ -58,6 +58,8 @@ function addKeywords(ajv: Ajv2020): void {
 const sentence = ({ instancePath, message = 'is wrong', keyword, params, parentSchema }: ErrorObject): string => {
   const place = instancePath === '' ? 'the message' : instancePath.slice(1).replaceAll('/', '.');
   const pattern = (parentSchema as { 'x-pattern-message'?: string })['x-pattern-message'];
+  if (keyword === 'maxUtf8Bytes')
+    return `${place}: must have at most ${(parentSchema as { maxUtf8Bytes?: number }).maxUtf8Bytes} bytes`;
   const words = keyword === 'enum' ? `: ${(params['allowedValues'] as unknown[]).join(', ')}` : '';
   return `${place}: ${keyword === 'pattern' && pattern ? pattern : message}${words}`;
 };
@@ -97,9 +99,15 @@ function read(): Contract {
     return found.slice(0, MOST_FAULTS).map(sentence);
   }
 
+  /** The service takes an event whatever its time is, so the schema permits all; a device must send a right one. */
+  const timeFaults = (event: unknown): string[] =>
+    faults('common/device-time', (event as { occurredAt?: unknown } | null)?.occurredAt).map((text) =>
+      text.replace(/^the message/, 'occurredAt'),
+    );
+
   return {
     operations: [...operations.keys()],
-    faultsOf: (kind, body) => faults(KINDS[kind], body),
+    faultsOf: (kind, body) => [...faults(KINDS[kind], body), ...(kind === 'events' ? timeFaults(body) : [])],
     resultFaults: (operation, result) => {
       const schema = operations.get(operation);
       return schema === undefined || schema === 'mqtt/results/none' ? [] : faults(schema, result);

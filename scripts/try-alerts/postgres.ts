@@ -5,9 +5,10 @@ import { repeat } from './until.ts';
 
 /**
  * A PostgreSQL server with a database for nodes, another session in it, which can hold locks, and the settings of a node.
+ * `variables` are of the server's environment.
  */
-export async function startDatabase() {
-  const server = await startPostgres();
+export async function startDatabase(variables: Record<string, string> = {}) {
+  const server = await startPostgres({ env: variables });
   const url = await server.createDatabase();
   return {
     server,

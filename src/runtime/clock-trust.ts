@@ -116,7 +116,7 @@ export function createClockTrust({ clock, log, witness, told }: Parts) {
     /** The reason why nothing expires, while it is not known whether the clock is wrong. */
     doubt: (): string | undefined =>
       held() && !witness.hasClock
-        ? `is ${daysOf(ahead)} ahead of the latest time that was seen; nothing expires and nothing is removed before lapel clock confirm`
+        ? `is ${daysOf(ahead)} ahead of the latest time that was seen; until lapel clock confirm nothing expires and nothing is removed`
         : undefined,
 
     idle: async (): Promise<void> => looking,

@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFleet, startPatrol, startReceiver, WIFI } from '../fleet.ts';
 import { startDatabase } from '../postgres.ts';
@@ -19,16 +20,25 @@ const AFTERWARDS = 15;
  */
 export async function moveClock({ folder, prometheus, faults }: Stand): Promise<void> {
   if (!existsSync(FAKETIME)) throw new Error(`${FAKETIME} is missing: apt-get install faketime`);
-  await using database = await startDatabase();
   const clock = join(folder, 'clock');
-  const set = (days: number, minutes = 0): void => writeFileSync(clock, `+${days * 1440 + minutes}m\n`);
-  set(0);
-  await using service = await createService({
-    LAPEL_DATA_DIR: join(folder, 'data'),
+  // The user of the server must be able to read its file.
+  const open = mkdtempSync(join(tmpdir(), 'lapel-clock-'));
+  chmodSync(open, 0o755);
+  const clockOfServer = join(open, 'clock');
+  const variablesFor = (file: string) => ({
     LD_PRELOAD: FAKETIME,
-    FAKETIME_TIMESTAMP_FILE: clock,
+    FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_NO_CACHE: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1', // timers go on as they are
+  });
+  const set = (days: number, minutes = 0): void => writeFileSync(clock, `+${days * 1440 + minutes}m\n`);
+  const setServer = (days: number): void => writeFileSync(clockOfServer, `+${days * 1440}m\n`, { mode: 0o644 });
+  set(0);
+  setServer(0);
+  await using database = await startDatabase(variablesFor(clockOfServer));
+  await using service = await createService({
+    LAPEL_DATA_DIR: join(folder, 'data'),
+    ...variablesFor(clock),
     ...database.env,
   });
   const fleet = createFleet(service.addresses);
@@ -41,6 +51,7 @@ export async function moveClock({ folder, prometheus, faults }: Stand): Promise<
   const at = async (days: number): Promise<void> => {
     await service.end('SIGTERM');
     set(days);
+    setServer(days);
     await service.start();
   };
   await faults.try({
@@ -48,6 +59,13 @@ export async function moveClock({ folder, prometheus, faults }: Stand): Promise<
     fault: 'the clock of the service is a minute ahead',
     make: () => set(0, 1),
     end: () => at(0), // the time of a process never goes back
+  });
+
+  await faults.try({
+    alerts: ['LapelClockNotBelieved'],
+    fault: 'the clock of the service leaps two days ahead of that of the database',
+    make: () => set(2),
+    end: () => at(0),
   });
 
   await faults.try({
@@ -90,4 +108,5 @@ export async function moveClock({ folder, prometheus, faults }: Stand): Promise<
       await at(AFTERWARDS + 93);
     },
   });
+  rmSync(open, { recursive: true, force: true });
 }
