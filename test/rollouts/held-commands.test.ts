@@ -1,4 +1,5 @@
 import t from 'tap';
+import { NO_POSTGRES } from '../postgres/databases.ts';
 import { startRollouts } from './rollout-world.ts';
 
 type Started = Awaited<ReturnType<typeof startRollouts>>;
@@ -147,4 +148,26 @@ t.test('the result of a command that was cancelled after it was published is kep
   await other!.link.ack({ transactionId: mine.transactionId, status: 'succeeded' });
   await world.idle();
   t.match((await read(rolloutId)).counts, { succeeded: 1, cancelled: 1 }, 'a cancelled rollout counts what was done');
+});
+
+t.test('a held command goes out from the node to which its device has moved', { skip: NO_POSTGRES }, async (t) => {
+  const { world, devices, start, commands, act, read } = await startRollouts(t, 1, { nodes: 2 });
+  const [device] = devices;
+  const rolloutId = await start();
+  const { transactionId } = (await commands({ silent: true })).get(device!.deviceId)!;
+  await act(rolloutId, 'pause');
+  await world.idle();
+  const link = await world.connect({ ...device!, node: 1 });
+  await world.idle();
+  t.equal(link.pending('publish').length, 0);
+  await act(rolloutId, 'resume');
+  const command = link.command();
+  for (let second = 0; second < 20 && link.pending('publish').length === 0; second += 1) {
+    world.clock.advance(1_000); // the node that leads, and lost hints, are looked after every few seconds
+    await world.idle();
+  }
+  t.match(await command, { transactionId, attempt: 2 });
+  await link.ack({ transactionId, status: 'succeeded' });
+  await world.idle();
+  t.match((await read(rolloutId)).counts, { succeeded: 1 });
 });
