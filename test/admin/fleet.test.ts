@@ -194,6 +194,7 @@ t.test('the devices of all developers', async (t) => {
       transport: 'mqtt',
       keepAliveSeconds: 0,
       protocol: '3.1.1',
+      withoutCommandsSince: null,
       session: {
         present: true,
         subscriptions: ['commands', 'errors', 'responses'].map((k) => `devices/${first}/${k}`),
@@ -236,6 +237,7 @@ t.test('the devices of all developers', async (t) => {
       transport: null,
       keepAliveSeconds: null,
       protocol: null,
+      withoutCommandsSince: null,
       session: { present: false, subscriptions: [] },
       lastSeenAt: null,
       node: null,

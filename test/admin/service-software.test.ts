@@ -57,7 +57,7 @@ for (const [resource, listName] of [
         'body.displayName string_too_long',
         'body.version extra_forbidden',
       ]);
-      const malformed = await admin.put(`${base}/client/versions/a%20b`);
+      const malformed = await admin.put(`${base}/client/versions/a%0Ab`);
       t.equal(malformed.status, 404);
       t.same(faultsOf(malformed), [
         'pathParameters.package string_pattern_mismatch',
