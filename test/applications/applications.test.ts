@@ -82,6 +82,7 @@ void t.test('a deleted application keeps only its id and its last webhooks', asy
   t.equal((await applications.list('dev-1', { offset: 0, limit: 10 })).total, 0);
   t.strictSame(await applications.endpointOf('one', 'deviceEvent'), {
     url: 'https://example.com/',
+    owner: 'dev-1',
     keys: [authenticationKey],
     leaves: false,
   });
@@ -120,7 +121,7 @@ void t.test('an update changes the given settings, and null removes one', async 
   for (const name of SETTING_NAMES) {
     t.equal((await applications.endpointOf('one', name)).url, (await applications.find('one')).settings[name]);
   }
-  t.strictSame(await applications.endpointOf('nobody', 'callEvent'), { url: null, keys: [], leaves: true });
+  t.strictSame(await applications.endpointOf('nobody', 'callEvent'), { url: null, owner: '', keys: [], leaves: true });
 });
 
 void t.test('every faulty URL is named, and then nothing is changed', async (t) => {

@@ -178,12 +178,12 @@ t.test('a refusal of the service is shown with its reason, its details and advic
   t.equal(foreign.code, 1);
   t.match(foreign.stderr, /lapel: cannot register com\.example\.camera 1\.0\.0: 400 package is used by a different/);
   t.match(foreign.stderr, /package names are unique over all developers/);
-  const faulty = await run(['app', 'upload', FIRST, ...options, '--version', 'a b', '--json']);
+  const faulty = await run(['app', 'upload', FIRST, ...options, '--version', 'a/b', '--json']);
   t.equal(faulty.code, 1);
   t.match(faulty.stderr, /\n {2}body\.version: .* \(string_pattern_mismatch\)\n/);
   t.match(JSON.parse(faulty.stdout), {
     ok: false,
-    version: 'a b',
+    version: 'a/b',
     uploaded: false,
     error: { status: 400, reason: 'invalid request.', details: [{ loc: ['body', 'version'] }], requestId: String },
   });

@@ -125,6 +125,7 @@ t.test('metrics after a whole life of a device', async (t) => {
           'topic',
           'type',
           'version',
+          'way',
         ].filter((name) => labels.has(name)),
       );
       const values = [...parse(text).values()].flatMap(({ samples }) =>

@@ -24,8 +24,8 @@ export const PACE: readonly Breakage[] = [
     patches: [
       {
         file: 'core/outbox/outbox.ts',
-        search: 'const { clock, log, metrics, ownership, window = 16 } = parts;',
-        replacement: 'const { clock, log, metrics, ownership, window = 64 } = parts;',
+        search: 'const { database, clock, log, metrics, ownership, window = 16 } = parts;',
+        replacement: 'const { database, clock, log, metrics, ownership, window = 64 } = parts;',
       },
     ],
     play: 'away',
