@@ -104,7 +104,7 @@ type Installing = `,
     patches: [
       {
         file: 'core/webhooks/webhooks.ts',
-        search: `if (receiver.inFlight >= receiver.window) metrics.deliveriesHeld.inc();
+        search: `if (!hasRoom(receiver)) metrics.deliveriesHeld.inc();
     pump(receiver);`,
         replacement: 'clock.after(4000, () => pump(receiver));',
       },

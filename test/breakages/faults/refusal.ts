@@ -110,8 +110,8 @@ export const REFUSAL: readonly Breakage[] = [
       },
       {
         file: 'platform/objects/request-signature.ts',
-        search: 'if (clock.now() >= signedAt + validity * 1_000_000) throw',
-        replacement: 'if (clock.now() >= signedAt + validity * 1_000_000_000) throw',
+        search: 'if (clock.wall() >= signedAt + validity * 1_000_000) throw',
+        replacement: 'if (clock.wall() >= signedAt + validity * 1_000_000_000) throw',
       },
     ],
     play: 'everyday',

@@ -59,7 +59,7 @@ type Installing = `,
     patches: [
       {
         file: 'core/webhooks/webhooks.ts',
-        search: 'while (receiver.queue.length > 0 && receiver.inFlight < receiver.window && slots.mayTake(receiver)) {',
+        search: 'while (receiver.queue.length > 0 && hasRoom(receiver) && slots.mayTake(receiver)) {',
         replacement: `if (underWay >= 4) clock.after(100, () => pump(receiver));
     while (receiver.queue.length > 0 && underWay < 4 && slots.mayTake(receiver)) {`,
       },
