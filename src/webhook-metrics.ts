@@ -30,6 +30,10 @@ export const createWebhookMetrics = ({ counter, gauge, histogram }: ReturnType<t
     'Slow webhook attempts ended early, because other deliveries waited and no more attempts may run at a time',
   ),
   deliverySeconds: histogram('webhook_attempt_duration_seconds', 'Time of one webhook attempt'),
+  deliveriesGivenUp: counter(
+    'webhook_given_up_total',
+    'Deliveries whose outcome could not be stored within 20 s when their receiver went to another node, which sends them again',
+  ),
   deliveriesHeld: counter(
     'webhook_held_total',
     'Times that a delivery waited, because its receiver had as many simultaneous attempts as it may have',

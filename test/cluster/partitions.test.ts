@@ -1,7 +1,10 @@
-import t from 'tap';
+import { Client } from 'pg';
+import t, { type Test } from 'tap';
 import { chosen, PARTITIONS, partitionOf } from '../../src/platform/cluster/rendezvous.ts';
 import { createDatabase, NO_POSTGRES as skip } from '../postgres/databases.ts';
-import { startMember } from './members.ts';
+import { until } from '../until.ts';
+import { startWorld } from '../world.ts';
+import { createWire, STEADY, startMember } from './members.ts';
 
 type Member = Awaited<ReturnType<typeof startMember>>;
 const ALL = Array.from({ length: PARTITIONS }, (_, at) => at);
@@ -81,3 +84,80 @@ t.test(
     t.same(second.mine(), ALL);
   },
 );
+
+const TWO = {
+  LAPEL_ADMIN_TOKEN: 'a token of administrators that all nodes know',
+  LAPEL_PUBLIC_URL: 'https://lapel.test',
+  LAPEL_S3_ENDPOINT: 'http://127.0.0.1:9',
+};
+
+t.test('a node that is not ready to send takes no partitions, and so keeps none', { skip }, async (t) => {
+  const url = await createDatabase(t);
+  let second: Member | undefined;
+  const world = await startWorld(t, {
+    env: { ...TWO, LAPEL_DATABASE_URL: url },
+    cluster: () => ({
+      lease: STEADY,
+      open: () => {
+        const wire = createWire(url);
+        let beats = 0;
+        return async (options) => {
+          if (options.name === 'lapel hints' && !second) {
+            const from = beats;
+            second = await startMember(t, url, { lease: STEADY });
+            await until(() => beats > from + 4); // the starting node has seen the other one
+          }
+          const connection = await wire.open(options);
+          const query: typeof connection.query = (text, ...values) => {
+            if (text.includes('FROM receiver_partitions')) beats += 1;
+            return connection.query(text, ...values);
+          };
+          return { ...connection, query };
+        };
+      },
+    }),
+  });
+  const other = second as unknown as Member;
+  const owned = async (): Promise<number> =>
+    (await world.service.metrics.clusterPartitions.get()).values[0]?.value ?? 0;
+  await until(async () => other.partitions.owned() > 0 && (await owned()) + other.mine().length === PARTITIONS);
+  t.ok((await owned()) > 0, 'the first node has its share, too');
+});
+
+/** A node whose receivers are in partitions that another node gets when it comes. */
+async function busyNode(t: Test) {
+  const url = await createDatabase(t);
+  const world = await startWorld(t, {
+    env: { ...TWO, LAPEL_DATABASE_URL: url },
+    cluster: () => ({ lease: STEADY }),
+  });
+  const own = new Client({ connectionString: url });
+  await own.connect();
+  t.teardown(() => own.end());
+  const tenants = await Promise.all(Array.from({ length: 8 }, (_, at) => world.createTenant(`dev-${at}`)));
+  const send = (): Promise<unknown> =>
+    Promise.all(
+      tenants.map(async ({ api, path, receiver }) => {
+        await api.post(`${path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
+        await receiver.next();
+      }),
+    );
+  return { url, world, own, send };
+}
+
+t.test('a hand-over waits for outcomes that cannot be stored for 20 s at most', { skip }, async (t) => {
+  const { url, world, own, send } = await busyNode(t);
+  const gone = async (): Promise<unknown> => (await world.service.metrics.deliveriesGivenUp.get()).values[0]?.value;
+  await own.query(
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now' USING ERRCODE = '53100'; END $$;
+     CREATE TRIGGER refuse BEFORE UPDATE ON deliveries FOR EACH ROW EXECUTE FUNCTION refuse()`,
+  );
+  await send();
+  const second = await startMember(t, url, { lease: STEADY });
+  await second.until(() => second.nodes.live().length === 2);
+  await until(async () => {
+    world.clock.advance(1_000);
+    return second.partitions.owned() > 0;
+  });
+  t.ok(((await gone()) as number) > 0, 'the metric counts them');
+});

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { Outcome } from '../../src/core/webhooks/delivery-repository.ts';
 import { createOutcomeWriter } from '../../src/core/webhooks/outcome-writer.ts';
+import { DomainError } from '../../src/errors.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { onBoth, openDatabaseOf } from '../database/kinds.ts';
 import { createFakeClock } from '../fake-clock.ts';
@@ -46,6 +47,30 @@ onBoth(t, async (t, kind) => {
       ['c', 'a', 'b'],
       ['c', 'a', 'b'],
     ]);
+    await writer.close();
+  });
+
+  await t.test('outcomes whose unit commits after the wait for it was given up are told, and not held', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    const told: string[] = [];
+    const rested = Promise.withResolvers<void>();
+    const writer = createOutcomeWriter({
+      database: {
+        ...database,
+        async transactSoon(work) {
+          await database.transactSoon(work);
+          throw new DomainError('DATABASE_UNAVAILABLE');
+        },
+      },
+      clock: createFakeClock(),
+      log: createLog({ level: 'silent' }),
+      also: () => undefined,
+      written: ({ deliveryId }) => told.push(deliveryId),
+      rested: rested.resolve,
+    });
+    writer.add(outcomeOf('a'));
+    await rested.promise;
+    t.same(told, ['a']);
     await writer.close();
   });
 });

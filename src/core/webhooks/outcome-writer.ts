@@ -43,8 +43,6 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
   let cancelPause: (() => void) | undefined;
 
   async function writeBatch(): Promise<void> {
-    let ordered: Written[] = [];
-    const counts: boolean[] = [];
     await database.transactSoon(async (unit) => {
       const batch = waiting.splice(0, BATCH); // taken here and not at the call, so that outcomes that came since are included
       unit.onRollback(() => {
@@ -52,13 +50,17 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
       });
       await Promise.all(also(unit, batch) ?? []);
       // A copy is sorted: after a rollback the outcomes are written again, and `also` needs their order of arrival.
-      ordered = database.concurrent ? batch.toSorted(byKey) : batch;
+      const counts: boolean[] = [];
+      const ordered = database.concurrent ? batch.toSorted(byKey) : batch;
       for (const [index, outcome] of ordered.entries())
         saveOutcome(unit, outcome, (isStored) => {
           counts[index] = isStored;
         });
+      // Told by the commit, because a unit may commit after the wait for it was given up.
+      unit.onCommit(() => {
+        for (const [index, outcome] of ordered.entries()) written(outcome, counts[index] === true);
+      });
     });
-    for (const [index, outcome] of ordered.entries()) written(outcome, counts[index] === true);
   }
 
   async function writeAll(): Promise<void> {
@@ -86,6 +88,12 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
     add(outcome: Written): void {
       waiting.push(outcome);
       if (!cancelPause) begin();
+    },
+    /** Writes at once what waits for the end of a pause. */
+    hurry(): void {
+      cancelPause?.();
+      cancelPause = undefined;
+      begin();
     },
     /** Whether a write is running; a pause after a failure does not count. */
     busy: (): boolean => writing !== undefined,

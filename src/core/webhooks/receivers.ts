@@ -53,5 +53,12 @@ export function createReceivers(share: ReceiverShare) {
      * in progress on this node.
      */
     isHandingOver: (): boolean => receivers.values().some((receiver) => !mine(receiver) && isBusy(receiver)),
+
+    /** The receivers for which `isHandingOver` is true. */
+    leaving: (): Receiver[] =>
+      receivers
+        .values()
+        .filter((receiver) => !mine(receiver) && isBusy(receiver))
+        .toArray(),
   };
 }

@@ -42,6 +42,8 @@ type Delivery = repository.Delivery;
 const LEFT_OUT = 256;
 /** Microseconds before a failed read is tried again. */
 const READ_PAUSE_MICROS = 1_000_000;
+/** Milliseconds that receivers have to leave for another node: an attempt's 15 s, and the time to store its outcome. */
+const HAND_OVER_MS = 20_000;
 
 interface Options {
   database: Database;
@@ -240,6 +242,22 @@ export function createWebhooks(options: Options) {
     receivers.forget(receiver);
   }
 
+  /** Forgets deliveries whose outcome could not be stored before their receivers go to another node. */
+  function giveUp(leaving: readonly Receiver[]): void {
+    let deliveries = 0;
+    for (const { held, partition } of leaving) {
+      if (share.mine(partition)) continue; // it has come back meanwhile
+      deliveries += held.size;
+      held.clear();
+    }
+    if (deliveries === 0) return;
+    metrics.deliveriesGivenUp.inc(deliveries);
+    log.warn(
+      { deliveries },
+      'outcomes of webhooks could not be stored; the next node of their receivers sends them again',
+    );
+  }
+
   function checkIdle(): void {
     drained.tell();
     idle.tell();
@@ -315,11 +333,19 @@ export function createWebhooks(options: Options) {
 
     /**
      * Like `dropLost`, but resolves only when the attempts in progress for receivers of other nodes have ended and
-     * their outcomes are stored.
+     * their outcomes are stored, or given up after `HAND_OVER_MS`; the next node then sends these webhooks again.
      */
     async drain(): Promise<void> {
       receivers.dropLost();
-      await handedOver.idle();
+      writer.hurry();
+      const late = Promise.withResolvers<void>();
+      const leaving = receivers.leaving();
+      const cancel = clock.after(HAND_OVER_MS, () => {
+        giveUp(leaving);
+        late.resolve();
+      });
+      await Promise.race([handedOver.idle(), late.promise]);
+      cancel();
       for (const receiver of receivers.all()) receivers.forget(receiver);
     },
 

@@ -24,7 +24,7 @@ export interface Worker {
   adopt(): Promise<void>;
   /**
    * Called before partitions are released: begins no more attempts for receivers for which `mine` is false. Resolves
-   * when their attempts in progress have ended and are stored.
+   * when their attempts in progress have ended and are stored, or are given up. It always ends.
    */
   drain(): Promise<void>;
   /** Called when this node has lost all its partitions: begins no more attempts, and lets those in progress end. */
@@ -77,16 +77,17 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     worker?.dropLost();
   }
 
-  function beginDraining(partitions: readonly number[]): void {
+  function beginDraining(by: Worker, partitions: readonly number[]): void {
     for (const partition of partitions) draining.add(partition);
-    worker?.drain().then(
-      () => {
+    void by
+      .drain()
+      .catch((err: unknown) =>
+        log.error({ err }, 'the attempts in partitions of webhook receivers that another node gets could not be ended'),
+      )
+      .then(() => {
         for (const partition of partitions) if (draining.has(partition)) drained.add(partition);
         nodes.beatNow();
-      },
-      (err: unknown) =>
-        log.error({ err }, 'the attempts in partitions of webhook receivers that another node gets could not be ended'),
-    );
+      });
   }
 
   /** Releases these partitions to the nodes that they belong to now. Returns true when there were any. */
@@ -117,6 +118,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
   async function update(on: RawConnection): Promise<void> {
     const ids = nodes.live().map(({ nodeId }) => nodeId);
     known = await listPartitions(on);
+    if (!worker) return; // a node has no partition before it can send its webhooks
     if (await releaseDrained(on, ids)) known = await listPartitions(on);
     if (await takeFree(on, ids)) known = await listPartitions(on);
     const mine = known.filter(({ nodeId }) => nodeId === nodes.id()).map(({ partition }) => partition);
@@ -125,10 +127,10 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     for (const partition of news) owned.add(partition);
     for (const partition of owned) if (!mine.includes(partition)) forget(partition);
     const leaving = mine.filter((partition) => chosen(partition, ids) !== nodes.id() && !draining.has(partition));
-    if (leaving.length > 0) beginDraining(leaving);
+    if (leaving.length > 0) beginDraining(worker, leaving);
     metrics.clusterPartitions.set(owned.size);
     if (news.length > 0)
-      worker?.adopt().catch((err: unknown) => {
+      worker.adopt().catch((err: unknown) => {
         // The next check for lost hints begins these deliveries. On a node that stops this is no error.
         if (nodes.mayAct() && !isDatabaseAway(err))
           log.error({ err }, 'the due webhooks of new partitions could not be read');
@@ -162,9 +164,10 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
       const [setting = '', applicationId = ''] = about.slice(passedOn ? PASSED_ON.length : 0).split(' ');
       return { receiver: { setting, applicationId }, passedOn };
     },
-    /** Sets the sender of webhooks; to be called before the start. */
+    /** Sets the sender of webhooks. Only from here on this node has partitions. */
     serve(by: Worker): void {
       worker = by;
+      nodes.beatNow();
     },
     /** The number of this node's partitions. */
     owned: (): number => owned.size,
