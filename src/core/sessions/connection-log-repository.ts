@@ -69,6 +69,13 @@ export async function insertFact(sql: Sql, fact: ConnectionFact): Promise<void> 
   );
 }
 
+const FORGET = inSets('DELETE FROM connection_log WHERE device_id = ? AND fact_id = ?', ['text', 'text']);
+
+/** Deletes a fact that may be stored already, because nobody knows whether its unit was committed. */
+export async function forgetFact(sql: Sql, { deviceId, factId }: ConnectionFact): Promise<void> {
+  await sql.run(FORGET, deviceId, factId);
+}
+
 const COUNT = inSets('UPDATE connection_log SET count = count + ?, last_at = ? WHERE device_id = ? AND fact_id = ?', [
   'bigint',
   'bigint',

@@ -9,6 +9,7 @@ import {
   closeFact,
   countInFact,
   type EndReason,
+  forgetFact,
   insertFact,
   keptSince,
   type RefusalReason,
@@ -65,6 +66,8 @@ export function createConnectionLog({ database, clock, ids, log, metrics, nodeId
   let gathered = new Map<string, ConnectionFact[]>();
   /** The recorded connections that ended, whose rows are stored already. */
   let closed: { deviceId: string; factId: string }[] = [];
+  /** Facts whose unit failed. It may have been committed nevertheless, so what it stored is stored anew. */
+  const unsure = new WeakSet<ConnectionFact>();
   let size = 0;
   let number = 0;
   let cancel: (() => void) | undefined;
@@ -168,6 +171,7 @@ export function createConnectionLog({ database, clock, ids, log, metrics, nodeId
       }
     } catch (cause) {
       // The facts that were not stored come before those that were gathered meanwhile.
+      for (const [, facts] of batch) for (const fact of facts) unsure.add(fact);
       const newer = gathered;
       gathered = new Map();
       size = 0;
@@ -179,6 +183,8 @@ export function createConnectionLog({ database, clock, ids, log, metrics, nodeId
 
   async function write(unit: UnitOfWork, batch: readonly Facts[]): Promise<void> {
     const deviceIds = batch.map(([deviceId]) => deviceId);
+    const again = batch.flatMap(([, facts]) => facts.filter((fact) => unsure.has(fact)));
+    await Promise.all(again.map((fact) => forgetFact(unit, fact)));
     const now = clock.now();
     const hour = idsFrom(FACTS, now - (now % HOUR_MICROS));
     const [registered, kept] = await Promise.all([registeredOf(unit, deviceIds), keptSince(unit, deviceIds, hour)]);
