@@ -133,6 +133,8 @@ export async function createService(
 
   const encryption = await openEncryption({ ...common, vault, ring, source: config.encryption, peers });
   parts.add(encryption);
+  if (config.encryption !== null) readiness.set('encryption', encryption.trouble);
+  cluster?.heal.add(encryption.lookAgain);
 
   // 2. The core, which makes all decisions, and the MQTT broker, which exchanges messages with the devices.
   const consoleUrls: string[] = [];

@@ -6,6 +6,7 @@ import { columnsWith } from '../encryption/stored.ts';
 import { NO_POSTGRES as skip } from '../postgres/databases.ts';
 import { until } from '../until.ts';
 import { startWorld, WIFI } from '../world.ts';
+import { createWire, QUICK } from './members.ts';
 import { nodesSeen } from './nodes-world.ts';
 
 const keyLine = (id: string): string => `${id} ${randomBytes(32).toString('base64')}\n`;
@@ -66,4 +67,51 @@ t.test('two nodes change the encryption key together, without a restart', { skip
     await command(tenant.api);
     await command(elsewhere);
   });
+});
+
+t.test('a node that was cut off during a rotation reads the new key as soon as it is back', { skip }, async (t) => {
+  const dataDir = t.testdir();
+  const files = [0, 1].map((node) => join(dataDir, `keys-of-${node}`));
+  const [first, second] = [keyLine('first'), keyLine('second')];
+  for (const file of files) writeFileSync(file, first);
+  const wires: ReturnType<typeof createWire>[] = [];
+  const world = await startWorld(t, {
+    dataDir,
+    nodes: 2,
+    settings: (node) => ({ encryption: { file: files[node] ?? '' } }),
+    cluster: (node) => ({
+      lease: QUICK,
+      open(url) {
+        const wire = createWire(url);
+        wires[node] = wire;
+        return wire.open;
+      },
+    }),
+  });
+  const tenant = await world.createTenant();
+  const [, cut] = wires;
+  for (const name of ['lapel lease', 'lapel hints']) cut?.cut(name, true);
+  await nodesSeen(world, 0, 1);
+  writeFileSync(files[0] ?? '', `${second}${first}`);
+  t.match(await world.admin().post('/admin/v1/encryption/rotation'), { status: 202 });
+  await until(async () => {
+    world.clock.advance(1_000);
+    return (await world.admin().get('/admin/v1/encryption')).body.rotation.state === 'ended';
+  });
+  t.match(
+    (await world.nodes[1]?.vitals.problems())?.find(({ part }) => part === 'encryption'),
+    { reason: /the key second is missing/ },
+    'readiness says what is missing',
+  );
+  writeFileSync(files[1] ?? '', `${second}${first}`);
+  for (const name of ['lapel lease', 'lapel hints']) cut?.mend(name);
+  await nodesSeen(world, 0, 2);
+  await until(async () => {
+    world.clock.advance(1_000);
+    return !(await world.nodes[1]?.vitals.problems())?.some(({ part }) => part === 'encryption');
+  });
+  t.match(await (await tenant.at(1)).post(`${tenant.path}/webhooks/test`, { json: { setting: 'deviceEvent' } }), {
+    status: 202,
+  });
+  await tenant.receiver.next();
 });

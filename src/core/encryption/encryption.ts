@@ -21,6 +21,9 @@ interface Parts {
   peers: Pick<Peers, 'nodes' | 'bus'>;
 }
 
+/** Microseconds between two looks that values with a missing key cause. */
+const LOOK_MICROS = 1_000_000;
+
 export type Encryption = Awaited<ReturnType<typeof openEncryption>>;
 
 /** A key that values are encrypted with, or may be. */
@@ -101,6 +104,44 @@ export async function openEncryption({ database, clock, log, metrics, vault, sou
     });
   }
 
+  let trouble: string | undefined;
+  let looking: Promise<void> | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  async function look(): Promise<void> {
+    const stored = await repository.listKeys(database.read);
+    const current = stored.find(({ state }) => state === 'current')?.keyId ?? null;
+    let fault = faultOfRing(ring, stored);
+    if (fault === undefined && current === vault.writes()) {
+      trouble = undefined;
+      return;
+    }
+    try {
+      await follow('read');
+      fault = undefined;
+      log.info({ keyId: vault.writes() }, 'a change of the encryption key was missed: the keys were read again');
+    } catch (err) {
+      if (isDatabaseAway(err)) throw err;
+      fault ??= (err as Error).message;
+      if (fault !== trouble) log.error({ err }, 'the encryption keys could not be read again');
+    }
+    trouble = fault;
+  }
+
+  /** Compares the keys with those of the database, and reads them again if a change was missed; once at a time. */
+  const lookAgain = (): Promise<void> => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+
+  vault.onMissing(() => {
+    if (clock.now() - lookedAt < LOOK_MICROS) return;
+    lookedAt = clock.now();
+    lookAgain().catch(() => undefined); // the next missing key looks again
+  });
+
   async function makeCurrent(unit: Parameters<typeof repository.makeCurrent>[0], keyId: string): Promise<void> {
     const key = ring.find((one) => one.keyId === keyId);
     if (!key) throw new DomainError('ENCRYPTION_KEY_MISSING', { values: { keyId } });
@@ -147,6 +188,12 @@ export async function openEncryption({ database, clock, log, metrics, vault, sou
     /** Registers a listener that is called when new values may be encrypted with another key. */
     onChange: (listener: () => void): void => void listeners.push(listener),
     idle: work.idle,
+    lookAgain,
+    /** Why this node cannot read all secrets; undefined when it can. It looks, because a node may have missed a change. */
+    async trouble(): Promise<string | undefined> {
+      await lookAgain();
+      return trouble;
+    },
     /** Reads the keys again, and begins to encrypt all secrets with the newest one. Throws ENCRYPTION_KEYS_UNUSABLE. */
     async rotate(): Promise<void> {
       if (source === null)

@@ -74,6 +74,7 @@ export function createVault() {
   let keys = new Map<string, EncryptionKey>();
   let writing: Writing | null = null;
   const derived = new Map<string, KeyObject>();
+  const missing: (() => void)[] = [];
   let nonces = Buffer.alloc(0);
   let used = 0;
 
@@ -97,6 +98,7 @@ export function createVault() {
     const known = derived.get(name);
     if (known) return known;
     const key = keys.get(keyId);
+    if (!key) for (const listener of missing) listener();
     if (!key) throw new DomainError('ENCRYPTION_KEY_MISSING', { values: { keyId } });
     const made = derive(key.secret, salt);
     if (derived.size >= KEPT) derived.delete(derived.keys().next().value as string);
@@ -105,6 +107,8 @@ export function createVault() {
   }
 
   return {
+    /** Registers a listener for a value whose key is missing; it is called at each such value. */
+    onMissing: (listener: () => void): void => void missing.push(listener),
     /** Exchanges the keys. The key that is written with must be among them. */
     setKeys(ring: readonly EncryptionKey[]): void {
       keys = new Map(ring.map((key) => [key.keyId, key]));
