@@ -128,7 +128,7 @@ export interface Database {
    * object's, all connections of this object are opened again. Present only for PostgreSQL.
    */
   seenAt?(ask: <Row>(text: string) => Promise<Row[]>): Promise<void>;
-  /** Whether the database answers and can be written, for the readiness probe. */
+  /** Whether the database answers and can be written, for the readiness probe; rejects with the reason if it knows one. */
   healthy(): Promise<boolean>;
   close(): Promise<void>;
 }

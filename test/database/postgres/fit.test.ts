@@ -13,6 +13,7 @@ import { openPostgres } from '../../../src/platform/database/postgres/open-postg
 import { missing, POOLER } from '../../installed.ts';
 import { createDatabase, NO_POSTGRES, startTestPostgres } from '../../postgres/databases.ts';
 import { createSlowWay } from '../../postgres/slow-way.ts';
+import { until } from '../../until.ts';
 
 const skip = NO_POSTGRES && { skip: NO_POSTGRES };
 
@@ -109,6 +110,47 @@ void t.test('a PostgreSQL that cannot keep the promises', { ...skip }, async (t)
       await refused(url, said);
       await ask(url, `ALTER SYSTEM RESET ${setting}`, 'SELECT pg_reload_conf()', 'SELECT pg_sleep(0.1)');
     }
+  });
+
+  await t.test('settings that change while the service runs are pinned, or named by readiness', async () => {
+    const database = await openPostgres({ url, nowMicros: 0 });
+    const changed = async (setting: string, value: string): Promise<void> =>
+      void (await ask(url, `ALTER SYSTEM ${value}`.replace('?', setting), 'SELECT pg_reload_conf()'));
+    const ofCommits = (unit: { get(text: string): Promise<unknown> }) =>
+      unit.get(`SELECT current_setting('synchronous_commit') AS commits`);
+    await changed('synchronous_commit', 'SET ? = off');
+    await until(
+      async () =>
+        (await ask<{ synchronous_commit: string }>(url, 'SHOW synchronous_commit'))[0]?.synchronous_commit === 'off',
+    );
+    // Some of these connections are opened only now.
+    for (const transact of [database.transact, database.transactSoon, database.transactAlong])
+      t.same(await transact(ofCommits), { commits: 'on' });
+    await changed('synchronous_commit', 'RESET ?');
+    for (const setting of ['fsync', 'full_page_writes']) {
+      t.equal(await database.healthy(), true);
+      await changed(setting, 'SET ? = off');
+      await until(async () =>
+        database.healthy().then(
+          () => false,
+          (error: Error) => error.message.includes(`${setting} = off`),
+        ),
+      );
+      await changed(setting, 'RESET ?');
+      await until(async () => database.healthy().catch(() => false));
+    }
+    await database.close();
+  });
+
+  await t.test('a server without room for a write is not ready', async () => {
+    const database = await openPostgres({ url, nowMicros: 0 });
+    const full = `DO $$ BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`;
+    await t.rejects(
+      database.transact((unit) => unit.run(full)),
+      { code: 'DATABASE_UNAVAILABLE' },
+    );
+    await t.rejects(database.healthy(), /cannot be written: .*No space left/);
+    await database.close();
   });
 
   await t.test('a pooler must keep sessions', { skip: missing.pooler() }, async (t) => {

@@ -4,7 +4,7 @@ import { createEffects } from '../effects.ts';
 import { createUnitQueue, type QueueOptions, type Waiting } from '../unit-queue.ts';
 import type { Link } from './link.ts';
 import { createTransaction, FateUnknown, type Transaction } from './transaction.ts';
-import { ConnectionLost, isOvertaken, isPassing, toCallerError } from './trouble.ts';
+import { ConnectionLost, isOvertaken, isPassing, isShort, toCallerError } from './trouble.ts';
 
 // The number of times that a transaction is tried when it meets a lock or a conflict, with a random pause between them
 // of at most this many milliseconds.
@@ -41,6 +41,8 @@ interface Options extends Pick<QueueOptions, 'ownerOf' | 'busy' | 'apartMs'> {
   vault: Vault;
   /** `failed`: the transaction could not be committed. */
   observe(commit: { seconds: number; committed: number; rolledBack: number; failed: boolean }): void;
+  /** Called when the server lacks disk or memory for a transaction. */
+  onShort(cause: Error): void;
   onEffectError(cause: unknown): void;
 }
 
@@ -59,7 +61,7 @@ interface Options extends Pick<QueueOptions, 'ownerOf' | 'busy' | 'apartMs'> {
  * DATABASE_UNAVAILABLE.
  */
 export function createPostgresGroupCommit(options: Options) {
-  const { links, isAlone = false, identities, vault, observe, onEffectError, ...ofQueue } = options;
+  const { links, isAlone = false, identities, vault, observe, onShort, onEffectError, ...ofQueue } = options;
   const effects = createEffects(onEffectError);
   /** The connections without a transaction. The first are preferred, so that the last are only opened if they are needed. */
   const free = [...links];
@@ -88,6 +90,7 @@ export function createPostgresGroupCommit(options: Options) {
       const atFault = transaction.ran.filter(transaction.isAtFault);
       await transaction.rollback();
       report(0, units.length, true);
+      if (isShort(cause)) onShort(cause);
       const own = units.length === 1 ? atFault[0]?.outcome : undefined;
       return { cause: own && 'cause' in own ? own.cause : cause, atFault: atFault.map(({ unit }) => unit) };
     }

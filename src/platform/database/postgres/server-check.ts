@@ -1,3 +1,4 @@
+import type { Sql } from '../sql.ts';
 import type { Connection } from './connection.ts';
 import { Unfit } from './unfit-server.ts';
 
@@ -55,14 +56,29 @@ const RULES: readonly [holds: (found: Found) => boolean, said: (found: Found) =>
 
 /**
  * Checks the settings that the service's promises depend on. Settings that a connection may choose were already set by it
- * (see `pin`), so a role or a database cannot override them. Throws Unfit.
+ * (see `pin`), so a role or a database cannot override them. The way to commit is set here: to `commits`, which an earlier
+ * connection found, or to the one that the server has, so that a change of its configuration has no effect later.
+ * Returns it. Throws Unfit.
  */
-export async function checkSettings(connection: Connection): Promise<void> {
+export async function checkSettings(connection: Connection, commits?: string): Promise<string> {
+  const wanted = commits === undefined ? `current_setting('synchronous_commit')` : `'${commits}'`;
+  await connection.script(`SELECT set_config('synchronous_commit', ${wanted}, false)`);
   const { rows } = await connection.script(SETTINGS); // unprepared, because the kind of pooler is not known yet
   const [found] = rows as [Found];
   if (found.standby) throw new Error('this is a standby: it cannot be written');
+  requireFit(found);
+  return found.commits;
+}
+
+function requireFit(found: Found): void {
   const broken = RULES.find(([holds]) => !holds(found));
   if (broken) throw new Unfit(broken[1](found));
+}
+
+/** Checks the settings of a server that is in use: they can be changed while it runs. Throws Unfit. */
+export async function checkAgain(sql: Sql): Promise<void> {
+  const found = await sql.get<Found>(SETTINGS);
+  if (found) requireFit(found);
 }
 
 async function servedBy(connection: Connection): Promise<number> {

@@ -25,6 +25,9 @@ export const isOvertaken = (cause: unknown): boolean => codeOf(cause) === '23505
 /** A write was refused, on a connection that only reads, or because the server is a standby. */
 export const isReadOnly = (cause: unknown): boolean => codeOf(cause) === '25006';
 
+/** The server lacks disk or memory (53), or could not write a file (58). */
+export const isShort = (cause: unknown): cause is Error => /^5[38]/.test(codeOf(cause));
+
 /** The connection cannot be used after this error; a new one may work. */
 export const endsConnection = (cause: unknown): boolean =>
   cause instanceof DatabaseError && (cause.severity === 'FATAL' || cause.severity === 'PANIC' || isReadOnly(cause));
