@@ -304,3 +304,17 @@ void t.test('a server that fails', { ...skip }, async (t) => {
     });
   }
 });
+
+void t.test('a unit without a key whose connection ends behind a kept statement runs again', { ...skip }, async (t) => {
+  const database = await openPostgres({ url: await createDatabase(t), nowMicros: 0 });
+  t.teardown(() => database.close());
+  let runs = 0;
+  await database.transact(async (unit) => {
+    runs += 1;
+    await unit.run("INSERT INTO developers (developer_id, name, created_at) VALUES ('x', 'x', 0)");
+    if (runs === 1) unit.later('SELECT pg_terminate_backend(pg_backend_pid())', []);
+    await unit.get('SELECT 1 AS one');
+  });
+  t.equal(runs, 2);
+  t.equal((await database.read.all("SELECT 1 FROM developers WHERE developer_id = 'x'")).length, 1);
+});

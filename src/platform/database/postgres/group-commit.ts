@@ -3,7 +3,7 @@ import type { Vault } from '../../encryption/vault.ts';
 import { createEffects } from '../effects.ts';
 import { createUnitQueue, type QueueOptions, type Waiting } from '../unit-queue.ts';
 import type { Link } from './link.ts';
-import { createTransaction, FateUnknown, type Transaction } from './transaction.ts';
+import { Aborted, createTransaction, FateUnknown, type Transaction } from './transaction.ts';
 import { ConnectionLost, isOvertaken, isPassing, isShort, toCallerError } from './trouble.ts';
 
 // The number of times that a transaction is tried when it meets a lock or a conflict, with a random pause between them
@@ -92,7 +92,9 @@ export function createPostgresGroupCommit(options: Options) {
       report(0, units.length, true);
       if (isShort(cause)) onShort(cause);
       const own = units.length === 1 ? atFault[0]?.outcome : undefined;
-      return { cause: own && 'cause' in own ? own.cause : cause, atFault: atFault.map(({ unit }) => unit) };
+      // The error of a statement behind the one that failed says nothing.
+      const isOwn = own && 'cause' in own && !(own.cause instanceof Aborted);
+      return { cause: isOwn ? own.cause : cause, atFault: atFault.map(({ unit }) => unit) };
     }
     const failed = transaction.settle();
     report(units.length - failed, failed, false);

@@ -27,7 +27,7 @@ export interface Ran {
 }
 
 /** The error of a statement after the transaction has already failed: its unit is not at fault. */
-class Aborted extends Error {}
+export class Aborted extends Error {}
 
 /** COMMIT was sent but not answered, so it is unknown whether the transaction was committed. */
 export class FateUnknown extends ConnectionLost {}
