@@ -10,6 +10,7 @@ import { readConfig } from '../../../src/config.ts';
 import { openConnection, SHORT } from '../../../src/platform/database/postgres/connection.ts';
 import { migrate } from '../../../src/platform/database/postgres/migrations.ts';
 import { openPostgres } from '../../../src/platform/database/postgres/open-postgres.ts';
+import { rawConnections } from '../../../src/platform/database/postgres/raw-connection.ts';
 import { missing, POOLER } from '../../installed.ts';
 import { createDatabase, NO_POSTGRES, startTestPostgres } from '../../postgres/databases.ts';
 import { createSlowWay } from '../../postgres/slow-way.ts';
@@ -140,6 +141,31 @@ void t.test('a PostgreSQL that cannot keep the promises', { ...skip }, async (t)
       await until(async () => database.healthy().catch(() => false));
     }
     await database.close();
+  });
+
+  await t.test('a role without rights, and a server without TLS, are refused with a sentence', async (t) => {
+    await ask(url, 'DROP ROLE IF EXISTS only_data', 'CREATE ROLE only_data LOGIN');
+    t.teardown(() => ask(url, 'DROP ROLE only_data'));
+    const other = new URL(url);
+    other.username = 'only_data';
+    await refused(
+      other.href,
+      /PostgreSQL refuses the role: permission denied for .*; the service creates .* its tables/,
+    );
+    const waiting = openPostgres({ url: `${url}?sslmode=verify-full`, nowMicros: 0, waitMs: 60_000 });
+    await t.rejects(waiting, { code: 'SETTING_INVALID', message: /does not offer TLS, which sslmode asks for/ });
+  });
+
+  await t.test('a connection for the lease writes also where a database is read-only by default', async () => {
+    await ask(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    const raw = await rawConnections(url)({ name: 'x', boundMs: 5_000, onEnd: () => undefined });
+    await raw.query("INSERT INTO developers (developer_id, name, created_at) VALUES ('raw', 'x', 0)");
+    raw.close();
+    await ask(
+      url,
+      'SET default_transaction_read_only = off',
+      `ALTER DATABASE ${name} RESET default_transaction_read_only`,
+    );
   });
 
   await t.test('a server without room for a write is not ready', async () => {

@@ -15,8 +15,7 @@ import { createLinks, type Link } from './link.ts';
 import { migrate } from './migrations.ts';
 import { createReading } from './reading.ts';
 import { checkAgain, checkPooler, checkSettings } from './server-check.ts';
-import { isAwayAtStart } from './trouble.ts';
-import { Unfit } from './unfit-server.ts';
+import { faultAtStart, isAwayAtStart } from './trouble.ts';
 import { createWaitBound } from './wait-bound.ts';
 
 export interface PostgresOptions {
@@ -172,8 +171,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   } catch (cause) {
     await links.close();
     const reason = (cause as Error).message || (cause as { code?: string }).code;
-    if (cause instanceof Unfit)
-      throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem: cause.message } });
+    const problem = faultAtStart(cause);
+    if (problem !== undefined)
+      throw new DomainError('SETTING_INVALID', { values: { setting: 'LAPEL_DATABASE_URL', problem } });
     // An error of the system or of the server has a code; another one is a mistake in this program, and shows its place.
     const isOutside = (cause as { code?: string }).code !== undefined;
     const Kind = cause instanceof Refused ? Refused : isOutside ? Unusable : Error;

@@ -39,6 +39,10 @@ function nameOf(text: string): string {
   return name;
 }
 
+/** Settings that a database or a role could set to other values; see `pin` of the other connections. */
+const PIN = `SELECT set_config('default_transaction_read_only', 'off', false),
+  set_config('default_transaction_isolation', 'read committed', false)`;
+
 const INT8 = 20;
 const KEEP_ALIVE_MS = 5_000;
 
@@ -94,6 +98,7 @@ async function openAt(url: string, { name, boundMs, onNotification, onEnd }: Raw
     },
     close: cut,
   };
+  await made.query(PIN);
   const [{ standby } = { standby: true }] = await made.query<{ standby: boolean }>(
     'SELECT pg_is_in_recovery() AS standby',
   );

@@ -46,13 +46,30 @@ export function toCallerError(cause: unknown): unknown {
   return isAway ? new DomainError('DATABASE_UNAVAILABLE', { cause }) : cause;
 }
 
+/** The errors of Node for a certificate that no known CA has signed, or whose time is over. */
+const UNTRUSTED = /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+|CERT_\w+)$/;
+
+/** The sentence about a server or a URL that must be changed before a start can succeed; undefined for other errors. */
+export function faultAtStart(cause: unknown): string | undefined {
+  const { message = '', code = '' } = cause as { message?: string; code?: string };
+  if (cause instanceof Unfit) return message;
+  if (codeOf(cause) === '42501')
+    return `PostgreSQL refuses the role: ${message}; the service creates and changes its tables, so it must own them`;
+  if (message === 'The server does not support SSL connections')
+    return 'PostgreSQL does not offer TLS, which sslmode asks for';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'the certificate of PostgreSQL is for another host name';
+  if (UNTRUSTED.test(code))
+    return `the certificate of PostgreSQL is not trusted (${code}): sslrootcert=FILE names the file of its CA`;
+  return undefined;
+}
+
 /**
  * Whether waiting at the start may help: no server answers yet, or only a standby, which cannot be written. If the
  * server has settings that the service refuses, waiting does not help.
  */
 export const isAwayAtStart = (cause: unknown): boolean => {
   const code = codeOf(cause);
-  return code === '' ? !(cause instanceof Unfit) : AWAY.test(code);
+  return code === '' ? faultAtStart(cause) === undefined : AWAY.test(code);
 };
 
 /** A lost connection has neither a lock nor a transaction any more. Its first error tells more than that it is lost. */
