@@ -76,6 +76,20 @@ t.test('rollouts on two nodes', { skip }, async (t) => {
     await link.drop();
   });
 
+  await t.test('commands that were not delivered in time expire on both nodes, and count', async (t) => {
+    await other.link.drop();
+    await device.link.drop();
+    const rolloutId = await start(elsewhere, { parameters: { lang: 'ko' }, expireIn: 60 });
+    await reached(rolloutId, ({ counts }) => counts['unfinished'] === 2);
+    world.clock.advance(60_000);
+    await reached(rolloutId, ({ counts }) => counts['failed'] === 2);
+    const { body } = await elsewhere.get(`${path}/${rolloutId}/devices`);
+    t.match(body.devices, [{ code: 'EXPIRED' }, { code: 'EXPIRED' }]);
+    t.same((await elsewhere.get(`${tenant.path}/transactions?unfinished=true`)).body.transactions, []);
+    await elsewhere.delete(`${path}/${rolloutId}`);
+    device.link = await world.connect(device);
+  });
+
   await t.test('when the node that leads has gone, the other one goes on', async (t) => {
     await device.link.drop();
     const rolloutId = await start(elsewhere, { parameters: { lang: 'fr' }, stages: [{ count: 1 }], ratePerMinute: 60 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Outcome } from '../../src/core/webhooks/delivery-repository.ts';
+import { insertDelivery, type Outcome } from '../../src/core/webhooks/delivery-repository.ts';
 import { createOutcomeWriter } from '../../src/core/webhooks/outcome-writer.ts';
 import { DomainError } from '../../src/errors.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -71,6 +71,35 @@ onBoth(t, async (t, kind) => {
     writer.add(outcomeOf('a'));
     await rested.promise;
     t.same(told, ['a']);
+    await writer.close();
+  });
+
+  await t.test('an outcome counts when it was stored, and only then', async (t) => {
+    const database = await openDatabaseOf(kind, t);
+    const told = new Map<string, boolean>();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const writer = createOutcomeWriter({
+      database,
+      clock: createFakeClock(),
+      log: createLog({ level: 'silent' }),
+      also: () => undefined,
+      written: ({ deliveryId }, counts) => void told.set(deliveryId, counts),
+      rested: resolve,
+    });
+    const delivery = {
+      applicationId: 'app',
+      deviceId: 'd',
+      transactionId: null,
+      setting: 'deviceEvent',
+      attempts: 0,
+    } as const;
+    await database.transact(async (unit) => {
+      for (const deliveryId of ['b', 'a'])
+        insertDelivery(unit, { ...delivery, deliveryId, type: 'test', body: '{}', createdAt: 1, traceparent: null });
+    });
+    for (const outcome of [outcomeOf('b'), outcomeOf('gone'), { ...outcomeOf('a'), round: 1 }]) writer.add(outcome);
+    await promise;
+    t.same(Object.fromEntries(told), { a: false, b: true, gone: false });
     await writer.close();
   });
 });
