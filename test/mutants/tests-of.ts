@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+const TESTS = join(import.meta.dirname, '..');
+
+/** The test groups and folders of rooms of src/, the longest path first. Others have the tests of their own name. */
+const OF_ROOM: readonly (readonly [room: string, tests: readonly string[]])[] = [
+  ['src/core/software', ['software', 'flow']],
+  ['src/core/transactions', ['transactions', 'flow']],
+  ['src/core/outbox', ['outbox', 'transactions']],
+  ['src/core/webhooks', ['webhooks', 'flow']],
+  ['src/core/rollouts', ['rollouts']],
+  ['src/core/sessions', ['sessions', 'flow']],
+  ['src/core/selection', ['rollouts', 'fleet']],
+  ['src/core/enrolments', ['enrolment']],
+  ['src/core/authorities', ['enrolment']],
+  ['src/core/requests', ['flow']],
+  ['src/edge/admin/sign-in', ['people']],
+  ['src/edge/admin', ['admin', 'people']],
+  ['src/edge/mqtt', ['broker', 'sessions']],
+  ['src/edge/feed', ['broker', 'api']],
+  ['src/edge/pages', ['http', 'docs']],
+  ['src/edge/docs', ['docs']],
+];
+const USUAL = ['flow'];
+/** These repeat crashes for minutes, or fill disks; a mutant is tried against the others. */
+const TOO_LONG = [
+  'flow/crash.test.ts',
+  'flow/events-crash.test.ts',
+  'flow/disk-faults.test.ts',
+  'rollouts/crash.test.ts',
+];
+
+/** The folders below test/ whose files are tried against a mutant of a file, in this order. */
+export function testsOf(file: string): readonly string[] {
+  const known = OF_ROOM.find(([room]) => file.startsWith(`${room}/`));
+  if (known) return known[1];
+  const [, , room = ''] = file.split('/');
+  return existsSync(join(TESTS, room)) ? [room, ...USUAL] : USUAL;
+}
+
+export const isTried = (test: string): boolean => !TOO_LONG.includes(test);
