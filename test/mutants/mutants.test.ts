@@ -2,9 +2,10 @@ import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readCommandLine } from './command-line.ts';
+import { EQUIVALENT } from './equivalent.ts';
 import { createMutantCopy } from './mutant-copy.ts';
 import { OPERATORS } from './operators.ts';
-import { allSites, changesOf, choose, isEquivalent, mutated, parseModule, type Site, shown } from './sites.ts';
+import { allSites, changesOf, choose, isEquivalent, mutated, parseModule, type Site, shown, sitesOf } from './sites.ts';
 import { testsOf } from './tests-of.ts';
 
 /** A module with a place for each operator. */
@@ -88,16 +89,32 @@ t.test('the same seed chooses the same sites', async (t) => {
 });
 
 t.test('an equivalent is left out by its texts', async (t) => {
-  const site: Site = { file: 'src/a.ts', line: 3, operator: '', start: 1, end: 2, before: 'a\n  < b', after: 'a <= b' };
-  const one = { file: 'src/a.ts', before: 'a < b', after: 'a <= b', reason: 'a is never b' };
+  const site: Site = {
+    file: 'src/a.ts',
+    line: 3,
+    operator: '',
+    start: 1,
+    end: 2,
+    before: 'a\n  < b',
+    after: 'a <= b',
+    source: 'if (a',
+  };
+  const one = { file: 'src/a.ts', source: 'if (a', before: 'a < b', after: 'a <= b', reason: 'a is never b' };
   t.ok(isEquivalent(site, [one]));
-  for (const other of [{ file: 'src/b.ts' }, { before: 'b < a' }, { after: 'a > b' }])
+  for (const other of [{ file: 'src/b.ts' }, { source: 'if (b' }, { before: 'b < a' }, { after: 'a > b' }])
     t.notOk(isEquivalent(site, [{ ...one, ...other }]));
+});
+
+t.test('each equivalent is still a site', async (t) => {
+  const sites = new Set([...new Set(EQUIVALENT.map(({ file }) => file))].flatMap(sitesOf));
+  for (const one of EQUIVALENT)
+    t.equal([...sites].filter((site) => isEquivalent(site, [one])).length, 1, `${one.file}: ${one.source}`);
 });
 
 t.test('each room has tests', async (t) => {
   for (const file of new Set(allSites().map((site) => site.file))) t.not(testsOf(file).length, 0, file);
   t.same(testsOf('src/edge/admin/sign-in/provider.ts'), ['people']);
+  t.same(testsOf('src/core/rollouts/rollout-clearing.ts'), ['removals']);
   t.same(testsOf('src/core/audit/chain.ts'), ['audit', 'flow']);
   t.same(testsOf('src/edge/edges.ts'), ['flow']);
 });

@@ -16,6 +16,8 @@ export interface Site extends Change {
   /** The path from the project's folder on. */
   readonly file: string;
   readonly line: number;
+  /** The text of the line, without the blanks around it. */
+  readonly source: string;
   /** The text that is replaced. */
   readonly before: string;
 }
@@ -55,19 +57,20 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ');
 
 export const isEquivalent = (site: Site, all: readonly Equivalent[] = EQUIVALENT): boolean =>
   all.some(
-    ({ file, before, after }) => file === site.file && before === oneLine(site.before) && after === oneLine(site.after),
+    ({ file, source, before, after }) =>
+      file === site.file && source === site.source && before === oneLine(site.before) && after === oneLine(site.after),
   );
 
 const sourceOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-function sitesOf(file: string): Site[] {
+export function sitesOf(file: string): Site[] {
   const text = sourceOf(file);
-  return changesOf(text).map((change) => ({
-    ...change,
-    file,
-    line: text.slice(0, change.start).split('\n').length,
-    before: text.slice(change.start, change.end),
-  }));
+  const lines = text.split('\n');
+  return changesOf(text).map((change) => {
+    const line = text.slice(0, change.start).split('\n').length;
+    const source = lines[line - 1]!.trim();
+    return { ...change, file, line, source, before: text.slice(change.start, change.end) };
+  });
 }
 
 /** The characters of a change that people are shown. */

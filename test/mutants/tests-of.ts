@@ -33,6 +33,8 @@ const TOO_LONG = [
 
 /** The folders below test/ whose files are tried against a mutant of a file, in this order. */
 export function testsOf(file: string): readonly string[] {
+  // The rows of each room are removed with the applications that they belong to.
+  if (file.endsWith('-clearing.ts')) return ['removals'];
   const known = OF_ROOM.find(([room]) => file.startsWith(`${room}/`));
   if (known) return known[1];
   const [, , room = ''] = file.split('/');

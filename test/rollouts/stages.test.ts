@@ -288,7 +288,7 @@ t.test('devices that match later join a continuous rollout, which ends only when
   await tag(late);
   world.clock.advance(60_000);
   for (const [deviceId, command] of await commands()) await answer(deviceId, command);
-  t.match(await read(rolloutId), { state: 'running', devices: 2, counts: { succeeded: 2 } });
+  t.match(await read(rolloutId), { state: 'running', stage: 1, devices: 2, counts: { succeeded: 2 } });
   t.equal((await tenant.api.delete(`${tenant.path}/rollouts/${rolloutId}`)).status, 200);
   t.match(await read(rolloutId), { state: 'cancelled' });
 });
