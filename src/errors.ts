@@ -87,6 +87,7 @@ export const ERRORS = {
   RATE_LIMITED: { status: 429, shape: 'message', text: 'too many requests; try again in {seconds} s.', when: 'the application or its developer exceeds the rate limit, or a bound of simultaneous requests, of long lists, or of bytes of bodies; or too many wrong credentials came from one address or for one application' },
   FEEDS_IN_USE: { status: 429, shape: 'message', text: 'all streams of the feed are in use; try again later.', when: 'the application has as many streams as it may have; or the service has, and the developer of the application is among those with most streams' },
   DELIVERY_NOT_FOUND: { status: 404, shape: 'reason', text: 'delivery not found.', when: 'the application has no webhook delivery with this deliveryId' },
+  REDELIVERY_RUNNING: { status: 429, shape: 'message', text: 'webhooks of the application are being sent again; wait until the answer of that request.', when: 'redelivery of a range: another one of the application is at work' },
   PACKAGE_NOT_FOUND: { status: 404, shape: 'reason', text: 'package not found.', when: 'the developer has no package of this name' },
   VERSION_NOT_FOUND: { status: 404, shape: 'reason', text: 'version not found.', when: 'the package has no such version' },
   QUOTA_EXCEEDED: { status: 429, shape: 'message', text: 'the quota of the developer, {limit} {what}, would be exceeded.', when: 'registration of a package or version, or an upload: it would exceed a quota of the developer' },

@@ -184,7 +184,11 @@ t.test('the delivery log of an application', async (t) => {
     t.equal((await list('?status=gone')).total, before + 600);
     const mark = tenant.receiver.requests.length;
     tenant.receiver.answer({ status: 204 });
-    t.match((await tenant.api.post(`${deliveries}/redeliver`, { json: {} })).body, { redelivered: before + 600 });
+    const sendAgain = () => tenant.api.post(`${deliveries}/redeliver`, { json: {} });
+    const two = await Promise.all([sendAgain(), sendAgain()]);
+    const [whole, second] = two.toSorted((one, other) => one.status - other.status);
+    t.match(whole?.body, { redelivered: before + 600 });
+    t.match(second, { status: 429, headers: { 'lapel-error-code': 'REDELIVERY_RUNNING' } }, 'one at a time');
     await world.idle();
     const ids = tenant.receiver.requests.slice(mark).map(({ headers }) => headers['webhook-id']);
     t.equal(ids.length, before + 600);

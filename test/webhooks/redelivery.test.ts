@@ -5,9 +5,12 @@ import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { createSetUp } from './set-up.ts';
 import { createTestReceiver } from './test-receiver.ts';
 
+/** No rest: the tests have no single calls. */
+const courtesy = async (): Promise<void> => undefined;
+
 void t.test('a redelivery requested while an outcome is written is carried out', async (t) => {
   const receiver = await createTestReceiver(t);
-  const { open, applications, clock, row } = await createSetUp(t, receiver.url);
+  const { open, applications, metrics, clock, row } = await createSetUp(t, receiver.url);
   let redelivery: Promise<void> | undefined;
   const { webhooks, record } = await open({
     through: (database) => ({
@@ -20,7 +23,7 @@ void t.test('a redelivery requested while an outcome is written is carried out',
     }),
   });
   const createLog = (database: Parameters<typeof createDeliveryLog>[0]['database']) =>
-    createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn });
+    createDeliveryLog({ database, clock, metrics, webhooks, courtesy, findApplication: applications.findIn });
   const deliveryId = await record();
   await receiver.next();
   await webhooks.idle();
@@ -32,7 +35,7 @@ void t.test('a redelivery requested while an outcome is written is carried out',
 
 void t.test('a range ends, however many are made and delivered meanwhile', async (t) => {
   const receiver = await createTestReceiver(t);
-  const { open, applications, clock, database } = await createSetUp(t, receiver.url);
+  const { open, applications, metrics, clock, database } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();
   await Promise.all(Array.from({ length: 500 }, () => record()));
   await webhooks.idle();
@@ -49,19 +52,55 @@ void t.test('a range ends, however many are made and delivered meanwhile', async
       return done;
     },
   };
-  const log = createDeliveryLog({ database: busy, clock, webhooks, findApplication: applications.findIn });
+  const log = createDeliveryLog({
+    database: busy,
+    clock,
+    metrics,
+    webhooks,
+    courtesy,
+    findApplication: applications.findIn,
+  });
   const range = { status: 'delivered', since: 0, until: Number.MAX_SAFE_INTEGER } as const;
   t.equal(await log.countRange('app-1', range), 500, 'counted before');
   t.equal(await log.redeliverRange('app-1', range), 500);
   await webhooks.idle();
-  t.equal(receiver.requests.length, 500 + 500 + 2 * 500, 'what came meanwhile was sent once');
+  t.equal(receiver.requests.length, 500 + 500 + 3 * 500, 'what came meanwhile was sent once');
+});
+
+void t.test('a range goes out at a pace, also over several calls, and one call at a time', async (t) => {
+  const receiver = await createTestReceiver(t);
+  const { open, applications, metrics, clock, database } = await createSetUp(t, receiver.url);
+  const { webhooks, record } = await open();
+  await Promise.all(Array.from({ length: 1_200 }, () => record()));
+  await webhooks.idle();
+  const log = createDeliveryLog({ database, clock, metrics, webhooks, courtesy, findApplication: applications.findIn });
+  const range = { status: 'delivered', since: 0, until: Number.MAX_SAFE_INTEGER } as const;
+  const sent = (): number => receiver.requests.length - 1_200;
+
+  const first = log.redeliverRange('app-1', range);
+  await t.rejects(log.redeliverRange('app-1', range), { code: 'REDELIVERY_RUNNING' });
+  t.equal(await log.redeliverRange('app-2', range), 0, 'another application may');
+  t.equal(await first, 1_200);
+  await webhooks.idle();
+  t.ok(sent() >= 1_000 && sent() <= 1_050, `${sent()} at once`);
+  const before = sent();
+  await record();
+  await webhooks.idle();
+  t.equal(sent(), before + 1, 'a new one of the same receiver does not wait');
+  clock.advance(1_000);
+  await webhooks.idle();
+  t.equal(sent(), 1_201, 'the rest within a second');
+
+  t.ok((await log.redeliverRange('app-1', range)) >= 1_200, 'after its end the next one may');
+  await webhooks.idle();
+  t.ok(sent() <= 1_201 + 250, `${sent() - 1_201} more at once: the pace goes on`);
 });
 
 void t.test('a redelivery requested during the last attempt starts the schedule again', async (t) => {
   const receiver = await createTestReceiver(t);
-  const { open, applications, clock, database, row } = await createSetUp(t, receiver.url);
+  const { open, applications, metrics, clock, database, row } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();
-  const log = createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn });
+  const log = createDeliveryLog({ database, clock, metrics, webhooks, courtesy, findApplication: applications.findIn });
   receiver.answer({ status: 500 });
   const deliveryId = await record();
   for (let attempt = 1; attempt < 10; attempt += 1) {
@@ -89,9 +128,16 @@ void t.test(
   'a redelivery requested while an attempt hangs is sent at once, and only its own outcome counts',
   async (t) => {
     const receiver = await createTestReceiver(t);
-    const { open, applications, clock, database, row, finished } = await createSetUp(t, receiver.url);
+    const { open, applications, metrics, clock, database, row, finished } = await createSetUp(t, receiver.url);
     const { webhooks, record } = await open();
-    const log = createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn });
+    const log = createDeliveryLog({
+      database,
+      clock,
+      metrics,
+      webhooks,
+      courtesy,
+      findApplication: applications.findIn,
+    });
     receiver.answer({ hang: true });
     const deliveryId = await record();
     await receiver.next();
@@ -108,9 +154,9 @@ void t.test(
 
 void t.test('a redelivery requested while the delivery is queued is sent once', async (t) => {
   const receiver = await createTestReceiver(t);
-  const { open, applications, clock, database, row } = await createSetUp(t, receiver.url);
+  const { open, applications, metrics, clock, database, row } = await createSetUp(t, receiver.url);
   const { webhooks, record } = await open();
-  const log = createDeliveryLog({ database, clock, webhooks, findApplication: applications.findIn });
+  const log = createDeliveryLog({ database, clock, metrics, webhooks, courtesy, findApplication: applications.findIn });
   receiver.answer({ hang: true });
   for (let index = 0; index < 4; index += 1) await record();
   for (let index = 0; index < 4; index += 1) await receiver.next(); // its first window is full

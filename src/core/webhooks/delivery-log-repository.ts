@@ -145,14 +145,14 @@ export async function hasWaiting(sql: Sql, applicationId: string): Promise<boole
  * Makes deliveries due that are in `range` and whose ids are among the next `limit` ids behind `after` and before
  * `before`. The ids bound the number of examined rows, because most rows of an application are outside of the range.
  * `made` has the setting of each delivery that became due; `last` is the `after` of the next call, or null when no ids
- * are left.
+ * are left. They are attempted at `dueAt`.
  */
 export async function makeRangeDue(
   unit: UnitOfWork,
   applicationId: string,
   range: DueRange,
   { after, before }: { after: string; before: string },
-  now: Micros,
+  { now, dueAt }: { now: Micros; dueAt: Micros },
   limit: number,
 ): Promise<{ made: UrlSetting[]; last: string | null }> {
   const { where, values } = condition(applicationId, range);
@@ -171,7 +171,7 @@ export async function makeRangeDue(
   const made = await unit.all<{ setting: UrlSetting }>(
     `${MAKE_DUE} WHERE ${where} AND delivery_id > ? AND delivery_id <= ? AND created_at >= ? AND created_at < ?
      RETURNING setting`,
-    now,
+    dueAt,
     now,
     ...values,
     after,

@@ -1,7 +1,9 @@
 import { DomainError } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
 import type { PageQuery } from '../../platform/database/newest-first.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Courtesy } from '../../runtime/courtesy.ts';
 import { idsFrom } from '../../runtime/ids.ts';
 import { listAttempts } from './attempt-repository.ts';
 import { NO_DEVICE, type UrlSetting } from './delivery.ts';
@@ -16,10 +18,11 @@ import {
   makeDue,
   makeRangeDue,
 } from './delivery-log-repository.ts';
+import { createRedeliveryPace } from './redelivery-pace.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** The number of rows that one unit of work examines and makes due, so that other units can run in between. */
-const ROWS_PER_UNIT = 500;
+const ROWS_PER_UNIT = 50;
 /** The number of rows that one query counts, so that other queries can run in between. */
 const ROWS_PER_COUNT = 20_000;
 // In this order hardly any delivery is found twice. A gone or exhausted one that is sent again can soon be waiting or
@@ -33,6 +36,8 @@ interface Parts {
   database: Database;
   clock: Clock;
   webhooks: Pick<Webhooks, 'record' | 'due'>;
+  courtesy: Courtesy;
+  metrics: Pick<Metrics, 'httpRefused'>;
   /** Throws APPLICATION_UNREGISTERED. */
   findApplication(
     unit: UnitOfWork,
@@ -46,15 +51,22 @@ type Redelivery = Omit<DueRange, 'status'> & DeliveryFilter;
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 
 /** The deliveries that an application sees, and the ways to send them again (contract, section 3). */
-export function createDeliveryLog({ database, clock, webhooks, findApplication }: Parts) {
+export function createDeliveryLog({ database, clock, webhooks, courtesy, metrics, findApplication }: Parts) {
+  const pace = createRedeliveryPace({ clock });
+  /** The applications of which a range is being made due. */
+  const atWork = new Set<string>();
+
   async function makeAllDue(applicationId: string, range: DueRange): Promise<number> {
     const before = idsFrom('msg', range.until + MILLISECOND_MICROS);
     let after = idsFrom('msg', range.since);
     let count = 0;
     for (;;) {
+      const began = performance.now();
+      const times = { now: clock.now(), dueAt: pace.next(applicationId) };
       const { made, last } = await database.transact(async (unit) => {
-        const found = await makeRangeDue(unit, applicationId, range, { after, before }, clock.now(), ROWS_PER_UNIT);
+        const found = await makeRangeDue(unit, applicationId, range, { after, before }, times, ROWS_PER_UNIT);
         unit.onCommit(() => {
+          pace.took(applicationId, found.made.length);
           for (const setting of new Set(found.made)) webhooks.due({ applicationId, setting });
         });
         return found;
@@ -62,7 +74,18 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
       count += made.length;
       if (last === null) return count;
       after = last;
+      await courtesy(began);
     }
+  }
+
+  async function makeUndeliveredDue(applicationId: string, range: Redelivery): Promise<number> {
+    const until = Math.min(range.until, clock.now() + 1);
+    let count = 0;
+    for (const status of range.status === undefined ? UNDELIVERED : [range.status]) {
+      if (status === 'waiting' && !(await hasWaiting(database.read, applicationId))) continue;
+      count += await makeAllDue(applicationId, { ...range, status, until });
+    }
+    return count;
   }
 
   return {
@@ -88,16 +111,20 @@ export function createDeliveryLog({ database, clock, webhooks, findApplication }
 
     /**
      * Sends the deliveries of a range again, each once (without a status: all undelivered ones that were attempted); returns
-     * their number. Deliveries that are made meanwhile are not included.
+     * their number. Deliveries that are made meanwhile are not included. They go out at the pace of redelivery-pace.ts.
+     * Throws REDELIVERY_RUNNING.
      */
     async redeliverRange(applicationId: string, range: Redelivery): Promise<number> {
-      const until = Math.min(range.until, clock.now() + 1);
-      let count = 0;
-      for (const status of range.status === undefined ? UNDELIVERED : [range.status]) {
-        if (status === 'waiting' && !(await hasWaiting(database.read, applicationId))) continue;
-        count += await makeAllDue(applicationId, { ...range, status, until });
+      if (atWork.has(applicationId)) {
+        metrics.httpRefused.inc({ bound: 'redelivery' });
+        throw new DomainError('REDELIVERY_RUNNING');
       }
-      return count;
+      atWork.add(applicationId);
+      try {
+        return await makeUndeliveredDue(applicationId, range);
+      } finally {
+        atWork.delete(applicationId);
+      }
     },
 
     /** Counts the deliveries that `redeliverRange` would send again. */
