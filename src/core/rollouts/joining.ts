@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { readSelector } from '../selection/read-selector.ts';
 import type { Selection } from '../selection/selection.ts';
+import type { Transactions } from '../transactions/transactions.ts';
 import { addCount } from './count-repository.ts';
 import { insertMembers, membersAmong } from './member-repository.ts';
 import type { Rollout } from './rollout.ts';
@@ -11,7 +12,7 @@ import { findRollout, findSelector, updateRollout } from './rollout-repository.t
 
 /** The devices that one page has, and those that one unit of work stores. */
 const PER_PAGE = 1_000;
-const PER_UNIT = 500;
+const PER_UNIT = 100;
 /** The most devices of a rollout. */
 export const MOST_DEVICES = 100_000;
 const EVERY_MICROS = 60 * 1_000_000;
@@ -20,18 +21,20 @@ interface Parts {
   database: Database;
   clock: Clock;
   selection: Pick<Selection, 'page'>;
+  courtesy: Transactions['courtesy'];
 }
 
 export type Joining = ReturnType<typeof createJoining>;
 
 /** Stores the devices of rollouts, in small units of work. */
-export function createJoining({ database, clock, selection }: Parts) {
+export function createJoining({ database, clock, selection, courtesy }: Parts) {
   /** By continuous rollout: the time of the next look, and the deviceId behind which a look that has begun goes on. */
   const looks = new Map<string, { at: Micros; after?: string }>();
 
   async function join(rollout: Rollout, deviceIds: readonly string[]): Promise<void> {
     const { rolloutId } = rollout;
-    for (let start = 0; start < deviceIds.length; start += PER_UNIT)
+    for (let start = 0; start < deviceIds.length; start += PER_UNIT) {
+      const began = performance.now();
       await database.transactSoon(async (unit) => {
         const current = await findRollout(unit, rolloutId, unit.forUpdate);
         if (current?.state !== 'running') return;
@@ -48,6 +51,8 @@ export function createJoining({ database, clock, selection }: Parts) {
         await addCount(unit, rolloutId, { stage, state: 'waiting', code: '', devices: added.length });
         await updateRollout(unit, { ...current, devices: current.devices + added.length });
       });
+      await courtesy(began);
+    }
   }
 
   return {
@@ -56,12 +61,14 @@ export function createJoining({ database, clock, selection }: Parts) {
       const read = readSelector(selector, clock.now());
       const found: string[] = [];
       for (let after: string | undefined = ''; after !== undefined && found.length < most; ) {
+        const began = performance.now();
         const page: Awaited<ReturnType<Selection['page']>> = await selection.page(applicationId, read, {
           after,
           limit: PER_PAGE,
         });
         found.push(...page.deviceIds);
         after = page.next;
+        await courtesy(began);
       }
       return found.slice(0, most);
     },
@@ -71,7 +78,8 @@ export function createJoining({ database, clock, selection }: Parts) {
      * removed meanwhile.
      */
     async store(rolloutId: string, deviceIds: readonly string[], stageOf: (place: number) => number): Promise<void> {
-      for (let start = 0; start < deviceIds.length; start += PER_UNIT)
+      for (let start = 0; start < deviceIds.length; start += PER_UNIT) {
+        const began = performance.now();
         await database.transactSoon(async (unit) => {
           if (!(await findRollout(unit, rolloutId, unit.forUpdate))) throw new DomainError('OVERLOADED');
           const members = deviceIds
@@ -81,6 +89,8 @@ export function createJoining({ database, clock, selection }: Parts) {
           for (const [stage, those] of Map.groupBy(added, (member) => member.stage))
             await addCount(unit, rolloutId, { stage, state: 'waiting', code: '', devices: those.length });
         });
+        await courtesy(began);
+      }
     },
 
     /** Call this when a rollout has ended. */

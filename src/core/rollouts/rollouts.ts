@@ -63,7 +63,7 @@ export type Rollouts = ReturnType<typeof createRollouts>;
 /** One operation for many devices, in stages, at a pace, and until too much goes wrong. */
 export function createRollouts(parts: Parts) {
   const { database, clock, transactions, transitions, installs, selection } = parts;
-  const joining = createJoining({ database, clock, selection });
+  const joining = createJoining({ database, clock, selection, courtesy: transactions.courtesy });
   const withdrawal = createWithdrawal({ database, clock, ...transactions });
   const issuing = createIssuing({ ...parts, ...transactions });
   const obstacles = createObstacles({ clock, installs });
