@@ -53,10 +53,10 @@ t.test('requests that have arrived in part delay no other client', async (t) => 
   const head = (authorization: string, length: number) =>
     `POST /api/v1/authenticate HTTP/1.1\r\nHost: localhost\r\n${authorization}Content-Length: ${length}\r\n\r\n`;
   const wrong = `Authorization: Basic ${Buffer.from(`${applicationId}:x`).toString('base64')}\r\n`;
-  const patch = `PATCH /v1/applications/${applicationId} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
+  const rollout = `POST /v1/applications/${applicationId}/rollouts HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
   const megabyte = 'x'.repeat(1024 * 1024 - 1);
   const kinds = [head(basic, 9), head(wrong, 9), head(basic, megabyte.length + 1) + megabyte];
-  const bodies = `${patch}Content-Length: ${megabyte.length + 1}\r\n\r\n${megabyte}`;
+  const bodies = `${rollout}Content-Length: ${megabyte.length + 1}\r\n\r\n${megabyte}`;
   const attack = await openMany(t, http, 1001, { from: ATTACKER, text: (index) => kinds[index % 3] ?? '' });
   const own = await openMany(t, http, 60, { from: '127.0.0.67', text: () => bodies, reads: true });
   await neighbour.works('1001 half-sent requests for tokens, 60 bodies of 1 MiB');
