@@ -196,7 +196,7 @@ class SimulatedDevice implements Device {
   }
 
   loseConnection(): void {
-    if (this.#link.online) void this.#link.cut();
+    if (this.#link.hasConnection) void this.#link.cut();
   }
 
   async drop(): Promise<void> {
@@ -315,7 +315,7 @@ class SimulatedDevice implements Device {
       this.#answering.forget();
       this.#link.forget();
     }
-    if (this.#link.online) this.#off = milliseconds;
+    if (this.#link.hasConnection) this.#off = milliseconds;
     this.loseConnection();
   }
 

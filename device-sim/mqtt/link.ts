@@ -21,6 +21,8 @@ const REFUSALS = [
 export interface Link {
   /** Whether the device is connected and subscribed, and not about to disconnect. */
   readonly online: boolean;
+  /** Whether it is online, or waits for its SUBACK: with a session present, commands come before that. */
+  readonly hasConnection: boolean;
   /** The address of the present connection, or of the next one. */
   readonly address: string;
   /** The number of unacknowledged messages. Those of a lost connection are sent again on the next one. */

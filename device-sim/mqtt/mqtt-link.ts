@@ -66,6 +66,10 @@ class MqttLink implements Link, WireEnd {
     return this.#state === 'online';
   }
 
+  get hasConnection(): boolean {
+    return this.#state === 'online' || this.#state === 'subscribing';
+  }
+
   get address(): string {
     return this.#addresses.current;
   }

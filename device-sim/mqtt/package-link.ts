@@ -155,6 +155,9 @@ export function createPackageLink(options: LinkOptions): Link {
     get online() {
       return state === 'online';
     },
+    get hasConnection() {
+      return state === 'online' || (state === 'opening' && client?.connected === true);
+    },
     get address() {
       return addresses.current;
     },

@@ -31,6 +31,9 @@ export const recorded =
       },
     });
     return {
+      get hasConnection() {
+        return link.hasConnection;
+      },
       get online() {
         return link.online;
       },

@@ -71,8 +71,13 @@ export function createClockTrust({ clock, log, witness, told }: Parts) {
   async function look(): Promise<void> {
     const seen = await witness.seen();
     const by = seen === null ? 0 : clock.now() - seen;
-    if (by <= BELIEVED_MICROS) believe();
-    else hold(by);
+    if (by <= BELIEVED_MICROS) {
+      believe();
+      return;
+    }
+    // Rows that are stored from now on have the wrong time, so a witness that looks at rows must remember this one.
+    if (!isHeld && seen !== null) await witness.note(seen);
+    hold(by);
   }
 
   function lookLater(): void {
@@ -111,7 +116,7 @@ export function createClockTrust({ clock, log, witness, told }: Parts) {
 
     /** The reason why the clock is surely wrong; undefined when it may be right. */
     trouble: (): string | undefined =>
-      held() && witness.hasClock ? `is ${daysOf(ahead)} ahead of the database's clock` : undefined,
+      held() && witness.hasClock ? `is ${daysOf(ahead)} ahead of the database's clock; set it, and restart` : undefined,
 
     /** The reason why nothing expires, while it is not known whether the clock is wrong. */
     doubt: (): string | undefined =>

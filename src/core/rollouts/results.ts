@@ -114,7 +114,8 @@ export function createResults({ clock, transitions, wake }: Parts) {
    */
   const onLate: OnLate = async (unit, record, { status, error }) => {
     if (record.rolloutId === null) return;
-    const found = await find(unit, record, status === 'succeeded' ? ['waiting', 'failed', 'cancelled'] : ['waiting']);
+    if (status !== 'succeeded') return; // the device that waits gets the command that somebody asked for
+    const found = await find(unit, record, ['waiting', 'failed', 'cancelled']);
     if (!found) return;
     const { rollout, member } = found;
     const { stage, code } = member;

@@ -68,7 +68,7 @@ export function createCustomerRequests({ timeoutMs = 10_000, ...options }: Optio
         'content-type': 'application/json',
         accept: 'application/json',
         'user-agent': 'lapel',
-        ...signedHeaders(id, clock.now(), body, keys),
+        ...signedHeaders(id, clock.wall(), body, keys),
       };
       const answer = await sender.post({ url, owner, headers, body, readsAnswer: true });
       if (!answer) return undefined;
