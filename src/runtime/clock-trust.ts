@@ -41,6 +41,7 @@ export function createClockTrust({ clock, log, witness, told }: Parts) {
   /** A time that was believed, and the reading of the steady clock at that time. */
   let anchor: { at: Micros; steady: Millis } | undefined;
   let ahead: Micros = 0;
+  let seenAt: Micros = 0;
   let isHeld = false;
   let cancel = (): void => undefined;
   let looking: Promise<void> = Promise.resolve();
@@ -70,6 +71,7 @@ export function createClockTrust({ clock, log, witness, told }: Parts) {
 
   async function look(): Promise<void> {
     const seen = await witness.seen();
+    seenAt = Math.max(seenAt, seen ?? 0);
     const by = seen === null ? 0 : clock.now() - seen;
     if (by <= BELIEVED_MICROS) {
       believe();
@@ -102,6 +104,9 @@ export function createClockTrust({ clock, log, witness, told }: Parts) {
   return {
     /** Compares the clock with the witness, before anything can expire. */
     start: look,
+
+    /** The latest time that is known: the clock may be behind what was seen. */
+    latest: (): Micros => Math.max(clock.now(), seenAt),
 
     /** Whether nothing may be removed or ended because of its age. */
     isHeld: held,

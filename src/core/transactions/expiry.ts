@@ -35,7 +35,7 @@ interface Parts {
   courtesy: Courtesy;
   /** True on one node only, and always without a cluster. */
   leads(): boolean;
-  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
+  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved' | 'latest'>;
   /** Ends a transaction if its time has passed, in a unit of work that has the device as its key. */
   expireIn(unit: UnitOfWork, transactionId: number): Promise<void>;
 }
@@ -153,7 +153,7 @@ export function createExpiry({ database, clock, log, leads, trust, courtesy, exp
   return {
     /** Ends what has expired while the service was stopped, and waits for the rest. */
     async start(): Promise<void> {
-      const now = clock.now();
+      const now = trust.latest();
       if (await isFromTheFuture(database.read, now, now + FUTURE_MICROS)) {
         const moved = await database.transactSoon((unit) => pullDown(unit, now, now + FUTURE_MICROS));
         log.warn({ transactions: moved }, 'transactions were stored while the clock was ahead; their ends were moved');

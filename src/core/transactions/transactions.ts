@@ -58,7 +58,7 @@ interface Parts {
   /** True on the one node that ends the transactions whose time has passed. */
   leads(): boolean;
   /** Whether the clock is believed; else no transaction expires. */
-  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
+  trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved' | 'latest'>;
 }
 
 export type Transactions = ReturnType<typeof createTransactions>;

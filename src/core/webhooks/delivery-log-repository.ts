@@ -170,6 +170,7 @@ export async function makeRangeDue(
   if (!seen || seen.last === null) return { made: [], last: null };
   const made = await unit.all<{ setting: UrlSetting }>(
     `${MAKE_DUE} WHERE ${where} AND delivery_id > ? AND delivery_id <= ? AND created_at >= ? AND created_at < ?
+       AND (status <> 'pending' OR next_attempt_at > ?)
      RETURNING setting`,
     dueAt,
     now,
@@ -178,6 +179,7 @@ export async function makeRangeDue(
     seen.last,
     range.since,
     range.until,
+    dueAt, // a range that is asked for again must not put off what is due before
   );
   return { made: made.map(({ setting }) => setting), last: seen.count < limit ? null : seen.last };
 }
