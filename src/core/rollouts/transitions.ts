@@ -117,7 +117,7 @@ export function createTransitions({ clock, metrics, findApplication, record, hel
       await updateRollout(unit, { ...rollout, ...hold(unit, rollout) });
     },
 
-    /** Lets the commands of a running rollout be published. No undelivered command of an earlier time is left. */
+    /** Lets the commands of a running rollout be published. Those that were held go out with their own transactionIds. */
     async open(unit: UnitOfWork, rollout: Rollout): Promise<void> {
       const { rolloutId } = rollout;
       await updateRollout(unit, { ...rollout, publishes: true });

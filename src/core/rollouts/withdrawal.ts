@@ -25,8 +25,8 @@ interface Parts {
 export type Withdrawal = ReturnType<typeof createWithdrawal>;
 
 /**
- * Ends the undelivered commands of a rollout whose commands are held: it is paused, outside of its window, or cancelled.
- * They are taken back, so that their devices wait again; those of a cancelled rollout are cancelled, also delivered ones.
+ * Takes back the commands of a rollout that is paused or outside of its window, if they were never published: their devices
+ * wait again, and published ones stay held. The commands of a cancelled rollout are cancelled, also delivered ones.
  */
 export function createWithdrawal({ database, clock, withdrawIn, cancelIn, courtesy }: Parts) {
   const change = async (unit: UnitOfWork, rolloutId: string, from: Member, to: Member): Promise<void> => {
