@@ -4,7 +4,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync }
 import { basename, join } from 'node:path';
 import type { Change } from './operators.ts';
 import { mutated } from './sites.ts';
-import { isTried } from './tests-of.ts';
+import { isTried, nearestFirst } from './tests-of.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Folders of a checkout that are no part of its program. Packages are shared, because nobody changes them. */
@@ -41,7 +41,7 @@ export function createMutantCopy(folder: string, root = ROOT): MutantCopy {
     restore,
     async run(tests, seconds) {
       const files = globSync(`${tests}/**/*.test.ts`, { cwd: join(root, 'test') }).filter(isTried);
-      const program = spawn(process.execPath, ['test/mutants/run-tests.ts', ...files.sort()], {
+      const program = spawn(process.execPath, ['test/mutants/run-tests.ts', ...nearestFirst(files, planted ?? '')], {
         cwd: folder,
         env: { ...process.env, TAP_BAIL: '1' },
         stdio: 'ignore',

@@ -6,7 +6,7 @@ import { EQUIVALENT } from './equivalent.ts';
 import { createMutantCopy } from './mutant-copy.ts';
 import { OPERATORS } from './operators.ts';
 import { allSites, changesOf, choose, isEquivalent, mutated, parseModule, type Site, shown, sitesOf } from './sites.ts';
-import { testsOf } from './tests-of.ts';
+import { nearestFirst, testsOf } from './tests-of.ts';
 
 /** A module with a place for each operator. */
 const SMALL = `
@@ -117,6 +117,11 @@ t.test('each room has tests', async (t) => {
   t.same(testsOf('src/core/rollouts/rollout-clearing.ts'), ['removals']);
   t.same(testsOf('src/core/audit/chain.ts'), ['audit', 'flow']);
   t.same(testsOf('src/edge/edges.ts'), ['flow']);
+});
+
+t.test('tests whose names are like that of the file run first', async (t) => {
+  const tests = ['rollouts/counts.test.ts', 'rollouts/held-commands.test.ts', 'rollouts/a.test.ts'];
+  t.same(nearestFirst(tests, 'src/runtime/held-rollouts.ts'), [tests[1], tests[2], tests[0]]);
 });
 
 t.test('the command line names the option that is wrong', async (t) => {

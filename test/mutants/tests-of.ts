@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 const TESTS = join(import.meta.dirname, '..');
 
@@ -42,3 +42,16 @@ export function testsOf(file: string): readonly string[] {
 }
 
 export const isTried = (test: string): boolean => !TOO_LONG.includes(test);
+
+const wordsOf = (path: string): string[] =>
+  basename(path)
+    .split('.')[0]!
+    .split('-')
+    .map((word) => word.replace(/s$/, ''));
+
+/** The test files whose names share the most words with the file come first, because they probably find its mutant. */
+export function nearestFirst(tests: readonly string[], file: string): string[] {
+  const words = new Set(wordsOf(file));
+  const shared = (test: string): number => wordsOf(test).filter((word) => words.has(word)).length;
+  return [...tests].sort((a, b) => shared(b) - shared(a) || (a < b ? -1 : 1));
+}
