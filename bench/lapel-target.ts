@@ -6,7 +6,6 @@ import { startPostgres } from '../harness/postgres-server.ts';
 import { type AnswerOf, connectBenchDevices } from './bench-device.ts';
 import { deviceIds } from './bench-ids.ts';
 import { createReceiver, type Receiver } from './closed-loop.ts';
-import { type SlowWay, startSlowWay } from './far/slow-way.ts';
 import { type Process, startProcess } from './processes.ts';
 import { pathOf, type RunningTarget } from './running-target.ts';
 
@@ -25,8 +24,6 @@ interface Options {
   fill?(folder: string): void;
   /** The number of nodes on PostgreSQL, over which callers and devices are spread; 0 or none for SQLite. */
   nodes?: number;
-  /** Whether the nodes reach PostgreSQL through a way that can be made slow. */
-  isFar?: boolean;
 }
 
 export interface LapelTarget extends RunningTarget {
@@ -36,10 +33,6 @@ export interface LapelTarget extends RunningTarget {
   mqttPort: number;
   offlineIds: string[];
   credentialOf(deviceId: string): string;
-  /** The URL of PostgreSQL, without the slow way; undefined on SQLite. */
-  databaseUrl: string | undefined;
-  /** The slow way to the database, if there is one. */
-  way: SlowWay | undefined;
 }
 
 const SCOPE = 'svc:application:read svc:application:write svc:device:read svc:device:write';
@@ -126,28 +119,26 @@ async function countCommits(admins: string[], token: string): Promise<number> {
 }
 
 /** Starts what the nodes of a cluster share: PostgreSQL and an object store. */
-async function startShared(folder: string, stack: AsyncDisposableStack, isFar: boolean) {
+async function startShared(folder: string, stack: AsyncDisposableStack) {
   const postgres = stack.use(await startPostgres({ onDisk: true }));
   const store = stack.use(await startObjectStore(folder));
-  const databaseUrl = await postgres.createDatabase();
-  const way = isFar ? stack.use(await startSlowWay(databaseUrl)) : undefined;
   const env = {
     ...store.env,
-    LAPEL_DATABASE_URL: way?.url ?? databaseUrl,
+    LAPEL_DATABASE_URL: await postgres.createDatabase(),
     LAPEL_PUBLIC_URL: 'http://127.0.0.1:1', // required, but never called in a benchmark
     LAPEL_ADMIN_TOKEN: 'administrator token of the bench of nodes',
   };
-  return { env, databaseUrl, way, cpuSeconds: postgres.cpuSeconds };
+  return { env, cpuSeconds: postgres.cpuSeconds };
 }
 
 /** Starts Lapel with an application, and connects and activates its devices. */
 export async function startLapel(options: Options): Promise<LapelTarget> {
-  const { devices, offline = 0, fill, nodes = 0, isFar = false } = options;
+  const { devices, offline = 0, fill, nodes = 0 } = options;
   const folder = mkdtempSync(join(tmpdir(), 'lapel-bench-'));
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const receiver = stack.adopt(await createReceiver(), (made) => made.close());
-  const shared = nodes > 0 ? await startShared(folder, stack, isFar) : undefined;
+  const shared = nodes > 0 ? await startShared(folder, stack) : undefined;
   const own = shared ? { ...options, env: { ...options.env, ...shared.env } } : options;
   const running: Process[] = [];
   stack.defer(async () => {
@@ -208,8 +199,6 @@ export async function startLapel(options: Options): Promise<LapelTarget> {
     deviceIds: ids,
     offlineIds,
     credentialOf,
-    databaseUrl: shared?.databaseUrl,
-    way: shared?.way,
     receiver,
     close: () => everything.disposeAsync(),
   };

@@ -3,17 +3,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { runBeside } from './beside.ts';
-import { runFar } from './far/far.ts';
 import type { Options } from './measure.ts';
 import { runNodes } from './nodes.ts';
 import { makeReport, type Report, type Table, toMarkdown } from './report.ts';
 import { runRing } from './ring.ts';
-import { runAbort } from './scale/abort.ts';
 import { runBacklog } from './scale/backlog.ts';
 import { runFanOut } from './scale/fan-out.ts';
 import { runGrowth } from './scale/growth.ts';
-import { runExpiry, runRollout } from './scale/many.ts';
-import { runMillion } from './scale/million.ts';
 import { runSimulator } from './scale/simulator.ts';
 import { runStorm } from './scale/storm.ts';
 import { runYear } from './scale/year.ts';
@@ -25,13 +21,7 @@ const SCALE: Record<string, (options: Options) => Promise<Table | Table[]>> = {
   simulator: runSimulator,
   storm: runStorm,
   year: runYear,
-  abort: runAbort,
-  rollout: runRollout,
-  expiry: runExpiry,
 };
-
-/** A measurement that takes long, and is made only when it is named. */
-const MILLION = 'million';
 
 const HELP = `npm run bench -- [options]
 
@@ -40,37 +30,31 @@ const HELP = `npm run bench -- [options]
   --devices N      connected devices (200)
   --callers LIST   numbers of callers, each measured by itself (1,8,64)
   --beside DIR     measures the loop of another checkout instead of the floor, in turns with that of this one
-  --scale[=LIST]   measures growth with time and with the fleet instead: ${Object.keys(SCALE).join(', ')};
-                   ${MILLION}: what 100 nodes with 10,000 devices each send to PostgreSQL (half an hour)
+  --scale[=LIST]   measures growth with time and with the fleet instead: ${Object.keys(SCALE).join(', ')}
   --database postgres
                    measures the loop on PostgreSQL (which must be installed), beside the embedded database
   --nodes LIST     numbers of nodes on PostgreSQL, each measured by itself (1)
-  --way[=LIST]     milliseconds to PostgreSQL in each direction: measures one node with each of these delays, alone and
-                   beside work for many devices of another developer (0,1,5; callers 1,64,512; 1 round of 3 seconds)
   --rows N         rows with which --scale fills the database (1000000)
   --fleet N        devices of a storm, or of the simulator (4000)
-  --minutes N      minutes of the load of --scale=${MILLION} (10)
   --json FILE      writes the report as JSON, too
   --compare FILE   prints the change since a report that was written with --json
   --profile DIR    writes a profile of the service's processor time there (.cpuprofile)
 `;
 
-const flags = process.argv.slice(2).map((argument) => (/^--(scale|way)$/.test(argument) ? `${argument}=` : argument));
+const flags = process.argv.slice(2).map((argument) => (argument === '--scale' ? '--scale=' : argument));
 const { values } = parseArgs({
   args: flags,
   options: {
-    seconds: { type: 'string' },
-    rounds: { type: 'string' },
+    seconds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '3' },
     devices: { type: 'string', default: '200' },
-    callers: { type: 'string' },
+    callers: { type: 'string', default: '1,8,64' },
     beside: { type: 'string' },
     scale: { type: 'string' },
     database: { type: 'string', default: 'sqlite' },
     nodes: { type: 'string', default: '1' },
-    way: { type: 'string' },
     rows: { type: 'string', default: '1000000' },
     fleet: { type: 'string', default: '4000' },
-    minutes: { type: 'string', default: '10' },
     json: { type: 'string' },
     compare: { type: 'string' },
     profile: { type: 'string' },
@@ -78,25 +62,17 @@ const { values } = parseArgs({
   },
 });
 
-const usual =
-  values.way === undefined
-    ? { seconds: '4', rounds: '3', callers: '1,8,64' }
-    : { seconds: '3', rounds: '1', callers: '1,64,512' };
-
 const options: Options = {
-  seconds: Number(values.seconds ?? usual.seconds),
-  rounds: Number(values.rounds ?? usual.rounds),
+  seconds: Number(values.seconds),
+  rounds: Number(values.rounds),
   devices: Number(values.devices),
-  callers: (values.callers ?? usual.callers).split(',').map(Number),
+  callers: values.callers.split(',').map(Number),
   rows: Number(values.rows),
   fleet: Number(values.fleet),
-  minutes: Number(values.minutes),
   profile: values.profile,
 };
 
 async function measured(): Promise<Table[]> {
-  if (values.way !== undefined && values.database !== 'postgres') throw new Error('--way needs --database postgres');
-  if (values.way !== undefined) return runFar({ ...options, ways: (values.way || '0,1,5').split(',').map(Number) });
   if (values.database === 'postgres')
     return [await runNodes({ ...options, nodes: values.nodes.split(',').map(Number) })];
   if (values.database !== 'sqlite') throw new Error(`--database knows sqlite and postgres, not ${values.database}`);
@@ -105,8 +81,8 @@ async function measured(): Promise<Table[]> {
   const names = values.scale === '' ? Object.keys(SCALE) : values.scale.split(',');
   const tables: Table[] = [];
   for (const name of names) {
-    const run = name === MILLION ? runMillion : SCALE[name];
-    if (!run) throw new Error(`--scale knows ${Object.keys(SCALE).join(', ')}, ${MILLION}, not ${name}`);
+    const run = SCALE[name];
+    if (!run) throw new Error(`--scale knows ${Object.keys(SCALE).join(', ')}, not ${name}`);
     tables.push(...[await run(options)].flat());
   }
   return tables;

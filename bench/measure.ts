@@ -14,8 +14,6 @@ export interface Options {
   fleet: number;
   /** The number of rows with which the database is filled. */
   rows: number;
-  /** The minutes that the load of a whole fleet is measured for. */
-  minutes: number;
   /** The folder in which the service writes a profile of its processor time; undefined: it writes none. */
   profile: string | undefined;
 }

@@ -114,7 +114,7 @@ export const SECTIONS: readonly Section[] = [
         name: 'scale',
         file: 'docs/scale.md',
         title: 'Scale',
-        about: 'From one node to ten million devices.',
+        about: 'What one node does, and more of them.',
       },
       {
         name: 'qa',
