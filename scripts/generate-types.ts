@@ -23,6 +23,18 @@ const root = {
   additionalProperties: false,
 } as const;
 
+/**
+ * A `$ref` with a description beside it becomes an `allOf` of one. Otherwise the description would make a copy of the type,
+ * with a number behind its name.
+ */
+const asReference = (_key: string, value: unknown): unknown => {
+  if (value === null || typeof value !== 'object' || !('$ref' in value)) return value;
+  const { $ref, ...beside } = value;
+  return Object.keys(beside).length === 0 ? value : { ...beside, allOf: [{ $ref }] };
+};
+const readSchema = ({ url }: { url: string }): string =>
+  JSON.stringify(JSON.parse(readFileSync(url.startsWith('file:') ? fileURLToPath(url) : url, 'utf8'), asReference));
+
 const style = {
   additionalProperties: false,
   ignoreMinAndMaxItems: true,
@@ -36,6 +48,7 @@ const outputs = [
     from: 'schemas/',
     generated: await compile(root as unknown as JSONSchema, 'SchemaTypes', {
       cwd: schemas,
+      $refOptions: { resolve: { file: { read: readSchema } } },
       bannerComment: '// Generated from schemas/ by `npm run generate`; edit the schemas instead.',
       ...style,
     }),

@@ -13,21 +13,9 @@ export type ActionDeviceState = 'waiting' | 'done' | 'unchanged' | 'skipped' | '
  */
 export type ActionCode = string | null;
 /**
- * When it was changed, skipped or refused; before that, when it was found.
- */
-export type UtcDateTime = string;
-/**
- * What became of a device of a device action. `waiting`: nothing yet; when the action was stopped, nothing. `done`: it was changed. `unchanged`: it was already as wanted. `skipped`: it did not match the filter any more, or was gone. `refused`: it cannot be changed.
- */
-export type ActionDeviceState1 = 'waiting' | 'done' | 'unchanged' | 'skipped' | 'refused';
-/**
- * IMEI of a device: 15 digits whose last is the Luhn check digit.
- */
-export type DeviceId1 = string;
-/**
  * ISO 8601 date-time in UTC with microseconds.
  */
-export type UtcDateTime1 = string;
+export type UtcDateTime = string;
 /**
  * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -49,7 +37,7 @@ export type LocalDateTime = string;
  */
 export type ApplicationCertificateId = string;
 /**
- * The end of the certificate; null for a name.
+ * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
  */
 export type UtcDateTimeOrNull = string | null;
 /**
@@ -61,77 +49,17 @@ export type Secret = string;
  */
 export type Total = number;
 /**
- * The time at which the authenticationKey was issued.
- */
-export type UtcDateTimeOrNull1 = string | null;
-/**
  * How an application gets its tokens. `secret`: with its secret, or with one of its certificates; `certificate`: only with one of its certificates, and tokens without one are refused.
  */
 export type ApplicationAuthentication = 'secret' | 'certificate';
 /**
- * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type DeveloperId1 = string;
-/**
- * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type ApplicationId1 = string;
-/**
- * Name for people.
- */
-export type Name1 = string;
-/**
- * The time at which the secret of before ends. If left out, it is valid until it is ended.
+ * ISO 8601 date-time in UTC, with at most microseconds.
  */
 export type Moment = string;
 /**
  * Name of a secret of an application, derived from the secret; the secret cannot be derived from it.
  */
 export type SecretId = string;
-/**
- * Null for a secret of a release that did not store it.
- */
-export type UtcDateTimeOrNull2 = string | null;
-/**
- * When a token was last issued for it, to the minute; null: never, or by an earlier release.
- */
-export type UtcDateTimeOrNull3 = string | null;
-/**
- * When it ends by itself; null: when it is ended.
- */
-export type UtcDateTimeOrNull4 = string | null;
-/**
- * Null for a secret of a release that did not store it.
- */
-export type UtcDateTimeOrNull5 = string | null;
-/**
- * When a token was last issued for it, to the minute; null: never, or by an earlier release.
- */
-export type UtcDateTimeOrNull6 = string | null;
-/**
- * When it ends by itself; null: when it is ended.
- */
-export type UtcDateTimeOrNull7 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime2 = string;
-/**
- * Only entries of this moment or later.
- */
-export type Moment1 = string;
-/**
- * Only entries before this moment.
- */
-export type Moment2 = string;
-/**
- * Only entries of this moment or later.
- */
-export type Moment3 = string;
-/**
- * Only entries before this moment.
- */
-export type Moment4 = string;
 /**
  * What somebody may do in administration; each role may do what the roles behind it may do. `owner`: decides who administers the service. `operator`: works with all objects, and sees payloads. `support`: sees no payloads and no secrets; may repeat, cancel and disconnect. `reader`: sees what support sees, and changes nothing.
  */
@@ -140,18 +68,6 @@ export type Role = 'owner' | 'operator' | 'support' | 'reader';
  * Name of a session of the console. It is not a secret.
  */
 export type ConsoleSessionId = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime3 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime4 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime5 = string;
 /**
  * Identifier of a person who administers the service. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
  */
@@ -167,10 +83,6 @@ export type PersonLogin = {
    */
   hasRole: boolean;
 } | null;
-/**
- * The last use of one of them, to the minute.
- */
-export type UtcDateTimeOrNull8 = string | null;
 /**
  * MQTT password of a device. The service stores only its hash.
  */
@@ -191,14 +103,6 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'gone';
  * The setting of the application that holds the URL for a webhook.
  */
 export type WebhookSetting = 'deviceEvent' | 'callEvent' | 'callFileSendEvent' | 'fileUploadEvent';
-/**
- * Only deliveries that were created at this moment or later.
- */
-export type Moment5 = string;
-/**
- * Only deliveries that were created before this moment.
- */
-export type Moment6 = string;
 /**
  * Identifier of a webhook delivery: the `webhook-id` of all its attempts.
  */
@@ -252,11 +156,11 @@ export type HardwareProperties = {
  */
 export type MacAddress = string;
 /**
- * When another credential was offered, with which the device has not logged in yet; null: there is none.
+ * ISO 8601 local date-time with microseconds, in the time zone of the service; null if it has not happened.
  */
 export type LocalDateTimeOrNull = string | null;
 /**
- * The certificate that the service has signed for the device, with which it logs in; null: there is none.
+ * A certificate that the service has signed for a device; null: there is none.
  */
 export type IssuedCertificateOrNull = {
   /**
@@ -264,23 +168,12 @@ export type IssuedCertificateOrNull = {
    */
   fingerprint: string;
   authorityId: AuthorityId;
-  expiresAt: UtcDateTime1;
+  expiresAt: UtcDateTime;
 } | null;
 /**
  * Identifier of a device CA.
  */
 export type AuthorityId = string;
-/**
- * The renewed certificate that takes its place when the device logs in with it; null: there is none.
- */
-export type IssuedCertificateOrNull1 = {
-  /**
-   * SHA-256 of the certificate: 64 hexadecimal digits in lower case.
-   */
-  fingerprint: string;
-  authorityId: AuthorityId;
-  expiresAt: UtcDateTime1;
-} | null;
 /**
  * Identifier of a device action.
  */
@@ -290,47 +183,27 @@ export type ActionId = string;
  */
 export type ActionName = 'tag' | 'block' | 'unblock' | 'move' | 'cancel' | 'delete';
 /**
- * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type DeveloperId2 = string;
-/**
- * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type ApplicationId2 = string;
-/**
  * `key=value`: a tag that the device has; `!key`: the device has no tag of this key.
  */
 export type TagTerm = string;
 /**
- * Only devices that last reported this firmware version.
+ * A firmware version as devices report it.
  */
 export type FirmwareVersion = string;
 /**
- * Only devices that last reported another firmware version, or none.
- */
-export type FirmwareVersion1 = string;
-/**
- * Only devices whose last reported firmware version is in this SemVer range.
+ * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
  */
 export type VersionRange = string;
 /**
- * Only devices that last reported this package as installed.
+ * Name of a package: an Android package name.
  */
 export type PackageName = string;
 /**
- * Only devices with this version of the package; needs `package`.
+ * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
  */
 export type VersionName = string;
 /**
- * Only devices with another version of the package, or without the package; needs `package`.
- */
-export type VersionName1 = string;
-/**
- * Only devices whose version of the package is in this SemVer range; needs `package`.
- */
-export type VersionRange1 = string;
-/**
- * Only devices that have sent nothing for at least this time, or never sent anything.
+ * A length of time: a whole number of days, hours, minutes or seconds.
  */
 export type Duration = string;
 /**
@@ -346,49 +219,9 @@ export type Percent = number;
  */
 export type Salt = string;
 /**
- * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type ApplicationId3 = string;
-/**
  * State of a device action. `gathering`: its devices are being found. `running`: they are being changed. `completed`: none waits any more. `stopped`: somebody stopped it, or the database was restored; what was changed stays. `refused`: it found too many devices, and changed none.
  */
 export type ActionState = 'gathering' | 'running' | 'completed' | 'stopped' | 'refused';
-/**
- * When all its devices were found; null before.
- */
-export type UtcDateTimeOrNull9 = string | null;
-/**
- * When it ended; null before.
- */
-export type UtcDateTimeOrNull10 = string | null;
-/**
- * Identifier of a device action.
- */
-export type ActionId1 = string;
-/**
- * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type ApplicationId4 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull11 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull12 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime6 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime7 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull13 = string | null;
 /**
  * The operation that a transaction carries out on its device.
  */
@@ -409,19 +242,7 @@ export type Operation =
  */
 export type TransactionStatus = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
 /**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime8 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime9 = string;
-/**
- * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
- */
-export type TransactionId1 = number;
-/**
- * The rollout that made it. Present only with a rollout.
+ * Identifier of a rollout.
  */
 export type RolloutId = string;
 /**
@@ -433,141 +254,17 @@ export type BatchId = string;
  */
 export type EnrolmentApproval = 'automatic' | 'manual';
 /**
- * The end of the code, in the next 366 days.
- */
-export type Moment7 = string;
-/**
- * Identifier of a device CA.
- */
-export type AuthorityId1 = string;
-/**
  * `pending`: the device waits for a person. `approved`: it gets its credential when it asks again. `enrolled`: it has got its credential. `refused`: by a person.
  */
 export type EnrolmentState = 'pending' | 'approved' | 'enrolled' | 'refused';
-/**
- * `pending`: the device waits for a person. `approved`: it gets its credential when it asks again. `enrolled`: it has got its credential. `refused`: by a person.
- */
-export type EnrolmentState1 = 'pending' | 'approved' | 'enrolled' | 'refused';
-/**
- * IMEI of a device: 15 digits whose last is the Luhn check digit.
- */
-export type DeviceId2 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime10 = string;
-/**
- * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
- */
-export type Moment8 = string;
-/**
- * Only installations that ended before this moment; by default now.
- */
-export type Moment9 = string;
-/**
- * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type ApplicationId5 = string;
-/**
- * Only installations of this package.
- */
-export type PackageName1 = string;
-/**
- * Only installations of this version of the package.
- */
-export type VersionName2 = string;
-/**
- * Name of a package: an Android package name.
- */
-export type PackageName2 = string;
 /**
  * Name of a package for people; null if it has none.
  */
 export type DisplayName = string | null;
 /**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName3 = string;
-/**
  * Description of a version; null if it has none.
  */
 export type Description = string | null;
-/**
- * Name of a package: an Android package name.
- */
-export type PackageName3 = string;
-/**
- * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type DeveloperId3 = string;
-/**
- * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type ApplicationId6 = string;
-/**
- * Only devices that last reported this firmware version.
- */
-export type FirmwareVersion2 = string;
-/**
- * Only devices that last reported another firmware version, or none.
- */
-export type FirmwareVersion3 = string;
-/**
- * Only devices whose last reported firmware version is in this SemVer range.
- */
-export type VersionRange2 = string;
-/**
- * Name of a package: an Android package name.
- */
-export type PackageName4 = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName4 = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName5 = string;
-/**
- * Only devices whose version of the package is in this SemVer range; needs `package`.
- */
-export type VersionRange3 = string;
-/**
- * Only devices that have sent nothing for at least this time, or never sent anything.
- */
-export type Duration1 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime11 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime12 = string;
-/**
- * The beginning of the period; by default a day ago, at most seven days.
- */
-export type Moment10 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime13 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment11 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime14 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull14 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull15 = string | null;
 /**
  * Kind of a fault.
  */
@@ -589,130 +286,22 @@ export type FaultType =
   | 'url_scheme'
   | 'json_invalid';
 /**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment12 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment13 = string;
-/**
- * IMEI of a device: 15 digits whose last is the Luhn check digit.
- */
-export type DeviceId3 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull16 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime15 = string;
-/**
- * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type DeveloperId4 = string;
-/**
  * Name of a token of a person. It is not a secret.
  */
 export type PersonTokenId = string;
-/**
- * Name for people.
- */
-export type Name2 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull17 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull18 = string | null;
-/**
- * Name for people.
- */
-export type Name3 = string;
-/**
- * Name for people.
- */
-export type Name4 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull19 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull20 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull21 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull22 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull23 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime16 = string;
-/**
- * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type DeveloperId5 = string;
-/**
- * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type ApplicationId7 = string;
 /**
  * Identifier of the removal of a developer or an application.
  */
 export type RemovalId = string;
 /**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime17 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime18 = string;
-/**
- * Identifier of a developer. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type DeveloperId6 = string;
-/**
- * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type ApplicationId8 = string;
-/**
- * Identifier of the removal of a developer or an application.
- */
-export type RemovalId1 = string;
-/**
- * Only rollouts in this state.
+ * State of a rollout.
  */
 export type RolloutState = 'scheduled' | 'running' | 'paused' | 'completed' | 'cancelled';
 /**
- * Only rollouts of this operation.
+ * An operation that a rollout can carry out.
  */
 export type RolloutOperation =
   'setApn' | 'setWifi' | 'setLanguage' | 'setConnectivityState' | 'installSoftware' | 'updateFirmware';
-/**
- * IMEI of a device: 15 digits whose last is the Luhn check digit.
- */
-export type DeviceId4 = string;
-/**
- * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type ApplicationId9 = string;
-/**
- * The beginning of the page; take it from the `Link` of the page before.
- */
-export type RolloutId1 = string;
 /**
  * Name of a provider of sign-ins, as the settings give it.
  */
@@ -726,72 +315,9 @@ export type SoftwarePublicKey = string;
  */
 export type SoftwareKeyId = string;
 /**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment14 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment15 = string;
-/**
- * The operation that a transaction carries out on its device.
- */
-export type Operation1 =
-  | 'activate'
-  | 'deactivate'
-  | 'setApn'
-  | 'setWifi'
-  | 'setLanguage'
-  | 'getConnectivityState'
-  | 'setConnectivityState'
-  | 'listConnectivity'
-  | 'pairBluetooth'
-  | 'installSoftware'
-  | 'updateFirmware';
-/**
- * Identifier of an application. It is used as a path segment, so `.` and `..`, which clients resolve, are invalid.
- */
-export type ApplicationId10 = string;
-/**
- * IMEI of a device: 15 digits whose last is the Luhn check digit.
- */
-export type DeviceId5 = string;
-/**
- * Only transactions of this rollout.
- */
-export type RolloutId2 = string;
-/**
- * queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final.
- */
-export type TransactionStatus1 = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
-/**
- * Only transactions that are at least this old.
- */
-export type Duration2 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment16 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment17 = string;
-/**
- * Name of a package: an Android package name.
- */
-export type PackageName5 = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName6 = string;
-/**
  * SHA-256 of a certificate with which an APK is signed, in hexadecimal digits.
  */
 export type ApkCertificate = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName7 = string;
 /**
  * Seconds from the delivery in which the device must give a final result. Without one the transaction ends as `failed` with the code `NO_ANSWER`. Reports of progress do not prolong the time.
  */
@@ -858,42 +384,14 @@ export type DeliveryRowOrNull = {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull11;
-  createdAt: UtcDateTime1;
-  updatedAt: UtcDateTime1;
+  nextAttemptAt: UtcDateTimeOrNull;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
 } | null;
 /**
  * The value of a tag.
  */
 export type TagValue = string;
-/**
- * Name of a package: an Android package name.
- */
-export type PackageName6 = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName8 = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName9 = string;
-/**
- * Only devices whose version of the package is in this SemVer range; needs `package`.
- */
-export type VersionRange4 = string;
-/**
- * Only devices that last reported this firmware version.
- */
-export type FirmwareVersion4 = string;
-/**
- * Only devices that last reported another firmware version, or none.
- */
-export type FirmwareVersion5 = string;
-/**
- * Only devices whose last reported firmware version is in this SemVer range.
- */
-export type VersionRange5 = string;
 /**
  * ISO 8601 date-time with an offset or `Z`, with the precision of the device's clock; from 1970 to 2199.
  */
@@ -906,10 +404,6 @@ export type DistributionDate = string;
  * Name of a page of the documents, or of a file that such pages load.
  */
 export type DocsPage = string;
-/**
- * A length of time: a whole number of days, hours, minutes or seconds.
- */
-export type Duration3 = string;
 /**
  * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
  */
@@ -943,25 +437,6 @@ export type FileName = string;
  */
 export type FileSize = number;
 /**
- * A firmware version as devices report it.
- */
-export type FirmwareVersion6 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull24 = string | null;
-/**
- * A certificate that the service has signed for a device; null: there is none.
- */
-export type IssuedCertificateOrNull2 = {
-  /**
-   * SHA-256 of the certificate: 64 hexadecimal digits in lower case.
-   */
-  fingerprint: string;
-  authorityId: AuthorityId;
-  expiresAt: UtcDateTime1;
-} | null;
-/**
  * An object that the service passes on without reading its members, nested at most 32 levels deep.
  */
 export type JsonObject = Record<string, unknown>;
@@ -978,10 +453,6 @@ export type LanguageTag = string;
  */
 export type ListMode = 'latest';
 /**
- * ISO 8601 local date-time with microseconds, in the time zone of the service; null if it has not happened.
- */
-export type LocalDateTimeOrNull1 = string | null;
-/**
  * Identifier of a person of a developer.
  */
 export type MemberId = string;
@@ -989,22 +460,6 @@ export type MemberId = string;
  * What a person of a developer may do with its applications. `admin`: everything, and decide who else gets in. `developer`: everything else. `reader`: look.
  */
 export type MemberRole = 'admin' | 'developer' | 'reader';
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime19 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull25 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime20 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull26 = string | null;
 /**
  * Files of one call. Each name occurs once.
  *
@@ -1017,26 +472,9 @@ export type RecordedFiles = RecordedFile[];
  */
 export type RequestId = string;
 /**
- * Identifier of a rollout.
- */
-export type RolloutId3 = string;
-/**
- * An operation that a rollout can carry out.
- */
-export type RolloutOperation1 =
-  'setApn' | 'setWifi' | 'setLanguage' | 'setConnectivityState' | 'installSoftware' | 'updateFirmware';
-/**
- * State of a rollout.
- */
-export type RolloutState1 = 'scheduled' | 'running' | 'paused' | 'completed' | 'cancelled';
-/**
  * Why the rollout is paused. `REQUESTED`: somebody asked for it; `ABORT_RULE`: too many devices failed; `STAGE_FAILED`: all devices of the stage have ended, and too few succeeded for the next stage; `DATABASE_RESTORED`: the service does not know what happened since the backup. All others are codes of errors, such as `DISTRIBUTION_STOPPED` or `NOTIFICATION_NOT_CONFIGURED`.
  */
 export type RolloutReason = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull27 = string | null;
 /**
  * Who changed the rollout: the application, administration, or the service itself by a rule.
  */
@@ -1046,14 +484,6 @@ export type RolloutActor = 'application' | 'administration' | 'service';
  */
 export type RolloutDeviceState =
   'waiting' | 'unfinished' | 'succeeded' | 'failed' | 'cancelled' | 'unchanged' | 'refused';
-/**
- * ISO 8601 date-time in UTC with microseconds; null if it has not happened.
- */
-export type UtcDateTimeOrNull28 = string | null;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime21 = string;
 /**
  * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
  */
@@ -1079,56 +509,6 @@ export type TagKey = string;
  */
 export type TotalIfKnown = number | null;
 /**
- * A webhook delivery, or null.
- */
-export type DeliveryRowOrNull1 = {
-  deliveryId: DeliveryId;
-  applicationId: ApplicationId;
-  deviceId: string | null;
-  transactionId: number | null;
-  setting: WebhookSetting;
-  /**
-   * The type of the event.
-   */
-  type: string;
-  /**
-   * The URL of the last attempt; null before the first.
-   */
-  url: string | null;
-  status: DeliveryStatus;
-  /**
-   * The number of attempts. A redelivery sets it to 0.
-   */
-  attempts: number;
-  /**
-   * The status code of the answer to the last attempt; null if there was no answer.
-   */
-  lastStatusCode: number | null;
-  /**
-   * The reason why the last attempt failed, for people.
-   */
-  lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull11;
-  createdAt: UtcDateTime1;
-  updatedAt: UtcDateTime1;
-} | null;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime22 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime23 = string;
-/**
- * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
- */
-export type TransactionId2 = number;
-/**
- * Identifier of a rollout.
- */
-export type RolloutId4 = string;
-/**
  * The `occurredAt` of the event as the device sent it. It is only there when the service could not read it; `timestamp` is then the time of arrival. An object or a list is given as its JSON; a text ends after 256 characters.
  */
 export type UnreadTime = string | number | boolean | null;
@@ -1149,10 +529,6 @@ export type UploadMethod = 'PUT' | 'POST';
  */
 export type Url = string;
 /**
- * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
- */
-export type VersionRange6 = string;
-/**
  * Data of `call.started`, `call.ended` and any other `call.` event: the call. Further members are passed on unchanged.
  */
 export type CallEventData = {callId: string} & Record<string, unknown>;
@@ -1166,195 +542,6 @@ export type CustomEventData = Record<string, unknown>;
  * @maxItems 32
  */
 export type ApnSettings = ApnEntry[];
-/**
- * Absolute URL.
- */
-export type Url1 = string;
-/**
- * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
- */
-export type SettingUrl1 = string | null;
-/**
- * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
- */
-export type SettingUrl2 = string | null;
-/**
- * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
- */
-export type SettingUrl3 = string | null;
-/**
- * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
- */
-export type SettingUrl4 = string | null;
-/**
- * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
- */
-export type SettingUrl5 = string | null;
-/**
- * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
- */
-export type SettingUrl6 = string | null;
-/**
- * The absolute `https` URL, without credentials, that the service sends requests to (also `http` if the service allows it); null removes it.
- */
-export type SettingUrl7 = string | null;
-/**
- * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
- */
-export type EitherTime1 = string;
-/**
- * ISO 8601 date-time, with at most microseconds: a moment in UTC with `Z` at its end, or a local date-time in the time zone of the service without it.
- */
-export type EitherTime2 = string;
-/**
- * Name of a package: an Android package name.
- */
-export type PackageName7 = string;
-/**
- * ISO 8601 date-time in UTC with microseconds.
- */
-export type UtcDateTime24 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment18 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment19 = string;
-/**
- * A firmware version as devices report it.
- */
-export type FirmwareVersion7 = string;
-/**
- * A firmware version as devices report it.
- */
-export type FirmwareVersion8 = string;
-/**
- * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
- */
-export type VersionRange7 = string;
-/**
- * Name of a package: an Android package name.
- */
-export type PackageName8 = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName10 = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName11 = string;
-/**
- * A SemVer range as npm writes it, such as `>=1.2.0 <2.0.0`. Pre-releases are compared by their precedence. A version that is not SemVer is in no range.
- */
-export type VersionRange8 = string;
-/**
- * A length of time: a whole number of days, hours, minutes or seconds.
- */
-export type Duration4 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment20 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment21 = string;
-/**
- * IMEI of a device: 15 digits whose last is the Luhn check digit.
- */
-export type DeviceId6 = string;
-/**
- * The operation that a transaction carries out on its device.
- */
-export type Operation2 =
-  | 'activate'
-  | 'deactivate'
-  | 'setApn'
-  | 'setWifi'
-  | 'setLanguage'
-  | 'getConnectivityState'
-  | 'setConnectivityState'
-  | 'listConnectivity'
-  | 'pairBluetooth'
-  | 'installSoftware'
-  | 'updateFirmware';
-/**
- * IMEI of a device: 15 digits whose last is the Luhn check digit.
- */
-export type DeviceId7 = string;
-/**
- * Identifier of a rollout.
- */
-export type RolloutId5 = string;
-/**
- * queued: stored, and not yet confirmed by the device. delivered: the device confirmed the command. processing: the device reported that it works on it. The other three states are final.
- */
-export type TransactionStatus2 = 'queued' | 'delivered' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
-/**
- * A length of time: a whole number of days, hours, minutes or seconds.
- */
-export type Duration5 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment22 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment23 = string;
-/**
- * Name of a package: an Android package name.
- */
-export type PackageName9 = string;
-/**
- * Version of a package. SemVer 2.0.0 is recommended; other schemes sort as older than all SemVer versions. It may be any text without a slash, control characters and blanks at its ends, as the version names of real files are; in a path it is percent-encoded. `.` and `..`, which clients resolve, are invalid.
- */
-export type VersionName12 = string;
-/**
- * ISO 8601 date-time in UTC, with at most microseconds.
- */
-export type Moment24 = string;
-/**
- * State of a device in a rollout. `waiting`: it has no command yet; `unfinished`: its transaction has no result yet; `unchanged`: it has what the command would give it already; `refused`: it cannot have the command.
- */
-export type RolloutDeviceState1 =
-  'waiting' | 'unfinished' | 'succeeded' | 'failed' | 'cancelled' | 'unchanged' | 'refused';
-/**
- * State of a rollout.
- */
-export type RolloutState2 = 'scheduled' | 'running' | 'paused' | 'completed' | 'cancelled';
-/**
- * An operation that a rollout can carry out.
- */
-export type RolloutOperation2 =
-  'setApn' | 'setWifi' | 'setLanguage' | 'setConnectivityState' | 'installSoftware' | 'updateFirmware';
-/**
- * IMEI of a device: 15 digits whose last is the Luhn check digit.
- */
-export type DeviceId8 = string;
-/**
- * Identifier of a rollout.
- */
-export type RolloutId6 = string;
-/**
- * ISO 8601 local date-time with microseconds, in the time zone of the service.
- */
-export type LocalDateTime1 = string;
-/**
- * ISO 8601 local date-time with microseconds, in the time zone of the service.
- */
-export type LocalDateTime2 = string;
-/**
- * Number of a transaction; later transactions have larger numbers. They are counted over the whole service, so the gaps between an application's numbers show how many other transactions there were. After a start of the service the numbers continue much higher, up to 2^53 - 1: 32 bits are too few.
- */
-export type TransactionId3 = number;
-/**
- * Identifier of a rollout.
- */
-export type RolloutId7 = string;
 /**
  * The complete list of the device's Wi-Fi networks, at most 100.
  *
@@ -1536,7 +723,7 @@ export interface SchemaTypes {
   'common/display-name': DisplayName;
   'common/distribution-date': DistributionDate;
   'common/docs-page': DocsPage;
-  'common/duration': Duration3;
+  'common/duration': Duration;
   'common/either-time': EitherTime;
   'common/enrolment-approval': EnrolmentApproval;
   'common/enrolment-code': EnrolmentCode;
@@ -1550,17 +737,17 @@ export interface SchemaTypes {
   'common/file-id': FileId;
   'common/file-name': FileName;
   'common/file-size': FileSize;
-  'common/firmware-version': FirmwareVersion6;
+  'common/firmware-version': FirmwareVersion;
   'common/hardware-properties': HardwareProperties;
   'common/installation-counts': InstallationCounts;
   'common/installations': InstallationList;
-  'common/issued-certificate-or-null': IssuedCertificateOrNull2;
+  'common/issued-certificate-or-null': IssuedCertificateOrNull;
   'common/json-object': JsonObject;
   'common/json-object-or-null': JsonObjectOrNull;
   'common/language-tag': LanguageTag;
   'common/list-mode': ListMode;
   'common/local-date-time': LocalDateTime;
-  'common/local-date-time-or-null': LocalDateTimeOrNull1;
+  'common/local-date-time-or-null': LocalDateTimeOrNull;
   'common/mac-address': MacAddress;
   'common/member': Member;
   'common/member-create': MemberCreate;
@@ -1569,10 +756,10 @@ export interface SchemaTypes {
   'common/member-list': MemberList;
   'common/member-role': MemberRole;
   'common/message-error': MessageError;
-  'common/moment': Moment11;
+  'common/moment': Moment;
   'common/name': Name;
   'common/operation': Operation;
-  'common/package-name': PackageName2;
+  'common/package-name': PackageName;
   'common/paging-query': PagingQuery;
   'common/percent': Percent;
   'common/person-id': PersonId;
@@ -1590,14 +777,14 @@ export interface SchemaTypes {
   'common/rollout-counts': RolloutCounts;
   'common/rollout-device-list': RolloutDeviceList;
   'common/rollout-device-state': RolloutDeviceState;
-  'common/rollout-id': RolloutId3;
-  'common/rollout-operation': RolloutOperation1;
+  'common/rollout-id': RolloutId;
+  'common/rollout-operation': RolloutOperation;
   'common/rollout-reason': RolloutReason;
   'common/rollout-results': RolloutResults;
   'common/rollout-row': RolloutRow;
   'common/rollout-row-list': RolloutRowList;
   'common/rollout-stage': RolloutStage;
-  'common/rollout-state': RolloutState1;
+  'common/rollout-state': RolloutState;
   'common/rollout-window': RolloutWindow;
   'common/salt': Salt;
   'common/secret': Secret;
@@ -1612,7 +799,7 @@ export interface SchemaTypes {
   'common/software-signature': SoftwareSignature;
   'common/supersede': Supersede;
   'common/tag-key': TagKey;
-  'common/tag-patch': TagPatch2;
+  'common/tag-patch': TagPatch;
   'common/tag-term': TagTerm;
   'common/tag-value': TagValue;
   'common/tags': Tags;
@@ -1628,10 +815,10 @@ export interface SchemaTypes {
   'common/upload-headers': UploadHeaders;
   'common/upload-method': UploadMethod;
   'common/url': Url;
-  'common/utc-date-time': UtcDateTime1;
-  'common/utc-date-time-or-null': UtcDateTimeOrNull11;
-  'common/version-name': VersionName3;
-  'common/version-range': VersionRange6;
+  'common/utc-date-time': UtcDateTime;
+  'common/utc-date-time-or-null': UtcDateTimeOrNull;
+  'common/version-name': VersionName;
+  'common/version-range': VersionRange;
   'common/webhook-setting': WebhookSetting;
   'common/wifi-entry': WifiEntry;
   'mqtt/ack': Ack;
@@ -1778,6 +965,9 @@ export interface ActionDeviceList {
     deviceId: DeviceId;
     state: ActionDeviceState;
     code: ActionCode;
+    /**
+     * When it was changed, skipped or refused; before that, when it was found.
+     */
     updatedAt: UtcDateTime;
   }[];
 }
@@ -1785,12 +975,18 @@ export interface ActionDeviceList {
  * Query of the devices of a device action, with its defaults filled in.
  */
 export interface ActionDeviceQuery {
-  state?: ActionDeviceState1;
+  /**
+   * Only devices in this state.
+   */
+  state?: ActionDeviceState;
   /**
    * Only devices with this code; needs `state`.
    */
   code?: string;
-  after?: DeviceId1;
+  /**
+   * The beginning of the page; take it from the `Link` of the page before.
+   */
+  after?: DeviceId;
   /**
    * The largest number of rows in the answer.
    */
@@ -1806,7 +1002,7 @@ export interface AdministratorToken {
  * What must be mended.
  */
 export interface AlarmList {
-  at: UtcDateTime1;
+  at: UtcDateTime;
   /**
    * The critical first.
    */
@@ -1852,8 +1048,11 @@ export interface ApplicationCertificate {
    * The SHA-256 of the certificate, base64url (`x5t#S256`); or the name.
    */
   value: string;
+  /**
+   * The end of the certificate; null for a name.
+   */
   expiresAt: UtcDateTimeOrNull;
-  createdAt: UtcDateTime1;
+  createdAt: UtcDateTime;
 }
 /**
  * A certificate of the application, or a name that stands in its certificates. Exactly one of `certificate`, `subject`, `dns` and `uri` is given.
@@ -1912,12 +1111,15 @@ export interface ApplicationRow {
   applicationId: ApplicationId;
   developerId: DeveloperId;
   name: Name;
-  createdAt: UtcDateTime1;
+  createdAt: UtcDateTime;
   /**
    * The number of devices that are activated for the application.
    */
   activated: number;
-  keyReplacedAt: UtcDateTimeOrNull1;
+  /**
+   * The time at which the authenticationKey was issued.
+   */
+  keyReplacedAt: UtcDateTimeOrNull;
   /**
    * Whether an authenticationKey was issued.
    */
@@ -1945,8 +1147,14 @@ export interface ApplicationRowList {
  * Query of the applications of all developers, with its defaults filled in.
  */
 export interface ApplicationRowQuery {
-  developerId?: DeveloperId1;
-  after?: ApplicationId1;
+  /**
+   * Only applications of this developer.
+   */
+  developerId?: DeveloperId;
+  /**
+   * Only applications after this one, in the order of the list.
+   */
+  after?: ApplicationId;
   /**
    * The largest number of rows in the answer.
    */
@@ -1962,7 +1170,13 @@ export interface ApplicationSecret {
  * The body that issues another secret.
  */
 export interface ApplicationSecretCreate {
-  name?: Name1;
+  /**
+   * What the secret is for.
+   */
+  name?: Name;
+  /**
+   * The time at which the secret of before ends. If left out, it is valid until it is ended.
+   */
   formerEndsAt?: Moment;
 }
 /**
@@ -1975,9 +1189,18 @@ export interface ApplicationSecretIssued {
    * What the secret is for; null if it has no name.
    */
   name: string | null;
-  createdAt: UtcDateTimeOrNull2;
-  lastUsedAt: UtcDateTimeOrNull3;
-  endsAt: UtcDateTimeOrNull4;
+  /**
+   * Null for a secret of a release that did not store it.
+   */
+  createdAt: UtcDateTimeOrNull;
+  /**
+   * When a token was last issued for it, to the minute; null: never, or by an earlier release.
+   */
+  lastUsedAt: UtcDateTimeOrNull;
+  /**
+   * When it ends by itself; null: when it is ended.
+   */
+  endsAt: UtcDateTimeOrNull;
 }
 /**
  * The valid secrets of an application, the newest first.
@@ -1994,9 +1217,18 @@ export interface ApplicationSecretRow {
    * What the secret is for; null if it has no name.
    */
   name: string | null;
-  createdAt: UtcDateTimeOrNull5;
-  lastUsedAt: UtcDateTimeOrNull6;
-  endsAt: UtcDateTimeOrNull7;
+  /**
+   * Null for a secret of a release that did not store it.
+   */
+  createdAt: UtcDateTimeOrNull;
+  /**
+   * When a token was last issued for it, to the minute; null: never, or by an earlier release.
+   */
+  lastUsedAt: UtcDateTimeOrNull;
+  /**
+   * When it ends by itself; null: when it is ended.
+   */
+  endsAt: UtcDateTimeOrNull;
 }
 /**
  * How the application gets its tokens.
@@ -2012,7 +1244,10 @@ export interface AuditEntry {
    * Number of the entry; later entries have larger ones.
    */
   auditId: number;
-  at: UtcDateTime2;
+  /**
+   * The time at which the request arrived.
+   */
+  at: UtcDateTime;
   actor: {
     /**
      * The kind of the author: a session of the console, a token, the command line (with a token), an application, the service itself when it raised its numbers (`RAISE /numbers`: see docs/operations.md), or a command on the machine of the service (`machine`).
@@ -2080,8 +1315,14 @@ export interface AuditEntry {
  * Filters of an export of the audit log.
  */
 export interface AuditExportQuery {
-  since?: Moment1;
-  until?: Moment2;
+  /**
+   * Only entries of this moment or later.
+   */
+  since?: Moment;
+  /**
+   * Only entries before this moment.
+   */
+  until?: Moment;
   /**
    * The kind of the author, or the name of one.
    */
@@ -2105,8 +1346,14 @@ export interface AuditList {
  * Filters of the audit log.
  */
 export interface AuditQuery {
-  since?: Moment3;
-  until?: Moment4;
+  /**
+   * Only entries of this moment or later.
+   */
+  since?: Moment;
+  /**
+   * Only entries before this moment.
+   */
+  until?: Moment;
   /**
    * The kind of the author, or the name of one.
    */
@@ -2206,9 +1453,12 @@ export interface ConsoleLogin {
  */
 export interface ConsoleSession {
   sessionId: ConsoleSessionId;
-  createdAt: UtcDateTime1;
-  lastUsedAt: UtcDateTime3;
-  expiresAt: UtcDateTime1;
+  createdAt: UtcDateTime;
+  /**
+   * The time of the last use, to the minute.
+   */
+  lastUsedAt: UtcDateTime;
+  expiresAt: UtcDateTime;
   /**
    * The address that opened the session: that of the browser, or of a proxy in front of the service.
    */
@@ -2233,8 +1483,14 @@ export interface ConsoleSessionList {
  * Who is signed in to the console, and how long the session is valid.
  */
 export interface ConsoleSessionState {
-  expiresAt: UtcDateTime4;
-  idleUntil: UtcDateTime5;
+  /**
+   * The time at which the session ends in any case.
+   */
+  expiresAt: UtcDateTime;
+  /**
+   * The time at which the session ends if it is not used again.
+   */
+  idleUntil: UtcDateTime;
   role: Role;
   /**
    * Null for the administrator token, which belongs to nobody.
@@ -2337,13 +1593,16 @@ export interface CountedPerson {
    * Whether the tokens and sign-ins of the person are refused.
    */
   disabled: boolean;
-  createdAt: UtcDateTime1;
+  createdAt: UtcDateTime;
   login: PersonLogin;
   /**
    * The number of tokens.
    */
   tokens: number;
-  lastUsedAt: UtcDateTimeOrNull8;
+  /**
+   * The last use of one of them, to the minute.
+   */
+  lastUsedAt: UtcDateTimeOrNull;
 }
 /**
  * A new credential; if it is left out, the service makes one. From then on a client certificate is accepted in its place only if its fingerprint is given here.
@@ -2371,8 +1630,14 @@ export interface DeliveryQuery {
   transactionId?: TransactionId;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
-  since?: Moment5;
-  until?: Moment6;
+  /**
+   * Only deliveries that were created at this moment or later.
+   */
+  since?: Moment;
+  /**
+   * Only deliveries that were created before this moment.
+   */
+  until?: Moment;
   after?: DeliveryId;
   /**
    * The largest number of rows in the answer.
@@ -2492,9 +1757,18 @@ export interface DeviceAnswer {
    * SHA-256 of the accepted certificate, 64 hexadecimal digits; null unless `certificates` is `named`.
    */
   certificateFingerprint: string | null;
+  /**
+   * When another credential was offered, with which the device has not logged in yet; null: there is none.
+   */
   credentialOfferedAt: LocalDateTimeOrNull;
+  /**
+   * The certificate that the service has signed for the device, with which it logs in; null: there is none.
+   */
   issuedCertificate: IssuedCertificateOrNull;
-  offeredCertificate: IssuedCertificateOrNull1;
+  /**
+   * The renewed certificate that takes its place when the device logs in with it; null: there is none.
+   */
+  offeredCertificate: IssuedCertificateOrNull;
   createdAt: LocalDateTime;
 }
 /**
@@ -2504,8 +1778,14 @@ export interface DeviceAction {
   actionId: ActionId;
   action: ActionName;
   filter: DeviceFilter;
+  /**
+   * Of `tag`: the changes of tags.
+   */
   tags?: TagPatch;
-  applicationId?: ApplicationId3;
+  /**
+   * Of `move`: the application for which the devices are activated.
+   */
+  applicationId?: ApplicationId;
   /**
    * Of `delete`: activated devices, too.
    */
@@ -2541,9 +1821,15 @@ export interface DeviceAction {
     code: string;
     devices: number;
   }[];
-  createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull9;
-  endedAt: UtcDateTimeOrNull10;
+  createdAt: UtcDateTime;
+  /**
+   * When all its devices were found; null before.
+   */
+  startedAt: UtcDateTimeOrNull;
+  /**
+   * When it ended; null before.
+   */
+  endedAt: UtcDateTimeOrNull;
 }
 /**
  * Conditions on devices, of which all must hold: those of the list of devices. Without any, all devices match. Durations count back from the beginning of the action.
@@ -2553,8 +1839,14 @@ export interface DeviceFilter {
    * Only devices whose deviceId begins with this text.
    */
   prefix?: string;
-  developerId?: DeveloperId2;
-  applicationId?: ApplicationId2;
+  /**
+   * Only devices of this developer.
+   */
+  developerId?: DeveloperId;
+  /**
+   * Only devices that are activated, or being activated, for this application.
+   */
+  applicationId?: ApplicationId;
   /**
    * Only devices in this state.
    */
@@ -2577,17 +1869,38 @@ export interface DeviceFilter {
    * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
    */
   firmware?: string;
+  /**
+   * Only devices that last reported this firmware version.
+   */
   firmwareVersion?: FirmwareVersion;
-  firmwareVersionNot?: FirmwareVersion1;
+  /**
+   * Only devices that last reported another firmware version, or none.
+   */
+  firmwareVersionNot?: FirmwareVersion;
+  /**
+   * Only devices whose last reported firmware version is in this SemVer range.
+   */
   firmwareVersionRange?: VersionRange;
   /**
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
   lang?: string;
+  /**
+   * Only devices that last reported this package as installed.
+   */
   package?: PackageName;
+  /**
+   * Only devices with this version of the package; needs `package`.
+   */
   version?: VersionName;
-  versionNot?: VersionName1;
-  versionRange?: VersionRange1;
+  /**
+   * Only devices with another version of the package, or without the package; needs `package`.
+   */
+  versionNot?: VersionName;
+  /**
+   * Only devices whose version of the package is in this SemVer range; needs `package`.
+   */
+  versionRange?: VersionRange;
   /**
    * Only devices whose battery was last reported below this level, in percent.
    */
@@ -2596,13 +1909,16 @@ export interface DeviceFilter {
    * Only devices whose battery was last reported at this level, in percent, or above.
    */
   batteryFrom?: number;
+  /**
+   * Only devices that have sent nothing for at least this time, or never sent anything.
+   */
   notSeenFor?: Duration;
   lastSeenWithin?: SeenWithin;
   percent?: Percent;
   salt?: Salt;
 }
 /**
- * Of `tag`: the changes of tags.
+ * Changes of tags: a value sets the tag of its key, null removes it. Other tags stay as they are.
  */
 export interface TagPatch {
   [k: string]: string | null;
@@ -2630,7 +1946,10 @@ export interface DeviceActionList {
  * Query of the device actions, with its defaults filled in.
  */
 export interface DeviceActionQuery {
-  after?: ActionId1;
+  /**
+   * The beginning of the page; take it from the `Link` of the page before.
+   */
+  after?: ActionId;
   /**
    * The largest number of rows in the answer.
    */
@@ -2642,8 +1961,14 @@ export interface DeviceActionQuery {
 export interface DeviceActionStart {
   action: ActionName;
   filter: DeviceFilter;
-  tags?: TagPatch1;
-  applicationId?: ApplicationId4;
+  /**
+   * For `tag`: the changes of tags.
+   */
+  tags?: TagPatch;
+  /**
+   * For `move`: the application for which the devices are activated.
+   */
+  applicationId?: ApplicationId;
   /**
    * For `delete`: deletes activated devices, too. Their transactions end, and their applications are notified.
    */
@@ -2656,12 +1981,6 @@ export interface DeviceActionStart {
    * `true`: only counts the devices that match, and changes nothing.
    */
   dryRun?: boolean;
-}
-/**
- * For `tag`: the changes of tags.
- */
-export interface TagPatch1 {
-  [k: string]: string | null;
 }
 /**
  * A CA with which the service signs the client certificates of a developer's devices.
@@ -2686,10 +2005,10 @@ export interface DeviceAuthority {
    * The devices that have a certificate of it.
    */
   devices: number;
-  createdAt: UtcDateTime1;
-  expiresAt: UtcDateTime1;
-  retiredAt: UtcDateTimeOrNull11;
-  revokedAt: UtcDateTimeOrNull11;
+  createdAt: UtcDateTime;
+  expiresAt: UtcDateTime;
+  retiredAt: UtcDateTimeOrNull;
+  revokedAt: UtcDateTimeOrNull;
 }
 /**
  * A device CA: the service makes its key, or `certificate` and `privateKey` give both.
@@ -2716,7 +2035,7 @@ export interface DeviceAuthorityList {
  */
 export interface DeviceConnection {
   connected: boolean;
-  since: UtcDateTimeOrNull11;
+  since: UtcDateTimeOrNull;
   /**
    * The address that the device connects from.
    */
@@ -2734,8 +2053,11 @@ export interface DeviceConnection {
     present: boolean;
     subscriptions: string[];
   };
-  withoutCommandsSince: UtcDateTimeOrNull12;
-  lastSeenAt: UtcDateTimeOrNull11;
+  /**
+   * Since when the device has been connected without a subscription to its topic `commands`, if this is 30 seconds or more: its commands wait until it subscribes. Null otherwise.
+   */
+  withoutCommandsSince: UtcDateTimeOrNull;
+  lastSeenAt: UtcDateTimeOrNull;
   /**
    * The node that the device is connected to; null if there is only one node.
    */
@@ -2777,7 +2099,7 @@ export interface DeviceRegistered {
  */
 export interface FleetDeviceStatus {
   deviceId: DeviceId;
-  reportedAt: UtcDateTimeOrNull11;
+  reportedAt: UtcDateTimeOrNull;
   fields: {
     /**
      * The name of the field in the status message of the device.
@@ -2787,7 +2109,7 @@ export interface FleetDeviceStatus {
      * The value that the device reported.
      */
     value: {} | unknown[] | string | number | boolean | null;
-    at: UtcDateTime1;
+    at: UtcDateTime;
   }[];
   software: {
     package: string;
@@ -2800,7 +2122,7 @@ export interface FleetDeviceStatus {
      * The error code of the failed installation.
      */
     errorCode: string | null;
-    since: UtcDateTime1;
+    since: UtcDateTime;
   }[];
 }
 /**
@@ -2813,7 +2135,10 @@ export interface DeviceStory {
  * An entry of the story of a device. `kind` says which of the other members it has.
  */
 export interface StoryEntry {
-  at: UtcDateTime6;
+  /**
+   * The time of the fact; for a command, its creation.
+   */
+  at: UtcDateTime;
   /**
    * `connected`, `ended`, `refused`: a connection of the device, its end, a refused login (`connection`). `command`: a command to the device, also to install software (`command`). `event`: a webhook that an event of the device caused (`event`). `change`: somebody changed the device (`change`). `action`: a device action came to the device (`action`).
    */
@@ -2823,7 +2148,10 @@ export interface StoryEntry {
      * How many such facts this entry stands for. An hour has at most 20 entries of each kind for a device; further facts are counted in the last of them.
      */
     count: number;
-    lastAt: UtcDateTime7;
+    /**
+     * The time of the last fact that is counted.
+     */
+    lastAt: UtcDateTime;
     /**
      * Why a connection ended: `disconnected` (the device said so), `keep_alive` (the device was silent for one and a half times its keep-alive), `lost` (the network connection ended), `protocol` (a packet broke the protocol: see `detail`), `replaced` (by a newer connection of the device), `revoked` (the service ended it: somebody closed it, or the device may no longer connect), `elsewhere` (in a cluster: a newer connection to another node, a move to another node, or as `revoked`), `contested` (by a newer connection, and connections of the device replaced one another five times in a minute: two devices seem to use its identity; `detail` has the addresses), `node_stopped` and `node_lost` (the process of the service stopped, or was killed). Why a login was refused: `credentials`, `certificate`, `blocked`, a `will` on a topic that is not the device's, or a `protocol_version` other than MQTT 3.1 and 3.1.1. Null for `connected`.
      */
@@ -2848,7 +2176,10 @@ export interface StoryEntry {
      * More about the reason, for people.
      */
     detail: string | null;
-    since: UtcDateTimeOrNull13;
+    /**
+     * The begin of the connection that ended; null for other kinds.
+     */
+    since: UtcDateTimeOrNull;
     /**
      * The address of the client; null for the end of a connection.
      */
@@ -2893,11 +2224,11 @@ export interface TransactionRow {
    * The progress that the device reported, in percent.
    */
   progress: number | null;
-  createdAt: UtcDateTime1;
-  publishedAt: UtcDateTimeOrNull11;
-  deliveredAt: UtcDateTimeOrNull11;
-  updatedAt: UtcDateTime1;
-  completedAt: UtcDateTimeOrNull11;
+  createdAt: UtcDateTime;
+  publishedAt: UtcDateTimeOrNull;
+  deliveredAt: UtcDateTimeOrNull;
+  updatedAt: UtcDateTime;
+  completedAt: UtcDateTimeOrNull;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -2916,13 +2247,25 @@ export interface TransactionRow {
    * The delivery of the webhook that reports the result; null before the end, or if it was removed.
    */
   deliveryId: string | null;
-  expiresAt?: UtcDateTime8;
+  /**
+   * The time until which the command must be delivered. Present only with `expireIn`.
+   */
+  expiresAt?: UtcDateTime;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime9;
-  supersededBy?: TransactionId1;
+  /**
+   * The time until which the device must give a final result. Present only with `answerWithin`, after the delivery.
+   */
+  answerBy?: UtcDateTime;
+  /**
+   * The transaction that took the place of this one. Present only with the code `SUPERSEDED`.
+   */
+  supersededBy?: TransactionId;
+  /**
+   * The rollout that made it. Present only with a rollout.
+   */
   rolloutId?: RolloutId;
 }
 /**
@@ -2955,9 +2298,9 @@ export interface DeliveryRow {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull11;
-  createdAt: UtcDateTime1;
-  updatedAt: UtcDateTime1;
+  nextAttemptAt: UtcDateTimeOrNull;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
 }
 /**
  * Query of the transactions of a device, with its defaults filled in.
@@ -3021,9 +2364,9 @@ export interface Encryption {
      * The number of values that were encrypted anew.
      */
     rewritten: number;
-    requestedAt: UtcDateTime1;
-    startedAt: UtcDateTimeOrNull11;
-    endedAt: UtcDateTimeOrNull11;
+    requestedAt: UtcDateTime;
+    startedAt: UtcDateTimeOrNull;
+    endedAt: UtcDateTimeOrNull;
   } | null;
 }
 /**
@@ -3061,9 +2404,9 @@ export interface EnrolmentBatch {
    * The devices that wait for a person.
    */
   pending: number;
-  createdAt: UtcDateTime1;
-  expiresAt: UtcDateTime1;
-  revokedAt: UtcDateTimeOrNull11;
+  createdAt: UtcDateTime;
+  expiresAt: UtcDateTime;
+  revokedAt: UtcDateTimeOrNull;
   /**
    * The certificate with which the devices of the batch enrol, in PEM: the one that they all have, or the CA that has signed a certificate of each, with the deviceId as common name. Null: they enrol by the code.
    */
@@ -3082,7 +2425,10 @@ export interface EnrolmentBatch {
  */
 export interface EnrolmentBatchCreate {
   name: Name;
-  expiresAt: Moment7;
+  /**
+   * The end of the code, in the next 366 days.
+   */
+  expiresAt: Moment;
   /**
    * The most devices that may enrol with the code.
    */
@@ -3103,7 +2449,10 @@ export interface EnrolmentBatchCreate {
    * The certificate with which the devices of the batch enrol, in PEM: the one that they all have, or the CA that has signed a certificate of each, with the deviceId as common name. Then the batch has no code.
    */
   claimCertificate?: string;
-  authorityId?: AuthorityId1;
+  /**
+   * The device CA of the developer that signs a client certificate for each device. Then the devices send a certification request, and get no credential.
+   */
+  authorityId?: AuthorityId;
   /**
    * The days for which these certificates are valid, at most until the end of the CA; 365 without it.
    */
@@ -3144,9 +2493,9 @@ export interface EnrolmentBatchCreated {
    * The devices that wait for a person.
    */
   pending: number;
-  createdAt: UtcDateTime1;
-  expiresAt: UtcDateTime1;
-  revokedAt: UtcDateTimeOrNull11;
+  createdAt: UtcDateTime;
+  expiresAt: UtcDateTime;
+  revokedAt: UtcDateTimeOrNull;
   /**
    * The one-time code of the batch, with which a device asks for its credential; null if devices enrol by certificate.
    */
@@ -3181,8 +2530,8 @@ export interface EnrolmentDevice {
    * The address that the device has asked from.
    */
   address: string;
-  requestedAt: UtcDateTime1;
-  decidedAt: UtcDateTimeOrNull11;
+  requestedAt: UtcDateTime;
+  decidedAt: UtcDateTimeOrNull;
 }
 /**
  * Devices of an enrolment batch, in the order of their deviceIds.
@@ -3194,8 +2543,14 @@ export interface EnrolmentList {
  * Query of the devices of an enrolment batch, with its defaults filled in.
  */
 export interface EnrolmentQuery {
-  state?: EnrolmentState1;
-  after?: DeviceId2;
+  /**
+   * Only devices in this state.
+   */
+  state?: EnrolmentState;
+  /**
+   * The beginning of the page; take it from the `Link` of the page before.
+   */
+  after?: DeviceId;
   /**
    * The largest number of rows in the answer.
    */
@@ -3205,8 +2560,8 @@ export interface EnrolmentQuery {
  * Installations of software and firmware that ended in a period, and how many of them failed. `finishedBefore` and `failedBefore` are those of the period of the same length before it. The answer may be ten seconds old.
  */
 export interface FailureBreakdown {
-  since: UtcDateTime1;
-  until: UtcDateTime1;
+  since: UtcDateTime;
+  until: UtcDateTime;
   total: {
     finished: number;
     failed: number;
@@ -3217,7 +2572,10 @@ export interface FailureBreakdown {
    * By hour, the oldest first. Hours in which none ended are left out.
    */
   hours: {
-    at: UtcDateTime10;
+    /**
+     * The beginning of the hour.
+     */
+    at: UtcDateTime;
     finished: number;
     failed: number;
   }[];
@@ -3245,11 +2603,26 @@ export interface FailureBreakdown {
  * The installations whose failures are counted.
  */
 export interface FailureQuery {
-  since?: Moment8;
-  until?: Moment9;
-  applicationId?: ApplicationId5;
-  package?: PackageName1;
-  version?: VersionName2;
+  /**
+   * Only installations that ended at this moment or later; by default a day before `until`. At most 31 days are counted.
+   */
+  since?: Moment;
+  /**
+   * Only installations that ended before this moment; by default now.
+   */
+  until?: Moment;
+  /**
+   * Only installations of this application.
+   */
+  applicationId?: ApplicationId;
+  /**
+   * Only installations of this package.
+   */
+  package?: PackageName;
+  /**
+   * Only installations of this version of the package.
+   */
+  version?: VersionName;
 }
 /**
  * A page of firmware versions, ordered by package, newest version first.
@@ -3262,9 +2635,9 @@ export interface FirmwareVersionList {
  * A version of a system package or of firmware.
  */
 export interface ServiceSoftwareVersion {
-  package: PackageName2;
+  package: PackageName;
   displayName: DisplayName;
-  version: VersionName3;
+  version: VersionName;
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -3274,7 +2647,7 @@ export interface ServiceSoftwareVersion {
  */
 export interface FleetBreakdown {
   by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
-  at: UtcDateTime1;
+  at: UtcDateTime;
   /**
    * The groups, the largest first.
    *
@@ -3297,7 +2670,10 @@ export interface FleetBreakdown {
  */
 export interface FleetBreakdownQuery {
   by: 'firmware' | 'battery' | 'version' | 'package' | 'developer' | 'application' | 'activation';
-  package?: PackageName3;
+  /**
+   * The package whose versions are counted; only with `by=version`.
+   */
+  package?: PackageName;
 }
 /**
  * Query of the devices of all developers, with its defaults filled in.
@@ -3307,8 +2683,14 @@ export interface FleetDeviceQuery {
    * Only devices whose deviceId begins with this text.
    */
   prefix?: string;
-  developerId?: DeveloperId3;
-  applicationId?: ApplicationId6;
+  /**
+   * Only devices of this developer.
+   */
+  developerId?: DeveloperId;
+  /**
+   * Only devices that are activated, or being activated, for this application.
+   */
+  applicationId?: ApplicationId;
   /**
    * Only devices in this state.
    */
@@ -3331,17 +2713,38 @@ export interface FleetDeviceQuery {
    * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
    */
   firmware?: string;
-  firmwareVersion?: FirmwareVersion2;
-  firmwareVersionNot?: FirmwareVersion3;
-  firmwareVersionRange?: VersionRange2;
+  /**
+   * Only devices that last reported this firmware version.
+   */
+  firmwareVersion?: FirmwareVersion;
+  /**
+   * Only devices that last reported another firmware version, or none.
+   */
+  firmwareVersionNot?: FirmwareVersion;
+  /**
+   * Only devices whose last reported firmware version is in this SemVer range.
+   */
+  firmwareVersionRange?: VersionRange;
   /**
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
   lang?: string;
-  package?: PackageName4;
-  version?: VersionName4;
-  versionNot?: VersionName5;
-  versionRange?: VersionRange3;
+  /**
+   * Only devices that last reported this package as installed.
+   */
+  package?: PackageName;
+  /**
+   * Only devices with this version of the package; needs `package`.
+   */
+  version?: VersionName;
+  /**
+   * Only devices with another version of the package, or without the package; needs `package`.
+   */
+  versionNot?: VersionName;
+  /**
+   * Only devices whose version of the package is in this SemVer range; needs `package`.
+   */
+  versionRange?: VersionRange;
   /**
    * Only devices whose battery was last reported below this level, in percent.
    */
@@ -3350,7 +2753,10 @@ export interface FleetDeviceQuery {
    * Only devices whose battery was last reported at this level, in percent, or above.
    */
   batteryFrom?: number;
-  notSeenFor?: Duration1;
+  /**
+   * Only devices that have sent nothing for at least this time, or never sent anything.
+   */
+  notSeenFor?: Duration;
   lastSeenWithin?: SeenWithin;
   percent?: Percent;
   salt?: Salt;
@@ -3371,7 +2777,10 @@ export interface FleetDeviceQuery {
  * How the service works: the steps of commands, and the answers of the API.
  */
 export interface FleetHealth {
-  since: UtcDateTime11;
+  /**
+   * The beginning of the period.
+   */
+  since: UtcDateTime;
   /**
    * The seconds between two points, a multiple of 300.
    */
@@ -3435,7 +2844,10 @@ export interface FleetHealth {
    * The period in steps of `stepSeconds`; steps without figures are left out.
    */
   points: {
-    at: UtcDateTime12;
+    /**
+     * The beginning of the time that the point covers.
+     */
+    at: UtcDateTime;
     accepted: number;
     /**
      * Requests to the API.
@@ -3507,7 +2919,10 @@ export interface FleetHealth {
  * The period, and the distance of its points.
  */
 export interface FleetHealthQuery {
-  since?: Moment10;
+  /**
+   * The beginning of the period; by default a day ago, at most seven days.
+   */
+  since?: Moment;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -3522,7 +2937,10 @@ export interface FleetHistory {
    */
   stepSeconds: number;
   points: {
-    at: UtcDateTime13;
+    /**
+     * The beginning of the time that the point covers.
+     */
+    at: UtcDateTime;
     devices: number;
     activated: number;
     connected: number;
@@ -3562,7 +2980,7 @@ export interface FleetHistory {
  * Only points of this moment or later.
  */
 export interface FleetHistoryQuery {
-  since: Moment11;
+  since: Moment;
   /**
    * The smallest distance between two points, in seconds.
    */
@@ -3572,7 +2990,10 @@ export interface FleetHistoryQuery {
  * Figures of the fleet, which are kept for ten seconds.
  */
 export interface FleetSummary {
-  at: UtcDateTime14;
+  /**
+   * The time at which the figures were computed.
+   */
+  at: UtcDateTime;
   devices: {
     total: number;
     activated: number;
@@ -3580,11 +3001,17 @@ export interface FleetSummary {
   };
   transactions: {
     unfinished: number;
-    oldestAt: UtcDateTimeOrNull14;
+    /**
+     * The time at which the oldest unfinished transaction was created.
+     */
+    oldestAt: UtcDateTimeOrNull;
   };
   deliveries: {
     pending: number;
-    oldestDueAt: UtcDateTimeOrNull15;
+    /**
+     * The time at which the first pending delivery is, or was, due.
+     */
+    oldestDueAt: UtcDateTimeOrNull;
   };
   receivers: {
     /**
@@ -3692,9 +3119,18 @@ export interface InstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment12;
-  until?: Moment13;
-  after?: DeviceId3;
+  /**
+   * Only devices that have been in their state since this moment or later.
+   */
+  since?: Moment;
+  /**
+   * Only devices that have been in their state since before this moment.
+   */
+  until?: Moment;
+  /**
+   * Only devices after this one, in the order of the list.
+   */
+  after?: DeviceId;
   /**
    * The largest number of rows in the answer.
    */
@@ -3719,7 +3155,7 @@ export interface LineQuery {
  * The nodes of the service.
  */
 export interface NodeList {
-  at: UtcDateTime1;
+  at: UtcDateTime;
   nodes: {
     /**
      * Null for a process that is alone at its database.
@@ -3734,7 +3170,7 @@ export interface NodeList {
      */
     state: 'alive' | 'missing';
     version: string;
-    startedAt: UtcDateTime1;
+    startedAt: UtcDateTime;
     /**
      * The number of devices that are connected to it.
      */
@@ -3753,7 +3189,7 @@ export interface NodeList {
        * `client_ca`: the CA of client certificates; `client_crl`: its revocation list.
        */
       file: 'cert' | 'client_ca' | 'client_crl';
-      expiresAt: UtcDateTime1;
+      expiresAt: UtcDateTime;
       /**
        * Whole days; negative when it has expired.
        */
@@ -3765,12 +3201,15 @@ export interface NodeList {
     disk: {
       freeBytes: number;
       sizeBytes: number;
-      fullAt: UtcDateTimeOrNull16;
+      /**
+       * When the disk is full if it fills on as in the last seven days; null when it does not fill, or within six hours of the start.
+       */
+      fullAt: UtcDateTimeOrNull;
       /**
        * The free space, hour by hour.
        */
       points: {
-        at: UtcDateTime1;
+        at: UtcDateTime;
         freeBytes: number;
       }[];
     } | null;
@@ -3793,7 +3232,7 @@ export interface PackageRow {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
-  package: PackageName2;
+  package: PackageName;
   /**
    * The developer of the package; null for a package of the service.
    */
@@ -3811,7 +3250,10 @@ export interface PackageRow {
    * The newest version.
    */
   newest: string | null;
-  updatedAt: UtcDateTime15;
+  /**
+   * The time at which the package, or one of its versions, was last changed.
+   */
+  updatedAt: UtcDateTime;
 }
 /**
  * A page of packages.
@@ -3827,7 +3269,10 @@ export interface PackageRowQuery {
    * Only software, or only firmware.
    */
   line?: 'software' | 'firmware';
-  developerId?: DeveloperId4;
+  /**
+   * Only packages of this developer.
+   */
+  developerId?: DeveloperId;
   /**
    * The beginning of the page; take it from the `Link` of the page before.
    */
@@ -3848,7 +3293,7 @@ export interface Person {
    * Whether the tokens and sign-ins of the person are refused.
    */
   disabled: boolean;
-  createdAt: UtcDateTime1;
+  createdAt: UtcDateTime;
   login: PersonLogin;
 }
 /**
@@ -3870,7 +3315,7 @@ export interface PersonDetails {
    * Whether the tokens and sign-ins of the person are refused.
    */
   disabled: boolean;
-  createdAt: UtcDateTime1;
+  createdAt: UtcDateTime;
   login: PersonLogin;
   tokens: PersonToken[];
 }
@@ -3879,10 +3324,19 @@ export interface PersonDetails {
  */
 export interface PersonToken {
   tokenId: PersonTokenId;
-  name: Name2;
-  createdAt: UtcDateTime1;
-  expiresAt: UtcDateTimeOrNull17;
-  lastUsedAt: UtcDateTimeOrNull18;
+  /**
+   * What the token is for.
+   */
+  name: Name;
+  createdAt: UtcDateTime;
+  /**
+   * Null: it does not expire.
+   */
+  expiresAt: UtcDateTimeOrNull;
+  /**
+   * The last use, to the minute; null before the first.
+   */
+  lastUsedAt: UtcDateTimeOrNull;
 }
 /**
  * A page of people, ordered by their personIds.
@@ -3895,7 +3349,10 @@ export interface PersonList {
  * The body that makes a token for a person.
  */
 export interface PersonTokenCreate {
-  name: Name3;
+  /**
+   * What the token is for; a person has one token of a name.
+   */
+  name: Name;
   /**
    * Days until it expires, 90 if left out; null: it does not expire.
    */
@@ -3906,10 +3363,19 @@ export interface PersonTokenCreate {
  */
 export interface PersonTokenCreated {
   tokenId: PersonTokenId;
-  name: Name4;
-  createdAt: UtcDateTime1;
-  expiresAt: UtcDateTimeOrNull19;
-  lastUsedAt: UtcDateTimeOrNull20;
+  /**
+   * What the token is for.
+   */
+  name: Name;
+  createdAt: UtcDateTime;
+  /**
+   * Null: it does not expire.
+   */
+  expiresAt: UtcDateTimeOrNull;
+  /**
+   * The last use, to the minute; null before the first.
+   */
+  lastUsedAt: UtcDateTimeOrNull;
   /**
    * The token itself, to be sent as `Authorization: Bearer`.
    */
@@ -3947,8 +3413,14 @@ export interface Receiver {
    */
   state: 'healthy' | 'retrying' | 'slow' | 'failing';
   pending: number;
-  oldestDueAt: UtcDateTimeOrNull21;
-  failingSince: UtcDateTimeOrNull22;
+  /**
+   * The time since which the first due delivery is due; null if no delivery is due.
+   */
+  oldestDueAt: UtcDateTimeOrNull;
+  /**
+   * The time of the first failed attempt after the last successful one.
+   */
+  failingSince: UtcDateTimeOrNull;
   /**
    * The status code of the last failed attempt; null if the receiver does not fail, or did not answer.
    */
@@ -3957,12 +3429,18 @@ export interface Receiver {
    * The reason of the failure, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull23;
+  /**
+   * The time of the next attempt of a pending delivery that is not yet due.
+   */
+  nextAttemptAt: UtcDateTimeOrNull;
   /**
    * The attempts that ended in each of the last 24 hours, the oldest first. The last hour is not over. Attempts of the last ten seconds may be missing.
    */
   hours: {
-    since: UtcDateTime16;
+    /**
+     * The beginning of the first hour.
+     */
+    since: UtcDateTime;
     /**
      * @minItems 24
      * @maxItems 24
@@ -3986,8 +3464,14 @@ export interface ReceiverList {
  */
 export interface ReceiverQuery {
   state?: 'healthy' | 'retrying' | 'slow' | 'failing';
-  developerId?: DeveloperId5;
-  applicationId?: ApplicationId7;
+  /**
+   * Only receivers of this developer.
+   */
+  developerId?: DeveloperId;
+  /**
+   * Only receivers of this application.
+   */
+  applicationId?: ApplicationId;
   /**
    * The beginning of the page; take it from the `Link` of the page before.
    */
@@ -4001,8 +3485,8 @@ export interface ReceiverQuery {
  * The deliveries to send again: those that were created from `since` (inclusive) to `until` (exclusive). Without `status`: those that were given up, which are exhausted or gone.
  */
 export interface FleetRedeliveryRange {
-  since?: Moment11;
-  until?: Moment11;
+  since?: Moment;
+  until?: Moment;
   status?: DeliveryStatus;
   setting?: WebhookSetting;
   /**
@@ -4046,7 +3530,10 @@ export interface Removal {
     | 'packages'
     | 'applications'
     | null;
-  contents: Contents1;
+  /**
+   * What there was at the time of the request.
+   */
+  contents: Contents;
   /**
    * What was removed so far.
    */
@@ -4092,89 +3579,15 @@ export interface Removal {
      */
     applications: number;
   };
-  requestedAt: UtcDateTime17;
-  progressedAt: UtcDateTime18;
-  endedAt: UtcDateTimeOrNull11;
-}
-/**
- * What belongs to a developer or an application, and is removed with it. Counted in parts, while others go on working.
- */
-export interface Contents1 {
   /**
-   * Applications that are not deleted.
+   * The time of the request.
    */
-  applications: number;
+  requestedAt: UtcDateTime;
   /**
-   * Applications with an authenticationKey; their secrets, keys and access tokens become invalid.
+   * The time at which something was last removed.
    */
-  applicationsWithKey: number;
-  /**
-   * The devices of the developer, which are removed. For an application: the devices that are activated for it, which stay with the developer and are deactivated.
-   */
-  devices: number;
-  /**
-   * Those of the devices that are connected; their connections end.
-   */
-  connected: number;
-  /**
-   * Transactions of the applications.
-   */
-  transactions: {
-    /**
-     * Commands that wait, or that devices are carrying out. No webhook reports their end.
-     */
-    unfinished: number;
-    /**
-     * Finished transactions that are still kept.
-     */
-    finished: number;
-  };
-  /**
-   * Webhook deliveries of the applications.
-   */
-  deliveries: {
-    /**
-     * Deliveries that wait for an attempt; they are not sent.
-     */
-    pending: number;
-    /**
-     * Deliveries with a final outcome that are still kept.
-     */
-    ended: number;
-  };
-  /**
-   * Rollouts of the applications.
-   */
-  rollouts: {
-    /**
-     * Rollouts that are not over; they are cancelled.
-     */
-    unfinished: number;
-    /**
-     * Rollouts that are over and still kept.
-     */
-    ended: number;
-  };
-  /**
-   * Answers that are kept for requests with an Idempotency-Key.
-   */
-  idempotencyKeys: number;
-  /**
-   * Packages of the developer; 0 for an application, because packages belong to its developer.
-   */
-  packages: number;
-  /**
-   * Versions of these packages.
-   */
-  versions: number;
-  /**
-   * Bytes of their binaries, including uploads for which a URL was issued.
-   */
-  storedBytes: number;
-  /**
-   * Entries of the audit log about the developer and its applications, or about the application. They stay.
-   */
-  auditEntries: number;
+  progressedAt: UtcDateTime;
+  endedAt: UtcDateTimeOrNull;
 }
 /**
  * A page of removals.
@@ -4186,13 +3599,22 @@ export interface RemovalList {
  * Query of the removals of developers and applications, with its defaults filled in.
  */
 export interface RemovalQuery {
-  developerId?: DeveloperId6;
-  applicationId?: ApplicationId8;
+  /**
+   * Only removals of this developer and its applications.
+   */
+  developerId?: DeveloperId;
+  /**
+   * Only removals of this application; while its developer is being removed, that removal.
+   */
+  applicationId?: ApplicationId;
   /**
    * Only removals in this state.
    */
   state?: 'running' | 'ended';
-  after?: RemovalId1;
+  /**
+   * The beginning of the page; take it from the `Link` of the page before.
+   */
+  after?: RemovalId;
   /**
    * The largest number of rows in the answer.
    */
@@ -4211,11 +3633,26 @@ export interface RemovalRequest {
  * Query of the rollouts of all applications, with its defaults filled in.
  */
 export interface FleetRolloutQuery {
+  /**
+   * Only rollouts in this state.
+   */
   state?: RolloutState;
+  /**
+   * Only rollouts of this operation.
+   */
   operation?: RolloutOperation;
-  deviceId?: DeviceId4;
-  applicationId?: ApplicationId9;
-  after?: RolloutId1;
+  /**
+   * Only rollouts that have this device.
+   */
+  deviceId?: DeviceId;
+  /**
+   * Only rollouts of this application.
+   */
+  applicationId?: ApplicationId;
+  /**
+   * The beginning of the page; take it from the `Link` of the page before.
+   */
+  after?: RolloutId;
   /**
    * The largest number of rows in the answer.
    */
@@ -4294,7 +3731,7 @@ export interface SigningKeyList {
      * `next`: it is published, and signs ten minutes after it was made. `signs`: new tokens are signed with it. `former`: its tokens are valid until they expire.
      */
     state: 'next' | 'signs' | 'former';
-    createdAt: UtcDateTime1;
+    createdAt: UtcDateTime;
   }[];
 }
 /**
@@ -4326,14 +3763,20 @@ export interface SoftwareKey {
   keyId: SoftwareKeyId;
   name: Name;
   publicKey: SoftwarePublicKey;
-  createdAt: UtcDateTime1;
+  createdAt: UtcDateTime;
 }
 /**
  * The part of the story of a device, with its defaults filled in.
  */
 export interface StoryQuery {
-  since?: Moment14;
-  until?: Moment15;
+  /**
+   * Only entries of this moment or later.
+   */
+  since?: Moment;
+  /**
+   * Only entries before this moment.
+   */
+  until?: Moment;
   /**
    * The page begins after this place, which the Link of the page before names.
    */
@@ -4358,20 +3801,50 @@ export interface TransactionQuery {
    * `true`: only unfinished transactions, oldest first. Otherwise all transactions, newest first.
    */
   unfinished?: 'true' | 'false';
-  operation?: Operation1;
-  applicationId?: ApplicationId10;
-  deviceId?: DeviceId5;
-  rolloutId?: RolloutId2;
-  status?: TransactionStatus1;
-  olderThan?: Duration2;
-  since?: Moment16;
-  until?: Moment17;
+  /**
+   * Only transactions with this operation.
+   */
+  operation?: Operation;
+  /**
+   * Only transactions of this application.
+   */
+  applicationId?: ApplicationId;
+  /**
+   * Only transactions of this device.
+   */
+  deviceId?: DeviceId;
+  /**
+   * Only transactions of this rollout.
+   */
+  rolloutId?: RolloutId;
+  /**
+   * Only transactions in this state.
+   */
+  status?: TransactionStatus;
+  /**
+   * Only transactions that are at least this old.
+   */
+  olderThan?: Duration;
+  /**
+   * Only transactions of this moment or later: of their end, when failures are listed (`status=failed` or `errorCode`), otherwise of their creation.
+   */
+  since?: Moment;
+  /**
+   * Only transactions before this moment.
+   */
+  until?: Moment;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
   errorCode?: string;
-  package?: PackageName5;
-  version?: VersionName6;
+  /**
+   * Only installations of this package.
+   */
+  package?: PackageName;
+  /**
+   * Only installations of this version of the package.
+   */
+  version?: VersionName;
   /**
    * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
@@ -4412,12 +3885,12 @@ export interface TransactionsCancelled {
  * A version with its binary and its devices.
  */
 export interface VersionRow {
-  version: VersionName3;
+  version: VersionName;
   description: string | null;
-  createdAt: UtcDateTime1;
-  updatedAt: UtcDateTime1;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
   distributing: boolean;
-  distributionStartedAt: UtcDateTimeOrNull11;
+  distributionStartedAt: UtcDateTimeOrNull;
   /**
    * The binary of the version; null if it has none. The fields are null while the object store does not answer.
    */
@@ -4480,7 +3953,10 @@ export interface VersionRowQuery {
    * Software or firmware.
    */
   line: 'software' | 'firmware';
-  after?: VersionName7;
+  /**
+   * Only versions older than this one.
+   */
+  after?: VersionName;
   /**
    * The largest number of rows in the answer.
    */
@@ -4523,8 +3999,8 @@ export interface ApnEntry {
  */
 export interface BinaryWarningList {
   warnings: {
-    package: PackageName2;
-    version: VersionName3;
+    package: PackageName;
+    version: VersionName;
     warning: string;
     /**
      * Package and version that the file contains; null if the file could not be read.
@@ -4568,9 +4044,9 @@ export interface DeliveryDetail {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: UtcDateTimeOrNull11;
-  createdAt: UtcDateTime1;
-  updatedAt: UtcDateTime1;
+  nextAttemptAt: UtcDateTimeOrNull;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
   /**
    * The body, the same in every attempt.
    */
@@ -4595,7 +4071,7 @@ export interface DeliveryDetail {
      * The number of the attempt. A redelivery counts from 1 again.
      */
     attempt: number;
-    at: UtcDateTime1;
+    at: UtcDateTime;
     statusCode: number | null;
     error: string | null;
     durationMs: number;
@@ -4640,7 +4116,7 @@ export interface DeviceRow {
    */
   blocked: boolean;
   connected: boolean;
-  lastSeenAt: UtcDateTimeOrNull11;
+  lastSeenAt: UtcDateTimeOrNull;
   /**
    * The firmware version that the device last reported.
    */
@@ -4688,13 +4164,34 @@ export interface DeviceSelector {
      */
     [k: string]: string | TagValue[] | null;
   };
-  package?: PackageName6;
-  version?: VersionName8;
-  versionNot?: VersionName9;
-  versionRange?: VersionRange4;
-  firmwareVersion?: FirmwareVersion4;
-  firmwareVersionNot?: FirmwareVersion5;
-  firmwareVersionRange?: VersionRange5;
+  /**
+   * Only devices that last reported this package as installed.
+   */
+  package?: PackageName;
+  /**
+   * Only devices with this version of the package; needs `package`.
+   */
+  version?: VersionName;
+  /**
+   * Only devices with another version of the package, or without the package; needs `package`.
+   */
+  versionNot?: VersionName;
+  /**
+   * Only devices whose version of the package is in this SemVer range; needs `package`.
+   */
+  versionRange?: VersionRange;
+  /**
+   * Only devices that last reported this firmware version.
+   */
+  firmwareVersion?: FirmwareVersion;
+  /**
+   * Only devices that last reported another firmware version, or none.
+   */
+  firmwareVersionNot?: FirmwareVersion;
+  /**
+   * Only devices whose last reported firmware version is in this SemVer range.
+   */
+  firmwareVersionRange?: VersionRange;
   /**
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
@@ -4743,7 +4240,10 @@ export interface InstallationList {
     deviceId: DeviceId;
     state: 'installed' | 'waiting' | 'failed';
     errorCode: string | null;
-    since: UtcDateTimeOrNull24;
+    /**
+     * The time since which the device is in this state; null for installed firmware.
+     */
+    since: UtcDateTimeOrNull;
   }[];
 }
 /**
@@ -4753,9 +4253,15 @@ export interface Member {
   memberId: MemberId;
   name: Name;
   role: MemberRole;
-  createdAt: UtcDateTime1;
-  expiresAt: UtcDateTime19;
-  lastUsedAt: UtcDateTimeOrNull25;
+  createdAt: UtcDateTime;
+  /**
+   * The time at which the token ends.
+   */
+  expiresAt: UtcDateTime;
+  /**
+   * The last use of the token, to the minute.
+   */
+  lastUsedAt: UtcDateTimeOrNull;
 }
 /**
  * The body that gives a person of a developer a token.
@@ -4775,9 +4281,15 @@ export interface MemberCreated {
   memberId: MemberId;
   name: Name;
   role: MemberRole;
-  createdAt: UtcDateTime1;
-  expiresAt: UtcDateTime20;
-  lastUsedAt: UtcDateTimeOrNull26;
+  createdAt: UtcDateTime;
+  /**
+   * The time at which the token ends.
+   */
+  expiresAt: UtcDateTime;
+  /**
+   * The last use of the token, to the minute.
+   */
+  lastUsedAt: UtcDateTimeOrNull;
   /**
    * The token. It is shown only in this answer.
    */
@@ -4838,15 +4350,15 @@ export interface RecordedFile {
  * A rollout with its stages, errors, speed and history.
  */
 export interface RolloutDetails {
-  rolloutId: RolloutId3;
+  rolloutId: RolloutId;
   applicationId: ApplicationId;
   label: string | null;
-  operation: RolloutOperation1;
+  operation: RolloutOperation;
   /**
    * The subject of its commands, without secrets: package@version, or a few words.
    */
   subject: string | null;
-  state: RolloutState1;
+  state: RolloutState;
   reason: RolloutReason;
   /**
    * The number of the last stage that has begun, from 1; 0 before the first.
@@ -4857,9 +4369,9 @@ export interface RolloutDetails {
    */
   devices: number;
   counts: RolloutCounts;
-  createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull11;
-  endedAt: UtcDateTimeOrNull11;
+  createdAt: UtcDateTime;
+  startedAt: UtcDateTimeOrNull;
+  endedAt: UtcDateTimeOrNull;
   /**
    * The stages.
    */
@@ -4935,7 +4447,10 @@ export interface RolloutDetails {
    * The speed since the rollout began; null before the first result.
    */
   resultsPerMinute: number | null;
-  estimatedEnd: UtcDateTimeOrNull27;
+  /**
+   * When the rollout would end at that speed.
+   */
+  estimatedEnd: UtcDateTimeOrNull;
   selector: DeviceSelector;
   /**
    * The rules of the rollout, as they were given.
@@ -4943,7 +4458,7 @@ export interface RolloutDetails {
   rules: {
     ratePerMinute?: number;
     window?: RolloutWindow;
-    startAt?: UtcDateTime1;
+    startAt?: UtcDateTime;
     abort?: RolloutAbortRule;
     retry?: {};
     expireIn?: number;
@@ -4956,7 +4471,7 @@ export interface RolloutDetails {
    * What happened, the newest first; at most 100 entries.
    */
   history: {
-    at: UtcDateTime1;
+    at: UtcDateTime;
     event:
       | 'created'
       | 'started'
@@ -5059,14 +4574,17 @@ export interface RolloutDeviceList {
      * The code of its failure or refusal.
      */
     code: string | null;
-    updatedAt: UtcDateTime1;
+    updatedAt: UtcDateTime;
   }[];
 }
 /**
  * The results of a rollout over time: how many devices ended in each interval. An interval without results is left out. A device that tries again is counted by its latest result.
  */
 export interface RolloutResults {
-  from: UtcDateTimeOrNull28;
+  /**
+   * The begin of the first interval; null before the rollout has started.
+   */
+  from: UtcDateTimeOrNull;
   /**
    * The length of an interval. There are at most 120.
    */
@@ -5075,7 +4593,10 @@ export interface RolloutResults {
    * @maxItems 121
    */
   results: {
-    at: UtcDateTime21;
+    /**
+     * The begin of the interval.
+     */
+    at: UtcDateTime;
     /**
      * Devices that succeeded in it.
      */
@@ -5090,15 +4611,15 @@ export interface RolloutResults {
  * A rollout in a list.
  */
 export interface RolloutRow {
-  rolloutId: RolloutId3;
+  rolloutId: RolloutId;
   applicationId: ApplicationId;
   label: string | null;
-  operation: RolloutOperation1;
+  operation: RolloutOperation;
   /**
    * The subject of its commands, without secrets: package@version, or a few words.
    */
   subject: string | null;
-  state: RolloutState1;
+  state: RolloutState;
   reason: RolloutReason;
   /**
    * The number of the last stage that has begun, from 1; 0 before the first.
@@ -5113,9 +4634,9 @@ export interface RolloutRow {
    */
   devices: number;
   counts: RolloutCounts;
-  createdAt: UtcDateTime1;
-  startedAt: UtcDateTimeOrNull11;
-  endedAt: UtcDateTimeOrNull11;
+  createdAt: UtcDateTime;
+  startedAt: UtcDateTimeOrNull;
+  endedAt: UtcDateTimeOrNull;
 }
 /**
  * A page of rollouts, the newest first.
@@ -5154,12 +4675,6 @@ export interface RolloutStage {
   approval?: boolean;
 }
 /**
- * Changes of tags: a value sets the tag of its key, null removes it. Other tags stay as they are.
- */
-export interface TagPatch2 {
-  [k: string]: string | null;
-}
-/**
  * A transaction with its command and its webhook.
  */
 export interface TransactionDetail {
@@ -5180,11 +4695,11 @@ export interface TransactionDetail {
    * The progress that the device reported, in percent.
    */
   progress: number | null;
-  createdAt: UtcDateTime1;
-  publishedAt: UtcDateTimeOrNull11;
-  deliveredAt: UtcDateTimeOrNull11;
-  updatedAt: UtcDateTime1;
-  completedAt: UtcDateTimeOrNull11;
+  createdAt: UtcDateTime;
+  publishedAt: UtcDateTimeOrNull;
+  deliveredAt: UtcDateTimeOrNull;
+  updatedAt: UtcDateTime;
+  completedAt: UtcDateTimeOrNull;
   /**
    * The error of a failed transaction; null otherwise.
    */
@@ -5211,24 +4726,36 @@ export interface TransactionDetail {
    * The result that the device reported.
    */
   result: {} | null;
-  webhook: DeliveryRowOrNull1;
-  expiresAt?: UtcDateTime22;
+  /**
+   * The webhook that reports the result; null before the end, or if it was removed.
+   */
+  webhook: DeliveryRowOrNull;
+  /**
+   * The time until which the command must be delivered. Present only with `expireIn`.
+   */
+  expiresAt?: UtcDateTime;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime23;
+  /**
+   * The time until which the device must give a final result. Present only with `answerWithin`, after the delivery.
+   */
+  answerBy?: UtcDateTime;
   /**
    * The trace of OpenTelemetry that the transaction belongs to, if its call was traced.
    */
   traceId?: string;
-  supersededBy?: TransactionId2;
+  /**
+   * The transaction that took the place of this one. Present only with the code `SUPERSEDED`.
+   */
+  supersededBy?: TransactionId;
   /**
    * The result that the device sent after the transaction had ended without it (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`, or cancelled). It changed nothing in the transaction, and no webhook reports it. Present only when there is one.
    */
   late?: {
     status: 'succeeded' | 'failed';
-    at: UtcDateTime1;
+    at: UtcDateTime;
     /**
      * The result that the device reported.
      */
@@ -5241,7 +4768,10 @@ export interface TransactionDetail {
       message: string;
     };
   };
-  rolloutId?: RolloutId4;
+  /**
+   * The rollout that made it. Present only with a rollout.
+   */
+  rolloutId?: RolloutId;
 }
 /**
  * A page of transactions. A page can be shorter than its limit, or even empty, without being the last.
@@ -5325,7 +4855,7 @@ export interface Command {
     | 'updateFirmware'
     | 'cancel';
   parameters: JsonObject;
-  issuedAt: UtcDateTime1;
+  issuedAt: UtcDateTime;
   /**
    * The number of the publish: 1 at first, higher in every repetition.
    */
@@ -5412,7 +4942,7 @@ export interface FileUploadUrl {
   uploadUrl: UploadAddress;
   method: UploadMethod;
   headers: UploadHeaders;
-  expiresAt?: UtcDateTime1;
+  expiresAt?: UtcDateTime;
 }
 /**
  * Data of the request `fileUploadUrl`: the file that the device wants to upload.
@@ -5427,10 +4957,10 @@ export interface FileUploadUrlRequest {
  * Parameters of `installSoftware` and `updateFirmware`: the version to install, and its download URL. The URL is made at each delivery of the command; if it has expired, the device asks for another one (`softwareDownloadUrl`). The device installs the file only if its size and SHA-256 match. A signed version has `signature` and `signatureKeyId`, which a device with trusted keys of its own verifies before it installs the file.
  */
 export interface InstallParameters {
-  package: PackageName2;
-  version: VersionName3;
+  package: PackageName;
+  version: VersionName;
   url: Url;
-  expiresAt: UtcDateTime1;
+  expiresAt: UtcDateTime;
   size: FileSize;
   sha256: Sha256;
   signature?: SoftwareSignature;
@@ -5478,7 +5008,7 @@ export interface RecordingUploadUrls {
     uploadUrl: UploadAddress;
     method: UploadMethod;
     headers: UploadHeaders;
-    expiresAt?: UtcDateTime1;
+    expiresAt?: UtcDateTime;
   }[];
 }
 /**
@@ -5518,7 +5048,7 @@ export interface GetConnectivityStateResult {
  * Result of `installSoftware`: the installed package and version, as the file names them.
  */
 export interface InstallSoftwareResult {
-  package: PackageName2;
+  package: PackageName;
   version: string;
   /**
    * Android version code.
@@ -5565,8 +5095,8 @@ export interface SetConnectivityStateResult {
  * Result of `updateFirmware`: the firmware that the device runs now. The device also reports its new `firmwareVersion` on `status`.
  */
 export interface UpdateFirmwareResult {
-  package: PackageName2;
-  version: VersionName3;
+  package: PackageName;
+  version: VersionName;
 }
 /**
  * Parameters of `setApn`: the complete list of the device's access point names.
@@ -5591,7 +5121,7 @@ export interface SetWifiParameters {
  */
 export interface SoftwareDownloadUrl {
   url: Url;
-  expiresAt: UtcDateTime1;
+  expiresAt: UtcDateTime;
   size: FileSize;
   sha256: Sha256;
   signature?: SoftwareSignature;
@@ -5664,8 +5194,8 @@ export interface ActivationStatus {
  * The body that registers software and issues an upload URL.
  */
 export interface AppUpload {
-  package: PackageName2;
-  version: VersionName3;
+  package: PackageName;
+  version: VersionName;
   /**
    * The size of the binary in bytes; the PUT must have exactly this size.
    */
@@ -5721,19 +5251,45 @@ export interface ApplicationSettings {
   callRecGetMultiPresignedUrl?: Url;
   fileUploadEvent?: Url;
   fileUploadGetUrl?: Url;
-  remoteSupportEvent?: Url1;
+  /**
+   * @deprecated
+   * Deprecated: the service never sends anything to this URL. Served until the release 2026-10.
+   */
+  remoteSupportEvent?: Url;
 }
 /**
  * The changes of the settings. A setting that is left out stays, and null removes it.
  */
 export interface ApplicationSettingsUpdate {
-  deviceEvent?: SettingUrl1;
-  callEvent?: SettingUrl2;
-  callFileSendEvent?: SettingUrl3;
-  callRecGetMultiPresignedUrl?: SettingUrl4;
-  fileUploadEvent?: SettingUrl5;
-  fileUploadGetUrl?: SettingUrl6;
-  remoteSupportEvent?: SettingUrl7;
+  /**
+   * The results of transactions, and events of devices. Without it no transaction can be created.
+   */
+  deviceEvent?: SettingUrl;
+  /**
+   * Events of calls.
+   */
+  callEvent?: SettingUrl;
+  /**
+   * Results of recordings.
+   */
+  callFileSendEvent?: SettingUrl;
+  /**
+   * Requests for the upload URLs of recordings.
+   */
+  callRecGetMultiPresignedUrl?: SettingUrl;
+  /**
+   * Results of file uploads of devices.
+   */
+  fileUploadEvent?: SettingUrl;
+  /**
+   * Requests for the upload URLs of files.
+   */
+  fileUploadGetUrl?: SettingUrl;
+  /**
+   * @deprecated
+   * Deprecated: the service never sends anything to this URL. Served until the release 2026-10.
+   */
+  remoteSupportEvent?: SettingUrl;
 }
 /**
  * The new authenticationKey. Webhooks are signed with it from now on, and for 24 hours also with the former key, so that receivers can change without a gap.
@@ -5777,9 +5333,9 @@ export interface AvailableSoftware {
  * A version that can be distributed, with its package.
  */
 export interface AvailableVersionRecord {
-  package: PackageName2;
+  package: PackageName;
   displayName: DisplayName;
-  version: VersionName3;
+  version: VersionName;
   description: Description;
   /**
    * True if the distribution of the version is started.
@@ -5792,7 +5348,7 @@ export interface AvailableVersionRecord {
  * Query of the software that the application can distribute, with its defaults filled in.
  */
 export interface AvailableSoftwareQuery {
-  package?: PackageName2;
+  package?: PackageName;
   mode?: ListMode;
   /**
    * The number of rows to skip.
@@ -5807,8 +5363,8 @@ export interface AvailableSoftwareQuery {
  * The state of a binary in the object store at this moment.
  */
 export interface BinaryStatus {
-  package: PackageName2;
-  version: VersionName3;
+  package: PackageName;
+  version: VersionName;
   /**
    * Whether the version has a binary.
    */
@@ -5817,7 +5373,7 @@ export interface BinaryStatus {
    * The size of the binary in bytes; null without a binary.
    */
   fileSize: number | null;
-  uploadDate: LocalDateTimeOrNull1;
+  uploadDate: LocalDateTimeOrNull;
   /**
    * Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null.
    */
@@ -5897,7 +5453,7 @@ export interface Delivery {
    * The reason why the last attempt failed, for people.
    */
   lastError: string | null;
-  nextAttemptAt: LocalDateTimeOrNull1;
+  nextAttemptAt: LocalDateTimeOrNull;
   createdAt: LocalDateTime;
 }
 /**
@@ -5913,8 +5469,14 @@ export interface DeliveryList {
 export interface DeliveryListQuery {
   status?: DeliveryStatus;
   setting?: WebhookSetting;
-  since?: EitherTime1;
-  until?: EitherTime2;
+  /**
+   * Only deliveries that were created at this moment or later.
+   */
+  since?: EitherTime;
+  /**
+   * Only deliveries that were created before this moment.
+   */
+  until?: EitherTime;
   after?: DeliveryId;
   /**
    * The number of rows to skip.
@@ -5977,7 +5539,10 @@ export interface DeviceCount {
  */
 export interface DeviceCountRequest {
   devices: DeviceSelector;
-  versionsOf?: PackageName7;
+  /**
+   * The package whose installed versions are counted. By default the `package` of the selector.
+   */
+  versionsOf?: PackageName;
 }
 /**
  * The status of a device. `lastSeenAt` is the time at which the service last received anything from the device (after a crash of the service it can be a minute old). `reportedAt` is the time of the device's last status report. A field that the device has not reported is null.
@@ -5988,7 +5553,7 @@ export interface DeviceStatus {
    * Whether the device has a connection now.
    */
   connected: boolean;
-  lastSeenAt: LocalDateTimeOrNull1;
+  lastSeenAt: LocalDateTimeOrNull;
   /**
    * BCP 47 tag.
    */
@@ -6030,7 +5595,7 @@ export interface DeviceStatus {
         versionCode: number;
       }[]
     | null;
-  reportedAt: LocalDateTimeOrNull1;
+  reportedAt: LocalDateTimeOrNull;
 }
 /**
  * A page of the status of the application's activated devices, ordered by deviceId.
@@ -6057,8 +5622,8 @@ export interface DeviceStatusQuery {
  * The started distribution.
  */
 export interface DistributionStarted {
-  package: PackageName2;
-  version: VersionName3;
+  package: PackageName;
+  version: VersionName;
   /**
    * Always true.
    */
@@ -6123,8 +5688,8 @@ export interface ExpiryQuery {
  */
 export interface FirmwareList {
   firmwareVersions: {
-    package: PackageName2;
-    version: VersionName3;
+    package: PackageName;
+    version: VersionName;
   }[];
 }
 /**
@@ -6178,8 +5743,8 @@ export interface DeviceHardware {
  * The version to install. For a firmware update it is a version in the list of firmware.
  */
 export interface InstallRequest {
-  package: PackageName2;
-  version: VersionName3;
+  package: PackageName;
+  version: VersionName;
 }
 /**
  * Public keys of the access tokens (RFC 7517).
@@ -6218,7 +5783,7 @@ export interface OwnAccess {
     memberId: MemberId;
     name: Name;
     role: MemberRole;
-    expiresAt: UtcDateTime1;
+    expiresAt: UtcDateTime;
   } | null;
 }
 /**
@@ -6230,7 +5795,10 @@ export interface OwnAuditList {
      * Number of the entry; later entries have larger ones.
      */
     auditId: number;
-    at: UtcDateTime24;
+    /**
+     * The time at which the request arrived.
+     */
+    at: UtcDateTime;
     /**
      * Who made the change: the application itself, administration, or the service.
      */
@@ -6269,8 +5837,14 @@ export interface OwnAuditList {
  * Query of the audit log of an application, with its defaults filled in.
  */
 export interface OwnAuditQuery {
-  since?: Moment18;
-  until?: Moment19;
+  /**
+   * Only entries of this moment or later.
+   */
+  since?: Moment;
+  /**
+   * Only entries before this moment.
+   */
+  until?: Moment;
   /**
    * Only entries older than this one; take it from the `Link` of the page before.
    */
@@ -6306,17 +5880,38 @@ export interface OwnDeviceQuery {
    * Only devices that last reported this firmware version; an empty value selects devices that have reported none.
    */
   firmware?: string;
-  firmwareVersion?: FirmwareVersion7;
-  firmwareVersionNot?: FirmwareVersion8;
-  firmwareVersionRange?: VersionRange7;
+  /**
+   * Only devices that last reported this firmware version.
+   */
+  firmwareVersion?: FirmwareVersion;
+  /**
+   * Only devices that last reported another firmware version, or none.
+   */
+  firmwareVersionNot?: FirmwareVersion;
+  /**
+   * Only devices whose last reported firmware version is in this SemVer range.
+   */
+  firmwareVersionRange?: VersionRange;
   /**
    * Only devices that last reported this language, such as `ja-JP`; upper and lower case count as equal.
    */
   lang?: string;
-  package?: PackageName8;
-  version?: VersionName10;
-  versionNot?: VersionName11;
-  versionRange?: VersionRange8;
+  /**
+   * Only devices that last reported this package as installed.
+   */
+  package?: PackageName;
+  /**
+   * Only devices with this version of the package; needs `package`.
+   */
+  version?: VersionName;
+  /**
+   * Only devices with another version of the package, or without the package; needs `package`.
+   */
+  versionNot?: VersionName;
+  /**
+   * Only devices whose version of the package is in this SemVer range; needs `package`.
+   */
+  versionRange?: VersionRange;
   /**
    * Only devices whose battery was last reported below this level, in percent.
    */
@@ -6325,7 +5920,10 @@ export interface OwnDeviceQuery {
    * Only devices whose battery was last reported at this level, in percent, or above.
    */
   batteryFrom?: number;
-  notSeenFor?: Duration4;
+  /**
+   * Only devices that have sent nothing for at least this time, or never sent anything.
+   */
+  notSeenFor?: Duration;
   lastSeenWithin?: SeenWithin;
   percent?: Percent;
   salt?: Salt;
@@ -6354,9 +5952,18 @@ export interface OwnInstallationQuery {
    * Only devices that failed with this error code.
    */
   errorCode?: string;
-  since?: Moment20;
-  until?: Moment21;
-  after?: DeviceId6;
+  /**
+   * Only devices that have been in their state since this moment or later.
+   */
+  since?: Moment;
+  /**
+   * Only devices that have been in their state since before this moment.
+   */
+  until?: Moment;
+  /**
+   * Only devices after this one, in the order of the list.
+   */
+  after?: DeviceId;
   /**
    * The largest number of rows in the answer.
    */
@@ -6370,19 +5977,46 @@ export interface OwnTransactionQuery {
    * `true`: only unfinished transactions, oldest first. Otherwise all transactions, newest first.
    */
   unfinished?: 'true' | 'false';
-  operation?: Operation2;
-  deviceId?: DeviceId7;
-  rolloutId?: RolloutId5;
-  status?: TransactionStatus2;
-  olderThan?: Duration5;
-  since?: Moment22;
-  until?: Moment23;
+  /**
+   * Only transactions with this operation.
+   */
+  operation?: Operation;
+  /**
+   * Only transactions of this device.
+   */
+  deviceId?: DeviceId;
+  /**
+   * Only transactions of this rollout.
+   */
+  rolloutId?: RolloutId;
+  /**
+   * Only transactions in this state.
+   */
+  status?: TransactionStatus;
+  /**
+   * Only transactions that are at least this old.
+   */
+  olderThan?: Duration;
+  /**
+   * Only transactions of this moment or later: of their end, when failures are listed (`status=failed` or `errorCode`), otherwise of their creation.
+   */
+  since?: Moment;
+  /**
+   * Only transactions before this moment.
+   */
+  until?: Moment;
   /**
    * Only transactions that ended with this error code, the last one first.
    */
   errorCode?: string;
-  package?: PackageName9;
-  version?: VersionName12;
+  /**
+   * Only installations of this package.
+   */
+  package?: PackageName;
+  /**
+   * Only installations of this version of the package.
+   */
+  version?: VersionName;
   /**
    * `true`: only unfinished transactions with a warning, because their device will not answer.
    */
@@ -6400,7 +6034,7 @@ export interface OwnTransactionQuery {
  * A package.
  */
 export interface PackageRecord {
-  package: PackageName2;
+  package: PackageName;
   displayName: DisplayName;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
@@ -6409,7 +6043,7 @@ export interface PackageRecord {
  * The body that registers a package.
  */
 export interface PackageCreate {
-  package: PackageName2;
+  package: PackageName;
   displayName?: DisplayName;
 }
 /**
@@ -6482,7 +6116,7 @@ export interface RolloutCreate {
    * A name for people.
    */
   label?: string | null;
-  operation: RolloutOperation1;
+  operation: RolloutOperation;
   /**
    * The body of the operation, as for a single device.
    *
@@ -6501,7 +6135,10 @@ export interface RolloutCreate {
    */
   ratePerMinute?: number;
   window?: RolloutWindow;
-  startAt?: Moment24;
+  /**
+   * When the first stage begins; by default at once.
+   */
+  startAt?: Moment;
   abort?: RolloutAbortRule;
   /**
    * Which failures are tried again.
@@ -6542,7 +6179,7 @@ export interface RolloutCreate {
  * A new rollout.
  */
 export interface RolloutCreated {
-  rolloutId: RolloutId3;
+  rolloutId: RolloutId;
   /**
    * The number of its devices.
    */
@@ -6552,7 +6189,10 @@ export interface RolloutCreated {
  * Query of the devices of a rollout, with its defaults filled in.
  */
 export interface RolloutDeviceQuery {
-  state?: RolloutDeviceState1;
+  /**
+   * Only devices in this state.
+   */
+  state?: RolloutDeviceState;
   /**
    * Only devices with this code of an error; needs `state`.
    */
@@ -6570,10 +6210,22 @@ export interface RolloutDeviceQuery {
  * Query of the rollouts of the application, with its defaults filled in.
  */
 export interface RolloutQuery {
-  state?: RolloutState2;
-  operation?: RolloutOperation2;
-  deviceId?: DeviceId8;
-  after?: RolloutId6;
+  /**
+   * Only rollouts in this state.
+   */
+  state?: RolloutState;
+  /**
+   * Only rollouts of this operation.
+   */
+  operation?: RolloutOperation;
+  /**
+   * Only rollouts that have this device.
+   */
+  deviceId?: DeviceId;
+  /**
+   * The beginning of the page; take it from the `Link` of the page before.
+   */
+  after?: RolloutId;
   /**
    * The largest number of rows in the answer.
    */
@@ -6659,7 +6311,7 @@ export interface Tagged {
  */
 export interface Tagging {
   devices: DeviceSelector;
-  tags: TagPatch2;
+  tags: TagPatch;
 }
 /**
  * Query of an operation that sends a command: the terms of the command. All are optional.
@@ -6736,8 +6388,8 @@ export interface TransactionRecord {
   attempts: number;
   createdAt: LocalDateTime;
   updatedAt: LocalDateTime;
-  deliveredAt: LocalDateTimeOrNull1;
-  completedAt: LocalDateTimeOrNull1;
+  deliveredAt: LocalDateTimeOrNull;
+  completedAt: LocalDateTimeOrNull;
   /**
    * The progress that the device reported, in percent.
    */
@@ -6757,13 +6409,22 @@ export interface TransactionRecord {
     code: 'FIRMWARE_TOO_OLD';
     message: string;
   } | null;
-  expiresAt?: LocalDateTime1;
+  /**
+   * The time until which the command must be delivered. Present only with `expireIn`.
+   */
+  expiresAt?: LocalDateTime;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: LocalDateTime2;
-  supersededBy?: TransactionId3;
+  /**
+   * The time until which the device must give a final result. Present only with `answerWithin`, after the delivery.
+   */
+  answerBy?: LocalDateTime;
+  /**
+   * The transaction that took the place of this one. Present only with the code `SUPERSEDED`.
+   */
+  supersededBy?: TransactionId;
   /**
    * The result that the device sent after the transaction had ended without it (`EXPIRED`, `NO_ANSWER`, `SUPERSEDED`, or cancelled). It changed nothing in the transaction, and no webhook reports it. Present only when there is one.
    */
@@ -6782,7 +6443,10 @@ export interface TransactionRecord {
       message: string;
     };
   };
-  rolloutId?: RolloutId7;
+  /**
+   * The rollout that made it. Present only with a rollout.
+   */
+  rolloutId?: RolloutId;
 }
 /**
  * Query of the transactions of a device, with its defaults filled in.
@@ -6819,68 +6483,25 @@ export interface UploadUrls {
  * A version of a package.
  */
 export interface VersionRecord {
-  package: PackageName2;
-  version: VersionName3;
+  package: PackageName;
+  version: VersionName;
   description: Description;
   registerDate: LocalDateTime;
   updateDate: LocalDateTime;
-  binary?: BinaryStatus1;
-  distribution?: DistributionStatus1;
-}
-/**
- * The state of a binary in the object store at this moment.
- */
-export interface BinaryStatus1 {
-  package: PackageName2;
-  version: VersionName3;
   /**
-   * Whether the version has a binary.
+   * The state of the binary, in lists with `details=true`.
    */
-  appFileExists: boolean;
+  binary?: BinaryStatus;
   /**
-   * The size of the binary in bytes; null without a binary.
+   * The state of the distribution, in lists with `details=true`.
    */
-  fileSize: number | null;
-  uploadDate: LocalDateTimeOrNull1;
-  /**
-   * Whether the service has read the uploaded file, which it does once it finds it in the object store. Until then `warning` is null.
-   */
-  inspected: boolean;
-  /**
-   * The difference between the binary and its registration: devices will report an error for it. Null if there is no difference, or no binary.
-   */
-  warning: string | null;
-  /**
-   * SHA-256 of the certificates with which the APK is signed (APK Signature Scheme v2 or v3), as `apksigner verify --print-certs` prints them. Empty without such a certificate, and until the file was read.
-   *
-   * @maxItems 10
-   */
-  certificates: ApkCertificate[];
-  /**
-   * The state of the signature of the version. `none`: it has none. `valid`: it verifies for the stored file. `unchecked`: there is no file yet, or its SHA-256 is not known yet. `invalid`: it does not verify, and the version is not distributed.
-   */
-  signature: 'none' | 'valid' | 'unchecked' | 'invalid';
-}
-/**
- * The state of a distribution.
- */
-export interface DistributionStatus1 {
-  /**
-   * True if the distribution of the version is started.
-   */
-  distributable: boolean;
-  /**
-   * @deprecated
-   * Deprecated: use `distributable` instead. Served until the release 2026-09.
-   */
-  exist?: boolean;
-  distributionDate?: DistributionDate;
+  distribution?: DistributionStatus;
 }
 /**
  * The body that registers a version.
  */
 export interface VersionCreate {
-  version: VersionName3;
+  version: VersionName;
   description?: Description;
 }
 /**
@@ -6914,7 +6535,7 @@ export interface VersionSignature {
   keyId: SoftwareKeyId;
   sha256: Sha256;
   signature: SoftwareSignature;
-  signedAt: UtcDateTime1;
+  signedAt: UtcDateTime;
   /**
    * Why the signature does not verify, for example because its key was revoked or the stored file is another one; null when nothing is known against it.
    */
@@ -6943,7 +6564,7 @@ export interface WebhookTestSent {
  */
 export interface BluetoothEvent {
   type: 'bluetooth.connected' | 'bluetooth.disconnected';
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     macAddress: MacAddress;
     name: BluetoothName;
@@ -6958,7 +6579,7 @@ export interface BluetoothEvent {
  */
 export interface CallEvent {
   type: `call.${string}`;
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     callId: CallId;
     eventId: EventId;
@@ -6972,7 +6593,7 @@ export interface CallEvent {
  */
 export interface CustomEvent {
   type: `custom.${string}`;
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     eventId: EventId;
     deviceTime?: UnreadTime;
@@ -6985,12 +6606,12 @@ export interface CustomEvent {
  */
 export interface EndpointEvent {
   type: 'endpoint.failing' | 'endpoint.recovered';
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
     setting: WebhookSetting;
-    since: UtcDateTime1;
+    since: UtcDateTime;
     lastStatusCode: number | null;
     lastError: string;
   };
@@ -7000,7 +6621,7 @@ export interface EndpointEvent {
  */
 export interface WebhookEnvelope {
   type: string;
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {applicationId: string; deviceId: string} & Record<string, unknown>;
 }
 /**
@@ -7008,7 +6629,7 @@ export interface WebhookEnvelope {
  */
 export interface FileUploadFailed {
   type: 'fileUpload.failed';
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     fileId: FileId;
     name: FileName;
@@ -7024,7 +6645,7 @@ export interface FileUploadFailed {
  */
 export interface FileUploadSucceeded {
   type: 'fileUpload.succeeded';
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     fileId: FileId;
     name: FileName;
@@ -7040,7 +6661,7 @@ export interface FileUploadSucceeded {
  */
 export interface RecordingFailed {
   type: 'recording.failed';
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     callId: CallId;
     error: DeviceError;
@@ -7055,7 +6676,7 @@ export interface RecordingFailed {
  */
 export interface RecordingSaved {
   type: 'recording.saved';
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     callId: CallId;
     /**
@@ -7082,13 +6703,13 @@ export interface RecordingSaved {
  */
 export interface RolloutEvent {
   type: 'rollout.stageStarted' | 'rollout.paused' | 'rollout.completed' | 'rollout.cancelled';
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
-    rolloutId: RolloutId3;
+    rolloutId: RolloutId;
     label: string | null;
-    operation: RolloutOperation1;
+    operation: RolloutOperation;
     subject: string | null;
     /**
      * The number of the last stage that has begun, from 1; 0 before the first.
@@ -7106,7 +6727,7 @@ export interface RolloutEvent {
  */
 export interface TestEvent {
   type: 'test';
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
@@ -7125,10 +6746,10 @@ export interface WebhookTransactionRecord {
    * The number of times that the command was published.
    */
   attempts: number;
-  createdAt: UtcDateTime1;
-  updatedAt: UtcDateTime1;
-  deliveredAt: UtcDateTimeOrNull11;
-  completedAt: UtcDateTimeOrNull11;
+  createdAt: UtcDateTime;
+  updatedAt: UtcDateTime;
+  deliveredAt: UtcDateTimeOrNull;
+  completedAt: UtcDateTimeOrNull;
   /**
    * The progress that the device reported, in percent.
    */
@@ -7141,21 +6762,21 @@ export interface WebhookTransactionRecord {
     code: string;
     message: string;
   } | null;
-  expiresAt?: UtcDateTime1;
+  expiresAt?: UtcDateTime;
   /**
    * Seconds from the delivery in which the device must give a final result. Present only with `answerWithin`.
    */
   answerWithin?: number;
-  answerBy?: UtcDateTime1;
+  answerBy?: UtcDateTime;
   supersededBy?: TransactionId;
-  rolloutId?: RolloutId3;
+  rolloutId?: RolloutId;
 }
 /**
  * A transaction has finished.
  */
 export interface TransactionResult {
   type: 'transaction.succeeded' | 'transaction.failed' | 'transaction.cancelled';
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     applicationId: ApplicationId;
     deviceId: DeviceId;
@@ -7176,7 +6797,7 @@ export interface UploadUrlAnswer {
  */
 export interface UploadUrlRequest {
   type: 'fileUpload.url';
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     fileId: FileId;
     name: FileName;
@@ -7206,7 +6827,7 @@ export interface UploadUrlsAnswer {
  */
 export interface UploadUrlsRequest {
   type: 'recording.urls';
-  timestamp: UtcDateTime1;
+  timestamp: UtcDateTime;
   data: {
     callId: CallId;
     files: RecordedFiles;
