@@ -267,7 +267,7 @@ async function tryProxy(site: Site): Promise<void> {
   const flood = clientAt(site, FLOOD, 400);
   const ask = async (): Promise<number> => {
     try {
-      const { statusCode, body } = await flood('GET', `${api}/docs/swagger-ui-bundle.js`);
+      const { statusCode, body } = await flood('GET', `${api}/openapi.json`);
       await body.dump({ limit: 16_000_000 });
       return statusCode;
     } catch {

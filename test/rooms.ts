@@ -34,7 +34,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
       pages: { about: 'the files of the console' },
       docs: {
         about: 'the site of all documents: guides, the reference, the complete documents of the API',
-        owns: ['marked', 'swagger-ui-dist'],
+        owns: ['marked'],
       },
       http: {
         about: 'the common parts of the HTTP edges: route table, bodies, errors, sockets',

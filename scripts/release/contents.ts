@@ -4,7 +4,7 @@ import { MANIFEST } from './lockfile.ts';
 export const PROGRAMS = ['src', 'device-sim', 'demo', 'harness'];
 
 /** The packages whose files browsers get. Their files are copied; the packages themselves are five times as large. */
-export const BROWSER_PACKAGES = ['swagger-ui-dist', 'preact', '@preact/signals', '@preact/signals-core', 'uplot'];
+export const BROWSER_PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'uplot'];
 
 /** A dependency that only tests import. */
 const OF_TESTS = ['aedes-persistence'];

@@ -21,8 +21,6 @@ const UNCHANGED = [
   'CONTRIBUTING.md',
   'LICENSE',
 ];
-/** The files of Swagger UI that browsers get. */
-const SWAGGER = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 /** The types of `lapel/sim`, and the types that these import. */
 const SIM_TYPES = 'device-sim/library/public.d.ts';
 const SIM_IMPORTS = 'device-sim/scenario/scenario-file';
@@ -72,7 +70,6 @@ function pages(): Files {
     const text = readFileSync(fileURLToPath(import.meta.resolve(from)), 'utf8').replace(SOURCE_MAP, '');
     files.set(`console/${PACKAGES}/${file}`, Buffer.from(text));
   }
-  for (const name of SWAGGER) files.set(`src/edge/docs/files/${name}`, read(`node_modules/swagger-ui-dist/${name}`));
   for (const name of BROWSER_PACKAGES) files.set(`licenses/${name}.txt`, licenseOf(name));
   return files;
 }

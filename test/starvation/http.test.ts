@@ -6,7 +6,8 @@ import { openMany } from './many-sockets.ts';
 import { createNeighbour } from './neighbour.ts';
 
 const ATTACKER = '127.0.0.66';
-const BUNDLE = '/docs/swagger-ui-bundle.js';
+/** The largest document. */
+const LARGE = '/openapi.json';
 
 async function metric(world: World, name: string): Promise<number> {
   const text = (await world.anonymousAdmin().get('/metrics')).body as string;
@@ -24,7 +25,7 @@ async function start(t: Test, env: Record<string, string> = {}) {
 
 t.test('a client that pipelines thousands of requests delays no other, and loses connections', async (t) => {
   const { world, neighbour, http } = await start(t);
-  const text = `GET ${BUNDLE} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(600);
+  const text = `GET ${LARGE} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(600);
   const attack = await openMany(t, http, 20, { from: ATTACKER, text: () => text, reads: true });
   await neighbour.works('20 connections pipeline 600 requests each');
   await attack.closed(1);
@@ -33,7 +34,7 @@ t.test('a client that pipelines thousands of requests delays no other, and loses
 
 t.test('unread answers delay no other client, and are cut if none of them is read', async (t) => {
   const { world, neighbour, http } = await start(t);
-  const text = `GET ${BUNDLE} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(16);
+  const text = `GET ${LARGE} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(16);
   const attack = await openMany(t, http, 120, { from: ATTACKER, text: () => text });
   await neighbour.works('120 connections ask for 16 large answers each and read nothing');
   t.equal(await refused(world, 'requests_in_flight'), 0);

@@ -2,13 +2,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createDocuments } from './documents.ts';
 import { linksOfFolder } from './site/links.ts';
-import { SWAGGER_FILES } from './site/places.ts';
 import { createSite } from './site/site.ts';
 
 type Parts = Parameters<typeof createDocuments>[0] & Pick<Parameters<typeof createSite>[0], 'deprecations'>;
 
-/** The page that makes calls, with its files: a folder has no service to call. */
-const OF_CALLS: readonly string[] = ['try', 'try.css', 'try.js', ...SWAGGER_FILES];
+/** The files of the forms that make calls: a folder has no service to call. */
+const OF_CALLS: readonly string[] = ['try.css', 'try.js'];
 
 /**
  * Writes the whole site into a folder: a file for each page, side by side, with relative links. It needs no server.
@@ -20,10 +19,9 @@ export async function writeSite(folder: string, parts: Parts): Promise<number> {
   await mkdir(folder, { recursive: true });
   const write = (name: string, content: string | Buffer): Promise<void> => writeFile(join(folder, name), content);
   const names = await site.names();
-  const pages = names.pages.filter((name) => !OF_CALLS.includes(name));
-  for (const name of pages) await write(linksOfFolder.page(name), await site.page(name));
+  for (const name of names.pages) await write(linksOfFolder.page(name), await site.page(name));
   for (const name of names.files.filter((one) => !OF_CALLS.includes(one))) await write(name, await site.file(name));
   await write('openapi.json', JSON.stringify(await documents.openApi()));
   await write('asyncapi.json', JSON.stringify(await documents.asyncApi()));
-  return pages.length;
+  return names.pages.length;
 }

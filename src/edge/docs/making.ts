@@ -4,7 +4,7 @@ import { createDocuments } from './documents.ts';
 import { createDocsFile, type DocsFile } from './file.ts';
 import { linksOfService } from './site/links.ts';
 import { PAGE_HEADERS } from './site/page.ts';
-import { DOCUMENTS, SWAGGER_FILES } from './site/places.ts';
+import { DOCUMENTS } from './site/places.ts';
 import { createSite } from './site/site.ts';
 
 /** The data that the files are made from: it can be posted to a thread. */
@@ -20,11 +20,9 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML_TYPE = 'text/html; charset=utf-8';
 const TYPES: Record<string, string> = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' };
 
-// Headers of the files in which addresses and the release of the interface are named. These may change with a restart,
-// so browsers ask each time whether the file has changed.
+// Headers of all files. Addresses and the release of the interface, which some of them name, may change with a restart, so
+// browsers ask each time whether the file has changed.
 const REVALIDATED = { 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' };
-// Headers of the files of packages, which are large and change only when the service is updated.
-const CACHED = { 'Cache-Control': 'public, max-age=3600', 'X-Content-Type-Options': 'nosniff' };
 
 /** Makes the documents of the API, and the files of the site of all documents. */
 export function createMaking({ documents: schemas, apiRelease, timeZone, publicUrl, mqttUrls }: Given) {
@@ -41,11 +39,6 @@ export function createMaking({ documents: schemas, apiRelease, timeZone, publicU
   const json = (document: object): Promise<DocsFile> =>
     createDocsFile(JSON_TYPE, JSON.stringify(document), REVALIDATED);
 
-  async function file(name: string, type: string): Promise<DocsFile> {
-    const isPackaged = SWAGGER_FILES.some((one) => one === name);
-    return createDocsFile(type, await site.file(name), isPackaged ? CACHED : REVALIDATED);
-  }
-
   return {
     /** The paths of all files. */
     async paths(): Promise<string[]> {
@@ -58,7 +51,7 @@ export function createMaking({ documents: schemas, apiRelease, timeZone, publicU
       if (path === '/asyncapi.json') return json(await documents.asyncApi());
       const name = path.slice('/docs/'.length);
       const type = TYPES[name.split('.').at(-1) ?? ''];
-      if (type !== undefined) return file(name, type);
+      if (type !== undefined) return createDocsFile(type, await site.file(name), REVALIDATED);
       return createDocsFile(HTML_TYPE, await site.page(name), { ...REVALIDATED, ...PAGE_HEADERS });
     },
   };

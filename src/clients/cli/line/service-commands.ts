@@ -97,7 +97,7 @@ relative links, which any server of files can serve, and which can be opened wit
   lapel docs FOLDER                                       with the addresses and the time zone of the settings
   lapel docs FOLDER --public-url https://lapel.example    with this address in the examples
 
-Files of the same names in FOLDER are replaced. A running service has the same pages at /docs, and /docs/try besides.
+Files of the same names in FOLDER are replaced. A running service has the same pages at /docs, with forms that make calls.
 
 Exit codes: 0 written, 1 not written, 2 wrong command line, 78 a setting is wrong.
 `;

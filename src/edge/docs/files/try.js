@@ -1,59 +1,104 @@
-// Starts Swagger UI on /docs/try. All requests go to the address that this page was loaded from, whichever that is.
-const here = new URL('..', location.href).href.replace(/\/$/, '');
+// Makes the calls of the forms in the reference. All requests go to the address that this page was loaded from.
+const base = new URL('..', location.href).href.replace(/\/$/, '');
+/** The most characters of an answer that are shown: a stream has no end. */
+const MOST_SHOWN = 65_536;
 
-const dark = matchMedia('(prefers-color-scheme: dark)');
-const shade = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', shade);
-shade();
+let token;
+let applicationId = '';
 
-/**
- * Copies the parameters of each path into its operations: Swagger UI shows parameters of a path without names in an
- * operation that was opened by its address.
- */
-function ownParameters({ paths, components }) {
-  const found = (parameter) => (parameter.$ref ? components.parameters[parameter.$ref.split('/').at(-1)] : parameter);
-  const typed = (schema) => (schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema);
-  for (const item of Object.values(paths)) {
-    const { parameters: shared = [], ...operations } = item;
-    delete item.parameters;
-    for (const operation of Object.values(operations)) {
-      const parameters = [...shared, ...(operation.parameters ?? [])].map(found);
-      operation.parameters = parameters.map((parameter) => ({ ...parameter, schema: typed(parameter.schema) }));
-    }
+const tokenPart = document.getElementById('token');
+for (const part of document.querySelectorAll('details.try')) part.hidden = false;
+
+const tell = (form, text) => {
+  form.querySelector('[role=status]').textContent = text;
+};
+const show = (element, text) => {
+  element.textContent = text;
+  element.hidden = false;
+};
+
+/** A JSON text with line breaks. One with a number that JavaScript would round stays as it came. */
+function readable(text) {
+  try {
+    const value = JSON.parse(text);
+    return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;
+  } catch {
+    return text;
   }
 }
 
-async function start() {
-  const answer = await fetch('../openapi.json');
-  const spec = await answer.json();
-  spec.servers = [{ url: here, description: 'This service' }];
-  spec.components.securitySchemes.applicationToken.flows.clientCredentials.tokenUrl = `${here}/api/v1/authenticate`;
-  // Only one way to authorize is shown. The other one is for the token endpoint only, and there the browser asks for
-  // the secret itself.
-  delete spec.components.securitySchemes.applicationSecret;
-  spec.paths['/api/v1/authenticate'].post.security = [];
-  ownParameters(spec);
-  // The page already has this title above.
-  spec.info.title = '';
-  spec.info.description = '';
-  document.getElementById('reference').replaceChildren();
-  const ui = globalThis.SwaggerUIBundle({
-    spec,
-    dom_id: '#reference',
-    deepLinking: true,
-    docExpansion: 'list',
-    defaultModelsExpandDepth: 0,
-    defaultModelRendering: 'example',
-    displayRequestDuration: true,
-    filter: true,
-    tryItOutEnabled: true,
-    persistAuthorization: false,
-    // By default Swagger UI shows a badge from another host.
-    validatorUrl: null,
-    layout: 'BaseLayout',
-    onComplete: () => document.documentElement.setAttribute('data-ready', ''),
+async function getToken(form) {
+  const { client_id: id, client_secret: secret, scope } = Object.fromEntries(new FormData(form));
+  const words = new TextEncoder().encode(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`);
+  const answer = await fetch(`${base}/api/v1/authenticate`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(String.fromCharCode(...words))}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
   });
-  ui.initOAuth({ scopes: ['svc:application:read', 'svc:device:read'] });
+  const text = await answer.text();
+  if (!answer.ok) return tell(form, `${answer.status}: ${text}`);
+  const { access_token: given, expires_in: seconds } = JSON.parse(text);
+  token = given;
+  applicationId = id;
+  for (const input of document.querySelectorAll('input[name=applicationId]')) input.value ||= applicationId;
+  tell(form, `This page has a token for ${Math.round(seconds / 60)} minutes.`);
 }
 
-void start();
+function requestOf(form) {
+  let path = form.dataset.path;
+  const query = new URLSearchParams();
+  const headers = form.dataset.token === 'needed' ? { authorization: `Bearer ${token}` } : {};
+  for (const { name, value, dataset } of form.querySelectorAll('input')) {
+    if (dataset.in === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value));
+    else if (value === '') continue;
+    else if (dataset.in === 'query') query.append(name, value);
+    else headers[name] = value;
+  }
+  const area = form.querySelector('textarea');
+  const body = area && area.value.trim() !== '' ? area.value : undefined;
+  if (body !== undefined) headers['content-type'] = area.dataset.type;
+  const address = `${base}${path}${query.size === 0 ? '' : `?${query}`}`;
+  return { address, method: form.dataset.method, headers, body };
+}
+
+async function send(form) {
+  if (form.dataset.token === 'needed' && !token) {
+    tokenPart.open = true;
+    tokenPart.scrollIntoView();
+    tokenPart.querySelector('input').focus();
+    return tell(form, 'Get a token first, at the top of this page.');
+  }
+  const { address, method, headers, body } = requestOf(form);
+  const stopped = new AbortController();
+  const stop = form.querySelector('.stop');
+  stop.onclick = () => stopped.abort();
+  stop.hidden = false;
+  show(form.querySelector('.sent'), `${method} ${address}${body === undefined ? '' : `\n\n${body}`}`);
+  const shown = form.querySelector('.answer');
+  shown.hidden = true;
+  tell(form, 'The service is asked ...');
+  try {
+    const answer = await fetch(address, { method, headers, body, signal: stopped.signal });
+    tell(form, `${answer.status} ${answer.statusText}`);
+    const head = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
+    let text = '';
+    show(shown, `${head}\n`);
+    for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text = (text + piece).slice(0, MOST_SHOWN);
+      show(shown, `${head}\n\n${text}`);
+      if (text.length === MOST_SHOWN) stopped.abort();
+    }
+    show(shown, `${head}\n\n${readable(text)}`);
+  } catch (error) {
+    if (!stopped.signal.aborted) tell(form, `No answer: ${error.message}`);
+  } finally {
+    stop.hidden = true;
+  }
+}
+
+document.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const form = event.target;
+  const done = form.parentElement === tokenPart ? getToken(form) : send(form);
+  done.catch((error) => tell(form, error.message));
+});

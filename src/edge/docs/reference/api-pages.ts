@@ -6,6 +6,7 @@ import { fieldsOf, fieldTable } from './fields.ts';
 import { type Answer, type Operation, operationsOf, target } from './operation.ts';
 import { samplesOf } from './samples.ts';
 import { schemaRows } from './schema-rows.ts';
+import { tokenForm, tryForm } from './try-form.ts';
 
 interface Tag {
   name: string;
@@ -70,14 +71,12 @@ ${schema ? fieldsOf('Fields of the answer', schema, document) : null}`,
 
 function operation(one: Operation, document: ApiDocument, frame: Frame): Html {
   const { id, method, path, summary, description, scope, body } = one;
-  const isTried = !frame.links.isFolder;
   return html`<article class="operation" id="${id}">
 <div class="told">
 <h2><a href="#${id}">${summary}</a></h2>
 <p class="call"><strong>${method}</strong> <code>${path}</code></p>
 <p>${prose(description)}</p>
-<p class="note">Operation <code>${id}</code>. ${scope === null ? 'Needs no token.' : html`Scope <code>${scope}</code>.`}
-${isTried ? html` <a href="${frame.links.page('try')}#/${encodeURIComponent(one.tag)}/${id}">Try it</a>` : null}</p>
+<p class="note">Operation <code>${id}</code>. ${scope === null ? 'Needs no token.' : html`Scope <code>${scope}</code>.`}</p>
 ${parameters(one, document)}
 ${
   body
@@ -89,6 +88,7 @@ ${fieldsOf('Fields of the body', body.schema, document)}`
 </div>
 <div class="shown">
 ${samples(one, document)}
+${frame.links.isFolder ? null : tryForm(one)}
 ${answers(one, document, frame)}
 </div>
 </article>
@@ -102,10 +102,24 @@ export function tagPage(document: ApiDocument, tag: string, frame: Frame): strin
   const headings = operations.map(({ id, summary }) => ({ depth: 2, text: summary, anchor: id }));
   const body = html`<h1>${tag}</h1>
 <p class="lead">${prose(description)}</p>
+${frame.links.isFolder ? null : tokenForm(document)}
 ${operations.map((one) => operation(one, document, frame))}`;
-  return pageOf(frame, { name: pageOfTag(tag), title: tag, headings, head: referenceSheet(frame), body });
+  return pageOf(frame, {
+    name: pageOfTag(tag),
+    title: tag,
+    headings,
+    head: html`${referenceSheet(frame)}${forms(frame)}`,
+    body,
+  });
 }
 
+/** The files of the forms that make calls: a folder has no service to call. */
+const forms = ({ links }: Frame): Html | null =>
+  links.isFolder
+    ? null
+    : html`
+<link rel="stylesheet" href="${links.file('try.css')}">
+<script src="${links.file('try.js')}" defer></script>`;
 const referenceSheet = ({ links }: Frame): Html => html`<link rel="stylesheet" href="${links.file('reference.css')}">`;
 
 /** The answers that operations share, each once. */

@@ -22,7 +22,6 @@ ${guides!}
 ${card('api', 'The management API', 'Every call, with examples for curl, the command line and TypeScript; every webhook.')}
 ${card('events', 'Devices and webhooks', 'Every topic and every message, with its fields and bounds.')}
 ${card('errors', 'Error codes', 'Every code, its status, and when it occurs.')}
-${links.isFolder ? null : card('try', 'Try calls', 'Calls from the browser to this service, with your own token.')}
 </ul>
 <p class="note">By subject: ${tags.map((tag) => html`<a href="${links.page(pageOfTag(tag))}">${tag}</a> `)}</p>
 ${others}`;

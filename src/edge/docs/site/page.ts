@@ -3,10 +3,7 @@ import type { Links } from './links.ts';
 import type { Heading } from './markdown.ts';
 import { pageOfTag, SECTIONS } from './places.ts';
 
-/**
- * Headers of every page. A page may load only files of this service, and data URLs, which Swagger UI uses for its
- * icons.
- */
+/** Headers of every page. A page may load only files of this service; its icon is a data URL. */
 export const PAGE_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -36,13 +33,12 @@ interface Page {
 }
 
 /** The pages of the reference in the navigation: names and titles. */
-function referencePages({ links, tags }: Frame): (readonly [name: string, title: string])[] {
+function referencePages({ tags }: Frame): (readonly [name: string, title: string])[] {
   return [
     ['api', 'The management API'],
     ...tags.map((tag) => [pageOfTag(tag), tag] as const),
     ['events', 'Devices and webhooks'],
     ['deprecations', 'Deprecations'],
-    ...(links.isFolder ? [] : [['try', 'Try calls'] as const]),
   ];
 }
 

@@ -177,6 +177,3 @@ export const pageOfTag = (tag: string): string => `api-${tag.toLowerCase().repla
 
 /** The files of this project that pages load. */
 export const OWN_FILES = ['frame.css', 'lapel.css', 'reference.css', 'site.js', 'try.css', 'try.js'] as const;
-
-/** The files of Swagger UI, which makes calls on the page `try`. */
-export const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ApiDocument } from '../../../platform/contracts/api-document.ts';
 import type { Deprecations } from '../../../runtime/deprecations.ts';
-import { isInstalled, ROOT_FOLDER } from '../../../runtime/installation.ts';
+import { ROOT_FOLDER } from '../../../runtime/installation.ts';
 import type { Documents } from '../documents.ts';
 import type { Links } from './links.ts';
 import type { Frame } from './page.ts';
-import { GUIDES, OWN_FILES, pageOfTag, SWAGGER_FILES } from './places.ts';
+import { GUIDES, OWN_FILES, pageOfTag } from './places.ts';
 
 interface Parts {
   documents: Documents;
@@ -17,15 +17,11 @@ interface Parts {
 }
 
 const own = (name: string): string => fileURLToPath(new URL(`../files/${name}`, import.meta.url));
-/** A file of Swagger UI. A release has it beside the own files, because its package is large. */
-const packaged = (name: string): string =>
-  isInstalled ? own(name) : fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`));
 
 /** The files of the site that are no pages. The colours are those of the console. */
 const FILES: ReadonlyMap<string, string> = new Map([
   ['colours.css', join(ROOT_FOLDER, 'console/style/colours.css')],
   ...OWN_FILES.map((name) => [name, own(name)] as const),
-  ...SWAGGER_FILES.map((name) => [name, packaged(name)] as const),
 ]);
 const INDEX = 'search-index.js';
 
@@ -43,7 +39,6 @@ export function createSite({ documents, deprecations, linksOf }: Parts) {
       (await import('../reference/events-page.ts')).eventsPage(await documents.asyncApi(), frame),
     deprecations: async (frame) =>
       (await import('../reference/deprecations-page.ts')).deprecationsPage(deprecations, frame),
-    try: async (frame) => (await import('../reference/try-page.ts')).tryPage(frame),
   };
 
   /** The text of a page. */
