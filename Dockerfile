@@ -27,7 +27,7 @@ RUN mkdir --mode=0700 /data && chown node /data
 # The listeners are those of the container: `-p` says which addresses of the host lead to them. Plain HTTP and MQTT stay
 # on this host if `-p` names 127.0.0.1; otherwise put TLS in front.
 ENV LAPEL_DATA_DIR=/data \
-    LAPEL_HOST=0.0.0.0 LAPEL_ADMIN_HOST=0.0.0.0 LAPEL_MQTT_HOST=0.0.0.0 LAPEL_OBJECTS_HOST=0.0.0.0 \
+    LAPEL_HTTP_HOST=0.0.0.0 LAPEL_ADMIN_HOST=0.0.0.0 LAPEL_MQTT_HOST=0.0.0.0 LAPEL_OBJECTS_HOST=0.0.0.0 \
     LAPEL_ALLOW_PLAIN_HTTP=true LAPEL_ALLOW_PLAIN_MQTT=true \
     MALLOC_ARENA_MAX=2
 USER node

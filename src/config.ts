@@ -13,6 +13,7 @@ import {
   type GivenSetting,
   holdsSecret,
   optionName,
+  RENAMED,
   SETTINGS,
   type Setting,
   type SettingName,
@@ -217,7 +218,9 @@ interface Source {
 export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Config {
   const known = new Set<string>([...SETTINGS.map(({ name }) => name), ...CLIENTS_OWN]);
   for (const name of Object.keys(env)) {
-    if (name.startsWith('LAPEL_') && !known.has(name)) throw invalid(name, 'is not a setting of Lapel');
+    if (!name.startsWith('LAPEL_') || known.has(name)) continue;
+    const renamed = RENAMED[name];
+    throw invalid(name, renamed === undefined ? 'is not a setting of Lapel' : `is called ${renamed} now`);
   }
   for (const setting of SETTINGS) refuseSecret(setting, options[optionName(setting.name)]);
   const given = (name: string): string | undefined => options[optionName(name)] ?? env[name];
@@ -308,13 +311,13 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     databaseWaitSeconds: Number(text('LAPEL_DATABASE_WAIT')),
     encryption: keyFile !== null ? { file: keyFile } : keyCommand !== null ? { command: keyCommand } : null,
     http: {
-      host: text('LAPEL_HOST'),
+      host: text('LAPEL_HTTP_HOST'),
       port: Number(text('LAPEL_HTTP_PORT')),
       maxConnections: httpConnections,
       addressConnections: Number(
         optional('LAPEL_HTTP_ADDRESS_CONNECTIONS') ?? Math.max(1, Math.floor(httpConnections / 2)),
       ),
-      names: namesOf('LAPEL_HOST', 'LAPEL_HTTP_NAMES', urls),
+      names: namesOf('LAPEL_HTTP_HOST', 'LAPEL_HTTP_NAMES', urls),
     },
     admin: {
       host: text('LAPEL_ADMIN_HOST'),
@@ -361,7 +364,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     },
     legacy: readLegacy(
       optional,
-      publicUrl ?? `http${entrance.tls.api ? 's' : ''}://${text('LAPEL_HOST')}:${text('LAPEL_HTTP_PORT')}`,
+      publicUrl ?? `http${entrance.tls.api ? 's' : ''}://${text('LAPEL_HTTP_HOST')}:${text('LAPEL_HTTP_PORT')}`,
     ),
     reservedPackagePrefix: text('LAPEL_RESERVED_PACKAGE_PREFIX'),
     quotas: {

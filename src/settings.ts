@@ -22,7 +22,7 @@ export const SETTINGS = [
   { name: 'LAPEL_DATABASE_WAIT', kind: 'number', fallback: '30', description: 'Seconds that the start waits for a PostgreSQL server that does not answer or accept writes yet; 0 does not wait' },
   { name: 'LAPEL_ENCRYPTION_KEY_FILE', kind: 'text', fallback: null, description: 'File of the keys with which secrets are encrypted in the database: a line `ID KEY` for each, the newest first, where KEY is 32 bytes in base64. Without keys secrets are stored as they are' },
   { name: 'LAPEL_ENCRYPTION_KEY_COMMAND', kind: 'text', fallback: null, description: 'Command of the shell whose output is such a file; it is run at the start, and at a rotation of the key. For keys that a vault or a KMS keeps' },
-  { name: 'LAPEL_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
+  { name: 'LAPEL_HTTP_HOST', kind: 'text', fallback: '127.0.0.1', description: 'Address of the REST API and the token endpoint' },
   { name: 'LAPEL_ALLOW_PLAIN_HTTP', kind: 'flag', fallback: 'false', description: 'Allows the REST API, administration and the embedded object store to listen without TLS on addresses that are not loopback. A proxy in front of them must then provide it' },
   { name: 'LAPEL_HTTP_TLS_CERT', kind: 'text', fallback: null, description: 'File of the certificate (and its chain) of the REST API, which then speaks HTTPS; PEM. This and all other TLS files are read again after a SIGHUP, and within ten seconds after they have changed' },
   { name: 'LAPEL_HTTP_TLS_KEY', kind: 'text', fallback: null, description: 'File of the private key of that certificate; PEM' },
@@ -127,17 +127,23 @@ export interface GivenSetting {
 export const holdsSecret = ({ kind, secret }: Setting): boolean => secret === true || kind === 'database';
 
 /**
- * Environment variables that only the client commands of `lapel` read. The service ignores them, because it may be
- * started in the same shell.
+ * Environment variables that the client commands of `lapel`, the simulator and the examples of the documents read. The
+ * service ignores them, because it may be started in the same shell.
  */
 export const CLIENTS_OWN = [
   'LAPEL_APPLICATION',
   'LAPEL_APPLICATION_SECRET',
+  'LAPEL_AUTHENTICATION_KEY',
+  'LAPEL_CREDENTIAL',
+  'LAPEL_TRUSTED_KEY',
   'LAPEL_URL',
   'LAPEL_ADMIN_URL',
   'LAPEL_ENROLMENT_CODE',
   'LAPEL_PROFILE',
 ];
+
+/** Settings that had another name before. */
+export const RENAMED: Readonly<Record<string, SettingName>> = { LAPEL_HOST: 'LAPEL_HTTP_HOST' };
 
 /** The option of a setting: `LAPEL_HTTP_PORT` becomes `http-port`. */
 export const optionName = (setting: string): string =>

@@ -7,7 +7,7 @@ import { ciJobs } from '../scripts/ci-jobs.ts';
 import { documents } from '../scripts/tables.ts';
 import { nextStatus, TRANSACTION_STATUSES, type TransactionEvent } from '../src/core/transactions/transaction.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { CLIENTS_OWN, SETTINGS } from '../src/settings.ts';
+import { CLIENTS_OWN, RENAMED, SETTINGS } from '../src/settings.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const pages = ['.', 'docs']
@@ -128,13 +128,7 @@ t.test('files and folders that the documents name exist', async (t) => {
 });
 
 t.test('settings and metrics that the documents name exist', async (t) => {
-  const settings = new Set<string>([
-    ...SETTINGS.map(({ name }) => name),
-    ...CLIENTS_OWN,
-    'LAPEL_CREDENTIAL',
-    'LAPEL_TRUSTED_KEY',
-    'LAPEL_AUTHENTICATION_KEY',
-  ]);
+  const settings = new Set<string>([...SETTINGS.map(({ name }) => name), ...CLIENTS_OWN, ...Object.keys(RENAMED)]);
   const metrics = new Set(
     createMetrics()
       .registry.getMetricsAsArray()

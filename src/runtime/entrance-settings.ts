@@ -3,14 +3,13 @@ import { LOOPBACK, type PROXIED } from './setting-values.ts';
 
 /** The names of the settings of the HTTP listeners; the TLS settings have the same prefix. */
 const WEB = { api: 'LAPEL_HTTP', admin: 'LAPEL_ADMIN', objects: 'LAPEL_OBJECTS' } as const;
-const HOSTS = { api: 'LAPEL_HOST', admin: 'LAPEL_ADMIN_HOST', objects: 'LAPEL_OBJECTS_HOST' } as const;
 
 export type WebListener = keyof typeof WEB;
 type TlsKind = 'CERT' | 'KEY' | 'CLIENT_CA';
 type TlsName = `${(typeof WEB)[WebListener]}_TLS_${TlsKind}`;
 type Name =
   | TlsName
-  | (typeof HOSTS)[WebListener]
+  | `${(typeof WEB)[WebListener]}_HOST`
   | 'LAPEL_ALLOW_PLAIN_HTTP'
   | 'LAPEL_TRUST_PROXY'
   | 'LAPEL_PROXY_HEADER'
@@ -118,11 +117,11 @@ export function readEntrance(source: Source): EntranceSettings {
   const { optional, invalid } = source;
   const tls = { api: readTls('api', source), admin: readTls('admin', source), objects: readTls('objects', source) };
   for (const listener of ['api', 'admin', 'objects'] as const) {
-    const host = optional(HOSTS[listener]) ?? '';
+    const host = optional(`${WEB[listener]}_HOST`) ?? '';
     if (tls[listener] !== null || LOOPBACK.test(host) || optional('LAPEL_ALLOW_PLAIN_HTTP') === 'true') continue;
     const { cert } = tlsSettingsOf(listener);
     throw invalid(
-      HOSTS[listener],
+      `${WEB[listener]}_HOST`,
       `${host} is not loopback: plain HTTP there needs LAPEL_ALLOW_PLAIN_HTTP=true, and HTTPS needs ${cert}`,
     );
   }

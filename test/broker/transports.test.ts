@@ -195,7 +195,7 @@ t.test('wrong combinations of TLS settings are named', async (t) => {
   t.match(problem(open), 'LAPEL_MQTT_WS_HOST: 0.0.0.0 is not loopback');
   t.equal(problem({ ...open, ...files }), 'none');
   t.equal(problem({ ...open, LAPEL_ALLOW_PLAIN_MQTT: 'true' }), 'none');
-  for (const name of ['LAPEL_HOST', 'LAPEL_ADMIN_HOST', 'LAPEL_OBJECTS_HOST']) {
+  for (const name of ['LAPEL_HTTP_HOST', 'LAPEL_ADMIN_HOST', 'LAPEL_OBJECTS_HOST']) {
     for (const host of ['0.0.0.0', '::', '10.0.0.1', 'lapel.example', '127.0.0.1.example', 'localhost.example']) {
       t.match(
         problem({ [name]: host }),

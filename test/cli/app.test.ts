@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, statSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as realPause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { readConfig } from '../../src/config.ts';
+import { CLIENTS_OWN, SETTINGS } from '../../src/settings.ts';
 import { startWorld, type Tenant, type World } from '../world.ts';
 import { run } from './run.ts';
 
@@ -350,9 +351,18 @@ t.test('as a process: the file and the secret from the environment, one JSON obj
   t.equal(stdout.split('\n').length, 2);
 });
 
-t.test('variables of the command line are not treated as settings of the service', async (t) => {
-  const names = ['LAPEL_APPLICATION', 'LAPEL_APPLICATION_SECRET', 'LAPEL_URL', 'LAPEL_ADMIN_URL', 'LAPEL_PROFILE'];
-  const env = Object.fromEntries(names.map((name) => [name, 'of a developer who also starts a service']));
+t.test('variables of the command line and of the documents are not treated as settings of the service', async (t) => {
+  const texts = globSync(['docs/*.md', 'README.md', 'src/clients/**', 'device-sim/**/*.ts'], {
+    cwd: ROOT,
+    withFileTypes: true,
+  })
+    .filter((file) => file.isFile())
+    .map((file) => readFileSync(join(file.parentPath, file.name), 'utf8'));
+  const names = texts.flatMap((text) => text.match(/\bLAPEL_[A-Z0-9_]*[A-Z0-9]\b/g) ?? []);
+  const settings = new Set<string>(SETTINGS.map(({ name }) => name));
+  const own = [...new Set(names)].filter((name) => !settings.has(name)).sort();
+  t.same(own, [...CLIENTS_OWN].sort(), 'each variable that a document or a client reads is known');
+  const env = Object.fromEntries(own.map((name) => [name, 'of a developer who also starts a service']));
   t.doesNotThrow(() => readConfig({ env }));
   t.throws(() => readConfig({ env: { LAPEL_APPLICATION_SECRETS: '' } }), /is not a setting of Lapel/);
 });

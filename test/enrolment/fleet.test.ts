@@ -82,7 +82,7 @@ const outside = Object.values(networkInterfaces())
 
 t.test('the code goes over a private way only', async (t) => {
   const world = await startWorld(t, {
-    env: { LAPEL_HOST: '0.0.0.0', LAPEL_ALLOW_PLAIN_HTTP: 'true', LAPEL_TRUST_PROXY: '127.0.0.2' },
+    env: { LAPEL_HTTP_HOST: '0.0.0.0', LAPEL_ALLOW_PLAIN_HTTP: 'true', LAPEL_TRUST_PROXY: '127.0.0.2' },
   });
   const { admin, batch } = await startEnrolment(world);
   const { code } = await batch();

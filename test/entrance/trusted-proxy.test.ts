@@ -139,7 +139,7 @@ t.test('settings that do not go together are refused, by name', async (t) => {
       { LAPEL_OBJECTS_TLS_CERT: 'a', LAPEL_OBJECTS_TLS_KEY: 'b', LAPEL_S3_ENDPOINT: 'http://127.0.0.1:9' },
       /LAPEL_OBJECTS_TLS_CERT: has no use with LAPEL_S3_ENDPOINT/,
     ],
-    [{ LAPEL_HOST: '0.0.0.0' }, /LAPEL_HOST: 0\.0\.0\.0 is not loopback.* HTTPS needs LAPEL_HTTP_TLS_CERT/],
+    [{ LAPEL_HTTP_HOST: '0.0.0.0' }, /LAPEL_HTTP_HOST: 0\.0\.0\.0 is not loopback.* HTTPS needs LAPEL_HTTP_TLS_CERT/],
     [{ LAPEL_MQTT_PUBLIC_URL: 'https://mqtt.example' }, /LAPEL_MQTT_PUBLIC_URL: must be mqtt, mqtts, ws or wss URLs/],
     [{ LAPEL_MQTT_PUBLIC_URL: 'mqtts://a,mqtts://b' }, /LAPEL_MQTT_PUBLIC_URL: must be .* at most one of each/],
     [{ LAPEL_METRICS_HOST: '10.0.0.7' }, /LAPEL_METRICS_HOST: has no use without LAPEL_METRICS_PORT/],
@@ -147,7 +147,7 @@ t.test('settings that do not go together are refused, by name', async (t) => {
     t.throws(() => readConfig({ env }), { message: problem });
   }
   const { entrance } = readConfig({
-    env: { LAPEL_HOST: '0.0.0.0', LAPEL_HTTP_TLS_CERT: 'a', LAPEL_HTTP_TLS_KEY: 'b' },
+    env: { LAPEL_HTTP_HOST: '0.0.0.0', LAPEL_HTTP_TLS_CERT: 'a', LAPEL_HTTP_TLS_KEY: 'b' },
   });
   t.same(entrance.tls.api, { cert: 'a', key: 'b', clientCa: null, clientCrl: null }, 'with TLS any address is fine');
 });

@@ -133,6 +133,7 @@ t.test('each wrong setting is named, with what it must be', async (t) => {
   const cases: [Record<string, string>, string][] = [
     [{ LAPEL_ADMIN_TOKEN: 'short' }, 'LAPEL_ADMIN_TOKEN: must have 32 characters or more'],
     [{ LAPEL_HTTP_PROT: '1' }, 'LAPEL_HTTP_PROT: is not a setting of Lapel'],
+    [{ LAPEL_HOST: '0.0.0.0' }, 'LAPEL_HOST: is called LAPEL_HTTP_HOST now'],
     [{ LAPEL_MQTT_HOST: '0.0.0.0' }, 'LAPEL_MQTT_HOST: 0.0.0.0 is not loopback'],
     [{ LAPEL_OBJECTS_URL: 'https://a.example/b' }, 'LAPEL_OBJECTS_URL: must have no path, not "https://a.example/b"'],
     [{ LAPEL_API_RELEASE: '2026-13' }, 'LAPEL_API_RELEASE: must be a release like 2026-11, not "2026-13"'],
@@ -174,7 +175,7 @@ const EVERYWHERE = 'a service that listens on all addresses names URLs that lead
 t.test(EVERYWHERE, { buffered: true }, async (t) => {
   const tokenFile = join(t.testdir({ token: ADMIN_TOKEN }), 'token');
   const all = {
-    LAPEL_HOST: '0.0.0.0',
+    LAPEL_HTTP_HOST: '0.0.0.0',
     LAPEL_ADMIN_HOST: '::',
     LAPEL_MQTT_HOST: '0.0.0.0',
     LAPEL_OBJECTS_HOST: '0.0.0.0',

@@ -26,7 +26,7 @@ t.test('lapel doctor looks at settings, ports and files, and says what is wrong'
   t.match(used, { code: 1, stdout: `ports      PROBLEM: MQTT 127.0.0.1:${port}: another program uses it\n` });
   const foreign = await runMain(t, ['doctor'], {
     ...env,
-    LAPEL_HOST: '192.0.2.7',
+    LAPEL_HTTP_HOST: '192.0.2.7',
     LAPEL_HTTP_PORT: String(port),
     LAPEL_ALLOW_PLAIN_HTTP: 'true',
   });
