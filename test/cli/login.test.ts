@@ -37,11 +37,29 @@ t.test('profiles', async (t) => {
     );
     t.match(await lapel(line, { input: `${secret}\n` }), { code: 0 });
     t.notMatch((await lapel('profiles --json')).stdout, secret, 'secrets are shown nowhere');
+    const made = JSON.stringify({ ok: true, applicationId, secret });
+    t.match(await lapel(line, { input: `${made}\n` }), { code: 0 }, 'the answer that showed the secret');
+    for (const input of ['{"ok":true}', '{"secret":1}', '{secret}'])
+      t.match(await lapel(line, { input }), {
+        code: 2,
+        stderr: /--secret-stdin: standard input is JSON without "secret"/,
+      });
     const empty = await lapel(line);
     t.match(empty, { code: 2, stderr: /^lapel: --secret-stdin: standard input is empty/ });
     const twice = await lapel(`${line} --secret x`, { input: 'x' });
     t.match(twice, { code: 2, stderr: /^lapel: --secret-stdin: cannot be combined with --secret/ });
     t.match(await lapel('login'), { code: 2, stderr: /^lapel: --url: is needed|--application: is needed/ });
+  });
+
+  t.test('an access token is printed for calls without the command line', async (t) => {
+    const { code, stdout } = await lapel('token');
+    t.equal(code, 0);
+    const answer = await fetch(`${addresses.http}/v1/applications/${applicationId}`, {
+      headers: { authorization: `Bearer ${stdout.trim()}` },
+    });
+    t.equal(answer.status, 200);
+    t.equal(stdout.split('\n').length, 2, 'one line');
+    t.match(await lapel('token --secret wrong'), { code: 1, stdout: '', stderr: /401/ });
   });
 
   t.test('the administrator logs in beside the application', async (t) => {

@@ -18,7 +18,9 @@ const ROOT = join(import.meta.dirname, '../..');
 const contracts = loadContracts();
 const DOCUMENTS = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
-  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
   'src/clients/client/README.md',
 ];
 

@@ -29,7 +29,7 @@ export const shellBlocksOf = (file: string): Block[] => blocksOf(file).filter(({
 
 /** The documents whose commands a test runs, in this order, against a service that it starts as they say. */
 export const RUN = {
-  'README.md': 'test/readme.test.ts',
+  'docs/with-curl.md': 'test/docs/with-curl.test.ts',
   'docs/tutorial.md': 'test/docs/guides.test.ts',
   'docs/errors.md': 'test/docs/guides.test.ts',
   'docs/idempotency.md': 'test/docs/guides.test.ts',
@@ -47,9 +47,6 @@ export const RUN = {
  * the blocks of all other documents: commands and options exist, calls are documented, bodies fit their schemas.
  */
 export const NOT_RUN: Readonly<Record<string, string>> = {
-  'npm run demo': 'test/demo.test.ts runs the demo; the other command is the tests themselves',
-  'npm install --global': 'npm run try:package installs a release and runs these commands',
-  'docker build': 'npm run try:image and try:debian build and run the image and the package',
   'lapel rollout start --install': 'it follows a rollout for a day; test/cli/rollout.test.ts runs such a rollout',
   'mosquitto_pub -h lapel.example.com':
     'it needs certificates; the devices of the page do the same in test/docs/device.test.ts',
@@ -64,6 +61,7 @@ export const reasonOf = ({ text }: Block): string | undefined =>
 
 /** Documents whose commands are for an installed service, a cluster, a release, or fleets of thousands of devices. */
 export const CHECKED: Readonly<Record<string, string>> = {
+  'README.md': 'test/demo.test.ts runs the demo; npm run try:package, try:image and try:debian install a release',
   'CONTRIBUTING.md': 'the checks and trials of this project, which take minutes',
   'docs/operations.md': 'installed packages, containers, databases of other machines: npm run try:delivery runs them',
   'docs/qa.md': 'fleets for minutes; npm run try:ci and the tests of device-sim/ run the parts',

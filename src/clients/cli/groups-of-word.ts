@@ -13,6 +13,7 @@ const ROOMS = new Map<string, () => Promise<readonly Group[]>>(
     login: account,
     logout: account,
     profiles: account,
+    token: account,
     device,
     rollout,
     settings: webhook,

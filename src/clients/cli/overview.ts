@@ -4,7 +4,7 @@ import { SERVICE_COMMANDS } from './line/service-commands.ts';
 
 const SECTIONS: readonly [title: string, groups: readonly string[]][] = [
   ['Service', Object.keys(SERVICE_COMMANDS)],
-  ['Accounts', ['login', 'logout', 'profiles']],
+  ['Accounts', ['login', 'logout', 'profiles', 'token']],
   ['Devices of an application', ['device', 'rollout', 'settings', 'webhook']],
   ['Software for devices', ['app', 'package', 'version']],
   ['Administration', ['admin', 'keys']],

@@ -59,6 +59,8 @@ type ListName = keyof typeof LISTS;
 type Row<N extends ListName> = Operations[N]['answer'] extends Record<(typeof LISTS)[N], (infer R)[]> ? R : never;
 
 interface Helpers {
+  /** The access token of the next call, for requests that are made without this client. Throws LapelError. */
+  accessToken(): Promise<string>;
   /** Yields every row of a list. Pages are fetched as they are needed. */
   each<N extends ListName>(
     name: N,
@@ -153,6 +155,8 @@ export function createLapelClient(options: ClientOptions): LapelClient {
 
   return {
     ...calls,
+
+    accessToken: async () => (await authorization()).slice('Bearer '.length),
 
     async *each(name, input) {
       let query: object | undefined = { limit: 1000, ...input.query };

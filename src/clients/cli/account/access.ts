@@ -20,7 +20,7 @@ export const APPLICATION_OPTIONS = {
     value: 'S',
     text: 'the secret of the application; better in LAPEL_APPLICATION_SECRET, because other users of the machine see options',
   },
-  'secret-stdin': { text: 'read the secret from the first line of standard input' },
+  'secret-stdin': { text: 'read the secret from the first line of standard input, a text or JSON with "secret"' },
   url: { value: 'URL', text: 'URL of the REST API (LAPEL_URL; http://127.0.0.1:8080)' },
   ...PROFILE,
 } satisfies Options;
@@ -29,7 +29,7 @@ export const APPLICATION_OPTIONS = {
 export const ADMIN_OPTIONS = {
   'admin-url': { value: 'URL', text: 'URL of administration (LAPEL_ADMIN_URL; http://127.0.0.1:8081)' },
   token: { value: 'TOKEN', text: 'your token, or the administrator token; better in LAPEL_ADMIN_TOKEN' },
-  'token-stdin': { text: 'read the token from the first line of standard input' },
+  'token-stdin': { text: 'read the token from the first line of standard input, a text or JSON with "token"' },
   'data-dir': {
     value: 'FOLDER',
     text: 'the data folder of the service, which holds the token (LAPEL_DATA_DIR, ./data)',
@@ -73,6 +73,18 @@ async function firstLineOf(stdin: Terminal['stdin'], option: string): Promise<st
   throw new UsageError(option, 'standard input is empty');
 }
 
+/** The secret in a line of standard input, which may be the JSON of the command that has made it. */
+function secretIn(line: string, member: string, option: string): string {
+  if (!line.startsWith('{')) return line;
+  try {
+    const value = (JSON.parse(line) as Record<string, unknown>)[member];
+    if (typeof value === 'string') return value;
+  } catch {
+    // The text is no JSON, so there is no member either.
+  }
+  throw new UsageError(option, `standard input is JSON without "${member}"`);
+}
+
 /** Reads a secret from an option, from standard input, from the environment (`fallback`), or by asking the person. */
 export async function readSecret(
   given: Given,
@@ -82,7 +94,7 @@ export async function readSecret(
   const said = given.text(option);
   if (given.flag(`${option}-stdin`)) {
     if (said !== undefined) throw new UsageError(`--${option}-stdin`, `cannot be combined with --${option}`);
-    return firstLineOf(stdin, `--${option}-stdin`);
+    return secretIn(await firstLineOf(stdin, `--${option}-stdin`), option, `--${option}-stdin`);
   }
   return said ?? (fallback || ((await ask?.(question, { hidden: true })) ?? undefined) || undefined);
 }

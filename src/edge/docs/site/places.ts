@@ -33,6 +33,12 @@ export const SECTIONS: readonly Section[] = [
         about: 'From nothing to a verified webhook, with a simulated device on your machine.',
       },
       {
+        name: 'with-curl',
+        file: 'docs/with-curl.md',
+        title: 'The path with curl',
+        about: 'The same path as plain calls.',
+      },
+      {
         name: 'verify-webhooks',
         file: 'docs/verify-webhooks.md',
         title: 'Verify webhooks',
