@@ -155,9 +155,15 @@ export const SECTIONS: readonly Section[] = [
       },
       {
         name: 'security',
-        file: 'SECURITY.md',
+        file: 'docs/security.md',
         title: 'Security',
         about: 'What stops whom, with the test of each, and how to report a fault.',
+      },
+      {
+        name: 'report-a-fault',
+        file: 'SECURITY.md',
+        title: 'Report a fault',
+        about: 'Whom to tell, and what to expect.',
       },
       {
         name: 'architecture',
@@ -171,6 +177,7 @@ export const SECTIONS: readonly Section[] = [
         title: 'Contributing',
         about: 'How to add, test and measure.',
       },
+      { name: 'conduct', file: 'CODE_OF_CONDUCT.md', title: 'Code of conduct', about: 'How we speak to one another.' },
       { name: 'changes', file: 'CHANGELOG.md', title: 'Changes', about: 'What changed, release by release.' },
     ],
   },
