@@ -193,15 +193,17 @@ t.test('the rooms of the simulator import only rooms below them', async (t) =>
 );
 
 // The devices implement the contract themselves. The customer is a customer's program, and uses the typed client. Records
-// of traffic hide the same secrets as the service, because one list says which fields are secret. Both programs are
+// of traffic hide the same secrets as the service, because one list says which fields are secret. One reader reads APK
+// files, as Android does. Both programs are
 // installed together, with the same version and for the same Node.
 const OF_THE_SERVICE: Readonly<Record<string, RegExp>> = {
   'device-sim/customer': /^src\/clients\/client\//,
+  'device-sim/files': /^src\/platform\/apk\//,
   'device-sim/recording': /^src\/runtime\/without-secrets\.ts$/,
 };
 const OF_THE_INSTALLATION = /^src\/runtime\/(?:installation|version|async-disposable-stack)\.ts$/;
 t.test(
-  'the simulator imports only the typed client of the service, the hiding of secrets, and its installation',
+  'the simulator imports only the typed client, the reader of APK files, the hiding of secrets, and its installation',
   async (t) => {
     for (const file of typeScriptIn(join(ROOT, 'device-sim')).map((name) => join('device-sim', name))) {
       const outside = importedBy(file).filter(

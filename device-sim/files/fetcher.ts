@@ -6,7 +6,7 @@ import type { Failure } from '../mqtt/messages.ts';
 import type { Requests } from '../mqtt/requests.ts';
 import type { Random } from '../random.ts';
 import type { Timers } from '../timers.ts';
-import type { ApkIdentity } from './android-manifest.ts';
+import type { ApkIdentity } from './apk.ts';
 import { readApk } from './apk.ts';
 import { download, type Passage, type Patience } from './download.ts';
 import type { DownloadFolder } from './download-folder.ts';
@@ -49,7 +49,7 @@ async function lookInto(path: string, size: number): Promise<DownloadedFile | Fa
   try {
     return { size, apk: await readApk(path) };
   } catch (error) {
-    return { code: 'DOWNLOAD_FAILED', message: `the file is not an APK: ${(error as Error).message}` };
+    return { code: 'DOWNLOAD_FAILED', message: `the download is no APK: ${(error as Error).message}` };
   }
 }
 

@@ -45,7 +45,7 @@ t.test('a file that is no APK is a failed download', async (t) => {
   await using parts = await bench(t.testdir(), [Buffer.alloc(100_000, 'no archive')]);
   parts.send(1, 'installSoftware', order(parts.server));
   t.match(await parts.answer(1), {
-    error: { code: 'DOWNLOAD_FAILED', message: 'the file is not an APK: it is not a zip archive' },
+    error: { code: 'DOWNLOAD_FAILED', message: 'the download is no APK: the file is not a zip archive' },
   });
 });
 
