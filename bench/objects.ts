@@ -1,4 +1,4 @@
-// npm run bench:objects: measures whether a large upload or download slows commands. The embedded store runs in a process of
+// npm run try -- objects: measures whether a large upload or download slows commands. The embedded store runs in a process of
 // its own, whose event loop is watched while 1 GiB is uploaded and downloaded at full speed over loopback. A command waits
 // at most as long as the event loop is delayed; its commit also waits for the disk, so that is measured with a small durable
 // commit every 10 ms.

@@ -1,4 +1,4 @@
-// npm run keep:texts: keeps all SQL statements of a release. While the next release is rolled out, nodes of this
+// npm run generate -- texts: keeps all SQL statements of a release. While the next release is rolled out, nodes of this
 // release still run, on the schema of the next one. So a test checks every migration with these statements.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

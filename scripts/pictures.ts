@@ -1,4 +1,4 @@
-// npm run pictures: makes the pictures of the README from the running product, so that they stay true: docs/pictures/demo.svg
+// npm run generate -- pictures: makes the pictures of the README from the running product, so that they stay true: docs/pictures/demo.svg
 // from the output of the demo, and docs/pictures/rollout.png from the console, after a scenario with a bad release.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

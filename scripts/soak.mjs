@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// npm run soak: runs the crash tests with a chosen number of crashes, or gives changed documents to the parsers of foreign
+// npm run try -- soak: runs the crash tests with a chosen number of crashes, or gives changed documents to the parsers of foreign
 // bytes. It prints the seed, so that a run can be repeated.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
-const HELP = `npm run soak -- [options]
-npm run soak -- fuzz [options]
+const HELP = `npm run try -- soak [options]
+npm run try -- soak fuzz [options]
 
   --rounds N   crashes in each kind of crash test (40)
   --seed N     the seed of the run (random); a failed run fails again with its seed, unless the machine's timing differs

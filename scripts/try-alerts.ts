@@ -1,7 +1,7 @@
-// npm run try:alerts: starts services and a Prometheus with the rules of deploy/prometheus, makes the fault of each alert
+// npm run try -- alerts: starts services and a Prometheus with the rules of deploy/prometheus, makes the fault of each alert
 // for real, and sees that the alert fires, and ends when the fault is over. It needs Debian's packages prometheus
 // (.ci/install-prometheus), postgresql and faketime, and root, and takes twenty minutes, so it is not part of
-// `npm test`. With names of stands it makes their faults only: `npm run try:alerts -- nodes clock`.
+// `npm test`. With names of stands it makes their faults only: `npm run try -- alerts nodes clock`.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -58,6 +58,6 @@ if (spawnSync('prometheus', ['--version']).status === 0) {
   const named = process.argv.slice(2);
   if (!(await tryAlerts(named.length > 0 ? named : Object.keys(STANDS)))) process.exitCode = 1;
 } else {
-  process.stderr.write('try:alerts: Prometheus is missing (.ci/install-prometheus)\n');
+  process.stderr.write('try -- alerts: Prometheus is missing (.ci/install-prometheus)\n');
   process.exitCode = 2;
 }

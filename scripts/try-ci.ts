@@ -1,4 +1,4 @@
-// npm run try:ci: runs the jobs for a CI that docs/qa.md shows, as they stand there, each in a fresh clone with an
+// npm run try -- ci: runs the jobs for a CI that docs/qa.md shows, as they stand there, each in a fresh clone with an
 // empty HOME. It installs all packages twice, so it is not part of `npm test`. It needs Linux, bash, git and python3.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

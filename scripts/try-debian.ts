@@ -1,4 +1,4 @@
-// npm run try:debian: makes the Debian package of this checkout, and installs, starts, upgrades and purges it in a Debian
+// npm run try -- debian: makes the Debian package of this checkout, and installs, starts, upgrades and purges it in a Debian
 // with a systemd of its own. It needs root and Debian's packages debootstrap and lintian, so it is not part of `npm test`.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -176,7 +176,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const missing = TOOLS.filter((name) => spawnSync('which', [name]).status !== 0);
 if (missing.length > 0 || process.getuid?.() !== 0) {
-  process.stderr.write(`try:debian needs root, and these programs are missing: ${missing.join(', ') || 'none'}\n`);
+  process.stderr.write(`try -- debian needs root, and these programs are missing: ${missing.join(', ') || 'none'}\n`);
   process.exitCode = 2;
 } else {
   await tryDebian();

@@ -1,4 +1,4 @@
-// npm run try:delivery: carries out everything between a checkout and a service that runs for years, with the real tool of
+// npm run try -- delivery: carries out everything between a checkout and a service that runs for years, with the real tool of
 // each kind: packages, upgrades, backups, proxies, images, Debian, alerts, traces. It needs root, Debian's packages and the
 // network, and takes a quarter of an hour or more, so it is not part of `npm test`.
 import { spawn } from 'node:child_process';
@@ -43,7 +43,7 @@ const NPM = process.env['npm_execpath'] ?? '';
 /** Runs another script; its last lines are the note, or the failure. */
 async function tryScript(name: string): Promise<string> {
   const file = join(folder, `${name}.log`);
-  const child = spawn('npm', ['run', '--silent', `try:${name}`], {
+  const child = spawn('npm', ['run', '--silent', 'try', '--', name], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: LONGEST_MS,
@@ -56,7 +56,7 @@ async function tryScript(name: string): Promise<string> {
   log.end();
   await once(log, 'close');
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  if (code !== 0) throw new Error(`npm run try:${name} ended with ${code}:\n${lines.slice(-40).join('\n')}`);
+  if (code !== 0) throw new Error(`npm run try -- ${name} ended with ${code}:\n${lines.slice(-40).join('\n')}`);
   const good = lines.filter((line) => /^ok\b/.test(line)).length;
   return good > 0 ? `${good} lines ok` : (lines.at(-1) ?? '');
 }
@@ -84,5 +84,5 @@ async function tryInstalledData(): Promise<void> {
 
 if (isWanted('data')) await tryInstalledData();
 for (const [name, about] of Object.entries(SCRIPTS))
-  if (isWanted(name)) await attempt(`try:${name}: ${about}`, () => tryScript(name));
+  if (isWanted(name)) await attempt(`${name}: ${about}`, () => tryScript(name));
 process.exit(attempts.conclude() ? 0 : 1);

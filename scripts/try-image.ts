@@ -1,4 +1,4 @@
-// npm run try:image: makes a release, builds the images of the service and of the simulator from it, and runs both as users
+// npm run try -- image: makes a release, builds the images of the service and of the simulator from it, and runs both as users
 // do. It needs root and Debian's packages buildah, podman, runc and debootstrap, and the default ports of the service, so it
 // is not part of `npm test`.
 import assert from 'node:assert/strict';
@@ -141,13 +141,13 @@ function obstacle(): string | undefined {
   const missing = PROGRAMS.filter((name) => spawnSync('which', [name]).status !== 0);
   if (missing.length > 0) return `these programs are missing: ${missing.join(', ')}`;
   if (process.getuid?.() !== 0) return 'this must be run by root';
-  return NPM === '' ? 'start it with npm run try:image' : undefined;
+  return NPM === '' ? 'start it with npm run try -- image' : undefined;
 }
 
 const why = obstacle();
 try {
   if (why === undefined) await tryImages();
-  else process.stderr.write(`try:image: ${why}\n`);
+  else process.stderr.write(`try -- image: ${why}\n`);
 } finally {
   await tools.end();
 }

@@ -1,4 +1,4 @@
-// npm run try:package: makes the release twice, installs it as users do, with an empty HOME and in empty folders, and
+// npm run try -- package: makes the release twice, installs it as users do, with an empty HOME and in empty folders, and
 // tries its commands and its client. It installs packages from the network and takes some minutes, so it is not part of
 // `npm test`.
 import assert from 'node:assert/strict';

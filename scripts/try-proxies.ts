@@ -1,4 +1,4 @@
-// npm run try:proxies: starts the service behind nginx, HAProxy and Caddy, each with its example of deploy/, and sends a
+// npm run try -- proxies: starts the service behind nginx, HAProxy and Caddy, each with its example of deploy/, and sends a
 // command on its whole way through the proxy: call, device, acknowledgement, webhook. Then come a stream of the console,
 // an upload, and a flood from one address. Log, audit log and connections must name the clients, which have addresses of
 // their own on loopback. It needs Debian's packages nginx, libnginx-mod-stream, haproxy and caddy, and takes half a
@@ -295,7 +295,7 @@ async function tryProxy(site: Site): Promise<void> {
 for (const name of Object.keys(PROXIES) as ProxyName[]) {
   const absent = missingProxy(name);
   if (absent !== false) {
-    process.stderr.write(`try:proxies: ${absent}\n`);
+    process.stderr.write(`try -- proxies: ${absent}\n`);
     process.exitCode = 2;
     continue;
   }

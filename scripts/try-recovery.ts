@@ -1,4 +1,4 @@
-// npm run try:recovery: loses a PostgreSQL server in each way that docs/operations.md describes, under the load of callers
+// npm run try -- recovery: loses a PostgreSQL server in each way that docs/operations.md describes, under the load of callers
 // and devices, goes back as it says there, and counts what is lost. It needs Debian's package postgresql and takes about a
 // minute, so it is not part of `npm test`.
 import { chownSync, mkdtempSync, rmSync, statSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// npm run try:upgrade [-- COMMIT]: makes the release of a commit (by default the one before this) and that of this checkout,
+// npm run try -- upgrade [-- COMMIT]: makes the release of a commit (by default the one before this) and that of this checkout,
 // with a migration more, installs both from their tarballs, and replaces three nodes of the former one by the new one, one
 // by one, while simulated devices and callers work. No call may fail. Then the same with one process on SQLite. It takes
 // some minutes and needs PostgreSQL, so it is not part of `npm test`.

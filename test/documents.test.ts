@@ -140,10 +140,12 @@ t.test('settings and metrics that the documents name exist', async (t) => {
   }
 });
 
-t.test('every npm script that a document or another script names exists', async (t) => {
+t.test('every npm script, trial and step that a document names exists', async (t) => {
   const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
   const texts = [...pages.map(textOf), ...Object.values(scripts)].join('\n');
-  for (const [, name = ''] of texts.matchAll(/npm run ([a-z]+(?::[a-z]+)*)/g)) t.ok(scripts[name], name);
+  for (const [, name = ''] of texts.matchAll(/npm run\s+([a-z]+(?::[a-z]+)*)/g)) t.ok(scripts[name], name);
+  for (const [, kind = '', name = ''] of texts.matchAll(/npm run\s+(try|check|generate) -- ([a-z]+)/g))
+    t.match(textOf(`scripts/${kind}.ts`), new RegExp(`^ +${name}: |'${name}'`, 'm'), `npm run ${kind} -- ${name}`);
 });
 
 /** The words of a command, as a shell splits it: quotes hold a word together. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Breakage } from './breakage.ts';
 
-export const HELP = `npm run breakages -- [NAME...] [options]
+export const HELP = `npm run try -- breakages [NAME...] [options]
 
 Plants faults into copies of the service, one in each copy, and plays a scenario of the simulator against each copy.
 The exit code is 0 if the simulator finds all named faults, or all faults except two at most if none is named. It is 1

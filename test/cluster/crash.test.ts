@@ -4,7 +4,7 @@ import { createRandom, type Random } from '../../device-sim/random.ts';
 import { actAt, type Moments, startCrashWorld } from '../flow/crash-world.ts';
 import { type NodesTarget, startNodesTarget } from './nodes-target.ts';
 
-/** The number of failures; `npm run soak` repeats this for an evening. */
+/** The number of failures; `npm run try -- soak` repeats this for an evening. */
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 5);
 const SEED = Number(process.env['CRASH_SEED'] ?? 1);
 const NODES = 3;

@@ -1,4 +1,4 @@
-// npm run soak:console: the console at full size, in a real browser, against the service as a separate process. It
+// npm run try -- console: the console at full size, in a real browser, against the service as a separate process. It
 // takes a minute or two and measures times, so it is not part of npm test: 100,000 devices; a device at its limit of
 // messages; 200 MB uploaded; a CSV of 10,000 lines; SIGKILL while somebody looks.
 import { closeSync, ftruncateSync, openSync, writeFileSync } from 'node:fs';

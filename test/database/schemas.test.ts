@@ -46,7 +46,7 @@ async function sameRows(t: Test, before: readonly Kept[], read: (text: string) =
   }
 }
 
-t.test('every schema has a fixture; npm run fixture:schema makes that of the newest', async (t) => {
+t.test('every schema has a fixture; npm run generate -- fixture makes that of the newest', async (t) => {
   t.same(
     numbers,
     readMigrations('sqlite').map(({ number }) => number),

@@ -61,10 +61,11 @@ export const reasonOf = ({ text }: Block): string | undefined =>
 
 /** Documents whose commands are for an installed service, a cluster, a release, or fleets of thousands of devices. */
 export const CHECKED: Readonly<Record<string, string>> = {
-  'README.md': 'test/demo.test.ts runs the demo; npm run try:package, try:image and try:debian install a release',
+  'README.md': 'test/demo.test.ts runs the demo; npm run try -- package image debian installs a release',
   'CONTRIBUTING.md': 'the checks of this project, which take minutes',
-  'docs/operations.md': 'installed packages, containers, databases of other machines: npm run try:delivery runs them',
-  'docs/qa.md': 'fleets for minutes; npm run try:ci and the tests of device-sim/ run the parts',
+  'docs/operations.md':
+    'installed packages, containers, databases of other machines: npm run try -- delivery runs them',
+  'docs/qa.md': 'fleets for minutes; npm run try -- ci and the tests of device-sim/ run the parts',
   'docs/runbook.md': 'systemd, disks and certificates of an installed service',
-  'src/clients/client/README.md': 'npm run try:package installs the client',
+  'src/clients/client/README.md': 'npm run try -- package installs the client',
 };

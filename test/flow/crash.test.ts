@@ -4,7 +4,7 @@ import { startCrashTarget } from './crash-target.ts';
 import { actAt, type Moments, startCrashWorld } from './crash-world.ts';
 import { runMain } from './service-process.ts';
 
-/** One kill at each moment; `npm run soak` repeats this for an evening. */
+/** One kill at each moment; `npm run try -- soak` repeats this for an evening. */
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 1);
 const SEED = Number(process.env['CRASH_SEED'] ?? 1);
 const DEVICES = 4;

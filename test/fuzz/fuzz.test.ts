@@ -6,7 +6,7 @@ import type { FuzzedParser } from './parser.ts';
 import { PARSERS } from './parsers.ts';
 import { inputOf, tryInput } from './try-input.ts';
 
-/** A short round of `npm run soak -- fuzz`, the same each time. */
+/** A short round of `npm run try -- soak fuzz`, the same each time. */
 const SEED = 27;
 /** The numbers of inputs of parsers that take longer for each, or shorter. */
 const INPUTS: Readonly<Record<string, number>> = { mqtt: 1000, axml: 600, apk: 300, yaml: 40, csv: 80, selector: 900 };
@@ -22,7 +22,9 @@ for (const [name, parser] of Object.entries(PARSERS)) {
         try {
           if (await tryInput(parser, SEED, number)) accepted += 1;
         } catch (error) {
-          t.fail(`npm run soak -- fuzz --only ${name} --seed ${SEED} --number ${number}`, { error: error as Error });
+          t.fail(`npm run try -- soak fuzz --only ${name} --seed ${SEED} --number ${number}`, {
+            error: error as Error,
+          });
         }
       }
       t.ok(accepted > parser.documents.length, 'some of the changed documents are still valid');

@@ -1,4 +1,4 @@
-// npm run soak -- fuzz: gives changed documents to each parser of foreign bytes. Each parser runs in a worker of its own
+// npm run try -- soak fuzz: gives changed documents to each parser of foreign bytes. Each parser runs in a worker of its own
 // with little memory, so that an input that fills it, or never ends, is found as well.
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
@@ -72,7 +72,7 @@ for (const name of names) {
     sum.findings += 1;
     from += fuzzed.inputs;
     process.stdout.write(
-      `npm run soak -- fuzz --only ${name} --seed ${seed} --number ${from - 1}: ${fuzzed.finding}\n`,
+      `npm run try -- soak fuzz --only ${name} --seed ${seed} --number ${from - 1}: ${fuzzed.finding}\n`,
     );
     if (only !== undefined || sum.findings === MOST_FINDINGS || performance.now() - startedAt > milliseconds) break;
   }

@@ -9,7 +9,7 @@ import { yaml } from './parsers/scenarios.ts';
 import { filter, selector } from './parsers/selectors.ts';
 import { websocket } from './parsers/web-sockets.ts';
 
-/** All parsers of foreign bytes, by the name that `npm run soak -- fuzz --only NAME` takes. */
+/** All parsers of foreign bytes, by the name that `npm run try -- soak fuzz --only NAME` takes. */
 export const PARSERS: Readonly<Record<string, FuzzedParser>> = {
   mqtt,
   websocket,

@@ -1,4 +1,4 @@
-// The worker of `npm run soak -- fuzz`: gives inputs to one parser until its time is over, or until a promise is broken.
+// The worker of `npm run try -- soak fuzz`: gives inputs to one parser until its time is over, or until a promise is broken.
 // The main thread reads the number of the current input from shared memory, also when this thread hangs or dies.
 import { parentPort, workerData } from 'node:worker_threads';
 import { PARSERS } from './parsers.ts';

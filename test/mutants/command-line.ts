@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const HELP = `npm run mutants -- [options]
+export const HELP = `npm run try -- mutants [options]
 
 Changes one place of src/core or src/edge at a time in a copy of the checkout, and runs the tests that belong to its room.
 It prints each mutant with its fate: file:line, before -> after; and those again that no test has found. The exit code is

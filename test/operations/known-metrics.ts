@@ -2,7 +2,7 @@ import { createMetrics } from '../../src/metrics.ts';
 
 /**
  * The metrics of the process and of Prometheus itself that rules and dashboards use. They exist only in a process of
- * their own, so `npm run try:alerts` compares them with the answer of a real one.
+ * their own, so `npm run try -- alerts` compares them with the answer of a real one.
  */
 export const PROCESS_METRICS: ReadonlySet<string> = new Set([
   'up',

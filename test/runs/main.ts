@@ -18,6 +18,7 @@ const HELP = `npm test -- [options] [FILE or GROUP ...]
 
   --suite S  service (usual): the service by itself; journeys: a user's way through the browser, the guides, the demo and
              the device simulator; all: both
+  --postgres tests that use the embedded database use PostgreSQL instead, where it is installed
   --jobs N   processes that run at a time (one more than there are processors, at most ${MOST})
 
 Groups: ${Object.keys(GROUPS).join(', ')}
@@ -28,6 +29,7 @@ const { values, positionals } = parseArgs({
   options: {
     suite: { type: 'string', default: 'service' },
     jobs: { type: 'string' },
+    postgres: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -35,6 +37,7 @@ if (values.help) {
   process.stdout.write(HELP);
   process.exit(0);
 }
+if (values.postgres) process.env['LAPEL_TEST_DATABASE'] = 'postgres';
 const jobs = Number(values.jobs ?? Math.min(availableParallelism() + 1, MOST));
 const unknown = positionals.find((name) => !(name in GROUPS || existsSync(name)));
 const suite = (SUITES as Record<string, readonly (readonly string[])[] | undefined>)[values.suite];
@@ -79,6 +82,6 @@ process.stdout.write(
 );
 if (runs === SUITES.service)
   process.stdout.write(
-    'Not run: the console, the guides, the demo and the simulator. `npm run test:all` runs these as well.\n',
+    'Not run: the console, the guides, the demo and the simulator. `npm test -- --suite all` runs these as well.\n',
   );
 process.exitCode = failed === 0 ? 0 : 1;
