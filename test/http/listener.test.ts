@@ -269,7 +269,7 @@ t.test('hundreds of requests that come together are all answered in their order'
   t.equal(atOnce.most, 1);
 });
 
-t.test('if too many requests wait on all connections, a connection that brings more is closed', async (t) => {
+t.test('if too many requests wait on all connections, the connection with the most is closed', async (t) => {
   const { port, metrics, held, entered } = await start(t);
   const text = `GET /held HTTP/1.1\r\nHost: a\r\n\r\n`;
   const answers = Array.from({ length: 5 }, () => raw(port, text.repeat(1000)));

@@ -23,13 +23,28 @@ async function start(t: Test, env: Record<string, string> = {}) {
   return { world, neighbour, http, admin };
 }
 
-t.test('a client that pipelines thousands of requests delays no other, and loses connections', async (t) => {
-  const { world, neighbour, http } = await start(t);
-  const text = `GET ${LARGE} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(600);
-  const attack = await openMany(t, http, 20, { from: ATTACKER, text: () => text, reads: true });
-  await neighbour.works('20 connections pipeline 600 requests each');
-  await attack.closed(1);
-  t.ok((await refused(world, 'pipelined_requests')) >= 1);
+t.test(
+  'a client that pipelines thousands of requests delays no other, and loses connections until the rest fit the bound',
+  async (t) => {
+    const { world, neighbour, http } = await start(t);
+    const text = `GET ${LARGE} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(600);
+    const attack = await openMany(t, http, 20, { from: ATTACKER, text: () => text, reads: true });
+    await neighbour.works('20 connections pipeline 600 requests each');
+    await attack.closed(1);
+    t.ok((await refused(world, 'pipelined_requests')) >= 1);
+  },
+);
+
+t.test('waiting requests of one address cut off no connection of another address', async (t) => {
+  const { world, http } = await start(t);
+  const text = `GET ${LARGE} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  const attack = await openMany(t, http, 40, { from: ATTACKER, text: () => text.repeat(137) });
+  await until(async () => (await refused(world, 'pipelined_requests')) >= 1);
+  const few = 'GET /v1/none HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  const other = await openMany(t, http, 3, { text: () => few.repeat(300), reads: true });
+  await until(() => other.received.every((text) => text.split('HTTP/1.1 ').length === 301));
+  t.ok(attack.gone() >= 1, 'the address with the most waiting requests loses connections');
+  t.equal(other.gone(), 0);
 });
 
 t.test('unread answers delay no other client, and are cut if none of them is read', async (t) => {

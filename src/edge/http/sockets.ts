@@ -92,6 +92,7 @@ export function createSockets({
     onBound: (bound) => metrics.httpRefused.inc({ bound }),
   });
   const take = oneAtATime({
+    addressOf: clientAddress,
     serve(request, response) {
       work.begun();
       bounds.works(request.socket);
