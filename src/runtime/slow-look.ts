@@ -11,9 +11,11 @@ interface Parts<Key> {
   /** What waits, in words for the log: `commands`. */
   what: string;
   /** All keys at present; those that the look began with are looked at, one after another. */
-  keys(): Iterable<Key>;
-  /** Whether something is due for this key, which nobody moves. */
-  isOverlooked(key: Key): Promise<boolean>;
+  keys(): Iterable<Key> | AsyncIterable<Key>;
+  /** The row that is due for this key and moved by nobody, by its identifier; undefined without one. */
+  overlooked(key: Key): Promise<string | number | undefined>;
+  /** Milliseconds between two pieces. */
+  pieceMs?: number;
   /** Does what the wake-up should have done. */
   move(key: Key): void;
   /** Counts what was overlooked. */
@@ -23,40 +25,48 @@ interface Parts<Key> {
 /**
  * Looks slowly for what is due and moved by nobody, because its wake-up was lost. Each wake-up is meant to come by itself,
  * so a finding is a fault of the service: it is told in an error line and in a metric that must stay 0, and then moved. It
- * counts only if it is found again in the next piece, because a wake-up comes a moment after its commit.
+ * counts only if the same row is found again in the next piece, because a wake-up comes a moment after its commit, and
+ * because a key may have another row at work each time.
  */
-export function createSlowLook<Key>({ clock, log, what, keys, isOverlooked, move, count }: Parts<Key>) {
-  let round: Iterator<Key> = [][Symbol.iterator]();
-  let suspects: Key[] = [];
+export function createSlowLook<Key>(parts: Parts<Key>) {
+  const { clock, log, what, keys, overlooked, move, count, pieceMs = PIECE_MS } = parts;
+  let round: Iterator<Key> | AsyncIterator<Key> = [][Symbol.iterator]();
+  let suspects: [key: Key, row: string | number][] = [];
   let cancel: () => void = () => undefined;
   let stopped = false;
 
-  function next(): Key[] {
+  async function next(): Promise<Key[]> {
     const piece: Key[] = [];
     while (piece.length < PER_PIECE) {
-      const one = round.next();
+      const one = await round.next();
       if (one.done) break;
       piece.push(one.value);
     }
-    if (piece.length < PER_PIECE) round = [...keys()].values();
+    if (piece.length < PER_PIECE) {
+      const all = keys();
+      round = Symbol.asyncIterator in all ? all[Symbol.asyncIterator]() : [...all].values();
+    }
     return piece;
   }
 
   async function look(): Promise<void> {
     const again = suspects;
     suspects = [];
-    for (const key of again) {
-      if (stopped || !(await isOverlooked(key))) continue;
+    for (const [key, row] of again) {
+      if (stopped || (await overlooked(key)) !== row) continue;
       count();
-      log.error({ what, key }, 'overlooked: something is due, and nobody has moved it; it is moved now');
+      log.error({ what, key, row }, 'overlooked: something is due, and nobody has moved it; it is moved now');
       move(key);
     }
-    for (const key of next()) if (!stopped && (await isOverlooked(key))) suspects.push(key);
+    for (const key of await next()) {
+      const row = stopped ? undefined : await overlooked(key);
+      if (row !== undefined) suspects.push([key, row]);
+    }
   }
 
   function arm(): void {
     if (stopped) return;
-    cancel = clock.after(PIECE_MS, () => {
+    cancel = clock.after(pieceMs, () => {
       // A database that does not answer is looked at again in a second; other parts tell of it.
       look().then(arm, arm);
     });

@@ -1,10 +1,11 @@
 import t from 'tap';
+import { startRollouts } from '../rollouts/rollout-world.ts';
 import { startWorld, transactionIdOf, WIFI, type World } from '../world.ts';
 
-/** Lets the slow look pass over everything twice. */
-async function pass(world: World): Promise<void> {
-  for (let second = 0; second < 4; second += 1) {
-    world.clock.advance(1_000);
+/** Lets the slow look, which goes on every so many seconds, pass over everything twice. */
+async function pass(world: World, seconds = 1): Promise<void> {
+  for (let piece = 0; piece < 4; piece += 1) {
+    world.clock.advance(seconds * 1_000);
     await world.idle();
     await world.admin().get('/admin/v1/overview'); // a round trip, in which the reads of the look end
   }
@@ -57,4 +58,85 @@ t.test('a request and an answer whose wake-up was lost are told, and go on', asy
     await answer();
     t.equal(await countOf(world, what), 1);
   }
+});
+
+t.test('a webhook whose wake-up was lost is told, and sent', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  await world.idle();
+  const before = tenant.receiver.requests.length;
+  const raw = await world.raw();
+  await pass(world);
+  await raw.exec(`UPDATE deliveries SET status = 'pending', next_attempt_at = ${world.clock.now() - 60_000_000}
+    WHERE device_id = '${device.deviceId}'`);
+  t.equal(await countOf(world, 'webhooks'), 0);
+  await pass(world);
+  t.equal(tenant.receiver.requests.length, before + 1);
+  t.equal(await countOf(world, 'webhooks'), 1);
+  await pass(world);
+  t.equal(await countOf(world, 'webhooks'), 1);
+});
+
+t.test('webhooks that wait for a receiver that is down, or holds them, are not told as overlooked', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  await world.idle();
+  tenant.receiver.answer({ status: 503 });
+  for (let each = 0; each < 20; each += 1) {
+    device.link.publish('events', { type: 'sos', occurredAt: new Date().toISOString(), data: {} });
+    await device.link.next('puback');
+  }
+  for (let each = 0; each < 6; each += 1) await pass(world);
+  tenant.receiver.answer({ hang: true });
+  for (let each = 0; each < 6; each += 1) await pass(world);
+  t.equal(await countOf(world, 'webhooks'), 0);
+});
+
+t.test('a command whose end was not looked at is told, and expires', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  await device.link.drop();
+  const answer = await tenant.api.put(`${device.path}/settings/wifi?expireIn=86400`, { json: WIFI });
+  const transactionId = transactionIdOf(answer);
+  await pass(world, 10);
+  const raw = await world.raw();
+  const ended = world.clock.now() - 60_000_000;
+  await raw.exec(
+    `UPDATE transactions SET ends_at = ${ended}, expires_at = ${ended} WHERE transaction_id = ${transactionId}`,
+  );
+  t.equal(await countOf(world, 'expiry'), 0);
+  await pass(world, 10);
+  t.match((await tenant.api.get(`${device.path}/transactions/${transactionId}`)).body, {
+    status: 'failed',
+    error: { code: 'EXPIRED' },
+  });
+  t.equal(await countOf(world, 'expiry'), 1);
+});
+
+t.test('a rollout whose next step was not looked at is told, and goes on', async (t) => {
+  const { world, start, commands, answer, devices } = await startRollouts(t, 1);
+  const deviceId = devices[0]?.deviceId ?? '';
+  const rolloutId = await start({ retry: { codes: ['BUSY'], attempts: 2, after: 3_600 } });
+  const command = (await commands()).get(deviceId);
+  if (!command) throw new Error('no command was sent');
+  await answer(deviceId, command, 'BUSY');
+  const raw = await world.raw();
+  await raw.exec(`UPDATE rollout_members SET not_before = 0 WHERE rollout_id = '${rolloutId}'`);
+  t.equal(await countOf(world, 'rollouts'), 0);
+  await pass(world, 10);
+  t.equal((await commands()).size, 1);
+  t.equal(await countOf(world, 'rollouts'), 1);
+});
+
+t.test('a rollout that waits for its pace, its window or its devices is not told as overlooked', async (t) => {
+  const { world, start, act } = await startRollouts(t, 4);
+  await start({ ratePerMinute: 1 });
+  await start({ window: { from: '00:00', to: '00:01', timeZone: 'UTC' } });
+  await start({ startAt: new Date(world.clock.now() / 1_000 + 3_600_000).toISOString() });
+  await act(await start(), 'pause');
+  for (let each = 0; each < 5; each += 1) await pass(world, 10);
+  t.equal(await countOf(world, 'rollouts'), 0);
 });

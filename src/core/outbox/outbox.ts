@@ -24,8 +24,8 @@ interface Parts
   tracing: Tracing;
   prepare: Prepare;
   ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
-  /** Whether a device has due commands after a transactionId. */
-  isDue(sql: Sql, deviceId: string, after: number, now: Micros): Promise<boolean>;
+  /** The first due command of a device after a transactionId, by its transactionId. */
+  firstDue(sql: Sql, deviceId: string, after: number, now: Micros): Promise<number | undefined>;
   /** The most unacknowledged commands of a device. */
   window?: number;
 }
@@ -140,11 +140,11 @@ export function createOutbox(parts: Parts) {
   }
 
   /** On several nodes, other looks find what a lost announcement has left (`found`). */
-  async function isOverlooked(connection: ConnectionState): Promise<boolean> {
+  async function overlooked(connection: ConnectionState): Promise<number | undefined> {
     const { link, cursor, open, claiming, inFlight, turns } = connection;
     if (database.concurrent || !open || claiming || turns > 0 || inFlight >= window || hasBacklog(connection))
-      return false;
-    return parts.isDue(database.read, link.deviceId, cursor, clock.now());
+      return undefined;
+    return parts.firstDue(database.read, link.deviceId, cursor, clock.now());
   }
 
   const slowLook = createSlowLook<string>({
@@ -152,9 +152,9 @@ export function createOutbox(parts: Parts) {
     log,
     what: 'commands',
     keys: () => connections.keys(),
-    isOverlooked: async (deviceId) => {
+    overlooked: async (deviceId) => {
       const connection = connections.get(deviceId);
-      return connection !== undefined && isOverlooked(connection);
+      return connection && overlooked(connection);
     },
     move(deviceId) {
       const connection = connections.get(deviceId);

@@ -84,12 +84,12 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
     later: (again) => void clock.after(RETRY_MS, again),
   });
 
-  /** Whether a request of a connected device waits in the database, although it could be carried out. */
-  async function isOverlooked(deviceId: string): Promise<boolean> {
+  /** The request of a connected device that waits in the database, although it could be carried out. */
+  async function overlooked(deviceId: string): Promise<string | undefined> {
     const ofDevice = inWork.get(deviceId);
-    if (ofDevice?.backlog || ofDevice?.reading || (ofDevice?.running.size ?? 0) >= AT_ONCE) return false;
-    const found = await repository.findUnanswered(database.read, deviceId, AT_ONCE);
-    return found.some((one) => inWork.get(deviceId)?.running.has(nameOf(one)) !== true);
+    if (ofDevice?.backlog || ofDevice?.reading || (ofDevice?.running.size ?? 0) >= AT_ONCE) return undefined;
+    const names = (await repository.findUnanswered(database.read, deviceId, AT_ONCE)).map(nameOf);
+    return names.find((name) => inWork.get(deviceId)?.running.has(name) !== true);
   }
 
   const slowLooks = [
@@ -98,7 +98,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
       log,
       what: 'requests',
       keys: responses.deviceIds,
-      isOverlooked,
+      overlooked,
       move: readAgain,
       count: () => metrics.overlooked.inc({ what: 'requests' }),
     }),
@@ -107,7 +107,7 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
       log,
       what: 'responses',
       keys: responses.deviceIds,
-      isOverlooked: responses.isOverlooked,
+      overlooked: responses.overlooked,
       move: responses.wake,
       count: () => metrics.overlooked.inc({ what: 'responses' }),
     }),

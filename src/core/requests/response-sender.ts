@@ -99,13 +99,13 @@ export function createResponseSender({ read, done, failed, later }: Parts) {
   }
 
   return {
-    /** Whether an answer is stored for a connection that could take it, and nobody reads it. */
-    async isOverlooked(deviceId: string): Promise<boolean> {
+    /** The request whose answer is stored for a connection that could take it, and that nobody reads. */
+    async overlooked(deviceId: string): Promise<string | undefined> {
       const connection = connections.get(deviceId);
       if (!connection || connection.backlog || connection.reading || connection.written >= RESPONSE_WINDOW)
-        return false;
-      const found = await read(deviceId, connection.taken.size + 1);
-      return found.some((one) => !connection.taken.has(nameOf(one)));
+        return undefined;
+      const names = (await read(deviceId, connection.taken.size + 1)).map(nameOf);
+      return names.find((name) => !connection.taken.has(name));
     },
 
     /** Reads the stored answers of a device. */

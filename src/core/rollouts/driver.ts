@@ -1,16 +1,21 @@
+import type { Metrics } from '../../metrics.ts';
 import { createLooks } from '../../platform/database/looks.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Log } from '../../runtime/log.ts';
+import { createSlowLook } from '../../runtime/slow-look.ts';
 import type { Micros } from '../../runtime/units.ts';
+import { isOverdue } from './overdue.ts';
 import type { Rollout } from './rollout.ts';
-import { findAtWork } from './rollout-repository.ts';
+import { findAtWork, findRollout } from './rollout-repository.ts';
 import type { Steps } from './steps.ts';
 
 const RETRY_MS = 1_000;
 /** Milliseconds between two looks on several nodes: the node that leads does not hear of all that others store. */
 const LOOK_MS = 1_000;
+/** Milliseconds between two slow looks; a rollout with a step that is due for longer is suspected. */
+const SLOW_LOOK_MS = 10_000;
 /** The longest pause of the timer, because the clock can leap forward while a timer waits. */
 const LONGEST_WAIT_MS = 60_000;
 
@@ -18,6 +23,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   log: Log;
+  metrics: Metrics;
   /** True on one node only, and always without a cluster. */
   leads(): boolean;
   trust: Pick<ClockTrust, 'isHeld' | 'whenBelieved'>;
@@ -30,7 +36,7 @@ interface Parts {
  * Takes all rollouts further, in turn, a step of each at a time, until nothing can be done now. It is woken by what happens,
  * and by one timer.
  */
-export function createDriver({ database, clock, log, leads, trust, steps, pauseRestored }: Parts) {
+export function createDriver({ database, clock, log, metrics, leads, trust, steps, pauseRestored }: Parts) {
   const looks = createLooks({
     clock,
     log,
@@ -38,7 +44,7 @@ export function createDriver({ database, clock, log, leads, trust, steps, pauseR
     retryMs: RETRY_MS,
     failed: 'rollouts could not be taken further; trying again',
   });
-  const { isOn, takeNews, start, wake, idle, stop } = looks;
+  const { isOn, takeNews, start, wake, idle } = looks;
   let isRestored = false;
   let rounds = 0;
 
@@ -79,6 +85,34 @@ export function createDriver({ database, clock, log, leads, trust, steps, pauseR
     return next === Number.POSITIVE_INFINITY ? undefined : waitMs;
   }
 
+  /** Whether nothing is done, and nothing will be in these milliseconds. */
+  const rests = (forMs = SLOW_LOOK_MS): boolean =>
+    looks.restsUntil(clock.now() + forMs * 1000) && leads() && !trust.isHeld() && !isRestored;
+
+  async function* atWork(): AsyncGenerator<string> {
+    if (rests()) for (const { rolloutId } of await findAtWork(database.read)) yield rolloutId;
+  }
+
+  async function overlooked(rolloutId: string): Promise<string | undefined> {
+    const rollout = rests() && (await findRollout(database.read, rolloutId));
+    // The timer of a rollout with a pace waits for the time at which the pace lets it go on.
+    if (!rollout || (rollout.plan.ratePerMinute !== undefined && !rests(LONGEST_WAIT_MS))) return undefined;
+    const before = clock.now() - SLOW_LOOK_MS * 1000;
+    if (!(await isOverdue(database.read, rollout, before))) return undefined;
+    return rests() ? `${rollout.state} ${rollout.stage}` : undefined;
+  }
+
+  const slowLook = createSlowLook({
+    clock,
+    log,
+    what: 'rollouts',
+    keys: atWork,
+    overlooked,
+    move: wake,
+    count: () => metrics.overlooked.inc({ what: 'rollouts' }),
+    pieceMs: SLOW_LOOK_MS,
+  });
+
   return {
     start,
 
@@ -90,6 +124,10 @@ export function createDriver({ database, clock, log, leads, trust, steps, pauseR
 
     wake,
     idle,
-    stop,
+
+    async stop(): Promise<void> {
+      slowLook.stop();
+      await looks.stop();
+    },
   };
 }

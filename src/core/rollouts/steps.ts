@@ -7,6 +7,7 @@ import type { Issuing } from './issuing.ts';
 import type { Joining } from './joining.ts';
 import { findWaiting, type Member, nextRetryAt, removeMembers } from './member-repository.ts';
 import type { Obstacles } from './obstacles.ts';
+import { PREPARED_WITHIN_MICROS } from './overdue.ts';
 import { createPace } from './pace.ts';
 import type { Rollout } from './rollout.ts';
 import { findAsked, findRollout, forgetAsked, removeRollout, updateRollout } from './rollout-repository.ts';
@@ -18,8 +19,6 @@ import type { Withdrawal } from './withdrawal.ts';
 const PER_ROUND = 64;
 /** With `preferConnected`, the waiting members among which those that are connected come first. */
 const LOOKED_AT = 1_000;
-/** A rollout whose devices are not all stored after this time has lost the process that stored them. */
-const PREPARED_WITHIN_MICROS = 15 * 60 * 1_000_000;
 const SECOND = 1_000_000;
 
 interface Parts {

@@ -50,14 +50,17 @@ export async function findDue(
   }));
 }
 
-/** Whether a device has due transactions after a transactionId that may be sent. */
-export const isDue = async (sql: Sql, deviceId: string, after: number, now: Micros): Promise<boolean> =>
-  (await sql.get(
-    `SELECT 1 AS one FROM transactions WHERE device_id = ? AND due = 1 AND transaction_id > ? AND ${MAY_GO} LIMIT 1`,
+/** The first due transaction of a device after a transactionId that may be sent. */
+export async function firstDue(sql: Sql, deviceId: string, after: number, now: Micros): Promise<number | undefined> {
+  const row = await sql.get<{ transactionId: number }>(
+    `SELECT transaction_id AS "transactionId" FROM transactions
+     WHERE device_id = ? AND due = 1 AND transaction_id > ? AND ${MAY_GO} ORDER BY transaction_id LIMIT 1`,
     deviceId,
     after,
     now,
-  )) !== undefined;
+  );
+  return row?.transactionId;
+}
 
 /**
  * Claims the due transactions of a device between two transactionIds, the second included: counts their attempts. The number

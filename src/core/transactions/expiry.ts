@@ -1,10 +1,12 @@
 import { isDatabaseAway } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import type { Courtesy } from '../../runtime/courtesy.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
+import { createSlowLook } from '../../runtime/slow-look.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { findDevice } from '../devices/device-repository.ts';
 import { type Ending, findEnding, isFromTheFuture, nextEnding, pullDown } from './expiry-repository.ts';
@@ -25,6 +27,8 @@ const LONGEST_WAIT_MS = 60_000;
  */
 const LOOK_MS = 2_000;
 const RETRY_MS = 1_000;
+/** Milliseconds between two slow looks; a transaction whose time has passed for longer is suspected. */
+const SLOW_LOOK_MS = 10_000;
 /** A transaction that was stored later than this after now is from a time at which the clock was wrong. */
 const FUTURE_MICROS = 3_600 * 1_000_000;
 
@@ -32,6 +36,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   log: Log;
+  metrics: Metrics;
   courtesy: Courtesy;
   /** True on one node only, and always without a cluster. */
   leads(): boolean;
@@ -44,7 +49,7 @@ interface Parts {
  * Ends transactions whose time has passed. One timer waits for the earliest time. Each device has its own units of
  * work, few at a time, so that the units of callers come between them.
  */
-export function createExpiry({ database, clock, log, leads, trust, courtesy, expireIn }: Parts) {
+export function createExpiry({ database, clock, log, metrics, leads, trust, courtesy, expireIn }: Parts) {
   const work = createWork();
   let isOn = false;
   let looking = false;
@@ -150,6 +155,27 @@ export function createExpiry({ database, clock, log, leads, trust, courtesy, exp
       });
   }
 
+  /** The transaction whose time has passed longest, if nobody ends it and the timer does not come soon. */
+  async function overlooked(): Promise<number | undefined> {
+    const now = clock.now();
+    const isIdle = (): boolean => isOn && !looking && leads() && !trust.isHeld() && nextAt > now + SLOW_LOOK_MS * 1000;
+    if (!isIdle()) return undefined;
+    const before = now - SLOW_LOOK_MS * 1000;
+    const [first] = await findEnding(database.read, before, { end: 'earliest', limit: 1 });
+    return isIdle() ? first?.transactionId : undefined;
+  }
+
+  const slowLook = createSlowLook({
+    clock,
+    log,
+    what: 'expiry',
+    keys: () => ['transactions'],
+    overlooked,
+    move: () => expect(clock.now()),
+    count: () => metrics.overlooked.inc({ what: 'expiry' }),
+    pieceMs: SLOW_LOOK_MS,
+  });
+
   return {
     /** Ends what has expired while the service was stopped, and waits for the rest. */
     async start(): Promise<void> {
@@ -169,6 +195,7 @@ export function createExpiry({ database, clock, log, leads, trust, courtesy, exp
 
     async stop(): Promise<void> {
       isOn = false;
+      slowLook.stop();
       cancel();
       await work.idle();
     },

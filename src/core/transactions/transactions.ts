@@ -20,7 +20,7 @@ import {
   countAttempts,
   dueCancels,
   findDue,
-  isDue,
+  firstDue,
   undeliveredOfRollouts,
 } from './due-repository.ts';
 import type { OnLate } from './early-ends.ts';
@@ -100,7 +100,7 @@ export function createTransactions({
     watch,
     tracing,
     findDue,
-    isDue,
+    firstDue,
     countAttempts,
     claimCancel,
     dueCancels,
@@ -125,7 +125,7 @@ export function createTransactions({
     answered: (deviceId, transactionId) => outbox.answered(deviceId, transactionId),
     dueAt: (at) => expiry.expect(at),
   });
-  const expiry = createExpiry({ database, clock, log, leads, trust, courtesy, expireIn: settlement.expireIn });
+  const expiry = createExpiry({ database, clock, log, metrics, leads, trust, courtesy, expireIn: settlement.expireIn });
 
   return {
     submit: createSubmission({

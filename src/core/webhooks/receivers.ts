@@ -29,6 +29,9 @@ export function createReceivers(share: ReceiverShare) {
       return receiver;
     },
 
+    /** The receiver, if it is in memory. */
+    known: (name: ReceiverName): Receiver | undefined => receivers.get(keyOf(name)),
+
     /** Whether the receiver belongs to another node. */
     isElsewhere: (name: ReceiverName): boolean => !share.mine(share.partitionOf(name)),
 

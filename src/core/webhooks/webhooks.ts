@@ -17,6 +17,7 @@ import { createEndpointEvents } from './endpoint-events.ts';
 import { createFailures } from './failures.ts';
 import type { KeptConnections } from './kept-connections.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
+import { createOverlooked } from './overlooked.ts';
 import {
   began,
   dropQueue,
@@ -118,6 +119,12 @@ export function createWebhooks(options: Options) {
     sender,
     maySend: () => !aborted,
     lateOf: slots.lateOf,
+  });
+  const slowLook = createOverlooked({
+    ...options,
+    known: receivers.known,
+    sends: (name) => running && !receivers.isElsewhere(name),
+    due,
   });
   let running = false;
   let aborted = false;
@@ -286,6 +293,16 @@ export function createWebhooks(options: Options) {
     pump(receiver);
   }
 
+  function due(name: ReceiverName, told: 'here' | 'by another' | 'passed on' = 'here'): void {
+    if (receivers.isElsewhere(name)) {
+      if (told !== 'passed on') share.tell(name, told === 'by another');
+      return;
+    }
+    const receiver = receivers.of(name);
+    receiver.more = true;
+    pump(receiver);
+  }
+
   return {
     /** The functions that store deliveries in units of work; see recording.ts. */
     ...recording,
@@ -294,15 +311,7 @@ export function createWebhooks(options: Options) {
      * Called after a commit that made existing deliveries due again, or when another node says that deliveries of a
      * receiver are due.
      */
-    due(name: ReceiverName, told: 'here' | 'by another' | 'passed on' = 'here'): void {
-      if (receivers.isElsewhere(name)) {
-        if (told !== 'passed on') share.tell(name, told === 'by another');
-        return;
-      }
-      const receiver = receivers.of(name);
-      receiver.more = true;
-      pump(receiver);
-    },
+    due,
 
     async start(): Promise<void> {
       if (options.held) {
@@ -361,6 +370,7 @@ export function createWebhooks(options: Options) {
      */
     async [Symbol.asyncDispose](): Promise<void> {
       running = false;
+      slowLook.stop();
       timer.stop();
       const cancel = clock.after(drainMs, () => {
         aborted = true;

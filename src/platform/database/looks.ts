@@ -2,6 +2,7 @@ import { isDatabaseAway } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createWork } from '../../runtime/idle.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Micros } from '../../runtime/units.ts';
 
 interface Parts {
   clock: Clock;
@@ -21,6 +22,8 @@ export function createLooks({ clock, log, look: lookOnce, retryMs, failed }: Par
   let looking = false;
   let hasNews = false;
   let cancel = (): void => undefined;
+  /** The time of the next look, as far as it is known. */
+  let nextAt = Number.POSITIVE_INFINITY;
 
   function look(): void {
     if (!isOn) return;
@@ -40,7 +43,10 @@ export function createLooks({ clock, log, look: lookOnce, retryMs, failed }: Par
       .then((waitMs) => {
         looking = false;
         if (hasNews) look();
-        else if (waitMs !== undefined && isOn) cancel = clock.after(waitMs, look);
+        else if (isOn) {
+          nextAt = waitMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + waitMs * 1000;
+          if (waitMs !== undefined) cancel = clock.after(waitMs, look);
+        }
         work.ended();
       });
   }
@@ -56,6 +62,9 @@ export function createLooks({ clock, log, look: lookOnce, retryMs, failed }: Par
     wake: look,
 
     isOn: (): boolean => isOn,
+
+    /** Whether no look is in work, and none comes before that time (microseconds). */
+    restsUntil: (at: Micros): boolean => isOn && !looking && nextAt > at,
 
     /** Whether something has happened since the look began, or since the last call. */
     takeNews(): boolean {
