@@ -93,8 +93,8 @@ void t.test('an outcome that cannot be written is written later, and nothing is 
   await webhooks.idle();
   t.equal(
     clock.timers(),
-    3,
-    'it waits for the next try, to count the attempts and to close the connection; it does not spin',
+    4,
+    'it waits for the next try, to count the attempts, to close the connection and to look slowly; it does not spin',
   );
   broken = false;
   clock.advance(1999);
