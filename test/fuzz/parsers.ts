@@ -3,6 +3,7 @@ import { apk, axml } from './parsers/apk.ts';
 import { csr } from './parsers/certification-requests.ts';
 import { csv, ndjson } from './parsers/imports.ts';
 import { form, json } from './parsers/json.ts';
+import { message } from './parsers/messages.ts';
 import { mqtt } from './parsers/mqtt.ts';
 import { payload } from './parsers/payloads.ts';
 import { yaml } from './parsers/scenarios.ts';
@@ -21,6 +22,7 @@ export const PARSERS: Readonly<Record<string, FuzzedParser>> = {
   json,
   form,
   payload,
+  message,
   selector,
   filter,
   csr,

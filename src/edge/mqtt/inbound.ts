@@ -92,7 +92,13 @@ const PASSED_ON = {
 /** The outcome of an attempt while the database is unavailable. */
 const AWAY = Symbol('database away');
 const NOTHING = Buffer.alloc(0);
-const PARTLY = 'parts of the message were left out.';
+/** The reasons of messages that were taken, and their lines in the log. */
+const TAKEN = {
+  'parts of the message were left out.': 'parts of a message of a device were left out',
+  'the message was repaired.': 'a message of a device was repaired',
+} as const;
+const lineOf = (reason: string): string =>
+  (TAKEN as Readonly<Record<string, string>>)[reason] ?? 'a message of a device was rejected';
 // Large messages cost as much time as several small ones. So a message counts as one for the rate limit, and as one
 // more for each further 16 KiB. In bytes.
 const BYTES_PER_COUNT = 16 * 1024;
@@ -148,14 +154,11 @@ export function createInbound(parts: Parts) {
     identity: object,
   ): void {
     const { topic, reason, details } = { ...told, topic: shortTopic(told.topic) };
-    const leftOut = logLimit(`${deviceId} ${reason === PARTLY ? 'partly taken' : 'rejected'}`, ownerOf(deviceId));
+    const text = lineOf(reason);
+    const leftOut = logLimit(`${deviceId} ${text}`, ownerOf(deviceId));
     if (leftOut !== undefined) {
       const faults = faultText(details.slice(0, 3)).slice(0, LONGEST_LINE);
-      const line = { deviceId, topic, reason, faults, ...identity, leftOut };
-      log.info(
-        line,
-        reason === PARTLY ? 'parts of a message of a device were left out' : 'a message of a device was rejected',
-      );
+      log.info({ deviceId, topic, reason, faults, ...identity, leftOut }, text);
     }
     if (client) reject(client, { topic, reason, details: toldFaults(details), ...identity });
   }
@@ -189,10 +192,11 @@ export function createInbound(parts: Parts) {
       const answer = await handlers[kind](deviceId, value as Messages[Kind], arrival);
       if (answer) respondTo(answer);
       if (mended) metrics.mqttMended.inc({ topic: kind });
-      if (leftOut.length + further.length === 0 && !mended) return null;
-      const details = [...(mended ?? []), ...leftOut, ...further];
-      metrics.mqttLeftOut.inc({ topic: kind });
-      tell(client, deviceId, { topic, reason: PARTLY, details }, identity());
+      const isPart = leftOut.length + further.length > 0;
+      if (isPart) metrics.mqttLeftOut.inc({ topic: kind });
+      if (!isPart && !mended) return null;
+      const reason: keyof typeof TAKEN = isPart ? 'parts of the message were left out.' : 'the message was repaired.';
+      tell(client, deviceId, { topic, reason, details: [...(mended ?? []), ...leftOut, ...further] }, identity());
     } catch (thrown) {
       const error = toDomainError(thrown);
       if (NOT_ITS_FAULT.has(error.code)) throw thrown;

@@ -19,7 +19,7 @@ const hex = (char: string): string => char.charCodeAt(0).toString(16).padStart(4
 
 /**
  * Repairs what small JSON writers get wrong, so that one byte does not cost a message: a C string's NUL at the end, NaN and
- * other words that are not JSON (they become null), raw control characters and wrong escapes in strings, blanks of other
+ * other words that are not JSON (they become null), words behind a value, raw control characters and wrong escapes in strings, blanks of other
  * alphabets, a comma too many, a value that is missing, text behind the value. Other faults stay, so the text must be
  * parsed afterwards.
  */
@@ -30,6 +30,7 @@ export function mendJson(text: string): Mended {
   let depth = 0;
   let before: 'start' | 'value' | 'comma' | 'colon' = 'start';
   let commaAt = 0; // the place of the last comma in `out`
+  let wordAt = -1; // the place of the last value in `out` if that is a word, and -1 if it is a string, an object or a list
 
   function tell(msg: string): void {
     if (faults.length > MOST_FAULTS) return;
@@ -74,9 +75,17 @@ export function mendJson(text: string): Mended {
 
   function word(): void {
     const found = take(WORD);
+    const shown = found.slice(0, SHOWN).toWellFormed();
     const isValue = VALUE.test(found);
-    if (!isValue) tell(`'${found.slice(0, SHOWN).toWellFormed()}' is not a JSON value and became null`);
-    out.push(isValue ? found : 'null');
+    if (before !== 'value') {
+      if (!isValue) tell(`'${shown}' is not a JSON value and became null`);
+      wordAt = out.length;
+      out.push(isValue ? found : 'null');
+    } else if (wordAt >= 0) {
+      // Two words with blanks between them: neither is the value that the device meant.
+      tell(`A value with '${shown}' behind it became null`);
+      out[wordAt] = 'null';
+    } else tell(`'${shown}' behind a value was left out`);
     at += found.length;
     before = 'value';
   }
@@ -97,6 +106,7 @@ export function mendJson(text: string): Mended {
     at += 1;
     if (isEnd) depth -= 1;
     before = isEnd ? 'value' : 'comma';
+    if (isEnd) wordAt = -1;
   }
 
   while (at < text.length) {
@@ -109,6 +119,7 @@ export function mendJson(text: string): Mended {
     } else if (char === '"') {
       string();
       before = 'value';
+      wordAt = -1;
     } else if (char === ':') {
       out.push(char);
       at += 1;

@@ -4881,7 +4881,7 @@ export interface DeactivateParameters {
   applicationId: ApplicationId;
 }
 /**
- * A fault in a message of the device. The message was dropped, or parts of it were left out; `reason` says which. It got its PUBACK nevertheless, so that it does not come again, and the connection stays.
+ * A fault in a message of the device. The message was dropped, or parts of it were left out, or it was repaired; `reason` says which. It got its PUBACK nevertheless, so that it does not come again, and the connection stays.
  */
 export interface MessageFault {
   /**
@@ -4889,7 +4889,7 @@ export interface MessageFault {
    */
   topic: string;
   /**
-   * `parts of the message were left out.` if the rest was accepted; with any other text, nothing of the message was accepted.
+   * `parts of the message were left out.` if the rest was accepted, `the message was repaired.` if it was accepted after a repair of its bytes or its JSON; with any other text, nothing of the message was accepted.
    */
   reason: string;
   /**
