@@ -53,6 +53,21 @@ t.test('MQTT over WebSocket', async (t) => {
     t.match(parsed, [{ cmd: 'publish', topic: `devices/${device.deviceId}/commands` }]);
   });
 
+  t.test('a message of up to 4 MiB is acknowledged and told, as over TCP', async (t) => {
+    const { webSocket, closed, next } = await open(t, world, device);
+    const topic = `devices/${device.deviceId}/events`;
+    for (const [index, size] of [300 * 1024, 1024 * 1024, 4 * 1024 * 1024 - 200].entries()) {
+      const payload = `{"eventId":"e-${index}","type":"custom.a","data":{"text":"${'x'.repeat(size)}"}}`;
+      webSocket.send(bytesOf({ cmd: 'publish', topic, payload, qos: 1, messageId: 10 + index }));
+      const received: Packet[] = [];
+      const parser = mqttPacket.parser().on('packet', (packet) => received.push(packet));
+      while (!received.some(({ cmd }) => cmd === 'puback')) parser.parse(await next());
+      t.match(received.at(-1), { cmd: 'puback', messageId: 10 + index });
+    }
+    webSocket.send(Buffer.alloc(5 * 1024 * 1024));
+    await closed;
+  });
+
   t.test('a text message ends the connection, before the login and after it', async (t) => {
     const { webSocket, closed } = await open(t, world, device);
     webSocket.send('\u00c0\u0000', { binary: false });

@@ -17,7 +17,7 @@ const PACKET_LIMITS = { beforeLogin: 4 * 1024, afterLogin: 256 * 1024 };
  * A longer PUBLISH, up to this remaining length, is read to its end without keeping it, and is then told to the device: an
  * ended connection would make a persistent client send it for ever.
  */
-const LONGEST_CUT = 4 * 1024 * 1024;
+export const LONGEST_CUT = 4 * 1024 * 1024;
 
 /** The most packets of one connection that are in work at a time; further ones wait in the socket. */
 const WINDOW = 32;

@@ -2,11 +2,15 @@ import type http from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
+import { LONGEST_CUT } from './packet-guard.ts';
 
 /** The WebSocket subprotocols: that of MQTT 3.1.1 [MQTT-6.0.0-3], and the one that clients of MQTT 3.1 offer. */
 const SUBPROTOCOLS = ['mqtt', 'mqttv3.1'];
-// The most bytes of one WebSocket message, which may contain several MQTT packets, or a part of one [MQTT-6.0.0-2].
-const LARGEST_MESSAGE = 1024 * 1024;
+/**
+ * The most bytes of one WebSocket message, which may contain several MQTT packets, or a part of one [MQTT-6.0.0-2]: the
+ * longest packet that the guard acknowledges, and some packets before and behind it.
+ */
+const LARGEST_MESSAGE = LONGEST_CUT + 64 * 1024;
 /**
  * The most bytes that a connection may send before its login, because an incomplete WebSocket message stays in memory.
  */

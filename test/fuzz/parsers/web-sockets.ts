@@ -9,7 +9,7 @@ import { mqtt } from './mqtt.ts';
 
 /** The most bytes before the login, and of one message. */
 const BEFORE_LOGIN = 64 * 1024;
-const LARGEST_MESSAGE = 1024 * 1024;
+const LARGEST_MESSAGE = 4 * 1024 * 1024 + 64 * 1024;
 /** Milliseconds after which a connection counts as one that never ends. */
 const LONGEST_MS = 60_000;
 
