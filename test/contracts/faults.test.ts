@@ -208,7 +208,7 @@ t.test('NUL and lone surrogates are refused by the name of their field', async (
 
 t.test('every keyword that a schema uses has a word in the interface', async (t) => {
   const silent =
-    /^(\$schema|\$ref|title|description|examples|default|deprecated|tsType|x-pattern-message|type|properties|items|required|additionalProperties|if|then|else|propertyNames)$/;
+    /^(\$schema|\$ref|title|description|examples|default|deprecated|tsType|x-pattern-message|x-instead|type|properties|items|required|additionalProperties|if|then|else|propertyNames)$/;
   const spoken =
     /^(minLength|maxLength|minUtf8Bytes|maxUtf8Bytes|pattern|format|enum|const|minimum|maximum|minItems|maxItems|maxProperties|maxDepth|maxJsonBytes|settingUrl)$/;
   const unknown: string[] = [];

@@ -37,8 +37,9 @@ const UNKNOWN_MEMBERS = MOST_FAULTS + 1;
  * keywords `minUtf8Bytes`, `maxUtf8Bytes`, `maxJsonBytes`, `maxDepth` and `settingUrl`, and those of the compiled form (see judgedSchema).
  */
 export function addKeywords(ajv: Ajv2020, { urlFault, takeOut }: Rules): void {
-  // `tsType` is read only by the generator of types, `x-pattern-message` only by the code that describes faults.
-  ajv.addVocabulary(['tsType', 'x-pattern-message']);
+  // `tsType` is read only by the generator of types, `x-pattern-message` only by the code that describes faults,
+  // `x-instead` only by the tolerant reader.
+  ajv.addVocabulary(['tsType', 'x-pattern-message', 'x-instead']);
   ajv.addFormat('imei', { type: 'string', validate: hasCheckDigit });
   ajv.addFormat('language-tag', { type: 'string', validate: isLanguageTag });
   ajv.addKeyword({

@@ -26,8 +26,9 @@ const NOTHING_UNKNOWN = { count: 0, names: [] };
  * Reads messages of devices tolerantly, so that newer firmware, or one wrong value, does not lose the rest of a message.
  * Members that a schema does not know are removed, at every level. A wrong value is removed with the smallest optional part
  * around it: in `{ lang, battery: { level, charging } }` a bad `level` removes `battery`, a bad item of a list removes the
- * list. If no such part is optional, the whole message is wrong, and the reader throws REQUEST_INVALID with every fault. It
- * changes the value in place.
+ * list. Where the schema has `x-instead`, this value takes the place of a wrong or a missing one, and all around it stays. If
+ * no such part is optional, the whole message is wrong, and the reader throws REQUEST_INVALID with every fault. It changes
+ * the value in place.
  *
  * @param validatorsOf makes the validators; they call the given function for each member that their schemas do not know
  */
@@ -45,14 +46,51 @@ export function createTolerantReader(validatorsOf: (takeOut: TakeOut) => Validat
     const validate = validators(schema);
     if (validate(value)) return { value, leftOut: NO_FAULTS, unknown: unknown ?? NOTHING_UNKNOWN };
     const leftOut = toFaults(validate.errors ?? [], ['body']);
+    const replaced = new Map<string, number>();
+    let round = 0;
     do {
+      round += 1;
       for (const error of validate.errors ?? []) {
-        if (!WRAPPERS.has(error.keyword) && !leaveOut(value, error))
+        if (!WRAPPERS.has(error.keyword) && !putInstead(value, error, { replaced, round }) && !leaveOut(value, error))
           throw new DomainError('REQUEST_INVALID', { details: leftOut });
       }
     } while (!validate(value)); // a removed value may have been required, so its parent is now invalid
     return { value, leftOut, unknown: unknown ?? NOTHING_UNKNOWN };
   };
+}
+
+/** The value that a schema names for the place of a wrong one. */
+const insteadOf = (schema: unknown): { value: unknown } | undefined =>
+  typeof schema === 'object' && schema !== null && 'x-instead' in schema
+    ? { value: structuredClone(schema['x-instead']) }
+    : undefined;
+
+/**
+ * Replaces the member that an error is about by the value that its schema names for this. Returns false when it names none,
+ * or when the member is already removed. Each member is replaced in one round only, or a value that a later round removes
+ * would come back for ever; `replaced` holds the round of each place.
+ */
+function putInstead(
+  message: unknown,
+  error: ErrorObject,
+  { replaced, round }: { replaced: Map<string, number>; round: number },
+): boolean {
+  const { instancePath, keyword, params, parentSchema } = error;
+  const path = pointerParts(instancePath);
+  const properties = parentSchema?.['properties'] as Record<string, unknown> | undefined;
+  if (keyword === 'required') path.push(String(params['missingProperty']));
+  const member = path.pop();
+  const instead = insteadOf(keyword === 'required' ? properties?.[member ?? ''] : parentSchema);
+  const place = JSON.stringify([...path, member]);
+  if (!instead || member === undefined) return false;
+  const before = replaced.get(place);
+  if (before !== undefined) return before === round;
+  let owner = message;
+  for (const name of path) owner = (owner as Record<string, unknown> | null | undefined)?.[name];
+  if (typeof owner !== 'object' || owner === null) return false;
+  (owner as Record<string, unknown>)[member] = instead.value;
+  replaced.set(place, round);
+  return true;
 }
 
 /**

@@ -4917,7 +4917,10 @@ export interface DeviceEvent {
   occurredAt?: {
     [k: string]: unknown;
   };
-  data: JsonObject;
+  /**
+   * An object whose form `type` decides, nested at most 32 levels deep. A `custom.` event with other data, or without any, is taken with `{}`.
+   */
+  data: Record<string, unknown>;
 }
 /**
  * Data of `fileUpload.failed`.
