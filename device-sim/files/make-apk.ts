@@ -5,13 +5,13 @@ export const RESOURCES: Record<string, number> = {
   versionName: 0x0101021c,
   versionCodeMajor: 0x01010576,
 };
-function u16(...values: number[]): Buffer {
+export function u16(...values: number[]): Buffer {
   const bytes = Buffer.allocUnsafe(2 * values.length);
   for (const [index, value] of values.entries()) bytes.writeUInt16LE(value & 0xffff, 2 * index);
   return bytes;
 }
 
-function u32(...values: number[]): Buffer {
+export function u32(...values: number[]): Buffer {
   const bytes = Buffer.allocUnsafe(4 * values.length);
   for (const [index, value] of values.entries()) bytes.writeUInt32LE(value >>> 0, 4 * index);
   return bytes;
@@ -36,7 +36,7 @@ interface MadeDocument {
   resources?: number[];
 }
 
-function pool(strings: string[], utf8: boolean): Buffer {
+export function pool(strings: string[], utf8: boolean): Buffer {
   const length = (value: number): Buffer => {
     if (utf8) return value < 0x80 ? Buffer.from([value]) : Buffer.from([0x80 | (value >> 8), value & 0xff]);
     return value < 0x8000 ? u16(value) : u16(0x8000 | (value >> 16), value & 0xffff);

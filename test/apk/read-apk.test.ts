@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
 import { MANIFEST, makeApk, makeChunk, makeDocument, makeZip } from '../../device-sim/files/make-apk.ts';
+import { makeResources } from '../../device-sim/files/make-resources.ts';
 import { ApkError, type ApkFault } from '../../src/platform/apk/apk-error.ts';
-import { readApk } from '../../src/platform/apk/read-apk.ts';
+import { readApk, readApkParts } from '../../src/platform/apk/read-apk.ts';
 
 const APKS = join(import.meta.dirname, '../../demo/apks');
 const camera = (name: string): Buffer => readFileSync(join(APKS, `camera-${name}.apk`));
@@ -44,6 +45,59 @@ await t.test('the identity of real APKs is read', async (t) => {
   t.same(await read(camera('1.0.0')), { ...inside, versionName: '1.0.0', versionCode: 1 });
   t.same(await read(camera('1.1.0')), { ...inside, versionName: '1.1.0', versionCode: 2 });
   t.same(await read(camera('claims-1.2.0-embeds-9.9.9')), { ...inside, versionName: '9.9.9', versionCode: 3 });
+});
+
+/** An APK whose version name and code are references to the first two entries of the first type of its resources. */
+const referring = (resources: Buffer): Buffer => {
+  const reference = (entry: number) => ({ type: 1, data: 0x7f010000 + entry });
+  const attributes = [
+    { name: 'package', value: ANSWER.package },
+    { name: 'versionName', value: reference(0) },
+    { name: 'versionCode', value: reference(1) },
+  ];
+  return makeZip([
+    { name: MANIFEST, bytes: makeDocument({ attributes }) },
+    { name: 'resources.arsc', bytes: resources, stored: true },
+  ]);
+};
+
+await t.test('versions that refer to resources are read from their table', async (t) => {
+  const entries = { 0: '1.2.3', 1: 7, 9: 'other' };
+  for (const layout of ['plain', 'sparse', 'short', 'compact'] as const)
+    t.same(await read(referring(makeResources([{ entries, layout }]))), ANSWER, layout);
+  const german = { entries: { 0: 'deutsch', 1: 8 }, qualified: true };
+  t.same(await read(referring(makeResources([german, { entries }]))), ANSWER, 'of the default configuration');
+  const to = (entry: number) => ({ type: 1, data: 0x7f020000 + entry });
+  const chain = { 0: to(1), 1: to(2), 2: '1.2.3', 3: 7 };
+  t.same(
+    await read(referring(makeResources([{ entries: { 0: to(0), 1: to(3) } }, { entries: chain }]))),
+    ANSWER,
+    'through references',
+  );
+});
+
+await t.test('what the table of resources does not tell is unread, and nothing else is', async (t) => {
+  const endless = { type: 1, data: 0x7f010000 };
+  const whole = makeResources([{ entries: { 0: '1.2.3', 1: 7 } }]);
+  const tables: [table: Buffer, what: string][] = [
+    [makeResources([{ entries: { 0: endless, 1: 7 } }]), 'a reference to itself'],
+    [makeResources([{ entries: { 1: 7 } }]), 'no such entry'],
+    [makeResources([{ entries: { 0: '1.2.3', 1: 7 }, qualified: true }]), 'not for all devices'],
+    [makeResources([{ entries: { 0: '1.2.3', 1: 7 } }], 0x01), 'another package'],
+    [whole.subarray(0, -1), 'cut off'],
+    [Buffer.from('no table'), 'no table'],
+    [Buffer.alloc(4 * 1024 ** 2 + 1), 'too large'],
+  ];
+  for (const [table, what] of tables) {
+    const parts = await readApkParts(fileOf(referring(table)));
+    t.equal(parts.package, ANSWER.package, what);
+    t.match(
+      parts.unread.versionName,
+      { reason: 'unsupported', message: 'versionName is a reference to a resource' },
+      what,
+    );
+    t.equal(parts.unread.manifest, undefined, what);
+  }
 });
 
 await t.test('manifests are read in both encodings, packed and stored', async (t) => {

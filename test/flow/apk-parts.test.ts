@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { MANIFEST, makeApk, makeDocument, makeZip, signedApk } from '../../device-sim/files/make-apk.ts';
+import { makeResources } from '../../device-sim/files/make-resources.ts';
 import { startWorld } from '../world.ts';
 
 const CAMERA = 'com.example.camera';
@@ -42,6 +43,15 @@ t.test('each part of an APK is read independently, and what could not be read is
     t.same(certificates, [FINGERPRINT]);
     t.equal(warning, 'the version name of the file could not be read: versionName is a reference to a resource.');
     t.match(await start('1.1.0'), { status: 201 });
+  });
+
+  await t.test('a version name that is a reference is read where the table of resources has it', async (t) => {
+    const file = makeZip([
+      { name: MANIFEST, bytes: makeDocument({ attributes: attributesOf(REFERENCE) }) },
+      { name: 'resources.arsc', bytes: makeResources([{ entries: { 0: '1.1.1' } }]), stored: true },
+    ]);
+    const { certificates, warning } = await upload('1.1.1', signedApk(file, KEY));
+    t.same([certificates, warning], [[FINGERPRINT], null]);
   });
 
   await t.test('nor does a version code', async (t) => {

@@ -9,7 +9,8 @@ export type ApkFault =
   /** Reading the file would exceed a limit: of bytes, reads, memory or time. */
   | 'too_large'
   /**
-   * The file is legal, but uses a feature that this reader lacks: encryption, another compression, references to resources.
+   * The file is legal, but uses a feature that this reader lacks: encryption, another compression, a reference to a resource
+   * that its table does not have for all devices.
    */
   | 'unsupported';
 

@@ -1,5 +1,8 @@
 import { ApkError } from './apk-error.ts';
 import { type Attribute, readRootElement } from './binary-xml.ts';
+import type { StringPool } from './chunks.ts';
+import type { readResourceTable } from './resource-table.ts';
+import { INTEGERS, REFERENCES, STRING, type Value } from './values.ts';
 
 /** The package and the version that an APK states in its manifest. */
 export interface ApkManifest {
@@ -20,10 +23,6 @@ export interface ManifestParts extends Omit<ApkManifest, 'versionCode'> {
 const VERSION_CODE = 0x0101021b;
 const VERSION_NAME = 0x0101021c;
 const VERSION_CODE_MAJOR = 0x01010576;
-// Res_value
-const REFERENCES = [0x01, 0x07];
-const STRING = 0x03;
-const INTEGERS = [0x10, 0x11];
 const PACKAGE = /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)*$/;
 const LONGEST_NAME = 255;
 
@@ -40,11 +39,18 @@ function partOf<Value>(read: () => Value, unread: (error: ApkError) => void): Va
   }
 }
 
+/** Finds the values of resources. */
+type Resources = ReturnType<typeof readResourceTable>;
+
+/** Whether a part of a manifest is unread because it refers to a resource. */
+export const refersToResources = ({ unread }: ManifestParts): boolean =>
+  [unread.versionName, unread.versionCode].some((error) => error?.reason === 'unsupported');
+
 /**
  * Reads a binary AndroidManifest.xml as Android does: Android's own attributes by resource identifier, `package` by its
- * name. Throws an ApkError when no package can be read.
+ * name. Versions that refer to resources are only read with `resources`. Throws an ApkError when no package can be read.
  */
-export function readManifestParts(document: Buffer): ManifestParts {
+export function readManifestParts(document: Buffer, resources?: Resources): ManifestParts {
   const root = readRootElement(document);
   const { strings } = root;
   if (!strings.is(root.name, 'manifest')) throw damaged('its root element is not a manifest');
@@ -52,21 +58,33 @@ export function readManifestParts(document: Buffer): ManifestParts {
 
   function only(found: Attribute[]): Attribute | undefined {
     if (found.length > 1) throw damaged('an attribute comes twice');
-    const [attribute] = found;
-    if (attribute && REFERENCES.includes(attribute.type)) {
-      throw new ApkError('unsupported', `${label(attribute)} is a reference to a resource`);
-    }
-    return attribute;
+    return found[0];
   }
   const known = (resource: number) => only(root.attributes.filter((each) => each.resource === resource));
+
+  /** The value of an attribute, or of the resource to which it refers. */
+  function resolve(attribute: Attribute): { value: Value; strings: StringPool } {
+    if (!REFERENCES.includes(attribute.type)) return { value: attribute, strings };
+    const unsupported = (cause?: unknown) =>
+      new ApkError('unsupported', `${label(attribute)} is a reference to a resource`, cause);
+    if (!resources) throw unsupported();
+    try {
+      return resources(attribute.data);
+    } catch (cause) {
+      throw cause instanceof ApkError ? unsupported(cause) : cause;
+    }
+  }
   function text(attribute: Attribute | undefined): string | null {
     if (!attribute) return null;
-    if (attribute.type !== STRING) throw damaged(`${label(attribute)} is not a text`);
-    return strings.text(attribute.data, LONGEST_NAME);
+    const found = resolve(attribute);
+    if (found.value.type !== STRING) throw damaged(`${label(attribute)} is not a text`);
+    return found.strings.text(found.value.data, LONGEST_NAME);
   }
   function integer(attribute: Attribute | undefined): number {
-    if (attribute && !INTEGERS.includes(attribute.type)) throw damaged(`${label(attribute)} is not a number`);
-    return attribute?.data ?? 0;
+    if (!attribute) return 0;
+    const { value } = resolve(attribute);
+    if (!INTEGERS.includes(value.type)) throw damaged(`${label(attribute)} is not a number`);
+    return value.data;
   }
 
   const named = root.attributes.filter((each) => !each.qualified && strings.is(each.name, 'package'));

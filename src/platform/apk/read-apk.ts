@@ -4,16 +4,20 @@ import { crc32, inflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
 import { ApkError, type ApkFault } from './apk-error.ts';
 import { type ApkSource, type BoundedSource, createBoundedSource, SourceReader } from './bounded-source.ts';
-import { type ApkManifest, type ManifestParts, readManifestParts } from './manifest.ts';
+import { type ApkManifest, type ManifestParts, readManifestParts, refersToResources } from './manifest.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
+import { readResourceTable } from './resource-table.ts';
 import { readCertificates } from './signing-block.ts';
 
 const inflate = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflateRaw);
 
 const MANIFEST = Buffer.from('AndroidManifest.xml');
+const RESOURCES = Buffer.from('resources.arsc');
 // Bounds of one reading, in bytes: of the manifest (both packed and unpacked) and of the archive's directory. Large real
-// APKs have manifests of 300 KB and directories of 2 MB.
+// APKs have manifests of 300 KB and directories of 2 MB. Few tables of resources are larger than 3 MB; one is only read when
+// the manifest refers to it for its version.
 const LARGEST_MANIFEST = 1024 ** 2;
+const LARGEST_RESOURCES = 4 * 1024 ** 2;
 const LARGEST_DIRECTORY = 4 * 1024 ** 2;
 const LIMITS = { reads: 14, bytes: 8 * 1024 ** 2 };
 const SMALLEST_ENTRY = 46;
@@ -71,7 +75,7 @@ export async function readApkParts(source: ApkSource): Promise<ApkParts> {
     const refusals = createRefusals(directory);
     const unread: ApkParts['unread'] = {};
     const manifest = await partOf(
-      async () => readManifestParts(await readManifestFile(zip, directory, bounded, refusals)),
+      () => readManifestOf({ zip, directory, source: bounded }, refusals),
       (fault) => {
         unread.manifest = fault;
       },
@@ -128,15 +132,41 @@ async function openDirectory(size: number, source: BoundedSource): Promise<{ zip
   return { zip, directory };
 }
 
-async function readManifestFile(
-  zip: ZipFile,
-  directory: number,
-  source: BoundedSource,
-  refusals: Refusals,
-): Promise<Buffer> {
-  const entry = await findManifest(zip, refusals);
-  const start = await findData(zip, entry, directory);
-  return unpack(entry, await source.part(start, entry.compressedSize));
+interface Archive {
+  zip: ZipFile;
+  /** Where the directory of the archive begins. */
+  directory: number;
+  source: BoundedSource;
+}
+
+async function readManifestOf(archive: Archive, refusals: Refusals): Promise<ManifestParts> {
+  const { manifest, resources } = await findEntries(archive.zip, refusals);
+  const document = await readFile(archive, manifest, {
+    name: MANIFEST,
+    what: 'the manifest',
+    largest: LARGEST_MANIFEST,
+  });
+  const parts = readManifestParts(document);
+  if (!resources || !refersToResources(parts)) return parts;
+  try {
+    const bounds = { name: RESOURCES, what: 'the table of resources', largest: LARGEST_RESOURCES };
+    return readManifestParts(document, readResourceTable(await readFile(archive, resources, bounds)));
+  } catch (error) {
+    if (error instanceof ApkError) return parts;
+    throw error;
+  }
+}
+
+/** A file of the archive: its name, the words for it, and the most bytes that it may have, packed and unpacked. */
+interface Wanted {
+  name: Buffer;
+  what: string;
+  largest: number;
+}
+
+async function readFile({ zip, directory, source }: Archive, entry: Entry, wanted: Wanted): Promise<Buffer> {
+  const start = await findData(zip, entry, directory, wanted);
+  return unpack(entry, await source.part(start, entry.compressedSize), wanted);
 }
 
 async function openArchive(size: number, source: BoundedSource): Promise<ZipFile> {
@@ -152,50 +182,57 @@ async function openArchive(size: number, source: BoundedSource): Promise<ZipFile
   }
 }
 
-/** Finds the one entry named AndroidManifest.xml. Android refuses archives with two such entries, so this does too. */
-async function findManifest(zip: ZipFile, refusals: Refusals): Promise<Entry> {
-  let found: Entry | undefined;
+/**
+ * Finds the one entry named AndroidManifest.xml, and the table of resources, if there is one. Android refuses archives with
+ * two entries of a name, so this does too.
+ */
+async function findEntries(zip: ZipFile, refusals: Refusals): Promise<{ manifest: Entry; resources?: Entry }> {
+  let manifest: Entry | undefined;
+  let resources: Entry | undefined;
   let seen = 0;
   for await (const entry of zip.eachEntry()) {
     seen += 1;
     if (seen % ENTRIES_PER_TURN === 0) await setImmediate();
     refusals.check(entry);
-    if (!MANIFEST.equals(entry.fileName as unknown as Buffer)) continue;
-    if (found) throw new ApkError('archive_damaged', 'the archive has two manifests');
-    found = entry;
+    const name = entry.fileName as unknown as Buffer;
+    if (RESOURCES.equals(name)) resources ??= entry;
+    if (!MANIFEST.equals(name)) continue;
+    if (manifest) throw new ApkError('archive_damaged', 'the archive has two manifests');
+    manifest = entry;
   }
-  if (!found) throw new ApkError('manifest_missing', 'the archive has no AndroidManifest.xml');
-  return found;
+  if (!manifest) throw new ApkError('manifest_missing', 'the archive has no AndroidManifest.xml');
+  return { manifest, ...(resources && { resources }) };
 }
 
 /**
  * Finds where the packed bytes of an entry begin. The header of the file must agree with its entry in the directory, as
  * Android demands.
  */
-async function findData(zip: ZipFile, entry: Entry, directory: number): Promise<number> {
-  if (entry.isEncrypted()) throw new ApkError('unsupported', 'the manifest is encrypted');
+async function findData(
+  zip: ZipFile,
+  entry: Entry,
+  directory: number,
+  { name, what, largest }: Wanted,
+): Promise<number> {
+  if (entry.isEncrypted()) throw new ApkError('unsupported', `${what} is encrypted`);
   if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) {
-    throw new ApkError('unsupported', 'the manifest is compressed in an unknown way');
+    throw new ApkError('unsupported', `${what} is compressed in an unknown way`);
   }
-  if (entry.compressedSize > LARGEST_MANIFEST || entry.uncompressedSize > LARGEST_MANIFEST) {
-    throw new ApkError('too_large', 'the manifest is too large');
+  if (entry.compressedSize > largest || entry.uncompressedSize > largest) {
+    throw new ApkError('too_large', `${what} is too large`);
   }
   const header = await zip.readLocalFileHeaderPromise(entry);
-  const agrees = MANIFEST.equals(header.fileName) && header.compressionMethod === entry.compressionMethod;
+  const agrees = name.equals(header.fileName) && header.compressionMethod === entry.compressionMethod;
   if (!agrees || header.fileDataStart + entry.compressedSize > directory) {
-    throw new ApkError(
-      'archive_damaged',
-      'the header of the manifest does not agree with the directory of the archive',
-    );
+    throw new ApkError('archive_damaged', `the header of ${what} does not agree with the directory of the archive`);
   }
   return header.fileDataStart;
 }
 
-async function unpack(entry: Entry, packed: Buffer): Promise<Buffer> {
-  const bytes =
-    entry.compressionMethod === STORED ? packed : await inflate(packed, { maxOutputLength: LARGEST_MANIFEST });
+async function unpack(entry: Entry, packed: Buffer, { what, largest }: Wanted): Promise<Buffer> {
+  const bytes = entry.compressionMethod === STORED ? packed : await inflate(packed, { maxOutputLength: largest });
   if (bytes.length !== entry.uncompressedSize || crc32(bytes) !== entry.crc32) {
-    throw new ApkError('archive_damaged', 'the manifest does not match its checksum');
+    throw new ApkError('archive_damaged', `${what} does not match its checksum`);
   }
   return bytes;
 }

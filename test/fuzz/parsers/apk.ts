@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MANIFEST, makeApk, makeDocument, makeZip } from '../../../device-sim/files/make-apk.ts';
+import { makeResources } from '../../../device-sim/files/make-resources.ts';
 import { ApkError, type ApkFault } from '../../../src/platform/apk/apk-error.ts';
 import { type ApkManifest, readManifest } from '../../../src/platform/apk/manifest.ts';
 import { readApk } from '../../../src/platform/apk/read-apk.ts';
@@ -34,6 +35,14 @@ const manifests = BOTH.flatMap((utf8) => [
 const others = Array.from({ length: 20 }, (_, index) => ({ name: `res/${index}`, bytes: Buffer.from(`${index}`) }));
 /** A real APK, with a signing block. */
 const real = readFileSync(join(import.meta.dirname, '../../../demo/apks/camera-1.0.0.apk'));
+const referring = ATTRIBUTES.map(({ name, value }, index) =>
+  index === 0 ? { name, value } : { name, value: { type: 1, data: 0x7f010000 + index } },
+);
+const values = { 1: 7, 2: 1, 3: '1.2.3' };
+const resources = (layout: 'plain' | 'sparse' | 'short' | 'compact') => [
+  { name: MANIFEST, bytes: makeDocument({ attributes: referring }), stored: true },
+  { name: 'resources.arsc', bytes: makeResources([{ entries: values, layout }]), stored: true },
+];
 const archives = BOTH.flatMap((stored) => [
   makeApk({ attributes: ATTRIBUTES }, { stored }),
   makeZip([...others, { name: MANIFEST, bytes: manifests[2]!, stored }], { comment: 'a comment' }),
@@ -80,7 +89,11 @@ export const axml: FuzzedParser = {
 
 /** The archive around the binary XML, read in parts. */
 export const apk: FuzzedParser = {
-  documents: [...archives, real],
+  documents: [
+    ...archives,
+    real,
+    ...(['plain', 'sparse', 'short', 'compact'] as const).map((one) => makeZip(resources(one))),
+  ],
   words: ['PK\u0001\u0002', 'PK\u0003\u0004', 'PK\u0005\u0006', 'PK\u0006\u0006', 'PK\u0006\u0007', MANIFEST],
   async read(input) {
     const spent = { reads: 0, bytes: 0 };
