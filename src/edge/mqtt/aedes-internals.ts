@@ -97,6 +97,9 @@ export function writePacket(client: Client, bytes: Buffer, written: (error?: Err
   else inner.waitForDrain(written);
 }
 
+/** Milliseconds after the end of a keep-alive interval in which packets that came before it are still read. */
+const LISTENS_ON_MS = 100;
+
 interface Reading {
   /** Called when the connection has data to read. */
   readable(): void;
@@ -145,19 +148,19 @@ export function takeReading(client: Client, on: Reading): TakenReading {
   let isAlive = false;
   /**
    * Replaces what Aedes does when the keep-alive interval has ended. A process that stood still for that long (a machine
-   * that was suspended) has not read what came meanwhile: timers run before sockets are read. So one turn of the event
-   * loop reads it first.
+   * that was suspended) has not read what came meanwhile: timers run before sockets are read, and the first turn of the
+   * event loop after a stop may read only some of them. So it listens a moment longer.
    */
   inner.on('connected', () => {
     if (inner._keepaliveInterval <= 0 || inner.closed) return;
     clearTimeout(inner._keepaliveTimer);
     const ended = (): void => {
       isAlive = false;
-      setImmediate(() => {
+      setTimeout(() => {
         if (inner.closed) return;
         if (isAlive || inner.conn.readableLength > 0) inner._keepaliveTimer.refresh();
         else on.silent();
-      });
+      }, LISTENS_ON_MS).unref();
     };
     inner._keepaliveTimer = setTimeout(ended, inner._keepaliveInterval);
   });

@@ -132,6 +132,11 @@ export function createPacketGuard(parts: GuardParts) {
     });
 
     function silent(): void {
+      // A packet that has arrived and waits for its turn is a sign of life: after a stop of the process all devices have one.
+      if (phase === 'open' && reader.look(PACKET_LIMITS.afterLogin, LONGEST_CUT) === 'whole') {
+        aedes.keepAlive();
+        return;
+      }
       parts.silent(client);
       fail('keep alive timeout');
     }
