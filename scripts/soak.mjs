@@ -14,7 +14,7 @@ npm run try -- soak fuzz [options]
   fuzz         changed documents for each parser of foreign bytes
   --minutes N  for all parsers together (8)
   --seed N     the seed of the run (random); the same seed gives the same inputs
-  --only NAME  mqtt, websocket, apk, axml, csv, ndjson, yaml, json, form, payload, selector or filter (all)
+  --only NAME  mqtt, websocket, apk, axml, csv, ndjson, yaml, json, form, payload, message, selector or filter (all)
   --number N   only the input of this number, as a finding names it
 `;
 
