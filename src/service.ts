@@ -54,6 +54,9 @@ interface Overrides {
   keepsMetrics?: boolean;
 }
 
+const firstOf = (reasons: readonly (string | undefined)[]): string | undefined =>
+  reasons.find((reason) => reason !== undefined);
+
 export type Service = Awaited<ReturnType<typeof createService>>;
 
 /**
@@ -128,7 +131,7 @@ export async function createService(
   if (cluster) {
     await parts.add(cluster).join();
     numbers.onOther(cluster.startOver);
-    readiness.set('node', () => cluster.nodes.trouble() ?? cluster.heal.trouble());
+    readiness.set('node', () => cluster.nodes.trouble() ?? cluster.heal.trouble() ?? cluster.partitions.trouble());
   }
 
   const encryption = await openEncryption({ ...common, vault, ring, source: config.encryption, peers });
@@ -155,6 +158,8 @@ export async function createService(
     forgotten: (about) => feed.recheck(about),
     consoleUrls: () => consoleUrls,
   });
+  readiness.note('overlooked', () => firstOf(core.slowLooks.map(({ doubt }) => doubt())));
+  readiness.set('overlooked', () => firstOf(core.slowLooks.map(({ trouble }) => trouble())));
   encryption.onChange(() => core.objects.key?.seal());
   numbers.onRestored(() => {
     core.rollouts.pauseRestored();

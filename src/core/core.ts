@@ -324,5 +324,7 @@ export async function createCore(given: Given) {
     requests,
     removals,
     sweeps,
+    /** The searches for what is due and moved by nobody. */
+    slowLooks: [...transactions.slowLooks, ...requests.slowLooks, webhooks.slowLook, rollouts.slowLook],
   };
 }

@@ -5,6 +5,16 @@ import type { Log } from './log.ts';
 const PIECE_MS = 1_000;
 const PER_PIECE = 64;
 
+export interface SlowLook {
+  /** What is told in `/readyz` while what was overlooked has not moved yet; undefined when nothing was. */
+  doubt(): string | undefined;
+  /** Why this node should get no requests: what was overlooked did not move when it was moved. Undefined otherwise. */
+  trouble(): string | undefined;
+  stop(): void;
+}
+
+type Suspect<Key> = [key: Key, row: string | number];
+
 interface Parts<Key> {
   clock: Pick<Clock, 'after'>;
   log: Pick<Log, 'error' | 'warn'>;
@@ -28,10 +38,12 @@ interface Parts<Key> {
  * counts only if the same row is found again in the next piece, because a wake-up comes a moment after its commit, and
  * because a key may have another row at work each time.
  */
-export function createSlowLook<Key>(parts: Parts<Key>) {
+export function createSlowLook<Key>(parts: Parts<Key>): SlowLook {
   const { clock, log, what, keys, overlooked, move, count, pieceMs = PIECE_MS } = parts;
   let round: Iterator<Key> | AsyncIterator<Key> = [][Symbol.iterator]();
-  let suspects: [key: Key, row: string | number][] = [];
+  let suspects: Suspect<Key>[] = [];
+  /** What was overlooked and moved, by its row, until it is seen to move; `isStuck` when it was moved again since. */
+  const moved = new Map<string | number, { key: Key; isStuck: boolean }>();
   let cancel: () => void = () => undefined;
   let stopped = false;
 
@@ -50,12 +62,19 @@ export function createSlowLook<Key>(parts: Parts<Key>) {
   }
 
   async function look(): Promise<void> {
-    const again = suspects;
+    const before = [...moved].map(([row, { key }]): Suspect<Key> => [key, row]);
+    const again = [...before, ...suspects.filter(([, row]) => !moved.has(row))];
     suspects = [];
     for (const [key, row] of again) {
-      if (stopped || (await overlooked(key)) !== row) continue;
+      if (stopped) return;
+      if ((await overlooked(key)) !== row) {
+        moved.delete(row);
+        continue;
+      }
+      const isStuck = moved.has(row);
+      moved.set(row, { key, isStuck });
       count();
-      log.error({ what, key, row }, 'overlooked: something is due, and nobody has moved it; it is moved now');
+      log.error({ what, key, row, isStuck }, 'overlooked: something is due, and nobody has moved it; it is moved now');
       move(key);
     }
     for (const key of await next()) {
@@ -74,6 +93,8 @@ export function createSlowLook<Key>(parts: Parts<Key>) {
   arm();
 
   return {
+    doubt: () => (moved.size > 0 ? `${what} were due, and nobody had moved them` : undefined),
+    trouble: () => (moved.values().some(({ isStuck }) => isStuck) ? `${what} are due, and cannot be moved` : undefined),
     stop(): void {
       stopped = true;
       cancel();

@@ -91,7 +91,7 @@ export async function startMember(
     isLive: nodes.isLive,
     ...(loses && { loses }),
   });
-  const partitions = createPartitions({ nodes, bus, log, metrics });
+  const partitions = createPartitions({ nodes, bus, log, metrics, unservedMs: 0 });
   const events = new EventEmitter();
   const told: string[] = [];
   const drains = { hold: Promise.resolve() };

@@ -63,8 +63,11 @@ t.test('a partition is handed over only when its work in progress has ended', { 
   await second.next('beat');
   t.equal(second.partitions.owned(), 0, 'the other one waits');
   t.equal(first.partitions.owned(), PARTITIONS);
+  t.match(first.partitions.trouble(), /have had no sender for \d+ s/, 'meanwhile their node is not ready');
+  t.equal(second.partitions.trouble(), undefined);
   held.resolve();
   await second.until(() => together(first, second).length === PARTITIONS);
+  await first.until(() => first.partitions.trouble() === undefined);
   t.ok(second.partitions.owned() > 0);
 });
 

@@ -11,6 +11,8 @@ async function pass(world: World, seconds = 1): Promise<void> {
   }
 }
 
+const readyz = (world: World) => world.anonymousAdmin().get('/readyz');
+
 const countOf = async (world: World, what: string): Promise<number> =>
   (await world.service.metrics.overlooked.get()).values.find(({ labels }) => labels.what === what)?.value ?? 0;
 
@@ -29,6 +31,7 @@ t.test('a command whose wake-up was lost is told, and sent', async (t) => {
   await pass(world);
   t.match(await link.command(), { transactionId });
   t.equal(await countOf(world, 'commands'), 1);
+  t.same((await readyz(world)).body, { status: 'ok' }, 'it has moved');
 });
 
 t.test('a request and an answer whose wake-up was lost are told, and go on', async (t) => {
@@ -139,4 +142,43 @@ t.test('a rollout that waits for its pace, its window or its devices is not told
   await act(await start(), 'pause');
   for (let each = 0; each < 5; each += 1) await pass(world, 10);
   t.equal(await countOf(world, 'rollouts'), 0);
+});
+t.test('webhooks that are due and sent by nobody are told in the readiness, and sent', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const send = () => tenant.api.post(`${tenant.path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
+  await send();
+  await tenant.receiver.next();
+  await world.idle();
+  world.clock.advance(60_000);
+  const raw = await world.raw();
+  await raw.exec(`UPDATE deliveries SET status = 'pending', next_attempt_at = 0, attempts = 0`);
+  const look = async (): Promise<void> => {
+    world.clock.advance(30_000);
+    await world.admin().get('/admin/v1/overview'); // a round trip, in which the reads of the look end
+    await world.idle();
+  };
+  while ((await countOf(world, 'webhooks')) === 0) await look();
+  const told = {
+    status: 'ok',
+    notes: [{ part: 'overlooked', reason: 'webhooks were due, and nobody had moved them' }],
+  };
+  t.same((await readyz(world)).body, told);
+  await tenant.receiver.next();
+  while ('notes' in (await readyz(world)).body) await look();
+  t.equal(await countOf(world, 'webhooks'), 1);
+});
+
+t.test('a receiver that hangs, or fails, is no reason of the readiness', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  tenant.receiver.answer({ hang: true });
+  for (let sent = 0; sent < 12; sent += 1)
+    await tenant.api.post(`${tenant.path}/webhooks/test`, { json: { setting: 'deviceEvent' } });
+  for (let looks = 0; looks < 6; looks += 1) {
+    world.clock.advance(30_000);
+    await world.admin().get('/admin/v1/overview');
+    t.same((await readyz(world)).body, { status: 'ok' });
+  }
+  t.equal(await countOf(world, 'webhooks'), 0);
 });

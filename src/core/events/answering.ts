@@ -25,6 +25,7 @@ export function createAnswering(parts: Parts) {
   return {
     accept: requests.accept,
     open: requests.open,
+    slowLooks: requests.slowLooks,
     idle: () => all.idle(() => 0),
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };

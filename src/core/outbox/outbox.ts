@@ -272,6 +272,9 @@ export function createOutbox(parts: Parts) {
       return oldest;
     },
 
+    /** Finds commands that are due and moved by nobody. */
+    slowLook,
+
     idle: work.idle,
 
     async [Symbol.asyncDispose](): Promise<void> {

@@ -306,6 +306,9 @@ export function createDeviceRequests({ database, clock, log, metrics, handlers }
 
     idle: work.idle,
 
+    /** They find requests and answers that are due and moved by nobody. */
+    slowLooks,
+
     /** Begins no further request; stored ones continue after the next start. */
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = true;

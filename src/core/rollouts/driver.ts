@@ -122,6 +122,9 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
       wake();
     },
 
+    /** Finds rollouts whose next step is due and taken by nobody. */
+    slowLook,
+
     wake,
     idle,
 

@@ -226,6 +226,7 @@ export function createRollouts(parts: Parts) {
     wake: driver.wake,
     start: driver.start,
     idle: driver.idle,
+    slowLook: driver.slowLook,
     [Symbol.asyncDispose]: driver.stop,
   };
 }

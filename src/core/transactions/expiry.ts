@@ -191,6 +191,9 @@ export function createExpiry({ database, clock, log, metrics, leads, trust, cour
     /** Call this after the commit of a transaction that may have to be ended at this time, or later. */
     expect,
 
+    /** Finds commands whose end is due and carried out by nobody. */
+    slowLook,
+
     idle: work.idle,
 
     async stop(): Promise<void> {

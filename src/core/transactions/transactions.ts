@@ -171,6 +171,8 @@ export function createTransactions({
     /** Call this after the commit that lets a rollout publish its commands again. */
     released: outbox.released,
     oldestInFlight: outbox.oldestInFlight,
+    /** They find commands, and ends of commands, that are due and moved by nobody. */
+    slowLooks: [outbox.slowLook, expiry.slowLook],
 
     /** Finds a transaction. Throws TRANSACTION_NOT_FOUND unless it belongs to this device and this application. */
     async find(applicationId: string, deviceId: string, transactionId: number): Promise<TransactionRecord> {

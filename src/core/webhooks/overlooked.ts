@@ -2,7 +2,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { createSlowLook } from '../../runtime/slow-look.ts';
+import { createSlowLook, type SlowLook } from '../../runtime/slow-look.ts';
 import type { AttemptParts } from './attempts.ts';
 import type { ReceiverName } from './delivery.ts';
 import { findDue, findNextReceiver } from './delivery-repository.ts';
@@ -19,6 +19,8 @@ interface Parts {
   endpointOf: AttemptParts['endpointOf'];
   /** The receiver in memory, if it is there. */
   known(name: ReceiverName): Receiver | undefined;
+  /** The receivers with pending deliveries that the regular search on nodes has found last. */
+  searched(): readonly ReceiverName[];
   /** Whether this node sends the webhooks of a receiver now. */
   sends(name: ReceiverName): boolean;
   /** Makes the due deliveries of a receiver be read. */
@@ -30,12 +32,16 @@ const isMoved = ({ more, reading, queue, nextDueAt }: Receiver, now: number): bo
   more || reading || queue.length > 0 || nextDueAt <= now;
 
 /**
- * Looks slowly for receivers with due deliveries that nobody sends. Several nodes look for them anyway, because the
- * announcement by another node may be lost (`takeUp`).
+ * Looks slowly for receivers with due deliveries that nobody sends. Several nodes search for them anyway, because the
+ * announcement by another node may be lost (`takeUp`); there this looks at what the search has found and not moved.
  */
-export function createOverlooked({ database, clock, log, metrics, endpointOf, known, sends, due }: Parts) {
+export function createOverlooked(parts: Parts): SlowLook {
+  const { database, clock, log, metrics, endpointOf, known, searched, sends, due } = parts;
   async function* withPending(): AsyncGenerator<ReceiverName> {
-    if (database.concurrent) return;
+    if (database.concurrent) {
+      yield* searched();
+      return;
+    }
     let found = await findNextReceiver(database.read, { applicationId: '', setting: '' });
     while (found) {
       yield found;

@@ -92,7 +92,7 @@ export function createWebhooks(options: Options) {
   const recording = createRecording({ clock, ids, metrics, accept });
   const endpoints = createEndpointEvents({ clock, findApplication, record: recording.record });
   const failures = createFailures({ database, endpoints });
-  const hours = createReceiverHours({ database, clock, log });
+  const hours = createReceiverHours(options);
   const writer = createOutcomeWriter<Concluded>({
     database,
     clock,
@@ -120,8 +120,11 @@ export function createWebhooks(options: Options) {
     maySend: () => !aborted,
     lateOf: slots.lateOf,
   });
+  /** The pending receivers that the last search on nodes has found. */
+  let searched: readonly ReceiverName[] = [];
   const slowLook = createOverlooked({
     ...options,
+    searched: () => searched,
     known: receivers.known,
     sends: (name) => running && !receivers.isElsewhere(name),
     due,
@@ -266,9 +269,7 @@ export function createWebhooks(options: Options) {
   }
 
   function checkIdle(): void {
-    drained.tell();
-    idle.tell();
-    handedOver.tell();
+    for (const one of [drained, idle, handedOver]) one.tell();
   }
 
   /**
@@ -278,7 +279,11 @@ export function createWebhooks(options: Options) {
   async function takeUp(): Promise<void> {
     if (!running) return;
     await failures.load();
-    if (database.remote) return (await repository.findReceivers(database.prompt)).forEach(takeUpOne);
+    if (database.remote) {
+      const found = await repository.findReceivers(database.prompt);
+      searched = found;
+      return found.forEach(takeUpOne);
+    }
     let found = await repository.findNextReceiver(database.read, { applicationId: '', setting: '' });
     while (found) {
       takeUpOne(found);
@@ -357,6 +362,9 @@ export function createWebhooks(options: Options) {
       cancel();
       for (const receiver of receivers.all()) receivers.forget(receiver);
     },
+
+    /** Finds receivers whose webhooks are due and sent by nobody. */
+    slowLook,
 
     /** Resolves when no attempt, read or write is in progress and no receiver waits for a slot. */
     async idle(): Promise<void> {

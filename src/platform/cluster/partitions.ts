@@ -13,6 +13,9 @@ import { chosen, PARTITIONS, partitionOf } from './rendezvous.ts';
  */
 const PASSED_ON = '+';
 
+/** The end of a hand-over comes within 20 s, and the next node takes the partition with one of its next leases. */
+const UNSERVED_MS = 45_000;
+
 export interface Receiver {
   applicationId: string;
   setting: string;
@@ -36,6 +39,8 @@ interface Parts {
   bus: Bus;
   log: Log;
   metrics: Pick<Metrics, 'clusterPartitions'>;
+  /** Milliseconds for which a partition of this node may have no sender; 45 s by default. */
+  unservedMs?: number;
 }
 
 /** Tells the sender of webhooks which receivers belong to this node. */
@@ -57,7 +62,7 @@ export interface ReceiverShare {
  * begins nothing after 80 % of its lease, so a node whose lease has expired attempts nothing. Each change requires that
  * the partition still has the epoch that was read.
  */
-export function createPartitions({ nodes, bus, log, metrics }: Parts) {
+export function createPartitions({ nodes, bus, log, metrics, unservedMs = UNSERVED_MS }: Parts) {
   /** All partitions with their nodes, as read after the last renewal of the lease. */
   let known: readonly Partition[] = [];
   const owned = new Set<number>();
@@ -65,6 +70,8 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
   /** Partitions of this node in which no attempt is in progress any more, and which are to be released next. */
   const drained = new Set<number>();
   let worker: Worker | undefined;
+  /** Since when, by a steady clock, partitions have had no sender that should have this node's; undefined: none. */
+  let unservedSince: number | undefined;
 
   const has = (partition: number): boolean => owned.has(partition) && !draining.has(partition);
 
@@ -114,9 +121,25 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     return taken.length > 0;
   }
 
-  /** Runs after each renewal of the lease, on the connection of the lease: gives up, takes and reads partitions. */
-  async function update(on: RawConnection): Promise<void> {
+  /** Whether this node must send for a partition, or hand it over, and does neither. */
+  const isUnserved = ({ partition, nodeId }: Partition, ids: readonly string[]): boolean => {
+    if (nodeId === nodes.id()) return !has(partition);
+    return (nodeId === null || !nodes.isLive(nodeId)) && chosen(partition, ids) === nodes.id();
+  };
+
+  /** Runs after each renewal of the lease, on the connection of the lease. */
+  async function beat(on: RawConnection): Promise<void> {
     const ids = nodes.live().map(({ nodeId }) => nodeId);
+    try {
+      await update(on, ids);
+    } finally {
+      if (known.some((one) => isUnserved(one, ids))) unservedSince ??= performance.now();
+      else unservedSince = undefined;
+    }
+  }
+
+  /** Gives up, takes and reads partitions. */
+  async function update(on: RawConnection, ids: readonly string[]): Promise<void> {
     known = await listPartitions(on);
     if (!worker) return; // a node has no partition before it can send its webhooks
     if (await releaseDrained(on, ids)) known = await listPartitions(on);
@@ -143,7 +166,7 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     drained.delete(partition);
   }
 
-  nodes.atBeat(update);
+  nodes.atBeat(beat);
   nodes.onLost(lost);
   nodes.onChanged(nodes.beatNow);
   bus.on('partitions', nodes.beatNow);
@@ -168,6 +191,14 @@ export function createPartitions({ nodes, bus, log, metrics }: Parts) {
     serve(by: Worker): void {
       worker = by;
       nodes.beatNow();
+    },
+    /** Why this node should get no requests: partitions that it must send for have no sender. Undefined otherwise. */
+    trouble(): string | undefined {
+      if (unservedSince === undefined) return undefined;
+      const ms = performance.now() - unservedSince;
+      return ms > unservedMs
+        ? `partitions of webhook receivers have had no sender for ${Math.floor(ms / 1000)} s`
+        : undefined;
     },
     /** The number of this node's partitions. */
     owned: (): number => owned.size,
