@@ -4,7 +4,7 @@ import { DomainError } from './errors.ts';
 import { faultOfTokens, tokensOf } from './runtime/administrator-token.ts';
 import { hasPassword } from './runtime/database-hosts.ts';
 import { type EntranceSettings, readEntrance } from './runtime/entrance-settings.ts';
-import { shareOpenFiles } from './runtime/open-files.ts';
+import { type OpenFileShares, shareOpenFiles } from './runtime/open-files.ts';
 import { type ProviderSettings, readProviders } from './runtime/provider-settings.ts';
 import { LOOPBACK, problemOf } from './runtime/setting-values.ts';
 import { readTracingTarget, type TracingTarget } from './runtime/tracing-target.ts';
@@ -109,6 +109,8 @@ export interface Config {
   allowHttpWebhooks: boolean;
   webhookAllowPrivate: boolean;
   webhookDirect: boolean;
+  /** The limit of open files, and what follows from it. */
+  files: { limit: number; shares: OpenFileShares };
   webhooksHeld: boolean;
   logLevel: string;
   /** Where spans are exported to; null: nothing is traced. */
@@ -390,6 +392,7 @@ export function readConfig({ env, options = {}, openFiles = 4096 }: Source): Con
     allowHttpWebhooks: flag('LAPEL_ALLOW_HTTP_WEBHOOKS'),
     webhookAllowPrivate: flag('LAPEL_WEBHOOK_ALLOW_PRIVATE'),
     webhookDirect: flag('LAPEL_WEBHOOK_DIRECT'),
+    files: { limit: openFiles, shares },
     webhooksHeld: flag('LAPEL_WEBHOOKS_HELD'),
     logLevel: text('LAPEL_LOG_LEVEL'),
     tracing: readTracingTarget(env, (name, problem) => {

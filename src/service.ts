@@ -81,7 +81,10 @@ export async function createService(
   makeFolder(config.dataDir);
   readiness.set('files', () => openFileFault(config.dataDir));
   for (const problem of readableByOthers(secretFilesOf(config))) log.warn(`a file with a secret: ${problem}`);
-  parts.add(watchOpenFiles({ clock, log, logLimit: createLogLimit({ clock }), metrics }));
+  const files = parts.add(
+    watchOpenFiles({ clock, log, logLimit: createLogLimit({ clock }), metrics, ...config.files }),
+  );
+  readiness.note('files', files.doubt);
   const tracing = parts.add(await openTracing(config.tracing, { clock, log, metrics }));
   const commits = commitMetrics(metrics);
   const numbers = createRaisedNumbers({ clock, ids, log, metrics });

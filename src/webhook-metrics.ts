@@ -20,6 +20,10 @@ export const createWebhookMetrics = ({ counter, gauge, histogram }: ReturnType<t
     ['way'],
   ),
   receiverConnectionsKept: gauge('receiver_connections_kept', 'Idle connections to receivers, kept for later messages'),
+  receiverConnectionsLimit: gauge(
+    'receiver_connections_kept_limit',
+    'The most idle connections to receivers that are kept, of all developers',
+  ),
   receiverConnectionsClosed: counter(
     'receiver_connections_closed_total',
     'Idle connections to receivers closed early, by bound: `developer`, or `service`',

@@ -136,7 +136,8 @@ export async function createCore(given: Given) {
   peers.bus.on('changed', applications.changedElsewhere);
   peers.bus.onGap(applications.changedElsewhere);
   const findApplication = applications.findIn;
-  const sending = { allowPrivate, direct: config.webhookDirect, kept: createKeptConnections(common) };
+  const kept = createKeptConnections({ ...common, most: config.files.shares.kept });
+  const sending = { allowPrivate, direct: config.webhookDirect, kept };
   const webhooks = parts.add(
     createWebhooks({
       ...common,

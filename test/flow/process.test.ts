@@ -1,19 +1,15 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request as openRequest } from 'node:http';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import t from 'tap';
-import { Client } from 'undici';
 import { readConfig } from '../../src/config.ts';
 import { SETTINGS, type Setting } from '../../src/settings.ts';
 import { createAuthority, skip } from '../broker/authority.ts';
 import { damage } from '../database/sqlite/damage.ts';
-import { missing } from '../installed.ts';
 import { startCrashTarget } from './crash-target.ts';
 import { type CrashWorld, startCrashWorld } from './crash-world.ts';
 import { ADMIN_TOKEN, refusedOn, runMain, startProcess } from './service-process.ts';
@@ -291,52 +287,6 @@ t.test('SIGHUP ends nothing; it reads the TLS files again', { buffered: true, sk
   service.signal('SIGHUP');
   await service.said('the TLS files were read again');
   t.equal(await shown(), renewed.serialNumber);
-});
-
-t.test(
-  'with a low limit of open files, silent connections take none from devices and webhooks',
-  { buffered: true },
-  async (t) => {
-    const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() }, { openFiles: 400 });
-    const { port } = new URL(service.addresses.mqtt);
-    const sockets = Array.from({ length: 600 }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
-    t.teardown(() => {
-      for (const socket of sockets) socket.destroy();
-    });
-    await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
-    for (const url of [`${service.addresses.http}/.well-known/jwks.json`, `${service.addresses.admin}/readyz`]) {
-      t.equal((await fetch(url)).status, 200);
-    }
-    const device = connect(Number(port), '127.0.0.1');
-    t.teardown(() => device.destroy());
-    const answer = once(device, 'data');
-    device.write(Buffer.from('100c00044d515454040200 0a0000'.replaceAll(' ', ''), 'hex'));
-    t.equal(((await answer)[0] as Buffer).toString('hex'), '20020002', 'a CONNECT is answered');
-    await service.said('the limit of connections of devices is reached');
-  },
-);
-
-t.test('a process that can open no more files reports it', { buffered: true, skip: missing.prlimit() }, async (t) => {
-  const service = await startProcess(t, { LAPEL_DATA_DIR: t.testdir() });
-  const { admin } = service.addresses;
-  // This connection is open before the limit is reached. The code that reads chunks is loaded with the first of them.
-  const operator = new Client(admin);
-  t.teardown(() => operator.destroy());
-  async function sendChunks(): Promise<number> {
-    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
-    const body = Readable.from([Buffer.from('{"developerId":')]);
-    const answer = await operator.request({ method: 'POST', path: '/admin/v1/developers', headers, body });
-    await answer.body.dump();
-    return answer.statusCode;
-  }
-  const healthy = await operator.request({ method: 'GET', path: '/healthz' });
-  await healthy.body.dump();
-  spawnSync('prlimit', ['--nofile=20:', '--pid', String(service.pid)]);
-  await service.said('the limit of open files is reached');
-  t.equal(await sendChunks(), 503, 'code cannot be loaded now');
-  spawnSync('prlimit', ['--nofile=400:', '--pid', String(service.pid)]);
-  t.equal((await fetch(`${admin}/readyz`)).status, 200, 'and goes on when it can');
-  t.equal(await sendChunks(), 400, 'with all that could not be loaded before');
 });
 
 t.test('serve --help prints every setting with its default', { buffered: true }, async (t) => {

@@ -19,7 +19,7 @@ type Message = Parameters<ReturnType<typeof createSender>['post']>[0];
 
 function makeSender(choices: Choices) {
   const metrics = createMetrics();
-  const kept = createKeptConnections({ metrics });
+  const kept = createKeptConnections({ metrics, most: { service: 256, developer: 64 } });
   const usual = { clock: createFakeClock(), direct: true, allowPrivate: true, timeoutMs: 10_000 };
   const sender = createSender({ ...usual, metrics, kept, ...choices });
   return {

@@ -52,7 +52,7 @@ export async function createSetUp(t: Test, url: string | null) {
       findApplication: applications.findIn,
       allowPrivate: choices.allowPrivate ?? true,
       direct: choices.direct ?? true,
-      kept: createKeptConnections({ metrics }),
+      kept: createKeptConnections({ metrics, most: { service: 256, developer: 64 } }),
       ...(choices.lookup && { lookup: choices.lookup }),
     });
     t.teardown(() => {

@@ -1,9 +1,5 @@
 import type { Metrics } from '../../metrics.ts';
 
-/** The most idle connections to receivers, of all developers and of one. `open-files.ts` reserves files for the first. */
-export const MOST_KEPT = 256;
-export const MOST_KEPT_OF_DEVELOPER = 64;
-
 export interface Keepable {
   /** The developer for whom the connection carried its last message. */
   owner: string;
@@ -18,10 +14,14 @@ export type KeptConnections = ReturnType<typeof createKeptConnections>;
  * idle for longest is closed.
  */
 export function createKeptConnections({
+  most,
   metrics,
 }: {
-  metrics: Pick<Metrics, 'receiverConnectionsKept' | 'receiverConnectionsClosed'>;
+  /** The most that are kept of all developers, and of one; see `shareOpenFiles`. */
+  most: { service: number; developer: number };
+  metrics: Pick<Metrics, 'receiverConnectionsKept' | 'receiverConnectionsClosed' | 'receiverConnectionsLimit'>;
 }) {
+  metrics.receiverConnectionsLimit.set(most.service);
   const kept = new Set<Keepable>();
   const byOwner = new Map<string, Set<Keepable>>();
 
@@ -49,8 +49,8 @@ export function createKeptConnections({
       byOwner.set(connection.owner, own.add(connection));
       kept.add(connection);
       metrics.receiverConnectionsKept.set(kept.size);
-      if (own.size > MOST_KEPT_OF_DEVELOPER) closeOldest(own, 'developer');
-      else if (kept.size > MOST_KEPT) closeOldest(kept, 'service');
+      if (own.size > most.developer) closeOldest(own, 'developer');
+      else if (kept.size > most.service) closeOldest(kept, 'service');
     },
 
     /** Call this when a connection is used again, or has ended. */
