@@ -1,12 +1,22 @@
 import { isDatabaseAway } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
+import { createCountedBatches } from '../platform/database/counted-batches.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { Ids } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Remembered } from '../runtime/remembered.ts';
 import type { Micros } from '../runtime/units.ts';
 import { countActivated, countDevices, countDueUpTo, countFailing, countPendingUpTo } from './figures-repository.ts';
-import { insertSample, listPoints, type Own, type Point, type Shared, thin } from './history-repository.ts';
+import {
+  insertSample,
+  listPoints,
+  type Own,
+  type Point,
+  type Sample,
+  type Shared,
+  thin,
+} from './history-repository.ts';
 import { watchLoopDelay } from './loop-delay.ts';
 
 const SECOND = 1_000_000;
@@ -29,6 +39,7 @@ const MOST_POINTS = 1_500;
 interface Parts {
   database: Database;
   clock: Clock;
+  ids: Ids;
   log: Log;
   metrics: Pick<Metrics, 'transactionsCreated' | 'transactionsFinished' | 'deliveryAttempts'>;
   remembered: Remembered;
@@ -60,8 +71,9 @@ export type FleetHistory = ReturnType<typeof createFleetHistory>;
  * minutes.
  */
 export function createFleetHistory(parts: Parts) {
-  const { database, clock, log, metrics, remembered, nodeId, leads, connectedHere, isOn } = parts;
+  const { database, clock, ids, log, metrics, remembered, nodeId, leads, connectedHere, isOn } = parts;
   const delay = watchLoopDelay();
+  const batches = createCountedBatches<Sample>({ clock, ids, add: insertSample });
   let loopDelay: number | null = null;
   let before: Counters | undefined;
   let thinnedAt = Number.NEGATIVE_INFINITY;
@@ -103,6 +115,7 @@ export function createFleetHistory(parts: Parts) {
   async function sample(): Promise<void> {
     const now = clock.now();
     loopDelay = delay.take();
+    await batches.again(database.transactSoon);
     const after = await counters();
     const { created, finished, failed, attemptsFailed } = before ?? after;
     const own: Own = {
@@ -115,8 +128,8 @@ export function createFleetHistory(parts: Parts) {
     };
     const at = (Math.round(now / STEP) - 1) * STEP; // rounded, because a timer may fire slightly early
     const row = { at, nodeId: nodeId(), ...own, shared: leads() ? await shared(now) : null };
-    await database.transactSoon((unit) => insertSample(unit, row));
-    before = after;
+    before = after; // from here on the batch has these events, until it is stored
+    await batches.store(database.transactSoon, row);
     if (leads() && now - thinnedAt >= THIN_EVERY) {
       await database.transactSoon(async (unit) => {
         for (const { from, to, after: age } of THINNED) {

@@ -10,7 +10,7 @@ export interface ServiceRowKey {
   nodeId: string;
 }
 
-interface ServiceRow extends ServiceRowKey {
+export interface ServiceRow extends ServiceRowKey {
   diskFree: number | null;
   diskSize: number | null;
   figures: ServiceFigures;

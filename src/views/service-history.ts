@@ -1,6 +1,8 @@
 import { isDatabaseAway } from '../errors.ts';
+import { createCountedBatches } from '../platform/database/counted-batches.ts';
 import type { Database } from '../platform/database/sql.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { Ids } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Remembered } from '../runtime/remembered.ts';
 import type { Micros } from '../runtime/units.ts';
@@ -13,7 +15,14 @@ import {
   since as sinceThen,
   sumOf,
 } from './service-figures.ts';
-import { AT_ONCE, findFigures, listFigures, type ServiceRowKey, saveFigures } from './service-history-repository.ts';
+import {
+  AT_ONCE,
+  findFigures,
+  listFigures,
+  type ServiceRow,
+  type ServiceRowKey,
+  saveFigures,
+} from './service-history-repository.ts';
 
 const SECOND = 1_000_000;
 /** The microseconds of a row. */
@@ -27,6 +36,7 @@ const MOST_POINTS = 300;
 interface Parts {
   database: Database;
   clock: Clock;
+  ids: Ids;
   log: Log;
   metrics: Measured;
   remembered: Remembered;
@@ -51,23 +61,28 @@ export type ServiceHistory = ReturnType<typeof createServiceHistory>;
  * adds its own to a row for each five minutes, every minute and when it stops, so that a restart loses nothing.
  */
 export function createServiceHistory(parts: Parts) {
-  const { database, clock, log, metrics, remembered, nodeId, state, isOn } = parts;
+  const { database, clock, ids, log, metrics, remembered, nodeId, state, isOn } = parts;
+  const batches = createCountedBatches<ServiceRow>({
+    clock,
+    ids,
+    async add(unit, news) {
+      await saveFigures(unit, { ...news, figures: sumOf(await findFigures(unit, news), news.figures) });
+    },
+  });
   let before = nothingYet();
   let running: Promise<void> | undefined;
   let cancel = (): void => undefined;
   let stopped = false;
 
   async function record(): Promise<void> {
+    await batches.again(database.transactSoon);
     const now = clock.now();
     const [counted, own] = await Promise.all([countedSoFar(metrics), state()]);
     const news = sinceThen(counted, before);
     const key = { at: now - (now % ROW), nodeId: nodeId() };
-    await database.transactSoon(async (unit) => {
-      const figures = sumOf(await findFigures(unit, key), news);
-      const disk = { diskFree: own.disk?.free ?? null, diskSize: own.disk?.size ?? null };
-      await saveFigures(unit, { ...key, ...disk, figures, state: own });
-    });
-    before = counted;
+    const disk = { diskFree: own.disk?.free ?? null, diskSize: own.disk?.size ?? null };
+    before = counted; // from here on the batch has these figures, until it is stored
+    await batches.store(database.transactSoon, { ...key, ...disk, figures: news, state: own });
   }
 
   const tryRecord = (): Promise<void> =>

@@ -1,6 +1,8 @@
 import { isDatabaseAway } from '../../errors.ts';
+import { createCountedBatches, forgetBatches } from '../../platform/database/counted-batches.ts';
 import type { Database, Sql, Transact } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Micros } from '../../runtime/units.ts';
 import type { ReceiverName } from './delivery.ts';
@@ -15,6 +17,7 @@ const ROWS_PER_UNIT = 256;
 interface Parts {
   database: Database;
   clock: Clock;
+  ids: Ids;
   log: Log;
 }
 
@@ -51,7 +54,13 @@ export const listHours = (sql: Sql, since: Micros): Promise<ReceiverHour[]> =>
  * Counts the attempts of each receiver by hour. They are figures for people, so an attempt does not write them: they are
  * gathered for ten seconds, and a crash loses as much.
  */
-export function createReceiverHours({ database, clock, log }: Parts) {
+export function createReceiverHours({ database, clock, ids, log }: Parts) {
+  const batches = createCountedBatches<readonly ReceiverHour[]>({
+    clock,
+    ids,
+    // Together, because a database may be a round trip away.
+    add: async (unit, rows) => void (await Promise.all(rows.map((row) => addHour(unit, row)))),
+  });
   /** The hours that are not stored yet, except the present ones. */
   let gathered = new Map<string, ReceiverHour>();
   /** The present hour of each receiver. Every attempt comes here, so its key is short. */
@@ -96,18 +105,17 @@ export function createReceiverHours({ database, clock, log }: Parts) {
     gathered = new Map();
     const now = clock.now();
     try {
-      while (rows.length > 0) {
-        const some = rows.slice(0, ROWS_PER_UNIT);
-        // Together, because a database may be a round trip away.
-        await transact(async (unit) => void (await Promise.all(some.map((row) => addHour(unit, row)))));
-        rows.splice(0, some.length);
-      }
+      await batches.again(transact);
+      while (rows.length > 0) await batches.store(transact, rows.splice(0, ROWS_PER_UNIT));
       if (now - removedAt < HOUR_MICROS) return;
       removedAt = now;
-      await transact((unit) => unit.run('DELETE FROM receiver_hours WHERE hour < ?', now - KEPT_MICROS));
+      await transact(async (unit) => {
+        await unit.run('DELETE FROM receiver_hours WHERE hour < ?', now - KEPT_MICROS);
+        await forgetBatches(unit, now);
+      });
     } catch (err) {
       for (const row of rows) add(row);
-      if (rows.length > 0) arm();
+      if (rows.length > 0 || batches.isWaiting()) arm();
       if (!isDatabaseAway(err)) log.warn({ err }, 'the attempts of receivers could not be counted; trying again');
     }
   }
@@ -133,7 +141,7 @@ export function createReceiverHours({ database, clock, log }: Parts) {
     async close(): Promise<void> {
       disarm();
       await writing;
-      if (gathered.size + present.size > 0) await flush(database.transact);
+      if (gathered.size + present.size > 0 || batches.isWaiting()) await flush(database.transact);
       disarm();
     },
   };
