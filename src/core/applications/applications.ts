@@ -236,7 +236,7 @@ export function createApplications({
 
     /** Removes the row of an application that leaves, when nothing refers to it any more. Returns the number of rows. */
     async clearIn(unit: UnitOfWork, applicationId: string): Promise<number> {
-      const known = await repository.findApplication(unit, applicationId, unit.forUpdate);
+      const known = await repository.findApplication(unit, applicationId, unit.forRemoval);
       if (!known || known.removalId === null) return 0;
       cache.changes(unit, applicationId);
       await forgetReceivers(unit, applicationId);

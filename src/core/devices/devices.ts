@@ -210,7 +210,7 @@ export function createDevices({
       // The unit is begun without the deviceId as its key, because it can end an activation, which also changes a
       // counter of the application.
       await database.transactAlone(async (unit) => {
-        const device = await findDevice(unit, deviceId, unit.forUpdate);
+        const device = await findDevice(unit, deviceId, unit.forRemoval);
         if (!device) throw new DomainError('DEVICE_NOT_FOUND');
         await removeIn(unit, device, force);
       }, deviceId);
@@ -218,7 +218,7 @@ export function createDevices({
 
     /** Removes a device of a developer who leaves, in a unit of work. No application is notified. */
     async clear(unit: UnitOfWork, deviceId: string, developerId: string): Promise<Cleared> {
-      const device = await findDevice(unit, deviceId, unit.forUpdate);
+      const device = await findDevice(unit, deviceId, unit.forRemoval);
       if (device?.developerId !== developerId) return {};
       const transactions = await dropDue(unit, deviceId);
       if (device.activation !== 'deactivated') await releaseActivation(unit, deviceId);

@@ -102,12 +102,13 @@ export async function closeFact(
   await sql.run(CLOSE, deviceId, factId);
 }
 
-/** Returns those of the devices that are registered. */
-export async function registeredOf(sql: Sql, deviceIds: readonly string[]): Promise<Set<string>> {
+/** Returns those of the devices that are registered, and stay so until the unit has ended. */
+export async function registeredOf(unit: UnitOfWork, deviceIds: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (const list of inLists(deviceIds)) {
-    const text = `SELECT device_id AS "deviceId" FROM devices WHERE device_id IN ${IN_LIST}`;
-    for (const { deviceId } of await sql.all<{ deviceId: string }>(text, ...list)) found.add(deviceId);
+    const text = `SELECT device_id AS "deviceId" FROM devices WHERE device_id IN ${IN_LIST}
+      ORDER BY device_id${unit.whileThere}`;
+    for (const { deviceId } of await unit.all<{ deviceId: string }>(text, ...list)) found.add(deviceId);
   }
   return found;
 }

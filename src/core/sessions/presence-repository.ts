@@ -1,5 +1,5 @@
 import { inSets } from '../../platform/database/set-form.ts';
-import type { Sql } from '../../platform/database/sql.ts';
+import type { Sql, UnitOfWork } from '../../platform/database/sql.ts';
 
 const MOVE = inSets('UPDATE device_presence SET last_seen_at = ? WHERE device_id = ? AND last_seen_at < ?', [
   'bigint',
@@ -12,15 +12,18 @@ const MOVE = inSets('UPDATE device_presence SET last_seen_at = ? WHERE device_id
  * removed device. PostgreSQL needs two round trips for any number of devices: one updates the existing rows, the other
  * inserts those that are missing.
  */
-export async function saveLastSeen(sql: Sql, heard: readonly { deviceId: string; at: number }[]): Promise<void> {
-  const moved = await Promise.all(heard.map(({ deviceId, at }) => sql.run(MOVE, at, deviceId, at)));
+export async function saveLastSeen(
+  unit: UnitOfWork,
+  heard: readonly { deviceId: string; at: number }[],
+): Promise<void> {
+  const moved = await Promise.all(heard.map(({ deviceId, at }) => unit.run(MOVE, at, deviceId, at)));
   const rest = heard.filter((_, index) => moved[index] === 0);
-  await Promise.all(rest.map(({ deviceId, at }) => insertLastSeen(sql, deviceId, at)));
+  await Promise.all(rest.map(({ deviceId, at }) => insertLastSeen(unit, deviceId, at)));
 }
 
-async function insertLastSeen(sql: Sql, deviceId: string, at: number): Promise<void> {
-  await sql.run(
-    `INSERT INTO device_presence (device_id, last_seen_at) SELECT device_id, ? FROM devices WHERE device_id = ?
+async function insertLastSeen(unit: UnitOfWork, deviceId: string, at: number): Promise<void> {
+  await unit.run(
+    `INSERT INTO device_presence (device_id, last_seen_at) SELECT device_id, ? FROM devices WHERE device_id = ?${unit.whileThere}
      ON CONFLICT (device_id) DO NOTHING`,
     at,
     deviceId,

@@ -32,7 +32,7 @@ export async function insertAttempt(
     `INSERT INTO delivery_attempts (application_id, delivery_id, round, attempt, at, status_code, error, duration, answer, sent)
      SELECT application_id, delivery_id, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), ?,
        CAST(? AS BIGINT), ?, ?
-     FROM deliveries WHERE application_id = ? AND delivery_id = ?
+     FROM deliveries WHERE application_id = ? AND delivery_id = ?${unit.whileThere}
      ON CONFLICT (application_id, delivery_id, round, attempt) DO NOTHING`,
     round,
     failed.attempt,
@@ -88,11 +88,11 @@ const FAILING = `application_id AS "applicationId", setting, since, failed_at AS
  * Stores that a receiver's last attempt failed; the time of the first failure is kept. Nothing is stored for an application
  * that was removed during the attempt.
  */
-export async function saveFailing(sql: Sql, failing: Omit<FailingReceiver, 'toldAt'>): Promise<void> {
-  await sql.run(
+export async function saveFailing(unit: UnitOfWork, failing: Omit<FailingReceiver, 'toldAt'>): Promise<void> {
+  await unit.run(
     `INSERT INTO failing_receivers (application_id, setting, since, failed_at, status_code, error)
      SELECT application_id, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), ?
-     FROM applications WHERE application_id = ?
+     FROM applications WHERE application_id = ?${unit.whileThere}
      ON CONFLICT (application_id, setting) DO UPDATE SET failed_at = excluded.failed_at,
        status_code = excluded.status_code, error = excluded.error`,
     failing.setting,

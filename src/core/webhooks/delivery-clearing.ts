@@ -25,8 +25,10 @@ export const deliveryClearing = (): Clearing<DeliveryKey> => ({
       );
   },
   async remove(unit, key) {
+    // The delivery first: from then on no attempt is added to it.
+    const deliveries = await unit.run(REMOVE, key.applicationId, key.deliveryId);
     await removeAttempts(unit, key);
-    return { deliveries: await unit.run(REMOVE, key.applicationId, key.deliveryId) };
+    return { deliveries };
   },
 });
 

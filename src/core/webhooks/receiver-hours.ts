@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '../../errors.ts';
 import { createCountedBatches, forgetBatches } from '../../platform/database/counted-batches.ts';
-import type { Database, Sql, Transact } from '../../platform/database/sql.ts';
+import type { Database, Sql, Transact, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -29,11 +29,14 @@ export interface ReceiverHour extends ReceiverName {
 }
 
 /** Adds to the attempts of an hour; nothing is stored for an application that was removed since. */
-const addHour = (sql: Sql, { applicationId, setting, hour, delivered, failed }: ReceiverHour): Promise<number> =>
-  sql.run(
+const addHour = (
+  unit: UnitOfWork,
+  { applicationId, setting, hour, delivered, failed }: ReceiverHour,
+): Promise<number> =>
+  unit.run(
     `INSERT INTO receiver_hours (application_id, setting, hour, delivered, failed)
      SELECT application_id, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT)
-     FROM applications WHERE application_id = ?
+     FROM applications WHERE application_id = ?${unit.whileThere}
      ON CONFLICT (application_id, setting, hour) DO UPDATE SET delivered = receiver_hours.delivered + excluded.delivered,
        failed = receiver_hours.failed + excluded.failed`,
     setting,

@@ -39,6 +39,8 @@ async function besideSqlite<Result>(folder: string, work: Work<Result>): Promise
       ...createStatements(writer),
       vault: createVault(),
       forUpdate: '',
+      forRemoval: '',
+      whileThere: '',
       skipLocked: '',
       onCommit: (effect) => effects.push(effect),
       onRollback: () => undefined,

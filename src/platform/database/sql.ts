@@ -22,7 +22,7 @@ export interface Sql {
 }
 
 /** The end of a SELECT that locks its rows; see `forUpdate` of a unit of work. */
-export type Lock = '' | ' FOR NO KEY UPDATE';
+export type Lock = '' | ' FOR NO KEY UPDATE' | ' FOR UPDATE';
 
 /**
  * The statements of one unit of work, and the effects of its commit or rollback. A unit awaits only these methods: on
@@ -39,6 +39,17 @@ export interface UnitOfWork extends Sql {
    * key. Another order would let two units wait for each other.
    */
   readonly forUpdate: Lock;
+  /**
+   * Like `forUpdate`, for a unit that removes the row with all that belongs to it: it also waits for units that add
+   * something to the row by `whileThere`, and lets none begin.
+   */
+  readonly forRemoval: '' | ' FOR UPDATE';
+  /**
+   * The end of a SELECT of rows that something is added to, as the one of INSERT ... SELECT: until this unit has ended, the
+   * rows cannot be removed. Without it a removal of the same moment would not see what is added, and leave it behind.
+   * Units that change the rows do not wait for it.
+   */
+  readonly whileThere: '' | ' FOR KEY SHARE';
   /** Like `forUpdate`, but leaves out rows that another unit has locked. */
   readonly skipLocked: '' | ' FOR NO KEY UPDATE SKIP LOCKED';
   /** Runs an INSERT of one row whose number the database assigns; returns that number. */

@@ -262,6 +262,8 @@ async function textsOf(name: string, call: Called): Promise<Set<string>> {
     later: (text) => void record(1, 0)(text),
     insertLater: (text) => void record(1, 1)(text),
     forUpdate: ' FOR NO KEY UPDATE',
+    forRemoval: ' FOR UPDATE',
+    whileThere: ' FOR KEY SHARE',
     skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
     onCommit: () => undefined,
     onRollback: () => undefined,

@@ -131,6 +131,8 @@ export function createTransaction({ connection, effects, identities, vault }: Pa
     insertLater: (text, values, inserted) =>
       later(one, withIdentity(text), values, ({ rows }) => inserted(identityIn(rows))),
     forUpdate: ' FOR NO KEY UPDATE',
+    forRemoval: ' FOR UPDATE',
+    whileThere: ' FOR KEY SHARE',
     skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
     vault,
     onCommit: (effect) => one.onCommit.push(effect),

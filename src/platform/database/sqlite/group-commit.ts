@@ -124,6 +124,8 @@ export function createGroupCommit({ connection, vault, announce, sync, busy, ...
         sql.insertLater(text, values, inserted);
       },
       forUpdate: '', // needless, because units run one after another
+      forRemoval: '',
+      whileThere: '',
       skipLocked: '',
       vault,
       onCommit: (effect) => onCommit.push(effect),
