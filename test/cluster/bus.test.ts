@@ -57,8 +57,9 @@ t.test('a node that is back with another name gets the hints for that name', { s
   const second = await startMember(t, url);
   await second.until(second.nodes.mayAct); // a node without a lease loses none
   const back = second.next('back');
+  const former = second.nodes.id();
   second.wire.cut('lapel lease', true);
-  await second.next('lost');
+  await first.until(() => !first.nodes.isLive(former)); // until then it goes on under its name
   second.wire.mend('lapel lease');
   await back;
   await second.next('gap');

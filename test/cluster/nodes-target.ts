@@ -63,6 +63,16 @@ export async function startNodesTarget(t: Test, { nodes: count = 3 } = {}) {
     admin: admin.port,
     mqtt: mqtt.port,
     mayRefuse: true,
+    /** The address of MQTT of one node, not through the balancer. */
+    mqttOf: (index: number): string => nodeAt(index).process.addresses.mqtt,
+    /** Runs a query in the database of the nodes. */
+    async query<Row>(sql: string): Promise<Row[]> {
+      const client = new pg.Client({ connectionString: url.href });
+      await client.connect();
+      const { rows } = await client.query(sql);
+      await client.end();
+      return rows as Row[];
+    },
     /** Kills a node with SIGKILL. */
     kill(index: number): void {
       const node = nodeAt(index);
@@ -100,10 +110,9 @@ export async function startNodesTarget(t: Test, { nodes: count = 3 } = {}) {
         if (running) t.same(await process.closed, { code: 0, signal: null }, 'a node ends in good order');
     },
     async deliveries(): Promise<{ id: number; status: string }[]> {
-      const client = new pg.Client({ connectionString: url.href });
-      await client.connect();
-      const { rows } = await client.query('SELECT transaction_id AS id, status FROM deliveries');
-      await client.end();
+      const rows = await this.query<{ id: string; status: string }>(
+        'SELECT transaction_id AS id, status FROM deliveries',
+      );
       return rows.map(({ id, status }) => ({ id: Number(id), status: String(status) }));
     },
   };

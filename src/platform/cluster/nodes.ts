@@ -29,6 +29,13 @@ export const LEASE: Lease = { renewMs: 700, validMs: 3_000 };
  * work.
  */
 const USABLE_SHARE = 0.8;
+/**
+ * A node that stood still asks the database whether it still has its lease. It keeps its devices while it waits for the
+ * answer, for this part of a lease at most, and after a pause of so many leases at most: after a minute others carry out the
+ * wills of its devices.
+ */
+const GRACE_SHARE = 0.5;
+const LONGEST_PAUSE_LEASES = 10;
 
 export interface NodesParts {
   open: OpenRaw;
@@ -74,9 +81,12 @@ export type Nodes = ReturnType<typeof createNodes>;
  * The live nodes, by leases in the database.
  * - A node renews its lease on a connection of its own, one renewal at a time. It counts the time of the lease from the
  *   moment before the renewal was sent, so it believes in its lease no longer than the other nodes do.
- * - A lease that was not renewed for 80 % of its time is lost: `mayAct` becomes false, and listeners are called.
+ * - A lease that was not renewed for 80 % of its time is late: `mayAct` becomes false, and listeners are called. If the
+ *   database then renews it, it had not ended, and nobody can have taken anything over: the node goes on under its name.
  * - A lease that has expired is never renewed: the node registers under a new name, so rows with its old name belong to
  *   a dead node.
+ * - A node that gets no answer from the database is cut off. Only then its devices must go: until a device has logged in
+ *   elsewhere it belongs to this node, and from then on the device's epoch refuses every write here.
  * - All times are real time, not the time of the injected clock, because they are about processes. Time has passed when
  *   either of two clocks says so, so a machine that was suspended does not believe in its old lease.
  */
@@ -86,9 +96,11 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   let live: readonly Node[] = [];
   let liveIds: ReadonlySet<string> = new Set();
   let sentAt: Moment = { steady: Number.NEGATIVE_INFINITY, wall: 0 }; // when the last successful renewal was sent
-  let holds = false; // whether this node has a lease: true from a registration until the lease is lost
+  let holds = false; // whether this node has a lease: true from a registration until it has ended, or may have ended
+  let isLate = false; // whether the lease was not renewed in time, and the database has not said yet what became of it
   let timer: NodeJS.Timeout | undefined;
   let lostTimer: NodeJS.Timeout | undefined;
+  let graceTimer: NodeJS.Timeout | undefined;
   let beating: Promise<void> | undefined;
   let wanted = false; // whether to renew once more, right after the renewal in progress
   let closed = false;
@@ -96,6 +108,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   const atBeat: AtBeat[] = [];
   const listeners = {
     lost: [] as Listener[],
+    cut: [] as Listener[],
     back: [] as ((formerId: string) => void)[],
     changed: [] as Listener[],
     gone: [] as Listener[],
@@ -139,21 +152,41 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
   function prolong(at: Moment): void {
     sentAt = at;
     clearTimeout(lostTimer);
-    lostTimer = setTimeout(lose, Math.max(0, left())).unref(); // the answer may come after the lease has ended
+    lostTimer = setTimeout(beLate, Math.max(0, left())).unref(); // the answer may come after the lease has ended
+    if (!isLate || !mayAct()) return;
+    isLate = false;
+    clearTimeout(graceTimer);
+    log.warn({ nodeId }, 'the lease of this node was late, because the process stood still; the node goes on');
   }
 
   function end(): void {
     sentAt = { steady: Number.NEGATIVE_INFINITY, wall: 0 };
   }
 
-  function lose(): void {
-    if (!holds) return;
+  function beLate(): void {
+    if (closed || isLate || !holds) return;
+    isLate = true;
+    for (const listener of listeners.lost) listener();
+    const pauseMs = validMs * USABLE_SHARE - left();
+    const graceMs = pauseMs < validMs * LONGEST_PAUSE_LEASES ? validMs * GRACE_SHARE : 0;
+    // An answer that lies in the socket, after another pause, is read before the grace ends.
+    graceTimer = setTimeout(() => setImmediate(beCutOff), graceMs).unref();
+    beatNow();
+  }
+
+  function beCutOff(): void {
+    if (closed || !isLate) return;
+    isLate = false;
+    endLease();
+    log.error({ nodeId }, 'the lease of this node could not be renewed in time');
+    for (const listener of listeners.cut) listener();
+  }
+
+  /** Gives the lease up: the node registers anew. */
+  function endLease(): void {
     holds = false;
     end();
     clearTimeout(lostTimer);
-    if (closed) return;
-    log.error({ nodeId }, 'the lease of this node could not be renewed in time');
-    for (const listener of listeners.lost) listener();
   }
 
   /**
@@ -174,6 +207,8 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     if (closed) return;
     nodeId = id;
     holds = true;
+    isLate = false;
+    clearTimeout(graceTimer);
     prolong(at);
     setLive(nodes);
     if (formerId !== '') {
@@ -218,9 +253,12 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
       const knownUntil = live.at(-1)?.startedAt ?? 0;
       const nodes = await withFingerprints(on, await renewLease(on, row, { validMs, knownUntil }));
       if (nodes.some((node) => node.nodeId === nodeId)) {
-        if (holds) prolong(at); // if the lease was lost meanwhile, the node registers anew below
+        if (holds) prolong(at); // if the node was cut off meanwhile, it registers anew below
         setLive(nodes);
-      } else lose();
+      } else {
+        if (!isLate) for (const listener of listeners.lost) listener();
+        endLease();
+      }
     }
     if (!holds && !closed) await register(on);
     if (mayAct()) for (const task of atBeat) await task(on);
@@ -292,10 +330,12 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
     trouble: (): string | undefined => (mayAct() ? undefined : 'the lease of this node is not renewed'),
 
     /**
-     * Registers a listener for the loss of the lease. It must end all work on devices and receivers, since other nodes
-     * may take them.
+     * Registers a listener for a lease that is late, or has ended. It must end all work on receivers, since other nodes may
+     * take them.
      */
     onLost: (listener: Listener): void => void listeners.lost.push(listener),
+    /** Registers a listener for a late lease of which the database says nothing: the devices must go to other nodes. */
+    onCut: (listener: Listener): void => void listeners.cut.push(listener),
     /** Registers a listener for a new lease, which has a new name; the listener gets the former name. */
     onBack: (listener: (formerId: string) => void): void => void listeners.back.push(listener),
     /** Registers a listener for nodes that join or leave. */
@@ -317,6 +357,7 @@ export function createNodes({ open, ids, log, metrics, about, lease = LEASE, wal
       closed = true;
       clearTimeout(timer);
       clearTimeout(lostTimer);
+      clearTimeout(graceTimer);
       await beating;
       end();
       const on = connection.current();

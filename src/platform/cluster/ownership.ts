@@ -186,13 +186,13 @@ export function createOwnership({ database, clock, nodes, bus, log, metrics }: P
       )
       .finally(work.ended);
   });
-  nodes.onLost(() => {
+  nodes.onCut(() => {
     // A node that is alone keeps its connections, because no other node can have taken their devices.
     if (nodes.count() === 1) return;
     if (held.size > 0)
       log.warn(
         { devices: held.size },
-        'the lease was lost: connections are closed, since other nodes may have taken their devices',
+        'the lease was lost and the database is away: connections are closed, so that the devices go to other nodes',
       );
     for (const [deviceId, one] of held) end(deviceId, one);
   });
