@@ -3,6 +3,7 @@ import { Client, type QueryResult, types } from 'pg';
 import { boundWait } from '../../../runtime/bound.ts';
 import type { SqlValue } from '../sql.ts';
 import { Batch, type BatchStatement, createBatchMemory } from './batch.ts';
+import { withLibpqModes } from './libpq-modes.ts';
 import { type Bound, statementOf, storable } from './statements.ts';
 import { ConnectionLost, endsConnection, isReadOnly } from './trouble.ts';
 
@@ -127,7 +128,7 @@ export async function openConnection(
   onLost: (cause: unknown) => void,
 ): Promise<Connection> {
   const client = new Client({
-    connectionString: url,
+    connectionString: withLibpqModes(url),
     application_name: 'lapel',
     pipeline: true,
     keepAlive: true,

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { boundWait } from '../../../runtime/bound.ts';
 import { atHosts } from '../../../runtime/database-hosts.ts';
+import { withLibpqModes } from './libpq-modes.ts';
 
 /** The values that can be bound to a parameter here. */
 type RawValue = string | number | null | readonly string[] | readonly number[];
@@ -60,7 +61,7 @@ export const rawConnections = (url: string | (() => string)): OpenRaw => {
 
 async function openAt(url: string, { name, boundMs, onNotification, onEnd }: RawOptions): Promise<RawConnection> {
   const client = new pg.Client({
-    connectionString: url,
+    connectionString: withLibpqModes(url),
     application_name: name,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
