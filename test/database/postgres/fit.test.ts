@@ -31,7 +31,7 @@ async function ask<Row extends object>(url: string, ...texts: string[]): Promise
 }
 
 /** A pooler in front of a database; returns the URL that leads through it. */
-async function startPooler(t: Test, url: string, mode: 'session' | 'transaction'): Promise<string> {
+async function startPooler(t: Test, url: string, mode: string, ...others: string[]): Promise<string> {
   const { hostname, port, pathname } = new URL(url);
   const name = pathname.slice(1);
   const own = await freePort();
@@ -49,6 +49,7 @@ async function startPooler(t: Test, url: string, mode: 'session' | 'transaction'
     'auth_type = any',
     `pool_mode = ${mode}`,
     'default_pool_size = 40',
+    ...others,
   ];
   writeFileSync(join(folder, 'pooler.ini'), lines.join('\n').replace('dbname=', 'user=lapel dbname='), { mode: 0o644 });
   const asRoot = process.getuid?.() === 0;
@@ -184,6 +185,9 @@ void t.test('a PostgreSQL that cannot keep the promises', { ...skip }, async (t)
       await startPooler(t, url, 'transaction'),
       /the pooler before PostgreSQL shares its connections: it needs pool_mode = session/,
     );
+    const inTurns = await startPooler(t, url, 'transaction', 'server_round_robin = 1');
+    await Promise.all(Array.from({ length: 5 }, () => ask(inTurns, 'BEGIN', 'SELECT pg_sleep(0.2)', 'COMMIT')));
+    for (let times = 0; times < 10; times += 1) await refused(inTurns, /the pooler before PostgreSQL shares/);
     const database = await openPostgres({ url: await startPooler(t, url, 'session'), nowMicros: 0 });
     t.same(await database.transact((unit) => unit.get('SELECT 1 AS one')), { one: 1 });
     await database.close();

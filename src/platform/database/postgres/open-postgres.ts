@@ -134,8 +134,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const links = createLinks({
     url: options.currentUrl ?? url,
     async prepare(connection, { readOnly }, open) {
+      if (!isChecked) await checkPooler(connection, open); // first: settings belong to a connection of its own
       commits = await checkSettings(connection, commits);
-      if (!isChecked) await checkPooler(connection, open);
       isChecked = true;
       // The connection may have reached another database, so the numbers are raised before this connection gives out
       // any.

@@ -86,16 +86,25 @@ async function servedBy(connection: Connection): Promise<number> {
   return (rows as [{ pid: number }])[0].pid;
 }
 
+/** How often the processes behind two connections are compared: a pooler may give out server connections in turns. */
+const TURNS = 8;
+
 /**
  * Refuses a pooler that lets connections share server connections, because settings and prepared statements belong to one
  * server connection. If there is a pooler, the process that serves a connection is not the one that was stated at its start.
- * A second connection is then opened, which must be served by another process than the first. Throws Unfit.
+ * A second connection is then opened: in turns, each must be served by one process all the time, and not by the same one.
+ * Throws Unfit.
  */
 export async function checkPooler(connection: Connection, open: () => Promise<Connection>): Promise<void> {
   if (connection.process() === (await servedBy(connection))) return;
   const other = await open();
   try {
-    if ((await servedBy(other)) === (await servedBy(connection)))
+    const [first, second] = [new Set<number>(), new Set<number>()];
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      first.add(await servedBy(connection));
+      second.add(await servedBy(other));
+    }
+    if (first.size > 1 || second.size > 1 || [...first].some((one) => second.has(one)))
       throw new Unfit('the pooler before PostgreSQL shares its connections: it needs pool_mode = session');
   } finally {
     await other.end();
