@@ -125,6 +125,7 @@ export async function createService(
   const check = config.databaseUrl === null ? parts.add(createDatabaseCheck({ sql: database.aside, ...common })) : null;
   const healthy = async () => ((await database.healthy()) ? undefined : 'does not answer');
   readiness.set('database', async () => check?.trouble() ?? healthy());
+  readiness.note('database', () => database.doubt?.());
   const entrances = createEntrances(config, common);
   parts.add(entrances.certificates);
   const { token, tokenFile } = config.admin;

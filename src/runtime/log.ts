@@ -34,5 +34,6 @@ export const databaseWords = (log: Log) => ({
   onEffectError: (err: unknown) => log.error({ err }, 'work that had to follow a commit failed'),
   onAway: (err: unknown) => log.error({ err }, 'the database is unavailable'),
   onBack: () => log.info('the database is available again'),
+  onDoubt: (sentence: string) => log.warn(sentence),
   onUpgrade: (line: string) => log.warn(`upgrade of the database: ${line.trim()}`),
 });

@@ -15,6 +15,8 @@ interface DatabaseOptions extends SqliteOptions {
   /** `onAway` is called once when the database becomes unavailable, `onBack` when it is available again. */
   onAway(cause: unknown): void;
   onBack(): void;
+  /** Called once when a setting of the server that the service does not follow was changed, with a sentence. */
+  onDoubt(sentence: string): void;
 }
 
 /** Opens the database that the settings name. PostgreSQL's client is loaded only if it is needed. */

@@ -134,6 +134,8 @@ export interface Database {
   readonly transactInCrowd: Transact;
   /** Resolves when no unit of work is waiting or running. */
   idle(): Promise<void>;
+  /** What a person must know of the server's settings, as `healthy` has found them; undefined: nothing. */
+  doubt?(): string | undefined;
   /**
    * Asks a connection from elsewhere (through `ask`) which database it has reached. If that is another database than this
    * object's, all connections of this object are opened again. Present only for PostgreSQL.

@@ -115,7 +115,8 @@ void t.test('a PostgreSQL that cannot keep the promises', { ...skip }, async (t)
   });
 
   await t.test('settings that change while the service runs are pinned, or named by readiness', async () => {
-    const database = await openPostgres({ url, nowMicros: 0 });
+    const told: string[] = [];
+    const database = await openPostgres({ url, nowMicros: 0, onDoubt: (sentence) => void told.push(sentence) });
     const changed = async (setting: string, value: string): Promise<void> =>
       void (await ask(url, `ALTER SYSTEM ${value}`.replace('?', setting), 'SELECT pg_reload_conf()'));
     const ofCommits = (unit: { get(text: string): Promise<unknown> }) =>
@@ -128,7 +129,12 @@ void t.test('a PostgreSQL that cannot keep the promises', { ...skip }, async (t)
     // Some of these connections are opened only now.
     for (const transact of [database.transact, database.transactSoon, database.transactAlong])
       t.same(await transact(ofCommits), { commits: 'on' });
+    const doubt = 'PostgreSQL has synchronous_commit = off now; this service keeps on until its next start';
+    await until(async () => (await database.healthy()) && database.doubt?.() === doubt);
+    await database.healthy();
+    t.same(told, [doubt], 'told once');
     await changed('synchronous_commit', 'RESET ?');
+    await until(async () => (await database.healthy()) && database.doubt?.() === undefined);
     for (const setting of ['fsync', 'full_page_writes']) {
       t.equal(await database.healthy(), true);
       await changed(setting, 'SET ? = off');

@@ -39,6 +39,8 @@ export interface PostgresOptions {
   /** `onAway` is called once when the database becomes unavailable, `onBack` when it is available again. */
   onAway?(cause: unknown): void;
   onBack?(): void;
+  /** Called once when a setting of the server that the service does not follow was changed, with a sentence. */
+  onDoubt?(sentence: string): void;
   /** Limits of the connections for callers and for recovery between nodes. */
   bounds?: Bounds;
   /** Milliseconds that a start waits for a database that does not answer; 0 by default. */
@@ -202,6 +204,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const busy = createBusyKeys();
   /** The last write for which the server lacked disk or memory. */
   let short = { at: Number.NEGATIVE_INFINITY, reason: '' };
+  /** What a person must know of the server's settings; undefined when they are as at the start. */
+  let differing: string | undefined;
+  function noteCommits(now: string | undefined): void {
+    const before = differing;
+    differing =
+      now === undefined || now === commits
+        ? undefined
+        : `PostgreSQL has synchronous_commit = ${now} now; this service keeps ${commits} until its next start`;
+    if (differing !== undefined && differing !== before) options.onDoubt?.(differing);
+  }
   const common = {
     identities,
     observe: (made: Parameters<NonNullable<typeof onCommit>>[0]) => onCommit?.(made),
@@ -264,8 +276,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       if (changeOf(before, at)) links.renew(new Error('another connection has reached another database than this one'));
       else if (known === before) known = at;
     },
+    doubt: () => differing,
     async healthy() {
-      await checkAgain(read);
+      noteCommits(await checkAgain(read));
       if (performance.now() - short.at < SHORT_FOR_MS) throw new Error(`cannot be written: ${short.reason}`);
       return writer.current() !== undefined;
     },

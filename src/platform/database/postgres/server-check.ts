@@ -75,10 +75,20 @@ function requireFit(found: Found): void {
   if (broken) throw new Unfit(broken[1](found));
 }
 
-/** Checks the settings of a server that is in use: they can be changed while it runs. Throws Unfit. */
-export async function checkAgain(sql: Sql): Promise<void> {
-  const found = await sql.get<Found>(SETTINGS);
+// The value that a connection has without its own choice: it follows a reload of the server's configuration.
+const COMMITS_OF_SERVER = `SELECT reset_val AS commits FROM pg_settings WHERE name = 'synchronous_commit'`;
+
+/**
+ * Checks the settings of a server that is in use: they can be changed while it runs. Returns the way to commit that the
+ * server has now, and that this service does not follow. Throws Unfit.
+ */
+export async function checkAgain(sql: Sql): Promise<string | undefined> {
+  const [found, server] = await Promise.all([
+    sql.get<Found>(SETTINGS),
+    sql.get<{ commits: string }>(COMMITS_OF_SERVER),
+  ]);
   if (found) requireFit(found);
+  return server?.commits;
 }
 
 async function servedBy(connection: Connection): Promise<number> {
