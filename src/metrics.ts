@@ -38,6 +38,7 @@ export function createMetrics() {
       memoryLimit.set({ kind: 'process' }, Math.min(process.constrainedMemory() || Infinity, totalmem()));
     },
     ready: labelled('ready', 'Whether a part of the service can do its work, as `/readyz` says: 1, or 0', ['part']),
+    clockAhead: gauge('clock_ahead_seconds', 'Seconds by which the clock is ahead of that of the PostgreSQL server'),
     clockHeld: gauge(
       'clock_held',
       'Whether the time waits to be confirmed: 1 while nothing expires and nothing is removed, or 0',

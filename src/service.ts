@@ -115,6 +115,7 @@ export async function createService(
         overrides.timeWitness ??
         (config.databaseUrl === null ? createFolderWitness(config.dataDir, database) : createServerWitness(database)),
       told: (isHeld) => metrics.clockHeld.set(isHeld ? 1 : 0),
+      compared: (ahead) => metrics.clockAhead.set(ahead / 1_000_000),
     }),
   );
   await trust.start();

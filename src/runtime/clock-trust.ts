@@ -6,6 +6,9 @@ import type { Micros, Millis } from './units.ts';
 const BELIEVED_MICROS = 24 * 3_600 * 1_000_000;
 /** Milliseconds between two looks at the witness while the clock is not believed. */
 const LOOK_MS = 10_000;
+/** Milliseconds between two looks at a witness with a clock of its own, and the microseconds that may lie between both. */
+const COMPARE_MS = 60_000;
+const APART_MICROS = 30 * 1_000_000;
 
 /** Somebody else who knows the time. */
 export interface TimeWitness {
@@ -23,6 +26,8 @@ interface Parts {
   witness: TimeWitness;
   /** Called when the clock is no longer believed, or is again. */
   told(isHeld: boolean): void;
+  /** Called with the microseconds by which the clock is ahead of a witness with a clock; negative when it is behind. */
+  compared(ahead: Micros): void;
 }
 
 export type ClockTrust = ReturnType<typeof createClockTrust>;
@@ -32,18 +37,24 @@ const daysOf = (micros: Micros): string => {
   return `${days} ${days === 1 ? 'day' : 'days'}`;
 };
 
+const apartWords = (by: Micros): string =>
+  `the clock is ${Math.round(Math.abs(by) / 1_000_000)} seconds ${by > 0 ? 'ahead of' : 'behind'} that of the database: set it`;
+
 /**
  * Decides whether the clock is believed by all that removes or ends something because of its age. The time may be later
  * than the latest time that was seen, plus the time that a steady clock has measured since, by a day at most. If it is not
  * believed, nothing is removed and nothing expires, until the witness knows the time, or a person confirms it.
  */
-export function createClockTrust({ clock, log, witness, told }: Parts) {
+export function createClockTrust({ clock, log, witness, told, compared }: Parts) {
   /** A time that was believed, and the reading of the steady clock at that time. */
   let anchor: { at: Micros; steady: Millis } | undefined;
   let ahead: Micros = 0;
   let seenAt: Micros = 0;
   let isHeld = false;
   let cancel = (): void => undefined;
+  let cancelCompare = (): void => undefined;
+  /** By how much the clock is ahead of the witness's clock, if that is more than both may differ. */
+  let apart: Micros | undefined;
   let looking: Promise<void> = Promise.resolve();
   const waiting = new Set<() => void>();
 
@@ -93,6 +104,26 @@ export function createClockTrust({ clock, log, witness, told }: Parts) {
     });
   }
 
+  /** Compares both clocks: the leases, the ends of commands and the signatures of several nodes depend on them. */
+  async function compare(): Promise<void> {
+    const before = clock.now();
+    const seen = await witness.seen();
+    if (seen === null) return;
+    const by = Math.round((before + clock.now()) / 2) - seen; // the witness may be far away
+    compared(by);
+    const was = apart;
+    apart = Math.abs(by) > APART_MICROS ? by : undefined;
+    if (apart !== undefined && was === undefined)
+      log.error({ aheadSeconds: Math.round(by / 1_000_000) }, apartWords(by));
+  }
+
+  function compareLater(): void {
+    cancelCompare = clock.after(COMPARE_MS, () => {
+      // A database that does not answer tells of itself.
+      looking = compare().then(compareLater, compareLater);
+    });
+  }
+
   function held(): boolean {
     if (isHeld || !anchor) return isHeld;
     const leap = clock.now() - anchor.at - (clock.steady() - anchor.steady) * 1000;
@@ -103,7 +134,10 @@ export function createClockTrust({ clock, log, witness, told }: Parts) {
 
   return {
     /** Compares the clock with the witness, before anything can expire. */
-    start: look,
+    async start(): Promise<void> {
+      await look();
+      if (witness.hasClock) compareLater();
+    },
 
     /** The latest time that is known: the clock may be behind what was seen. */
     latest: (): Micros => Math.max(clock.now(), seenAt),
@@ -123,17 +157,21 @@ export function createClockTrust({ clock, log, witness, told }: Parts) {
     trouble: (): string | undefined =>
       held() && witness.hasClock ? `is ${daysOf(ahead)} ahead of the database's clock; set it, and restart` : undefined,
 
-    /** The reason why nothing expires, while it is not known whether the clock is wrong. */
-    doubt: (): string | undefined =>
-      held() && !witness.hasClock
-        ? `is ${daysOf(ahead)} ahead of the latest time that was seen; until lapel clock confirm nothing expires and nothing is removed`
-        : undefined,
+    /** The reason why nothing expires, while it is not known whether the clock is wrong; or that it is a little wrong. */
+    doubt(): string | undefined {
+      if (!held()) return apart === undefined ? undefined : apartWords(apart);
+      return witness.hasClock
+        ? undefined
+        : `is ${daysOf(ahead)} ahead of the latest time that was seen; until lapel clock confirm nothing expires and nothing is removed`;
+    },
 
     idle: async (): Promise<void> => looking,
 
     async [Symbol.asyncDispose](): Promise<void> {
       cancel();
+      cancelCompare();
       await looking;
+      cancelCompare();
       if (!held()) await witness.note(clock.now()).catch(() => undefined);
     },
   };

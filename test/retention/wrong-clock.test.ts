@@ -116,6 +116,28 @@ t.test('the server of the database is a witness whose clock shows that this one 
   t.equal((await readyz(world)).status, 200, 'both have the same time again');
 });
 
+t.test('a clock that is half a minute off from that of the database is told', async (t) => {
+  let ahead = 0;
+  const clock = createFakeClock();
+  const world = await startWorld(t, {
+    clock,
+    database: 'sqlite',
+    timeWitness: { hasClock: true, seen: async () => clock.now() - ahead, note: async () => undefined },
+  });
+  const look = async (): Promise<unknown> => {
+    clock.advance(60_000);
+    await world.idle();
+    return (await readyz(world)).body;
+  };
+  t.same(await look(), { status: 'ok' });
+  ahead = -31_000_000;
+  const reason = 'the clock is 31 seconds behind that of the database: set it';
+  t.same(await look(), { status: 'ok', notes: [{ part: 'clock', reason }] });
+  t.equal((await world.service.metrics.clockAhead.get()).values[0]?.value, -31);
+  ahead = 29_000_000;
+  t.same(await look(), { status: 'ok' });
+});
+
 t.test('webhooks are signed with the time of the machine, and none waits for a future that never comes', async (t) => {
   const { world, tenant, device } = await withRows(t);
   world.clock.set(YEARS);
