@@ -3,7 +3,7 @@ import { createConnectionState } from '../../src/core/outbox/connection-state.ts
 import { createDispatching } from '../../src/core/outbox/dispatching.ts';
 import {
   claimReleased,
-  countAttempts,
+  countAttempt,
   findDue,
   undeliveredOfRollouts,
 } from '../../src/core/transactions/due-repository.ts';
@@ -99,11 +99,14 @@ onBoth(t, async (t, kind) => {
       );
   });
   await t.test('undelivered commands of a held rollout are passed over, and delivered ones are repeated', async (t) => {
+    const refused: number[] = [];
     const found = await database.transact(async (unit) => {
       const due = await findDue(unit, '1', 0, 16, 9);
-      countAttempts(unit, '1', 0, 5, 9);
+      for (const { transactionId } of due)
+        countAttempt(unit, transactionId, 9, () => void refused.push(transactionId));
       return due;
     }, '1');
+    t.same(refused, [1, 2], 'what is held is not counted, even if it was found before its rollout was held');
     const claimed = found.filter(({ held }) => held !== 1);
     t.same(
       found.filter((due) => !claimed.includes(due)).map(({ transactionId }) => transactionId),

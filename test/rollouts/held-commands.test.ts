@@ -1,5 +1,7 @@
+import { Client } from 'pg';
 import t from 'tap';
 import { NO_POSTGRES } from '../postgres/databases.ts';
+import { until } from '../until.ts';
 import { startRollouts } from './rollout-world.ts';
 
 type Started = Awaited<ReturnType<typeof startRollouts>>;
@@ -171,3 +173,39 @@ t.test('a held command goes out from the node to which its device has moved', { 
   await world.idle();
   t.match((await read(rolloutId)).counts, { succeeded: 1 });
 });
+
+t.test(
+  'a command that is claimed while its rollout is paused elsewhere is not published',
+  { skip: NO_POSTGRES },
+  async (t) => {
+    const { world, tenant, devices, start, read } = await startRollouts(t, 1, { nodes: 2 });
+    const [device] = devices;
+    await device!.link.drop();
+    const rolloutId = await start();
+    const holder = new Client({ connectionString: world.databaseUrl as string });
+    await holder.connect();
+    t.teardown(() => holder.end());
+    const elsewhere = await tenant.at(1);
+
+    await holder.query('BEGIN; LOCK TABLE transactions IN SHARE MODE'); // the claim gets as far as its first write
+    const link = await world.connect(device!);
+    await until(async () => (await holder.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0);
+    t.equal((await elsewhere.post(`${tenant.path}/rollouts/${rolloutId}/pause`)).status, 200);
+    await holder.query('COMMIT');
+    await world.idle();
+    t.equal(link.pending('publish').length, 0, 'the pause was first');
+
+    t.equal((await elsewhere.post(`${tenant.path}/rollouts/${rolloutId}/resume`)).status, 200);
+    const command = link.command();
+    for (let second = 0; second < 20 && link.pending('publish').length === 0; second += 1) {
+      world.clock.advance(1_000);
+      await world.idle();
+    }
+    const { transactionId, attempt } = await command;
+    t.equal(attempt, 1);
+    await link.ack({ transactionId, status: 'succeeded' });
+    await world.idle();
+    t.equal(link.pending('publish').length, 0, 'the device has got one command');
+    t.match(await read(rolloutId), { state: 'completed', counts: { succeeded: 1 } });
+  },
+);

@@ -13,10 +13,10 @@ export interface ClaimingParts {
   /** Finds up to `limit` due commands after a transactionId, in order. */
   findDue(unit: UnitOfWork, deviceId: string, after: number, limit: number, now: Micros): Promise<Due[]>;
   /**
-   * Claims the due commands between two transactionIds, the second included: counts the attempt of each, which begins at
-   * `now`, in the database before the command is sent.
+   * Claims a due command that was found in the same unit: counts its attempt, which begins at `now`, in the database
+   * before the command is sent. `refused` is called before the commit if it was not counted.
    */
-  countAttempts(unit: UnitOfWork, deviceId: string, after: number, upTo: number, now: Micros): void;
+  countAttempt(unit: UnitOfWork, transactionId: number, now: Micros, refused: () => void): void;
   /** Claims the cancel of one transaction; undefined when the cancel need not be sent any more. */
   claimCancel(unit: UnitOfWork, transactionId: number): Promise<Due | undefined>;
   /** Finds the transactions up to a transactionId whose cancels must still be sent. */
@@ -40,8 +40,7 @@ export interface ClaimingParts {
  * the lock of the device.
  */
 export function createClaiming(parts: ClaimingParts) {
-  const { database, clock, findDue, countAttempts, claimCancel, dueCancels, ownership, window, dispatch, close } =
-    parts;
+  const { database, clock, findDue, countAttempt, claimCancel, dueCancels, ownership, window, dispatch, close } = parts;
 
   /**
    * Whether this is still the device's current connection. If the device has a newer one, the outbox closes its state
@@ -121,18 +120,38 @@ export function createClaiming(parts: ClaimingParts) {
     return claimed;
   }
 
-  /** Notes the commands that the claim passes over, because their rollouts hold them back; returns the others. */
-  function passOver(unit: UnitOfWork, connection: ConnectionState, rows: readonly Due[], releases: number): Due[] {
-    const goes: Due[] = [];
-    for (const due of rows)
-      if (due.held !== 1 || due.rolloutId === null) goes.push(due);
-      else {
-        const { transactionId, rolloutId } = due;
-        connection.heldBack.set(transactionId, rolloutId);
-        unit.onRollback(() => connection.heldBack.delete(transactionId));
-        // Its release may have been told while the rows were read.
-        if (parts.releases() !== releases) connection.looksForReleased = true;
+  /** Notes a command that the claim passes over, because its rollout holds it back. */
+  function holdBack(unit: UnitOfWork, connection: ConnectionState, due: Due, releases: number): void {
+    const { transactionId, rolloutId } = due;
+    if (rolloutId === null) return;
+    connection.heldBack.set(transactionId, rolloutId);
+    unit.onRollback(() => connection.heldBack.delete(transactionId));
+    // Its release may have been told while the rows were read.
+    if (parts.releases() !== releases) connection.looksForReleased = true;
+  }
+
+  /**
+   * Claims the found commands that no rollout holds back; returns those that are to be sent at the commit. A command whose
+   * attempt could not be counted leaves them before that.
+   */
+  function claimFound(
+    unit: UnitOfWork,
+    connection: ConnectionState,
+    rows: readonly Due[],
+    { now, releases }: { now: Micros; releases: number },
+  ): Set<Due> {
+    const goes = new Set<Due>();
+    for (const due of rows) {
+      if (due.held === 1) {
+        holdBack(unit, connection, due, releases);
+        continue;
       }
+      goes.add(due);
+      countAttempt(unit, due.transactionId, now, () => {
+        goes.delete(due);
+        holdBack(unit, connection, due, releases);
+      });
+    }
     return goes;
   }
 
@@ -164,13 +183,10 @@ export function createClaiming(parts: ClaimingParts) {
         const nothing = left <= 0 || owner?.behind === 0;
         const rows = nothing ? [] : (found?.slice(0, left) ?? (await find(left)));
         const before = { cursor: connection.cursor, backlog: connection.backlog };
-        const goes = passOver(unit, connection, rows, releases);
-        const taken = cancels.length + released.length + goes.length;
-        const last = rows.at(-1)?.transactionId;
-        if (last !== undefined) {
-          countAttempts(unit, deviceId, connection.cursor, last, now);
-          connection.cursor = last;
-        }
+        const goes = claimFound(unit, connection, rows, { now, releases });
+        const claimed = goes.size;
+        const taken = cancels.length + released.length + claimed;
+        connection.cursor = rows.at(-1)?.transactionId ?? connection.cursor;
         connection.backlog = rows.length === left;
         connection.inFlight += taken;
         unit.onRollback(() => {
@@ -178,6 +194,7 @@ export function createClaiming(parts: ClaimingParts) {
           connection.inFlight -= taken;
         });
         unit.onCommit(() => {
+          connection.inFlight -= claimed - goes.size;
           for (const { transactionId } of cancels) connection.unsent.delete(transactionId);
           for (const due of [...cancels, ...released, ...goes]) dispatch(connection, due);
         });

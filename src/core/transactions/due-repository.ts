@@ -27,13 +27,13 @@ const FIND_DUE = inSets(
 );
 const COUNT_ATTEMPT = inSets(
   `UPDATE transactions SET attempts = attempts + 1, published_at = COALESCE(published_at, ?)
-   WHERE device_id = ? AND due = 1 AND transaction_id > ? AND transaction_id <= ? AND ${MAY_GO}`,
-  ['bigint', 'text', 'bigint', 'bigint', 'bigint'],
+   WHERE transaction_id = ? AND due + 0 = 1 AND ${RELEASED}`,
+  ['bigint', 'bigint'],
 );
 
 /**
  * The due transactions of a device after a transactionId, in order, each with the number of the attempt that begins when
- * `countAttempts` is called in the same unit of work. That does not count the attempts of those that are `held`.
+ * `countAttempt` is called in the same unit of work.
  */
 export async function findDue(
   unit: UnitOfWork,
@@ -63,12 +63,15 @@ export async function firstDue(sql: Sql, deviceId: string, after: number, now: M
 }
 
 /**
- * Claims the due transactions of a device between two transactionIds, the second included: counts their attempts. The number
- * of an attempt is stored before the command is sent, so that even after a crash the next attempt has a higher number. `now`
- * (microseconds) becomes the time of the publication, if there was none before.
+ * Claims a due transaction that was found in the same unit of work: counts its attempt, so that even after a crash the next
+ * attempt has a higher number. `now` (microseconds) becomes the time of the publication, if there was none before. Another
+ * node may have paused its rollout since it was found: then it is not counted, `refused` is called before the commit, and
+ * the command must not be sent.
  */
-export const countAttempts = (unit: UnitOfWork, deviceId: string, after: number, upTo: number, now: Micros): void =>
-  unit.later(COUNT_ATTEMPT, [now, deviceId, after, upTo, now]);
+export const countAttempt = (unit: UnitOfWork, transactionId: number, now: Micros, refused: () => void): void =>
+  unit.later(COUNT_ATTEMPT, [now, transactionId], (count) => {
+    if (count === 0) refused();
+  });
 
 /** The undelivered commands of a device's rollouts, up to a transactionId; 1: its rollout holds it back. */
 export async function undeliveredOfRollouts(

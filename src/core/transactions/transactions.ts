@@ -17,7 +17,7 @@ import { createDemand } from './demand.ts';
 import {
   claimCancel,
   claimReleased,
-  countAttempts,
+  countAttempt,
   dueCancels,
   findDue,
   firstDue,
@@ -101,7 +101,7 @@ export function createTransactions({
     tracing,
     findDue,
     firstDue,
-    countAttempts,
+    countAttempt,
     claimCancel,
     dueCancels,
     undeliveredOfRollouts,
