@@ -190,7 +190,7 @@ export async function createCore(given: Given) {
       ...common,
       onFinished: [createResultEvent(webhooks.record), results.onFinished],
       onLate: [results.onLate],
-      isHeld: held.isHeld,
+      held,
       findApplication,
       lockApplication: applications.lockIn,
       installs: software.installs,

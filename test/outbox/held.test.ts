@@ -21,7 +21,7 @@ t.test('a command that is claimed and not written yet is not published when its 
   const work = createWork();
   const written: number[] = [];
   const released: string[] = [];
-  const made = Promise.withResolvers<object>();
+  let made = Promise.withResolvers<object>();
   const link = {
     deviceId: '1',
     epoch: undefined,
@@ -35,7 +35,7 @@ t.test('a command that is claimed and not written yet is not published when its 
     tracing: NO_TRACING,
     work,
     prepare: () => made.promise,
-    isHeld: held.isHeld,
+    held,
     delivered: () => undefined,
     cancelDelivered: () => undefined,
     released: ({ link: { deviceId } }) => void released.push(deviceId),
@@ -63,9 +63,17 @@ t.test('a command that is claimed and not written yet is not published when its 
   dispatch(connection, { ...due, transactionId: 4, rolloutId: 'held' });
   await work.idle();
   t.same(written, [2, 3, 4]);
+
+  made = Promise.withResolvers<object>();
+  dispatch(connection, { ...due, transactionId: 5, rolloutId: 'held' });
   held.hold('held');
-  clock.advance(61_000);
-  t.equal(held.isHeld('held'), false, 'it is forgotten, since the database is asked for each claim');
+  clock.advance(3_600_000);
+  held.hold('other');
+  made.resolve({});
+  await work.idle();
+  t.same(written, [2, 3, 4], 'the object store may be away for long before the parameters are made');
+
+  t.equal(held.isHeld('held'), false, 'a hold is forgotten, since the database is asked for each claim');
 });
 
 onBoth(t, async (t, kind) => {
@@ -102,8 +110,7 @@ onBoth(t, async (t, kind) => {
     const refused: number[] = [];
     const found = await database.transact(async (unit) => {
       const due = await findDue(unit, '1', 0, 16, 9);
-      for (const { transactionId } of due)
-        countAttempt(unit, transactionId, 9, () => void refused.push(transactionId));
+      for (const { transactionId } of due) countAttempt(unit, transactionId, 9, () => void refused.push(transactionId));
       return due;
     }, '1');
     t.same(refused, [1, 2], 'what is held is not counted, even if it was found before its rollout was held');

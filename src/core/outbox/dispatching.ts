@@ -1,5 +1,6 @@
 import type { Metrics } from '../../metrics.ts';
 import { type Clock, toUtc } from '../../runtime/clock.ts';
+import type { HeldRollouts } from '../../runtime/held-rollouts.ts';
 import type { Work } from '../../runtime/idle.ts';
 import type { Tracing } from '../../runtime/tracing.ts';
 import type { Watch } from '../../runtime/watch.ts';
@@ -20,8 +21,8 @@ export interface DispatchingParts {
   prepare: ReturnType<typeof createPreparation>;
   /** Called at the device's PUBACK for a command. `answerWithin`: the seconds in which the device must answer. */
   delivered(deviceId: string, transactionId: number, answerWithin: number | null): void;
-  /** Whether the undelivered commands of a rollout must not be published. */
-  isHeld(rolloutId: string | null): boolean;
+  /** The rollouts whose undelivered commands must not be published. */
+  held: Pick<HeldRollouts, 'isHeld' | 'waits'>;
   /** Called at the device's PUBACK for a cancel. */
   cancelDelivered(deviceId: string, transactionId: number): void;
   /** Called when the connection has room for another unacknowledged command. */
@@ -123,7 +124,7 @@ export function createDispatching(parts: DispatchingParts) {
     // A command that was cancelled while it waited must not be sent, nor one of a rollout that was paused.
     const isCommand = due.status !== 'cancelled';
     const isCancelled = (): boolean => isCommand && !connection.unsent.has(due.transactionId);
-    const isHeld = (): boolean => isCommand && parts.isHeld(due.rolloutId);
+    const isHeld = (): boolean => isCommand && parts.held.isHeld(due.rolloutId);
     const parameters =
       isCancelled() || isHeld() ? undefined : await (before ? preparationOf(connection, due) : preparation);
     const waits = parameters !== null && !isCancelled() && isHeld();
@@ -163,9 +164,11 @@ export function createDispatching(parts: DispatchingParts) {
       if (due.status !== 'cancelled') connection.unsent.add(due.transactionId);
       connection.turns += 1;
       if (!connection.paused) work.begun();
+      const written = parts.held.waits(due.rolloutId);
       const turn = sendInTurn(connection, due, before, preparation).then(() => {
         if (connection.preparing === turn) connection.preparing = undefined;
         connection.turns -= 1;
+        written();
         work.ended();
       });
       connection.preparing = turn;

@@ -17,7 +17,7 @@ import { createPreparation, type Prepare } from './preparation.ts';
 
 interface Parts
   extends Omit<ClaimingParts, 'window' | 'dispatch' | 'close' | 'ownership' | 'releases'>,
-    Pick<DispatchingParts, 'delivered' | 'cancelDelivered' | 'isHeld'> {
+    Pick<DispatchingParts, 'delivered' | 'cancelDelivered' | 'held'> {
   log: Log;
   metrics: Metrics;
   watch: Watch;

@@ -5,6 +5,7 @@ import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import { createCourtesy } from '../../runtime/courtesy.ts';
+import type { HeldRollouts } from '../../runtime/held-rollouts.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Tracing } from '../../runtime/tracing.ts';
@@ -53,8 +54,8 @@ interface Parts {
   lockApplication: Applications['lockIn'];
   installs: Software['installs'];
   ownership: Pick<DeviceOwnership, 'look' | 'wake' | 'lost'>;
-  /** Whether the undelivered commands of a rollout must not be published. */
-  isHeld(rolloutId: string | null): boolean;
+  /** The rollouts whose undelivered commands must not be published. */
+  held: Pick<HeldRollouts, 'isHeld' | 'waits'>;
   /** True on the one node that ends the transactions whose time has passed. */
   leads(): boolean;
   /** Whether the clock is believed; else no transaction expires. */
@@ -78,7 +79,7 @@ export function createTransactions({
   lockApplication,
   installs,
   ownership,
-  isHeld,
+  held,
   leads,
   trust,
 }: Parts) {
@@ -108,7 +109,7 @@ export function createTransactions({
     claimReleased,
     ownership,
     prepare: installation.prepare,
-    isHeld,
+    held,
     delivered: marks.delivered,
     cancelDelivered: marks.cancelDelivered,
   });
