@@ -3,6 +3,7 @@ import { insertDelivery, type Outcome } from '../../src/core/webhooks/delivery-r
 import { createOutcomeWriter } from '../../src/core/webhooks/outcome-writer.ts';
 import { DomainError } from '../../src/errors.ts';
 import { createLog } from '../../src/runtime/log.ts';
+import { withGivenUp } from '../database/given-up.ts';
 import { onBoth, openDatabaseOf } from '../database/kinds.ts';
 import { createFakeClock } from '../fake-clock.ts';
 
@@ -71,6 +72,28 @@ onBoth(t, async (t, kind) => {
     writer.add(outcomeOf('a'));
     await rested.promise;
     t.same(told, ['a']);
+    await writer.close();
+  });
+
+  await t.test('outcomes whose unit is rolled back after the wait was given up are written again', async (t) => {
+    const { database, rollBack } = withGivenUp(await openDatabaseOf(kind, t), 'transactSoon');
+    const clock = createFakeClock();
+    const rested = Promise.withResolvers<void>();
+    const told = Promise.withResolvers<string>();
+    const writer = createOutcomeWriter({
+      database,
+      clock,
+      log: createLog({ level: 'silent' }),
+      also: () => undefined,
+      written: ({ deliveryId }) => told.resolve(deliveryId),
+      rested: rested.resolve,
+    });
+    writer.add(outcomeOf('a'));
+    await rested.promise;
+    clock.advance(1_000); // nothing waits to be written now
+    await rollBack();
+    clock.advance(60_000);
+    t.equal(await told.promise, 'a');
     await writer.close();
   });
 

@@ -33,6 +33,8 @@ export interface ClaimingParts {
   /** Called when a command was claimed and its attempt is committed. */
   dispatch(connection: ConnectionState, due: Due): void;
   close(connection: ConnectionState): void;
+  /** Called when a claim was rolled back, perhaps long after the wait for it was given up. */
+  rolledBack(connection: ConnectionState): void;
 }
 
 /**
@@ -165,6 +167,7 @@ export function createClaiming(parts: ClaimingParts) {
     claimOnce: (connection: ConnectionState): Promise<void> =>
       database.transactInCrowd(async (unit) => {
         const { deviceId } = connection.link;
+        unit.onRollback(() => parts.rolledBack(connection)); // after those below
         const now = clock.now();
         const releases = parts.releases();
         const find = (limit: number): Promise<Due[]> => findDue(unit, deviceId, connection.cursor, limit, now);

@@ -16,7 +16,7 @@ import type { Due } from './due.ts';
 import { createPreparation, type Prepare } from './preparation.ts';
 
 interface Parts
-  extends Omit<ClaimingParts, 'window' | 'dispatch' | 'close' | 'ownership' | 'releases'>,
+  extends Omit<ClaimingParts, 'window' | 'dispatch' | 'close' | 'rolledBack' | 'ownership' | 'releases'>,
     Pick<DispatchingParts, 'delivered' | 'cancelDelivered' | 'held'> {
   log: Log;
   metrics: Metrics;
@@ -75,7 +75,14 @@ export function createOutbox(parts: Parts) {
     released: pump,
   });
   let releases = 0;
-  const { claimOnce, isOurs } = createClaiming({ ...parts, window, dispatch, close, releases: () => releases });
+  const { claimOnce, isOurs } = createClaiming({
+    ...parts,
+    window,
+    dispatch,
+    close,
+    rolledBack: pump,
+    releases: () => releases,
+  });
   let stopped = false;
 
   const hasBacklog = (connection: ConnectionState): boolean =>
@@ -118,6 +125,7 @@ export function createOutbox(parts: Parts) {
     unit.onRollback(() => {
       connection.inFlight -= 1;
       connection.cursor = before;
+      pump(connection); // a claim may have found no room meanwhile
     });
     return {
       send(due) {

@@ -122,7 +122,9 @@ export function createPresence({ database, clock, log }: Parts) {
       newer.delete(deviceId); // before the commit, because a batch in the same commit must not store it again
       left.delete(deviceId);
       unit.onRollback(() => {
-        if (at !== undefined && !newer.has(deviceId)) newer.set(deviceId, at);
+        if (at === undefined || newer.has(deviceId)) return;
+        newer.set(deviceId, at);
+        ofAll.arm(gatherMs);
       });
       await deletePresence(unit, deviceId);
     },

@@ -62,6 +62,7 @@ export function createDeliveryMarks({ database, clock, log, watch, endsAt }: Par
     for (const [id] of taken) from.delete(id);
     unit.onRollback(() => {
       for (const [id, entry] of taken) if (!from.has(id)) from.set(id, entry);
+      arm(RETRY_MS); // a unit can be rolled back long after the wait for it was given up
     });
     return taken;
   }
@@ -114,7 +115,10 @@ export function createDeliveryMarks({ database, clock, log, watch, endsAt }: Par
       const mark = delivered.get(transactionId);
       if (mark === undefined) return null;
       delivered.delete(transactionId);
-      unit.onRollback(() => delivered.set(transactionId, mark));
+      unit.onRollback(() => {
+        delivered.set(transactionId, mark);
+        arm(RETRY_MS);
+      });
       return mark.at;
     },
     /** Stores the marks that wait in memory. */

@@ -42,11 +42,19 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
   let pauseMs = FIRST_PAUSE_MS;
   let cancelPause: (() => void) | undefined;
 
+  function pause(): void {
+    cancelPause ??= clock.after(pauseMs, () => {
+      cancelPause = undefined;
+      begin();
+    });
+  }
+
   async function writeBatch(): Promise<void> {
     await database.transactSoon(async (unit) => {
       const batch = waiting.splice(0, BATCH); // taken here and not at the call, so that outcomes that came since are included
       unit.onRollback(() => {
         waiting = [...batch, ...waiting];
+        if (!writing) pause(); // a unit can be rolled back long after the wait for it was given up
       });
       await Promise.all(also(unit, batch) ?? []);
       // A copy is sorted: after a rollback the outcomes are written again, and `also` needs their order of arrival.
@@ -70,10 +78,7 @@ export function createOutcomeWriter<Written extends Outcome>(options: Options<Wr
     } catch (cause) {
       if (!isDatabaseAway(cause))
         log.error({ err: cause, outcomes: waiting.length }, 'outcomes of webhooks could not be written; they are kept');
-      cancelPause = clock.after(pauseMs, () => {
-        cancelPause = undefined;
-        begin();
-      });
+      pause();
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
     writing = undefined;
