@@ -139,7 +139,7 @@ export function createAttempts(parts: AttemptParts) {
       const { deliveryId, round, traceparent } = delivery;
       const random = (): number => ids.bytes(4).readUInt32LE() / 2 ** 32;
       const made = delivery.attempts + 1;
-      const verdict = judge(answer, made, at, random);
+      const verdict = judge(answer, made, { now: at, wall: clock.wall() }, random);
       const { applicationId } = receiver;
       const { statusCode } = answer;
       const ok = verdict.status === 'delivered';

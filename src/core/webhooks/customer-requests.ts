@@ -57,7 +57,7 @@ export function createCustomerRequests({ timeoutMs = 10_000, ...options }: Optio
   const signedHeaders = createSigner();
 
   const pauseAfter = (retryAfter: string | null): number | null => {
-    const pauseMs = Math.max(PAUSE_MS, Math.ceil(retryAfterSeconds(retryAfter, clock.now()) * 1000));
+    const pauseMs = Math.max(PAUSE_MS, Math.ceil(retryAfterSeconds(retryAfter, clock.wall()) * 1000));
     return pauseMs <= LONGEST_PAUSE_MS ? pauseMs : null;
   };
 

@@ -3,6 +3,8 @@ import type { Receiver } from './receiver.ts';
 
 /** The least microseconds between two checks for due receivers, however close the due times are. */
 const GAP_MICROS = 50_000;
+/** The longest pause of the timer, because the clock can leap forward while a timer waits. No row is read for it. */
+const LONGEST_WAIT_MS = 60_000;
 
 interface Parts {
   clock: Clock;
@@ -23,7 +25,8 @@ export function createDueTimer({ clock, receivers, due }: Parts) {
     if (!isOn || when >= wakeAt) return;
     cancel();
     wakeAt = when;
-    cancel = clock.after(Math.max(0, Math.ceil((when - clock.now()) / 1000)), wake);
+    const waitMs = Math.max(0, Math.ceil((when - clock.now()) / 1000));
+    cancel = clock.after(Math.min(waitMs, LONGEST_WAIT_MS), wake);
   }
 
   function wake(): void {

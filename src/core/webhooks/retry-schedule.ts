@@ -1,3 +1,5 @@
+import type { Micros } from '../../runtime/units.ts';
+
 /** Seconds from a failed attempt to the next one (contract, section 3). The tenth attempt is the last. */
 export const RETRY_DELAY_SECONDS = [
   5, // soon, after a restart of the receiver or a lost connection
@@ -39,13 +41,16 @@ type Verdict =
 // The only form of HTTP-date that may be sent (RFC 9110 5.6.7); the two obsolete forms are not supported.
 const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** The seconds that a Retry-After (RFC 9110 10.2.3) asks to wait, within bounds; 0 when it is missing or malformed. */
-export function retryAfterSeconds(header: string | null, nowMicros: number): number {
+/**
+ * The seconds that a Retry-After (RFC 9110 10.2.3) asks to wait, within bounds; 0 when it is missing or malformed. `wall`:
+ * the time of the machine, because a date in it comes from another clock.
+ */
+export function retryAfterSeconds(header: string | null, wall: Micros): number {
   const text = header?.trim() ?? '';
   const seconds = /^\d+$/.test(text)
     ? Number(text)
     : HTTP_DATE.test(text)
-      ? (Date.parse(text) * 1000 - nowMicros) / 1_000_000
+      ? (Date.parse(text) * 1000 - wall) / 1_000_000
       : 0;
   return Number.isNaN(seconds) ? 0 : Math.min(Math.max(seconds, 0), LONGEST_RETRY_AFTER_SECONDS);
 }
@@ -54,13 +59,18 @@ export function retryAfterSeconds(header: string | null, nowMicros: number): num
  * Decides on a delivery after an attempt: a 2xx delivers it, 410 ends it, and everything else, redirects included, is tried
  * again by the schedule, or later if Retry-After asks for it. `attempts` includes the one just made; `random` is in [0, 1).
  */
-export function judge(answer: Answer, attempts: number, nowMicros: number, random: () => number): Verdict {
+export function judge(
+  answer: Answer,
+  attempts: number,
+  { now, wall }: { now: Micros; wall: Micros },
+  random: () => number,
+): Verdict {
   const code = answer.statusCode ?? 0;
   if (code >= 200 && code < 300) return { status: 'delivered', nextAttemptAt: null };
   if (code === 410) return { status: 'gone', nextAttemptAt: null };
   const delay = RETRY_DELAY_SECONDS[attempts - 1];
   if (delay === undefined) return { status: 'exhausted', nextAttemptAt: null };
   const jittered = delay * (1 + JITTER * (2 * random() - 1));
-  const wait = Math.max(jittered, retryAfterSeconds(answer.retryAfter, nowMicros));
-  return { status: 'pending', nextAttemptAt: nowMicros + Math.round(wait * 1_000_000) };
+  const wait = Math.max(jittered, retryAfterSeconds(answer.retryAfter, wall));
+  return { status: 'pending', nextAttemptAt: now + Math.round(wait * 1_000_000) };
 }

@@ -4,6 +4,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { ReceiverShare } from '../../platform/cluster/partitions.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ClockTrust } from '../../runtime/clock-trust.ts';
 import { createIdle } from '../../runtime/idle.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -53,6 +54,8 @@ interface Options {
   log: Log;
   metrics: Metrics;
   tracing?: Tracing;
+  /** Tells the latest time that is known. */
+  trust: Pick<ClockTrust, 'latest'>;
   /** Returns the URL of a receiver and the keys that sign; called at every attempt. */
   endpointOf: AttemptParts['endpointOf'];
   /** Finds the application that is notified of a failing receiver. Throws APPLICATION_UNREGISTERED. */
@@ -324,7 +327,7 @@ export function createWebhooks(options: Options) {
         return;
       }
       running = true;
-      const now = clock.now();
+      const now = options.trust.latest(); // a clock that is behind makes no retry due early
       const latest = now + LATEST_ATTEMPT_MICROS;
       if (await repository.isPutOff(database.read, latest)) {
         const pulled = await database.transactSoon((unit) => repository.pullDown(unit, now, latest));
