@@ -51,12 +51,22 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
   let ahead: Micros = 0;
   let seenAt: Micros = 0;
   let isHeld = false;
+  let toldPutBack = false;
   let cancel = (): void => undefined;
   let cancelCompare = (): void => undefined;
   /** By how much the clock is ahead of the witness's clock, if that is more than both may differ. */
   let apart: Micros | undefined;
   let looking: Promise<void> = Promise.resolve();
   const waiting = new Set<() => void>();
+
+  /**
+   * By how much this clock, which never goes back, is ahead of the machine's, if that is why it is not believed: after a
+   * leap that was put right, all times of this process are wrong until it starts again.
+   */
+  function aheadOfMachine(): Micros | undefined {
+    const by = clock.now() - clock.wall();
+    return held() && by > BELIEVED_MICROS ? by : undefined;
+  }
 
   function believe(): void {
     anchor = { at: clock.now(), steady: clock.steady() };
@@ -93,6 +103,16 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
     hold(by);
   }
 
+  function tellPutBack(): void {
+    const by = aheadOfMachine();
+    if (by === undefined || toldPutBack) return;
+    toldPutBack = true;
+    log.error(
+      { aheadSeconds: Math.round(by / 1_000_000) },
+      'the clock of the machine was put back; the times of the service are wrong until it is restarted',
+    );
+  }
+
   function lookLater(): void {
     cancel();
     cancel = clock.after(LOOK_MS, () => {
@@ -100,6 +120,7 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
         .catch((err: unknown) => log.warn({ err }, 'the time could not be compared; trying again'))
         .then(() => {
           if (isHeld) lookLater();
+          tellPutBack();
         });
     });
   }
@@ -124,9 +145,17 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
     });
   }
 
+  const steadyTime = ({ at, steady }: { at: Micros; steady: Millis }): Micros => at + (clock.steady() - steady) * 1000;
+
+  /** Remembers a time that is believed: after a leap, rows have times that nobody may take for those of a right clock. */
+  async function note(): Promise<void> {
+    if (!held()) await witness.note(clock.now());
+    else if (anchor) await witness.note(Math.round(steadyTime(anchor)));
+  }
+
   function held(): boolean {
     if (isHeld || !anchor) return isHeld;
-    const leap = clock.now() - anchor.at - (clock.steady() - anchor.steady) * 1000;
+    const leap = clock.now() - steadyTime(anchor);
     if (leap > BELIEVED_MICROS) hold(leap);
     else believe(); // the pauses of a machine that sleeps each night must not add up
     return isHeld;
@@ -145,22 +174,23 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
     /** Whether nothing may be removed or ended because of its age. */
     isHeld: held,
 
-    /** Calls the task once when the time is confirmed. */
+    /** Calls the task once when the time is confirmed, however often it was given. */
     whenBelieved: (task: () => void): unknown => waiting.add(task),
 
-    /** Remembers the time, if it is believed. */
-    async note(): Promise<void> {
-      if (!held()) await witness.note(clock.now());
-    },
+    note,
 
     /** The reason why the clock is surely wrong; undefined when it may be right. */
-    trouble: (): string | undefined =>
-      held() && witness.hasClock ? `is ${daysOf(ahead)} ahead of the database's clock; set it, and restart` : undefined,
+    trouble(): string | undefined {
+      const by = aheadOfMachine();
+      if (by !== undefined) return `is ${daysOf(by)} ahead of the machine's, which was put back; restart the service`;
+      if (!held() || !witness.hasClock) return undefined;
+      return `is ${daysOf(ahead)} ahead of the database's clock; set it, and restart`;
+    },
 
     /** The reason why nothing expires, while it is not known whether the clock is wrong; or that it is a little wrong. */
     doubt(): string | undefined {
       if (!held()) return apart === undefined ? undefined : apartWords(apart);
-      return witness.hasClock
+      return witness.hasClock || aheadOfMachine() !== undefined
         ? undefined
         : `is ${daysOf(ahead)} ahead of the latest time that was seen; until lapel clock confirm nothing expires and nothing is removed`;
     },
@@ -171,8 +201,8 @@ export function createClockTrust({ clock, log, witness, told, compared }: Parts)
       cancel();
       cancelCompare();
       await looking;
-      cancelCompare();
-      if (!held()) await witness.note(clock.now()).catch(() => undefined);
+      cancelCompare(); // a comparison that was running has armed the next one
+      await note().catch(() => undefined);
     },
   };
 }

@@ -1,5 +1,10 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { createExpiry } from '../../src/core/transactions/expiry.ts';
 import { noteSeenTime } from '../../src/platform/database/time-witness.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { openDatabaseOf } from '../database/kinds.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { startRollouts } from '../rollouts/rollout-world.ts';
 import { startWorld, transactionIdOf, WIFI } from '../world.ts';
@@ -160,4 +165,92 @@ t.test('webhooks are signed with the time of the machine, and none waits for a f
   });
   await world.idle();
   t.equal(tenant.receiver.requests.length, seen + 1, 'a start with the right time sends it at once');
+});
+
+t.test('a leap that is put right while the service runs needs a restart, and nothing else', async (t) => {
+  const { world, rows } = await withRows(t);
+  const before = await rows();
+  world.clock.set(YEARS);
+  await sweep(world);
+  t.match((await readyz(world)).body, { status: 'ok', notes: [{ part: 'clock', reason: /lapel clock confirm/ }] });
+  world.clock.setBack(YEARS);
+  await sweep(world);
+  const wrong = /^is 730 days ahead of the machine's, which was put back; restart the service$/;
+  const { status, body } = await readyz(world);
+  t.match({ status, body }, { status: 503, body: { problems: [{ part: 'clock', reason: wrong }] } });
+  await noteSeenTime(world.dataDir, world.clock.wall());
+  await sweep(world);
+  t.equal(await held(world), 1, 'to confirm the time does not help');
+  t.equal(await rows(), before, 'nothing is judged by a clock that is ahead');
+  await world.restart(() => {
+    world.clock.set(-YEARS);
+    world.clock.setBack(-YEARS);
+  });
+  t.same((await readyz(world)).body, { status: 'ok' });
+  t.equal(await held(world), 0);
+});
+
+t.test('a start with a clock that is behind moves no end and makes no retry due early', async (t) => {
+  const { world, tenant, device } = await withRows(t);
+  tenant.receiver.answer(() => ({ status: 500 }));
+  await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+  const { transactionId } = await device.link.command();
+  await device.link.ack({ transactionId, status: 'succeeded' });
+  await world.idle();
+  const made = await tenant.api.put(`${device.path}/settings/wifi?expireIn=3600`, { json: WIFI });
+  const endOf = async () =>
+    (await tenant.api.get(`${device.path}/transactions/${transactionIdOf(made)}`)).body.expiresAt;
+  const end = await endOf();
+  t.type(end, 'string');
+  const tries = tenant.receiver.requests.length;
+  const BEHIND = 40 * 3_600_000;
+  await world.restart(() => world.clock.set(-BEHIND));
+  await world.idle();
+  t.equal(tenant.receiver.requests.length, tries, 'a retry keeps its time');
+  await tenant.renew();
+  t.equal(await endOf(), end, 'a command keeps its end');
+  world.clock.set(BEHIND);
+  tenant.receiver.answer({});
+  world.clock.advance(120_000);
+  await world.idle();
+  t.equal(tenant.receiver.requests.length, tries + 1);
+});
+
+t.test('a folder that does not say until when the service lived keeps the time of its rows', async (t) => {
+  const { world, tenant, device, rows } = await withRows(t);
+  const before = await rows();
+  await world.restart(() => {
+    world.clock.set(YEARS);
+    rmSync(join(world.dataDir, 'seen-time'));
+  });
+  t.equal(await held(world), 1);
+  await tenant.renew();
+  t.equal((await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI })).status, 201);
+  await world.restart();
+  t.equal(await held(world), 1, 'rows with a wrong time do not confirm it');
+  await sweep(world);
+  t.equal(await rows(), before + 1);
+});
+
+t.test('what waits for the time to be confirmed waits once, however often it looks', async (t) => {
+  const database = await openDatabaseOf('sqlite', t);
+  const clock = createFakeClock();
+  const tasks = new Set<() => void>();
+  const expiry = createExpiry({
+    database,
+    clock,
+    log: createLog({ level: 'silent' }),
+    courtesy: async () => undefined,
+    leads: () => true,
+    trust: { isHeld: () => true, latest: clock.now, whenBelieved: (task) => tasks.add(task) },
+    expireIn: async () => undefined,
+  });
+  t.teardown(expiry.stop);
+  await expiry.start();
+  for (let looks = 0; looks < 5; looks += 1) {
+    expiry.expect(clock.now());
+    clock.advance(1);
+    await expiry.idle();
+  }
+  t.equal(tasks.size, 1);
 });

@@ -92,11 +92,13 @@ export function createSigningKeys(parts: {
     });
   }
 
+  const armNow = (): void => arm(0);
+
   async function rotateOnce(): Promise<void> {
     const now = clock.now();
     await readAgain();
     if (keys.length > 0 && trust.isHeld()) {
-      trust.whenBelieved(() => arm(0));
+      trust.whenBelieved(armNow);
       return;
     }
     const plan = planRotation(keys, now);

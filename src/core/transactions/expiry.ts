@@ -81,6 +81,8 @@ export function createExpiry({ database, clock, log, metrics, leads, trust, cour
     arm();
   }
 
+  const expectNow = (): void => expect(clock.now());
+
   async function endOf(deviceId: string, ending: readonly Ending[]): Promise<void> {
     // On several nodes, the counts of a rollout are changed in units without a device's key (see settlement).
     const isAlone = ({ rolloutId }: Ending): boolean => database.concurrent && rolloutId !== null;
@@ -113,7 +115,7 @@ export function createExpiry({ database, clock, log, metrics, leads, trust, cour
   async function endAll(): Promise<Micros | undefined> {
     while (isOn && leads()) {
       if (trust.isHeld()) {
-        trust.whenBelieved(() => expect(clock.now()));
+        trust.whenBelieved(expectNow);
         return undefined;
       }
       const found = await find();
