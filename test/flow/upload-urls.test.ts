@@ -377,3 +377,13 @@ t.test('upload URLs are asked only of addresses that webhooks may go to', async 
   t.same((await answerOf(link)).error, { code: 'UPLOAD_URL_FAILED', message });
   t.equal(tenant.receiver.requests.length, asked);
 });
+
+t.test('requests to customers are signed with the time of the machine', async (t) => {
+  const { world, device, customer } = await setUp(t);
+  world.clock.setBack(7_200_000);
+  customer.answer(json({ uploadUrl: 'https://store.example/a.jpg', method: 'PUT', headers: {} }));
+  await ask(device.link, 'fileUploadUrl', FILE);
+  await answerOf(device.link);
+  const { headers } = await customer.next();
+  t.equal(Number(headers['webhook-timestamp']), Math.floor(world.clock.wall() / 1_000_000));
+});

@@ -130,6 +130,32 @@ t.test('failed devices that wait again get no second command when their first re
   t.equal(unread(away), 0);
 });
 
+t.test(
+  'failed devices that wait again get the command that somebody asked for, also after a late failure',
+  async (t) => {
+    const { world, devices, start, commands, act, read, checkCounts } = await startRollouts(t, 1);
+    const rolloutId = await start({ expireIn: 60 });
+    const { link, deviceId } = devices[0]!;
+    const { transactionId } = (await commands({ silent: true })).get(deviceId)!;
+    await act(rolloutId, 'pause');
+    world.clock.advance(60_000);
+    await world.idle();
+    t.equal((await link.command()).operation, 'cancel');
+    await act(rolloutId, 'retry-failed');
+    await world.idle();
+    await link.ack({ transactionId, status: 'failed', error: { code: 'BUSY', message: 'x' } });
+    await world.idle();
+    if (!t.match((await read(rolloutId)).counts, { waiting: 1, failed: 0 })) return;
+    await checkCounts(t, rolloutId);
+    await act(rolloutId, 'resume');
+    const again = await link.command();
+    t.not(again.transactionId, transactionId);
+    await link.ack({ transactionId: again.transactionId, status: 'succeeded' });
+    await world.idle();
+    t.match((await read(rolloutId)).counts, { succeeded: 1 });
+  },
+);
+
 t.test('the result of a command that was cancelled after it was published is kept', async (t) => {
   const { world, tenant, devices, start, commands, read } = await startRollouts(t, 2);
   const [device, other] = devices;

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { createDeliveryLog } from '../../src/core/webhooks/delivery-log.ts';
+import { makeRangeDue } from '../../src/core/webhooks/delivery-log-repository.ts';
 import { insertDelivery, saveOutcome } from '../../src/core/webhooks/delivery-repository.ts';
 import { openSqlite } from '../../src/platform/database/sqlite/open-sqlite.ts';
 import { createSetUp } from './set-up.ts';
@@ -94,6 +95,40 @@ void t.test('a range goes out at a pace, also over several calls, and one call a
   t.ok((await log.redeliverRange('app-1', range)) >= 1_200, 'after its end the next one may');
   await webhooks.idle();
   t.ok(sent() <= 1_201 + 250, `${sent() - 1_201} more at once: the pace goes on`);
+});
+
+void t.test('a range that is asked for again puts off nothing that is due before', async (t) => {
+  const { database } = await createSetUp(t, null);
+  const delivery = {
+    applicationId: 'app-1',
+    deviceId: 'd',
+    transactionId: null,
+    setting: 'deviceEvent',
+    attempts: 0,
+  } as const;
+  await database.transact(async (unit) =>
+    insertDelivery(unit, { ...delivery, deliveryId: 'm', type: 'test', body: '{}', createdAt: 1, traceparent: null }),
+  );
+  const dueAt = async () =>
+    (await database.read.get<{ at: number }>(`SELECT next_attempt_at AS at FROM deliveries WHERE delivery_id = 'm'`))
+      ?.at;
+  const ask = (status: 'exhausted' | 'pending', at: number) =>
+    database.transact((unit) =>
+      makeRangeDue(
+        unit,
+        'app-1',
+        { status, since: 0, until: 9 },
+        { after: '', before: 'z' },
+        { now: at, dueAt: at },
+        8,
+      ),
+    );
+  await database.transact((unit) => unit.run(`UPDATE deliveries SET status = 'exhausted'`));
+  t.same((await ask('exhausted', 100)).made, ['deviceEvent']);
+  t.same((await ask('pending', 200)).made, []);
+  t.equal(await dueAt(), 100);
+  t.same((await ask('pending', 50)).made, ['deviceEvent'], 'but it may come earlier');
+  t.equal(await dueAt(), 50);
 });
 
 void t.test('a redelivery requested during the last attempt starts the schedule again', async (t) => {
