@@ -174,7 +174,7 @@ export async function createCore(given: Given) {
   const rolloutOf = (about: string): string => about.split(' ', 1)[0] ?? '';
   peers.bus.on('held', (about) => held.hold(rolloutOf(about)));
   peers.bus.on('released', (about) => held.release(rolloutOf(about)));
-  const wake = (): void => rollouts.wake();
+  const wake = (rolloutId: string): void => rollouts.wake(rolloutId);
   const transitions = createTransitions({
     ...common,
     findApplication,

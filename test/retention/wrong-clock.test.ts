@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createExpiry } from '../../src/core/transactions/expiry.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { noteSeenTime } from '../../src/platform/database/time-witness.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { openDatabaseOf } from '../database/kinds.ts';
@@ -240,6 +241,7 @@ t.test('what waits for the time to be confirmed waits once, however often it loo
     database,
     clock,
     log: createLog({ level: 'silent' }),
+    metrics: createMetrics(),
     courtesy: async () => undefined,
     leads: () => true,
     trust: { isHeld: () => true, latest: clock.now, whenBelieved: (task) => tasks.add(task) },

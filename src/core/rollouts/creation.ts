@@ -39,7 +39,7 @@ interface Parts {
   joining: Pick<Joining, 'find' | 'store'>;
   check: Transactions['check'];
   lockApplication: Applications['lockIn'];
-  wake(): void;
+  wake(rolloutId: string): void;
 }
 
 /** Makes the function that stores new rollouts. */
@@ -97,7 +97,7 @@ export function createCreation(parts: Parts) {
       await lockApplication(unit, applicationId); // rollouts that are started at the same time count one another
       await requireRoom(unit, applicationId);
       await insertRollout(unit, rollout, { asked, selector });
-      unit.onCommit(wake); // the rollout is removed after a time if this creation breaks off
+      unit.onCommit(() => wake(rolloutId)); // the rollout is removed after a time if this creation breaks off
     });
     const ends = plan.stages.map((_, index) =>
       plan.stages.slice(0, index + 1).reduce((sum, one) => sum + one.devices, 0),

@@ -1,3 +1,4 @@
+import { isDatabaseAway } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
 import { createLooks } from '../../platform/database/looks.ts';
 import type { Database } from '../../platform/database/sql.ts';
@@ -18,6 +19,8 @@ const LOOK_MS = 1_000;
 const SLOW_LOOK_MS = 10_000;
 /** The longest pause of the timer, because the clock can leap forward while a timer waits. */
 const LONGEST_WAIT_MS = 60_000;
+/** The most rollouts that are read one by one; where more have changed, all are read at once. */
+const MOST_ALONE = 8;
 
 interface Parts {
   database: Database;
@@ -33,8 +36,9 @@ interface Parts {
 }
 
 /**
- * Takes all rollouts further, in turn, a step of each at a time, until nothing can be done now. It is woken by what happens,
- * and by one timer.
+ * Takes rollouts further, a step of each at a time, until nothing can be done now. It is woken by what happens to a rollout,
+ * and then looks at this one only, and by one timer, which looks at those that are due, and now and then at all. A rollout
+ * whose step fails holds up no other.
  */
 export function createDriver({ database, clock, log, metrics, leads, trust, steps, pauseRestored }: Parts) {
   const looks = createLooks({
@@ -44,9 +48,23 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
     retryMs: RETRY_MS,
     failed: 'rollouts could not be taken further; trying again',
   });
-  const { isOn, takeNews, start, wake, idle } = looks;
+  const { isOn, takeNews, start, idle } = looks;
   let isRestored = false;
   let rounds = 0;
+  /** The rollouts to look at in the next round, the times at which others have a step, and when to look at all. */
+  const changed = new Set<string>();
+  const times = new Map<string, Micros>();
+  let allAt: Micros = Number.NEGATIVE_INFINITY;
+
+  function wakeAll(): void {
+    allAt = Number.NEGATIVE_INFINITY;
+    looks.wake();
+  }
+
+  function wake(rolloutId: string): void {
+    changed.add(rolloutId);
+    looks.wake();
+  }
 
   async function pauseAll(): Promise<void> {
     for (const rollout of await findAtWork(database.read))
@@ -54,35 +72,77 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
     isRestored = false;
   }
 
-  /** Takes all rollouts further. Resolves to the milliseconds until the next look; undefined when no time is known. */
+  const nextAt = (): Micros => times.values().reduce((one, other) => Math.min(one, other), allAt);
+
+  /** The rollouts of the next round: those that have changed or have a step now, or, when it is time, all. */
+  async function ofRound(): Promise<Rollout[]> {
+    const now = clock.now();
+    for (const [rolloutId, at] of times) if (at <= now) changed.add(rolloutId);
+    const some = [...changed];
+    changed.clear();
+    for (const rolloutId of some) times.delete(rolloutId);
+    if (now < allAt && some.length <= MOST_ALONE) {
+      const found = await Promise.all(some.map((rolloutId) => findRollout(database.read, rolloutId)));
+      return found.filter((rollout) => rollout !== undefined);
+    }
+    times.clear();
+    // On several nodes, one does not hear of all that others store.
+    allAt = database.concurrent ? now + LOOK_MS * 1000 : Number.POSITIVE_INFINITY;
+    return findAtWork(database.read);
+  }
+
+  /** Takes one rollout a step further. Resolves to the time of the next step. */
+  async function advanceOne(rollout: Rollout): ReturnType<Steps['advance']> {
+    try {
+      return await steps.advance(rollout);
+    } catch (err) {
+      if (isDatabaseAway(err)) throw err;
+      log.error({ err, rolloutId: rollout.rolloutId }, 'a rollout could not be taken further; trying again');
+      return clock.now() + RETRY_MS * 1000;
+    }
+  }
+
+  async function advanceRound(): Promise<void> {
+    const all = await ofRound();
+    // Another one is the first in each round, so that none of a developer always comes too late.
+    rounds += 1;
+    const first = rounds % Math.max(all.length, 1);
+    steps.beginRound();
+    for (const rollout of [...all.slice(first), ...all.slice(0, first)]) {
+      if (!isOn()) return;
+      const at = await advanceOne(rollout);
+      if (at === 'now') changed.add(rollout.rolloutId);
+      else if (at !== undefined) times.set(rollout.rolloutId, at);
+    }
+  }
+
+  /** Takes rollouts further. Resolves to the milliseconds until the next look; undefined when nothing is to be done. */
   async function advanceAll(): Promise<number | undefined> {
-    let next: Micros = Number.POSITIVE_INFINITY;
     if (trust.isHeld()) {
       // Starts, windows and soaks would come too early.
-      trust.whenBelieved(wake);
+      trust.whenBelieved(wakeAll);
       return undefined;
     }
-    for (let isBusy = true; isBusy && isOn() && leads(); ) {
-      if (isRestored) await pauseAll();
-      takeNews();
-      isBusy = false;
-      next = Number.POSITIVE_INFINITY;
-      const all = await findAtWork(database.read);
-      // Another one is the first in each round, so that none of a developer always comes too late.
-      rounds += 1;
-      const first = rounds % Math.max(all.length, 1);
-      steps.beginRound();
-      for (const rollout of [...all.slice(first), ...all.slice(0, first)]) {
-        if (!isOn()) break;
-        const at = await steps.advance(rollout);
-        if (at === 'now') isBusy = true;
-        else if (at !== undefined) next = Math.min(next, at);
+    // The timer has waited for as long as it may: the clock may have leapt.
+    if (changed.size === 0 && nextAt() > clock.now()) allAt = Number.NEGATIVE_INFINITY;
+    try {
+      while (isOn() && leads() && (changed.size > 0 || nextAt() <= clock.now())) {
+        if (isRestored) await pauseAll();
+        await advanceRound();
+        takeNews(); // it is in what has changed
       }
-      isBusy = takeNews() || isBusy;
+    } catch (error) {
+      allAt = Number.NEGATIVE_INFINITY;
+      throw error;
     }
-    const waitMs = Math.min(Math.max(0, Math.ceil((next - clock.now()) / 1000)), LONGEST_WAIT_MS);
-    if (database.concurrent) return Math.min(waitMs, LOOK_MS);
-    return next === Number.POSITIVE_INFINITY ? undefined : waitMs;
+    if (!leads()) {
+      changed.clear();
+      allAt = Number.NEGATIVE_INFINITY;
+      return LOOK_MS;
+    }
+    const next = nextAt();
+    if (next === Number.POSITIVE_INFINITY) return undefined;
+    return Math.min(Math.max(0, Math.ceil((next - clock.now()) / 1000)), LONGEST_WAIT_MS);
   }
 
   /** Whether nothing is done, and nothing will be in these milliseconds. */
@@ -119,13 +179,16 @@ export function createDriver({ database, clock, log, metrics, leads, trust, step
     /** From now on, nothing is done before all rollouts that run are paused. */
     pauseFirst(): void {
       isRestored = true;
-      wake();
+      wakeAll();
     },
 
     /** Finds rollouts whose next step is due and taken by nobody. */
     slowLook,
 
+    /** Call this after a commit that has changed a rollout. */
     wake,
+    /** Call this when something has happened that may concern any rollout. */
+    wakeAll,
     idle,
 
     async stop(): Promise<void> {

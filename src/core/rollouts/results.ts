@@ -30,7 +30,7 @@ interface Parts {
   clock: Clock;
   transitions: Pick<Transitions, 'pause'>;
   /** Called after a commit in which a device of a rollout has ended, or waits again. */
-  wake(): void;
+  wake(rolloutId: string): void;
 }
 
 /**
@@ -72,7 +72,7 @@ export function createResults({ clock, transitions, wake }: Parts) {
     const to = after(member, rollout, { ...result, errorCode: codeOf(result.errorCode, rollout, counts) });
     await updateMember(unit, rolloutId, member, to, clock.now());
     await moveCount(unit, rolloutId, member.stage, member, to);
-    unit.onCommit(wake);
+    unit.onCommit(() => wake(rolloutId));
     if (rollout.state !== 'running') return;
     const { abort, accepted } = rollout.plan;
     if (UNAVAILABLE.includes(result.errorCode ?? ''))

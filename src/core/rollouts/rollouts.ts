@@ -220,7 +220,7 @@ export function createRollouts(parts: Parts) {
     /** Call this when a version may not be installed any more: rollouts of it are paused. */
     unavailable(): void {
       obstacles.lookAgain();
-      driver.wake();
+      driver.wakeAll();
     },
 
     wake: driver.wake,

@@ -22,7 +22,7 @@ interface Parts {
   /** Stores a transition that the service made by itself in the audit log. */
   noted(rollout: Rollout, event: RolloutEvent, reason: PauseReason | null): void;
   /** Called after the commit of a transition, since there may be something to do. */
-  wake(): void;
+  wake(rolloutId: string): void;
 }
 
 /** The events that applications are notified of. */
@@ -88,7 +88,7 @@ export function createTransitions({ clock, metrics, findApplication, record, hel
     if (NOTIFIED.includes(event)) await notify(unit, changed, event, cause);
     unit.onCommit(() => {
       if (cause.actor === 'service') noted(changed, event, cause.reason ?? null);
-      wake();
+      wake(changed.rolloutId);
     });
     return changed;
   }
@@ -124,7 +124,7 @@ export function createTransitions({ clock, metrics, findApplication, record, hel
       unit.onCommit(() => {
         held.release(rolloutId);
         hint(rolloutId, false);
-        wake();
+        wake(rolloutId);
       });
     },
 
