@@ -169,6 +169,26 @@ t.test('a PUBACK makes a transaction delivered', async (t) => {
   });
 });
 
+t.test('an answer without a PUBACK shows that the command was delivered', async (t) => {
+  const world = await startWorld(t);
+  const tenant = await world.createTenant();
+  const device = await world.activatedDevice(tenant);
+  for (const first of ['processing', 'succeeded', 'failed'] as const) {
+    await tenant.api.put(`${device.path}/settings/wifi`, { json: WIFI });
+    const { transactionId } = await device.link.command();
+    const read = async () => (await tenant.api.get(`${device.path}/transactions/${transactionId}`)).body;
+    t.equal((await read()).deliveredAt, null);
+    world.clock.advance(1_000);
+    const error = { code: 'BUSY', message: 'x' };
+    await device.link.ack({ transactionId, status: first, ...(first === 'failed' && { error }) });
+    const answered = await read();
+    t.match(answered, { status: first, deliveredAt: answered.updatedAt });
+    world.clock.advance(1_000);
+    await device.link.ack({ transactionId, status: 'succeeded' });
+    t.equal((await read()).deliveredAt, answered.deliveredAt, 'the first answer counts');
+  }
+});
+
 t.test('a clean session gets commands, answers them, and is forgotten at its end', async (t) => {
   const world = await startWorld(t);
   const tenant = await world.createTenant();

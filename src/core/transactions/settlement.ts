@@ -73,13 +73,6 @@ const needsAlone = ({ operation, rolloutId }: TransactionRecord, status: Transac
   (status === 'succeeded' && changesActivation(operation)) || (rolloutId !== null && isFinished(status));
 
 /**
- * The time at which a command without a PUBACK counts as delivered: at the first report of progress, if an answer must
- * follow in time.
- */
-const arrivedAt = ({ answerWithin }: TransactionRecord, status: TransactionStatus, now: Micros): Micros | null =>
-  status === 'processing' && answerWithin !== null ? now : null;
-
-/**
  * Moves transactions from one status to the next. The end of a transaction is one commit: the new status, its effects
  * (such as the activation of the device) and the webhook with the result.
  */
@@ -246,12 +239,13 @@ export function createSettlement({
       return;
     }
     const now = clock.now();
+    const receivedAt = marks.take(unit, record.transactionId) ?? record.deliveredAt;
     const error = ack.status === 'failed' ? { ...NO_REASON, ...ack.error } : undefined;
     const moved: TransactionRecord = {
       ...record,
       status,
       updatedAt: now,
-      deliveredAt: marks.take(unit, record.transactionId) ?? record.deliveredAt ?? arrivedAt(record, status, now),
+      deliveredAt: receivedAt ?? now, // without a PUBACK, the answer shows that the command has arrived
       completedAt: isFinished(status) ? now : null,
       progress: ack.progress ?? record.progress,
       result: ack.result ?? record.result,
@@ -260,7 +254,7 @@ export function createSettlement({
     };
     if (isFinished(status)) {
       await finishIn(unit, moved, false);
-      const since = moved.deliveredAt ?? moved.publishedAt ?? moved.createdAt;
+      const since = receivedAt ?? moved.publishedAt ?? moved.createdAt;
       unit.onCommit(() => metrics.stepSeconds.observe({ step: 'answered' }, (now - since) / 1_000_000));
       return;
     }
