@@ -1,10 +1,14 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { checkChain, sealEntry } from '../../src/core/audit/audit-chain.ts';
 import { insertEntry } from '../../src/core/audit/audit-repository.ts';
 import { openTestDatabase } from '../applications/tenant.ts';
 import { run } from '../cli/run.ts';
 import { runMain } from '../flow/service-process.ts';
-import { NO_POSTGRES } from '../postgres/databases.ts';
+import { createDatabase, NO_POSTGRES } from '../postgres/databases.ts';
+import { until } from '../until.ts';
 import { deviceIdOf, startWorld, type World } from '../world.ts';
 
 const MINUTE = 60_000;
@@ -242,3 +246,96 @@ t.test('several nodes write one chain, in the order of their commits', { skip: N
   t.match(found, { from: 1, broken: null, open: 0 });
   t.ok(found.entries >= 40);
 });
+
+for (const database of ['sqlite', 'postgres'] as const) {
+  const skip = database === 'postgres' && NO_POSTGRES;
+  t.test(`the end of the chain is sealed with the encryption key (${database})`, { skip }, async (t) => {
+    const dataDir = t.testdir();
+    const keys = join(dataDir, 'keys');
+    const [first, second] = ['first', 'second'].map((id) => `${id} ${randomBytes(32).toString('base64')}`);
+    writeFileSync(keys, `${first}\n`);
+    const env = {
+      LAPEL_ENCRYPTION_KEY_FILE: keys,
+      ...(database === 'postgres' && { LAPEL_DATABASE_URL: await createDatabase(t) }),
+    };
+    const world = await startWorld(t, { dataDir, database, env });
+    await change(world, 2, 'sealed');
+    const raw = await world.raw();
+    const sealOf = async () => (await verify(world)).seal;
+    const stored = async () => {
+      const [chain] = await raw.all<{ position: number; hash: string; seal: string }>(
+        'SELECT position, hash, seal FROM audit_chain',
+      );
+      return chain as { position: number; hash: string; seal: string };
+    };
+    const putSeal = (seal: string | null) => raw.all('UPDATE audit_chain SET seal = ?', seal);
+
+    await t.test('each new end, since the first with a key', async (t) => {
+      t.same(await sealOf(), { state: 'right', since: 1, keyId: 'first' });
+      const { addresses, adminToken } = world.service;
+      const account = { LAPEL_ADMIN_TOKEN: adminToken, LAPEL_ADMIN_URL: addresses.admin };
+      t.match(await run(['admin', 'audit', 'verify'], { env: account }), {
+        code: 0,
+        stdout: /sealed with the encryption key first, and so was each since position 1\./,
+      });
+      const place = { LAPEL_DATA_DIR: dataDir, ...env };
+      t.match(await runMain(t, ['audit', 'verify'], place), { code: 0, stdout: /first, which is not known here/ });
+    });
+
+    await t.test('a rotation seals the end with the new key', async (t) => {
+      writeFileSync(keys, `${second}\n${first}\n`);
+      t.equal((await world.admin().post('/admin/v1/encryption/rotation')).status, 202);
+      await until(async () => {
+        world.clock.advance(1_000);
+        return (await world.admin().get('/admin/v1/encryption')).body.rotation?.state === 'ended';
+      });
+      t.same(await sealOf(), { state: 'right', since: 1, keyId: 'second' });
+    });
+
+    await t.test('an end that was written without the key has none, and the next says since when', async (t) => {
+      await raw.exec('UPDATE audit_chain SET seal = NULL');
+      t.same(await sealOf(), { state: 'none', since: null, keyId: null });
+      await change(world, 1, 'again');
+      const { position } = await stored();
+      t.same(await sealOf(), { state: 'right', since: position, keyId: 'second' });
+    });
+
+    await t.test('a seal by an unknown key is said to be one', async (t) => {
+      const { seal } = await stored();
+      await putSeal(seal.replace(':second:', ':third:'));
+      t.same(await sealOf(), { state: 'unknownKey', since: null, keyId: 'third' });
+      t.equal((await verify(world)).broken, null);
+      await putSeal(seal);
+    });
+
+    await t.test('a seal of an end that is not the stored one is wrong, and stays wrong', async (t) => {
+      const { position, hash, seal } = await stored();
+      await change(world, 1, 'later');
+      const later = await stored();
+      await raw.all('UPDATE audit_chain SET hash = ?, seal = ? WHERE position = ?', hash, later.seal, later.position);
+      t.match(await verify(world), { seal: { state: 'wrong' } });
+      await raw.all('UPDATE audit_chain SET hash = ?', later.hash);
+      for (const forged of [`${position} ${later.position} ${later.hash}`, `${later.seal.slice(0, -6)}AAAAAA`]) {
+        await putSeal(forged);
+        const found = await verify(world);
+        t.match(found, {
+          seal: { state: 'wrong' },
+          broken: { position: later.position, reason: /did not have the encryption key/ },
+        });
+      }
+      await change(world, 1, 'covered');
+      t.match(await sealOf(), { state: 'wrong' }, 'the next entry covers no tracks');
+      await putSeal(seal);
+      t.match(await sealOf(), { state: 'none', keyId: 'second' }, 'a seal of a former end is none of this one');
+    });
+
+    await t.test('a service without a key says that there is none', async (t) => {
+      const plain = await startWorld(t, { database });
+      await change(plain, 1, 'plain');
+      t.same((await verify(plain)).seal, { state: 'none', since: null, keyId: null });
+      const { addresses, adminToken } = plain.service;
+      const account = { LAPEL_ADMIN_TOKEN: adminToken, LAPEL_ADMIN_URL: addresses.admin };
+      t.match(await run(['admin', 'audit', 'verify'], { env: account }), { code: 0, stdout: /The end has no seal/ });
+    });
+  });
+}

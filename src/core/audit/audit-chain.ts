@@ -12,6 +12,7 @@ import {
   type SealedRow,
   saveSeal,
 } from './chain-repository.ts';
+import { type ChainSeal, judgeSeal, nextSeal } from './chain-seal.ts';
 
 /** Entries that one step of a check reads. */
 const AT_ONCE = 500;
@@ -47,14 +48,15 @@ function hashOf(before: string, position: number, row: SealedRow, objects: reado
  * who seals waits for the lock of the chain, so it is taken with the reads, and kept for two round trips with the COMMIT.
  */
 export async function sealEntry(unit: UnitOfWork, auditId: number): Promise<void> {
-  const [{ position: last, hash: before }, row, objects] = await inOneGo(
+  const [chain, row, objects] = await inOneGo(
     lockChain(unit),
     findSealable(unit, auditId),
     objectsOfEntries(unit, [auditId]),
   );
   if (!row || row.position !== null) return;
-  const position = last + 1;
-  saveSeal(unit, { auditId, position, hash: hashOf(before, position, row, objects.get(auditId) ?? []) });
+  const position = chain.position + 1;
+  const next = { position, hash: hashOf(chain.hash, position, row, objects.get(auditId) ?? []) };
+  saveSeal(unit, { auditId, ...next, seal: nextSeal(unit.vault, chain, chain.seal, next) });
 }
 
 /** What a check of the audit log has found. */
@@ -63,6 +65,8 @@ export interface Checked {
   entries: number;
   from: number;
   head: { position: number; hash: string };
+  /** Whether who wrote the end had the encryption key. */
+  seal: ChainSeal;
   /** Entries without a position: of earlier releases, and of requests that have not ended. */
   earlier: number;
   open: number;
@@ -84,9 +88,11 @@ export async function checkChain(sql: Sql, known?: Known): Promise<Checked> {
   if (!chain) {
     const { earlier, open } = await countUnsealed(sql, Number.MAX_SAFE_INTEGER);
     const broken = known ? { position: known.position, auditId: null, reason: 'it is missing' } : null;
-    return { entries: 0, from: 1, head: { position: 0, hash: NO_HASH }, earlier, open, broken };
+    const head = { position: 0, hash: NO_HASH };
+    return { entries: 0, from: 1, head, seal: judgeSeal(sql.vault, head, null), earlier, open, broken };
   }
   const head = { position: chain.position, hash: chain.hash };
+  const seal = judgeSeal(sql.vault, head, chain.seal);
   let last: Known = { position: chain.cutPosition, hash: chain.cutHash };
   let from = last.position + 1;
   let entries = 0;
@@ -130,5 +136,7 @@ export async function checkChain(sql: Sql, known?: Known): Promise<Checked> {
   }
   if (!broken && last.hash !== head.hash) fail(head.position, null, 'it is not the end that was stored');
   if (!broken && known && known.position > head.position) fail(known.position, null, 'it is missing');
-  return { entries, from, head, ...(await countUnsealed(sql, chain.firstId)), broken };
+  if (seal.state === 'wrong')
+    fail(head.position, null, 'its seal is wrong: who wrote it did not have the encryption key');
+  return { entries, from, head, seal, ...(await countUnsealed(sql, chain.firstId)), broken };
 }

@@ -8,6 +8,8 @@ export interface Chain {
   /** The position of the last sealed entry; 0 before the first. */
   position: number;
   hash: string;
+  /** Shows that who wrote this end had the encryption key; see chain-seal.ts. Null: there is none. */
+  seal: string | null;
   cutPosition: number;
   cutHash: string;
   /** Entries up to this auditId may be of an earlier release, and then have no position. */
@@ -20,7 +22,7 @@ export type SealedRow = AuditRow;
 /** The hash before the first entry. */
 export const NO_HASH = '';
 
-const CHAIN = `SELECT position, hash, cut_position AS "cutPosition", cut_hash AS "cutHash", first_id AS "firstId"
+const CHAIN = `SELECT position, hash, seal, cut_position AS "cutPosition", cut_hash AS "cutHash", first_id AS "firstId"
   FROM audit_chain WHERE one = 1`;
 const COLUMNS = `audit_id AS "auditId", position, hash, at, actor_kind AS "actorKind", actor_name AS "actorName",
   person_id AS "personId", person_name AS "personName", token_name AS "tokenName", action, resource,
@@ -59,10 +61,10 @@ export async function findSealable(sql: Sql, auditId: number): Promise<SealedRow
 /** Writes an entry's position and hash, which end its changes, and the new end of the chain. */
 export function saveSeal(
   unit: UnitOfWork,
-  { auditId, position, hash }: { auditId: number; position: number; hash: string },
+  { auditId, position, hash, seal }: { auditId: number; position: number; hash: string; seal: string | null },
 ): void {
   unit.later('UPDATE audit_log SET position = ?, hash = ? WHERE audit_id = ?', [position, hash, auditId]);
-  unit.later('UPDATE audit_chain SET position = ?, hash = ? WHERE one = 1', [position, hash]);
+  unit.later('UPDATE audit_chain SET position = ?, hash = ?, seal = ? WHERE one = 1', [position, hash, seal]);
 }
 
 /** The next sealed entries after a position. */

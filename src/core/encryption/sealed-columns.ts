@@ -22,6 +22,7 @@ export interface SealedTable {
  * not here. No value of these columns is searched or compared in the database.
  */
 export const SEALED_TABLES: readonly SealedTable[] = [
+  { table: 'audit_chain', columns: ['seal'], key: ['one'], row: ['one'], together: 'one' },
   { table: 'signing_keys', columns: ['private_jwk'], key: ['key_id'], row: ['key_id'], together: 'one' },
   {
     table: 'applications',

@@ -1395,6 +1395,14 @@ export interface AuditVerification {
     hash: string;
   };
   /**
+   * Whether who wrote the end of the chain had the encryption key. `right`: yes, and so had everybody since the entry at the position `since`. `none`: the end has no seal, because the service has no encryption key, or the last entry was written without it. `unknownKey`: it was made with the key `keyId`, which this service does not have. `wrong`: who wrote it did not have the key; then `broken` says so, too.
+   */
+  seal: {
+    state: 'right' | 'none' | 'unknownKey' | 'wrong';
+    since: number | null;
+    keyId: string | null;
+  };
+  /**
    * Entries of earlier releases, which have no hash.
    */
   earlier: number;

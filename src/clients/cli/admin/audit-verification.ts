@@ -3,6 +3,7 @@ export interface Verification {
   entries: number;
   from: number;
   head: { position: number; hash: string };
+  seal: { state: 'right' | 'none' | 'unknownKey' | 'wrong'; since: number | null; keyId: string | null };
   earlier: number;
   open: number;
   broken: { position: number; auditId: number | null; reason: string } | null;
@@ -17,9 +18,25 @@ export function faultOf({ broken }: Verification): string | undefined {
 
 const counted = (count: number, what: string): string => `${count} ${count === 1 ? 'entry' : 'entries'} ${what}\n`;
 
+/** What the seal of the end says; a wrong one is a fault, which is told as such. */
+function sealText({ state, since, keyId }: Verification['seal']): string {
+  switch (state) {
+    case 'right':
+      return `The end is sealed with the encryption key ${keyId}, and so was each since position ${since}.\n`;
+    case 'none':
+      return keyId === null
+        ? 'The end has no seal: who can write the database can write the chain anew. With an encryption key, the next entry gets one.\n'
+        : 'The last entries have no seal: they were written without the encryption key.\n';
+    case 'unknownKey':
+      return `The end is sealed with the encryption key ${keyId}, which is not known here: the seal was not checked.\n`;
+    case 'wrong':
+      return '';
+  }
+}
+
 /** The result of a check, for people. */
 export function verificationText(found: Verification): string {
-  const { entries, from, head, earlier, open } = found;
+  const { entries, from, head, seal, earlier, open } = found;
   const fault = faultOf(found);
   return [
     fault === undefined
@@ -28,5 +45,6 @@ export function verificationText(found: Verification): string {
     earlier > 0 ? counted(earlier, 'of earlier releases: without a hash') : '',
     open > 0 ? counted(open, 'of requests that have not ended: not yet part of the chain') : '',
     head.position > 0 ? `The end of the chain, to be noted: --position ${head.position} --hash ${head.hash}\n` : '',
+    head.position > 0 ? sealText(seal) : '',
   ].join('');
 }
