@@ -3,6 +3,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { DeviceSelector } from '../../platform/contracts/types.ts';
 import type { Database, UnitOfWork } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Courtesy } from '../../runtime/courtesy.ts';
 import type { Ids } from '../../runtime/ids.ts';
 import type { Applications } from '../applications/applications.ts';
 import { parametersOf, type Request, subjectOf } from '../transactions/operations.ts';
@@ -17,6 +18,9 @@ import type { Transitions } from './transitions.ts';
 
 /** The errors of a version that can still be distributed before a rollout of it starts. */
 const CAN_COME: readonly ErrorCode[] = ['DISTRIBUTION_NOT_STARTED', 'BINARY_MISSING', 'SIGNATURE_MISSING'];
+
+/** Milliseconds for which a creation makes room for single calls: its own caller waits for a minute at most. */
+const ROOM_MS = 30_000;
 
 /** A rollout as an application asks for it. */
 export interface WantedRollout extends Omit<Plan, 'stages' | 'accepted' | 'letPass' | 'since'> {
@@ -38,13 +42,14 @@ interface Parts {
   transitions: Pick<Transitions, 'write'>;
   joining: Pick<Joining, 'find' | 'store'>;
   check: Transactions['check'];
+  courtesy: Courtesy;
   lockApplication: Applications['lockIn'];
   wake(rolloutId: string): void;
 }
 
 /** Makes the function that stores new rollouts. */
 export function createCreation(parts: Parts) {
-  const { database, clock, ids, metrics, transitions, joining, check, lockApplication, wake } = parts;
+  const { database, clock, ids, metrics, transitions, joining, check, courtesy, lockApplication, wake } = parts;
 
   /**
    * Stores a rollout with its devices, which are settled now. When the promise resolves, all of it is on the disk. `also`
@@ -63,7 +68,9 @@ export function createCreation(parts: Parts) {
       if (!isLater || !(error instanceof DomainError) || !CAN_COME.includes(error.code)) throw error;
     });
     await requireRoom(database.read, applicationId);
-    const found = await joining.find(applicationId, selector, MOST_DEVICES + 1);
+    const roomUntil = performance.now() + ROOM_MS;
+    const makeRoom: Courtesy = async (began) => (performance.now() < roomUntil ? courtesy(began) : undefined);
+    const found = await joining.find(applicationId, selector, MOST_DEVICES + 1, makeRoom);
     if (found.length > MOST_DEVICES) {
       throw new DomainError('ROLLOUT_TOO_LARGE', { values: { limit: MOST_DEVICES } });
     }
@@ -102,7 +109,7 @@ export function createCreation(parts: Parts) {
     const ends = plan.stages.map((_, index) =>
       plan.stages.slice(0, index + 1).reduce((sum, one) => sum + one.devices, 0),
     );
-    await joining.store(rolloutId, devices, (place) => ends.findIndex((end) => place < end));
+    await joining.store(rolloutId, devices, (place) => ends.findIndex((end) => place < end), makeRoom);
     return database.transact(async (unit) => {
       await lockApplication(unit, applicationId); // it may have been deleted meanwhile
       const stored = await findRollout(unit, rolloutId, unit.forUpdate);

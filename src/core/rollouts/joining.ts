@@ -1,6 +1,7 @@
 import { DomainError } from '../../errors.ts';
 import type { Database } from '../../platform/database/sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Courtesy } from '../../runtime/courtesy.ts';
 import type { Micros } from '../../runtime/units.ts';
 import { readSelector } from '../selection/read-selector.ts';
 import type { Selection } from '../selection/selection.ts';
@@ -56,8 +57,13 @@ export function createJoining({ database, clock, selection, courtesy }: Parts) {
   }
 
   return {
-    /** Finds all devices that the selector of a rollout matches, up to `most`. */
-    async find(applicationId: string, selector: Parameters<typeof readSelector>[0], most: number): Promise<string[]> {
+    /** Finds all devices that the selector of a rollout matches, up to `most`. `makeRoom` rests between pages. */
+    async find(
+      applicationId: string,
+      selector: Parameters<typeof readSelector>[0],
+      most: number,
+      makeRoom: Courtesy,
+    ): Promise<string[]> {
       const read = readSelector(selector, clock.now());
       const found: string[] = [];
       for (let after: string | undefined = ''; after !== undefined && found.length < most; ) {
@@ -68,7 +74,7 @@ export function createJoining({ database, clock, selection, courtesy }: Parts) {
         });
         found.push(...page.deviceIds);
         after = page.next;
-        await courtesy(began);
+        await makeRoom(began);
       }
       return found.slice(0, most);
     },
@@ -77,7 +83,12 @@ export function createJoining({ database, clock, selection, courtesy }: Parts) {
      * Stores the devices of a new rollout; `stageOf` tells the stage of a place. Throws OVERLOADED when the rollout was
      * removed meanwhile.
      */
-    async store(rolloutId: string, deviceIds: readonly string[], stageOf: (place: number) => number): Promise<void> {
+    async store(
+      rolloutId: string,
+      deviceIds: readonly string[],
+      stageOf: (place: number) => number,
+      makeRoom: Courtesy,
+    ): Promise<void> {
       for (let start = 0; start < deviceIds.length; start += PER_UNIT) {
         const began = performance.now();
         await database.transactSoon(async (unit) => {
@@ -89,7 +100,7 @@ export function createJoining({ database, clock, selection, courtesy }: Parts) {
           for (const [stage, those] of Map.groupBy(added, (member) => member.stage))
             await addCount(unit, rolloutId, { stage, state: 'waiting', code: '', devices: those.length });
         });
-        await courtesy(began);
+        await makeRoom(began);
       }
     },
 
