@@ -18,6 +18,8 @@ interface Parts {
   clock: Clock;
   transitions: Pick<Transitions, 'stateAfter' | 'write'>;
   lockApplication: Applications['lockIn'];
+  /** Called after a commit with devices that wait again. */
+  wake(rolloutId: string): void;
 }
 
 /**
@@ -34,7 +36,7 @@ function planAfter({ plan, stage }: Rollout, moved: readonly Count[]): Plan {
 }
 
 /** Lets failed devices of rollouts have another command. */
-export function createRetrying({ database, clock, transitions, lockApplication }: Parts) {
+export function createRetrying({ database, clock, transitions, lockApplication, wake }: Parts) {
   /** Lets those of the devices wait again that are still failed. Returns them as counts. */
   async function move(unit: UnitOfWork, rolloutId: string, members: readonly Member[]): Promise<Count[]> {
     const moved: Count[] = [];
@@ -79,6 +81,7 @@ export function createRetrying({ database, clock, transitions, lockApplication }
       const changed = await after(unit, rollout, moved);
       if (isFirst || rollout.state === 'completed') await transitions.write(unit, changed, 'retried', { actor });
       else await updateRollout(unit, changed);
+      unit.onCommit(() => wake(rolloutId));
       return moved.length;
     });
   }

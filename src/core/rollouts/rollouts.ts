@@ -67,7 +67,6 @@ export function createRollouts(parts: Parts) {
   const withdrawal = createWithdrawal({ database, clock, ...transactions });
   const issuing = createIssuing({ ...parts, ...transactions });
   const obstacles = createObstacles({ clock, installs });
-  const retryFailed = countRefusals(parts.metrics, createRetrying(parts));
   const steps = createSteps({ ...parts, issuing, withdrawal, joining, obstacles });
   const driver = createDriver({
     ...parts,
@@ -77,6 +76,8 @@ export function createRollouts(parts: Parts) {
       await change(rolloutId, undefined, (unit, rollout) => transitions.pause(unit, rollout, cause));
     },
   });
+
+  const retryFailed = countRefusals(parts.metrics, createRetrying({ ...parts, wake: driver.wake }));
 
   /** Finds a rollout of an application, or of any. Throws ROLLOUT_NOT_FOUND. */
   async function find(rolloutId: string, applicationId?: string): Promise<Rollout> {
