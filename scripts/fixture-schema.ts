@@ -1,4 +1,4 @@
-// npm run generate -- fixture [-- FOLDER]: keeps a small database of the newest schema as a fixture, which every later release
+// npm run generate -- fixture [FOLDER]: keeps a small database of the newest schema as a fixture, which every later release
 // must be able to open. It starts the service of this checkout (or of the source tree in FOLDER) on an empty folder, uses
 // it, stops it, and writes what it has stored to test/database/schemas, as SQL.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// npm run generate: writes all generated files. npm run generate -- NAME ...: only these; some run only when they are named.
-// With --check it writes nothing, and fails when a file is out of date.
+// npm run generate: writes all generated files. npm run generate -- NAME ...: only these. Some run only when they are named,
+// and take what follows. With --check it writes nothing, and fails when a file is out of date.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -16,16 +16,21 @@ const NAMED: Readonly<Record<string, string>> = {
 
 const args = process.argv.slice(2);
 const isCheck = args.includes('--check');
-const named = args.filter((name) => name !== '--check');
-const unknown = named.find((name) => !USUAL.includes(name) && !Object.hasOwn(NAMED, name));
+const [first = '', ...rest] = args.filter((word) => word !== '--check');
+const isNamed = Object.hasOwn(NAMED, first);
+const usual = first === '' ? USUAL : [first, ...rest];
+const unknown = isNamed ? undefined : usual.find((name) => !USUAL.includes(name));
 if (unknown !== undefined) {
   process.stderr.write(`${unknown} is not generated; known are ${[...USUAL, ...Object.keys(NAMED)].join(', ')}\n`);
   process.exit(2);
 }
-const usual = isCheck ? USUAL.filter((name) => !UNCHECKED.includes(name)) : USUAL;
-for (const name of named.length > 0 ? named : usual) {
-  const file = join(ROOT, NAMED[name] ?? `scripts/generate-${name}.ts`);
-  const command = ['--disable-warning=ExperimentalWarning', file, ...(isCheck ? ['--check'] : [])];
+const files = isNamed
+  ? [[NAMED[first]!, ...rest]]
+  : usual
+      .filter((name) => !isCheck || !UNCHECKED.includes(name))
+      .map((name) => [`scripts/generate-${name}.ts`, ...(isCheck ? ['--check'] : [])]);
+for (const [file = '', ...options] of files) {
+  const command = ['--disable-warning=ExperimentalWarning', join(ROOT, file), ...options];
   const { status } = spawnSync(process.execPath, command, { stdio: 'inherit', cwd: ROOT });
   if (status !== 0) process.exit(status ?? 1);
 }
